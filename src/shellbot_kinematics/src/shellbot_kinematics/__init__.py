@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""General kinematics of serial and parallel chains on numpy and numba, and the server that turns limb references into joint targets."""
