@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Errors of the kinematics library: one base, each also a builtin where a builtin says it."""
+
+from __future__ import annotations
+
+
+class KinematicsError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InvalidReferenceError(KinematicsError, ValueError):
+    """A limb reference is malformed; the message names the limb or field, what was given and what is expected."""
+
+
+class InvalidChainError(KinematicsError, ValueError):
+    """A chain, joint or table cannot be built; the message names the row or joint and what is expected."""
+
+
+class InvalidUrdfError(InvalidChainError):
+    """A robot description cannot be read; the message names the element and what is expected."""
+
+
+class InvalidConfigError(KinematicsError, ValueError):
+    """A parameter is out of its range; the message names it, the value, and the range allowed."""
+
+
+class UnknownNameError(KinematicsError, ValueError):
+    """A limb, joint, frame or solver does not exist; the message lists the names that do."""
+
+
+class ShapeError(KinematicsError, ValueError):
+    """An array has the wrong shape; the message names the argument, the expected and the given shape."""
