@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# Sourced by every script in scripts/: where the workspace is, how to speak to the user, and how to enter the environment.
+# After it: $SHELLBOT_WS (workspace root), say/warn/die, enter_workspace, $SHELLBOT_PYTHON once entered.
+
+set -euo pipefail
+
+SHELLBOT_WS="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
+export SHELLBOT_WS
+SHELLBOT_VENV="$SHELLBOT_WS/.venv"
+SHELLBOT_PYTHON="$SHELLBOT_VENV/bin/python"
+
+if [ -t 2 ]; then bold=$'\e[1m' red=$'\e[31m' yellow=$'\e[33m' plain=$'\e[0m'; else bold='' red='' yellow='' plain=''; fi
+say() { printf '%s[shellbot]%s %s\n' "$bold" "$plain" "$*" >&2; }
+warn() { printf '%s[shellbot] %s%s\n' "$yellow" "$*" "$plain" >&2; }
+die() { printf '%s[shellbot] %s%s\n' "$red" "$*" "$plain" >&2; exit 1; }
+
+# The text between "# usage:" and the first line that is no comment is a script's --help.
+usage_of() { awk '/^# usage:/{on=1} on{ if ($0 !~ /^#/) exit; sub(/^# ?/, ""); print }' "$1"; }
+
+# Enter the built workspace: ROS, catkin's devel space and the workspace's own interpreter, whatever shell it was called from.
+# A python3 that stands earlier on PATH (pyenv, conda) has no rospy: ours and the system's go first.
+enter_workspace() {
+  [ -f "$SHELLBOT_WS/devel/setup.sh" ] || die "the workspace is not built: run scripts/setup"
+  local had_u=0
+  case $- in *u*) had_u=1 ;; esac
+  set +u
+  export PATH="$SHELLBOT_VENV/bin:/usr/bin:/bin:$PATH"
+  unset PYTHONHOME
+  # shellcheck disable=SC1091
+  . "$SHELLBOT_WS/devel/setup.sh"
+  [ "$had_u" = 1 ] && set -u
+  export PATH="$SHELLBOT_VENV/bin:$PATH"
+  # rosrun and roslaunch of Debian start with /usr/bin/python3; our nodes name the workspace's interpreter in their first line.
+  export ROSCONSOLE_FORMAT="${ROSCONSOLE_FORMAT:-[\${severity}] [\${node}] \${message}}"
+  export PYTHONUNBUFFERED=1
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""What every file of the workspace owes: licence line, exports that exist, launch files that load and explain their arguments."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = sorted(p.parent.name for p in ROOT.glob("src/*/package.xml"))
+PYTHON = sorted(f for f in [*ROOT.glob("src/*/src/**/*.py"), *ROOT.glob("src/*/test/**/*.py"), *ROOT.glob("tests/*.py"),
+                            *ROOT.glob("scripts/lib/*.py")])
+LAUNCH = sorted(ROOT.glob("src/*/launch/*.launch"))
+SCRIPTS = sorted(f for f in (ROOT / "scripts").iterdir() if f.is_file())
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda f: str(f.relative_to(ROOT)))
+def test_licence_line(file):
+    assert "SPDX-License-Identifier: MIT" in file.read_text(encoding="utf-8")[:200]
+
+
+@pytest.mark.parametrize("package", [p for p in PACKAGES if (ROOT / "src" / p / "src").is_dir()])
+def test_exports_exist(package):
+    module = importlib.import_module(package)
+    for name in getattr(module, "__all__", []):
+        assert hasattr(module, name), f"{package}.__all__ names {name}, which does not exist"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_package_has_a_readme(package):
+    readme = ROOT / "src" / package / "README.md"
+    assert readme.exists() and len(readme.read_text(encoding="utf-8")) > 200
+
+
+@pytest.mark.parametrize("file", LAUNCH, ids=lambda f: str(f.relative_to(ROOT / "src")))
+def test_launch_arguments_are_explained(file):
+    root = ElementTree.parse(str(file)).getroot()
+    for arg in root.findall("arg"):
+        assert arg.get("doc") or arg.get("value") is not None, f"{file.name}: argument {arg.get('name')} has no doc"
+
+
+def load_launch(file, *args):
+    from roslaunch.config import ROSLaunchConfig
+    from roslaunch.xmlloader import XmlLoader
+    config = ROSLaunchConfig()
+    XmlLoader(resolve_anon=False).load(str(file), config, argv=list(args), verbose=False)
+    return config
+
+
+@pytest.mark.parametrize("file", [f for f in LAUNCH if "gazebo" not in f.name], ids=lambda f: str(f.relative_to(ROOT / "src")))
+def test_launch_file_loads(file):
+    """Every file parses, and every node of ours that it names exists and is executable."""
+    required = [f"{a.get('name')}:=value" for a in ElementTree.parse(str(file)).getroot().findall("arg")
+                if a.get("default") is None and a.get("value") is None]
+    config = load_launch(file, *required)
+    for node in config.nodes:
+        if node.package in PACKAGES:
+            executable = ROOT / "src" / node.package / "nodes" / node.type
+            assert executable.exists(), f"{file.name} starts {node.package}/{node.type}, which does not exist"
+            assert os.access(str(executable), os.X_OK), f"{executable} is not executable"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda f: f.name)
+def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
+    """--help works from any folder, changes nothing and answers at once."""
+    done = subprocess.run([str(script), "--help"], cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"scripts/{script.name}" in done.stdout
+
+
+@pytest.mark.parametrize("script", [s for s in SCRIPTS if s.name in ("setup", "test", "bench", "experiment")], ids=lambda f: f.name)
+def test_scripts_refuse_nonsense_in_words(script):
+    done = subprocess.run([str(script), "--nonsense"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                          timeout=60, check=False)
+    assert done.returncode != 0
+    assert "nonsense" in done.stderr
+
+
+def test_no_path_of_a_machine():
+    """No file names a developer's folders."""
+    listed = subprocess.run(["git", "ls-files"], cwd=str(ROOT), stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout.split()
+    pattern = re.compile(r"/(?:root|home/[a-z]+|work)/")
+    for name in listed:
+        file = ROOT / name
+        if file.suffix in (".stl", ".png") or not file.exists() or file == Path(__file__).resolve():
+            continue
+        found = pattern.search(file.read_text(encoding="utf-8", errors="replace"))
+        assert not found, f"{name} has {found.group(0)}"
