@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Figures of one run from its trace; ground truth scores, the robot's odometry is compared with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Dict
+
+import numpy as np
+
+from .errors import DefinitionError
+from .mission import PhaseRecord
+from .phases import Turn, Walk
+from .planar import PlanarPath, tilt_from_quaternion
+from .trace import Trace
+
+GRAVITY = 9.81  # m/s^2
+
+
+@dataclass(frozen=True)
+class WalkMetrics:
+    """A straight walk between two settled poses, in the axes of the start pose.
+
+    `along` is the commanded direction, `lateral` is 90 degrees to its left.
+    """
+
+    commanded_m: float
+    walked_m: float
+    lateral_m: float
+    max_lateral_m: float
+    yaw_change_deg: float
+    duration_s: float
+    mean_speed_m_s: float
+    odometry_m: float
+    odometry_lateral_m: float
+    distance_error_percent: float
+    deviation_percent: float
+
+
+@dataclass(frozen=True)
+class TurnMetrics:
+    """A turn on the spot between two settled poses."""
+
+    commanded_deg: float
+    turned_deg: float
+    drift_m: float
+    duration_s: float
+    odometry_deg: float
+    angle_error_percent: float
+
+
+@dataclass(frozen=True)
+class BodyMetrics:
+    """How body, feet and joints fared during a window of a run."""
+
+    height_mean_m: float
+    height_band_mm: float
+    height_deviation_mm: float
+    max_tilt_deg: float
+    lowest_foot_mm: float
+    joint_limit_excess_deg: float
+    joint_limit_worst: str
+    joint_limit_margin_deg: float
+    peak_effort_share: float
+    cost_of_transport: float
+
+
+def walk_metrics(record: PhaseRecord, truth: PlanarPath, own: PlanarPath) -> WalkMetrics:
+    """Score a straight walk from its settled start to its settled end.
+
+    Parameters
+    ----------
+    record : PhaseRecord
+        Of a phase `Walk`: direction, distance and times.
+    truth, own : PlanarPath
+        Ground truth and the robot's odometry, covering the phase.
+
+    Returns
+    -------
+    WalkMetrics
+        Errors are shares of the commanded distance, in percent; both are magnitudes.
+    """
+    phase = record.phase
+    if not isinstance(phase, Walk):
+        raise DefinitionError(f"phase '{phase.name}' is no walk; score it by its own kind")
+    along = np.asarray(phase.direction)
+    left = np.array((-along[1], along[0]))
+    true_way = truth.between(record.t_start, record.t_end)
+    way = true_way.in_start_axes()
+    own_end = own.between(record.t_start, record.t_end).in_start_axes()[-1]
+    walked, lateral, moving_s = float(way[-1] @ along), float(way[-1] @ left), record.t_stop - record.t_start
+    return WalkMetrics(
+        commanded_m=phase.distance_m,
+        walked_m=walked,
+        lateral_m=lateral,
+        max_lateral_m=float(np.max(np.abs(way @ left))),
+        yaw_change_deg=float(np.rad2deg(true_way.yaw[-1] - true_way.yaw[0])),
+        duration_s=moving_s,
+        mean_speed_m_s=walked / moving_s if moving_s > 0.0 else float("nan"),
+        odometry_m=float(own_end @ along),
+        odometry_lateral_m=float(own_end @ left),
+        distance_error_percent=100.0 * abs(walked - phase.distance_m) / phase.distance_m,
+        deviation_percent=100.0 * abs(lateral) / phase.distance_m,
+    )
+
+
+def turn_metrics(record: PhaseRecord, truth: PlanarPath, own: PlanarPath) -> TurnMetrics:
+    """Score a turn on the spot; parameters as in `walk_metrics`."""
+    phase = record.phase
+    if not isinstance(phase, Turn):
+        raise DefinitionError(f"phase '{phase.name}' is no turn; score it by its own kind")
+    way = truth.between(record.t_start, record.t_end)
+    own_way = own.between(record.t_start, record.t_end)
+    turned = float(way.yaw[-1] - way.yaw[0])
+    return TurnMetrics(
+        commanded_deg=float(np.rad2deg(phase.angle_rad)),
+        turned_deg=float(np.rad2deg(turned)),
+        drift_m=float(np.linalg.norm(way.xy[-1] - way.xy[0])),
+        duration_s=record.t_stop - record.t_start,
+        odometry_deg=float(np.rad2deg(own_way.yaw[-1] - own_way.yaw[0])),
+        angle_error_percent=100.0 * abs(turned - phase.angle_rad) / abs(phase.angle_rad),
+    )
+
+
+def body_metrics(
+    trace: Trace, lower: np.ndarray, upper: np.ndarray, effort_limit: np.ndarray, mass_kg: float
+) -> BodyMetrics:
+    """Score body height, feet, joint limits and effort over a window.
+
+    Parameters
+    ----------
+    trace : Trace
+        The window; its first row gives the height that deviations refer to.
+    lower, upper : (n,) array
+        Joint limits, rad.
+    effort_limit : (n,) array
+        Stall torque at the joint, N m.
+    mass_kg : float
+        Mass of the robot, kg.
+
+    Returns
+    -------
+    BodyMetrics
+        The cost of transport is the sum of |torque x speed| over m g d (mechanical work at the joints, both signs,
+        no losses), NaN where the robot moved less than 5 cm.
+    """
+    z = trace.p_world_base[:, 2]
+    excess = np.maximum(lower - trace.joint_position, trace.joint_position - upper)  # (m, n) rad, negative inside
+    per_joint = excess.max(axis=0)
+    worst = int(np.argmax(per_joint))
+    return BodyMetrics(
+        height_mean_m=float(z.mean()),
+        height_band_mm=1e3 * float(z.max() - z.min()),
+        height_deviation_mm=1e3 * float(np.max(np.abs(z - z[0]))),
+        max_tilt_deg=float(np.rad2deg(tilt_from_quaternion(trace.q_world_base).max())),
+        lowest_foot_mm=1e3 * float(trace.lowest_foot_z.min()),
+        joint_limit_excess_deg=max(0.0, float(np.rad2deg(per_joint[worst]))),
+        joint_limit_worst=trace.joint_names[worst],
+        joint_limit_margin_deg=float(np.rad2deg(-per_joint[worst])),
+        peak_effort_share=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
+        cost_of_transport=_cost_of_transport(trace, mass_kg),
+    )
+
+
+def _cost_of_transport(trace: Trace, mass_kg: float) -> float:
+    distance = float(np.sum(np.linalg.norm(np.diff(_slow(trace.p_world_base[:, :2]), axis=0), axis=1)))
+    if distance < 0.05:
+        return float("nan")
+    power = np.sum(np.abs(trace.joint_effort * trace.joint_velocity), axis=1)
+    work = float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(trace.t)))
+    return work / (mass_kg * GRAVITY * distance)
+
+
+def _slow(p: np.ndarray, every: int = 25) -> np.ndarray:
+    # Path length over samples a quarter of a second apart: the body's sway within a step is no way gone.
+    return np.vstack((p[::every], p[-1:]))
+
+
+def speed_metrics(trace: Trace, window_s: float) -> Dict[str, float]:
+    """Greatest mean ground-truth speed over any stretch of `window_s` seconds.
+
+    Returns
+    -------
+    dict
+        speed_m_s, and at_s (start of the stretch).
+
+    Raises
+    ------
+    DefinitionError
+        If the trace is shorter than the window.
+    """
+    rows = int(round(window_s / float(np.median(np.diff(trace.t)))))
+    if rows < 1 or rows >= trace.t.size:
+        raise DefinitionError(
+            f"a window of {window_s} s does not fit the run of {trace.t[-1] - trace.t[0]:.2f} s; run longer"
+        )
+    p = trace.p_world_base[:, :2]
+    speed = np.linalg.norm(p[rows:] - p[:-rows], axis=1) / (trace.t[rows:] - trace.t[:-rows])
+    best = int(np.argmax(speed))
+    return {"speed_m_s": float(speed[best]), "at_s": float(trace.t[best])}
+
+
+def as_row(*parts: object) -> Dict[str, object]:
+    """Flatten metric dataclasses and dicts into one row of a table, in the order given."""
+    row: Dict[str, object] = {}
+    for part in parts:
+        row.update(part if isinstance(part, dict) else asdict(part))  # type: ignore[call-overload]
+    return row

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""The kinds of phases that a mission is made of, as validated data, and the mission of the demo."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Tuple
+
+from .errors import DefinitionError
+
+APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
+MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Something to do, done or given up after `limit_s` seconds of simulated time."""
+
+    name: str
+    limit_s: float
+
+    unit = ""
+
+    def __post_init__(self) -> None:
+        _positive("limit_s", self.limit_s)
+
+    @property
+    def amount(self) -> float:
+        """How far to move, in `unit`, positive."""
+        raise NotImplementedError
+
+    @property
+    def stop_before(self) -> float:
+        """What may be left when the command becomes zero: less than this is gone while stopping."""
+        return 0.0
+
+    @property
+    def settle_s(self) -> float:
+        """Least time from the end of the command to the end of the phase, s."""
+        return 1.0
+
+    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+        """How much of `amount` is left, given x, y (m) and yaw (rad, without jumps) at the start and now."""
+        raise NotImplementedError
+
+    def twist(self, remaining: float) -> Tuple[float, float, float]:
+        """Velocity to command with so much left: m/s, m/s, rad/s in body axes."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GoTo(Phase):
+    """Ask for a mode and wait for it."""
+
+    mode: str = "hexapod"
+
+
+@dataclass(frozen=True)
+class Walk(Phase):
+    """Walk `distance_m` along `direction` (body axes of the start) until the odometry says so.
+
+    The command is `speed_m_s`, and near the end no more than 2/s times what is left, at least `creep_m_s`.
+    """
+
+    distance_m: float = 1.0
+    direction: Tuple[float, float] = (1.0, 0.0)
+    speed_m_s: float = 0.15
+    creep_m_s: float = 0.03
+
+    unit = "m"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _positive("distance_m", self.distance_m)
+        _positive("speed_m_s", self.speed_m_s)
+        _positive("creep_m_s", self.creep_m_s)
+        if abs(math.hypot(*self.direction) - 1.0) > 1e-9:
+            raise DefinitionError(f"direction is {self.direction}; it must have length 1, such as (1, 0) or (0, 1)")
+
+    @property
+    def amount(self) -> float:
+        """The distance, m."""
+        return self.distance_m
+
+    @property
+    def stop_before(self) -> float:
+        """What the creeping robot still goes while it stops, m."""
+        return 0.05 * self.creep_m_s
+
+    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+        """Distance left along the direction, m."""
+        c, s = math.cos(origin[2]), math.sin(origin[2])
+        dx, dy = now[0] - origin[0], now[1] - origin[1]
+        forward, left = c * dx + s * dy, -s * dx + c * dy
+        return self.distance_m - (forward * self.direction[0] + left * self.direction[1])
+
+    def twist(self, remaining: float) -> Tuple[float, float, float]:
+        """Velocity along the direction."""
+        v = _approach(remaining, self.speed_m_s, self.creep_m_s)
+        return (v * self.direction[0], v * self.direction[1], 0.0)
+
+
+@dataclass(frozen=True)
+class Turn(Phase):
+    """Turn on the spot by `angle_rad` (counter-clockwise positive) until the odometry says so."""
+
+    angle_rad: float = math.pi / 2
+    rate_rad_s: float = 0.5
+    creep_rad_s: float = 0.1
+
+    unit = "rad"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _positive("|angle_rad|", abs(self.angle_rad))
+        _positive("rate_rad_s", self.rate_rad_s)
+        _positive("creep_rad_s", self.creep_rad_s)
+
+    @property
+    def amount(self) -> float:
+        """The angle, rad."""
+        return abs(self.angle_rad)
+
+    @property
+    def stop_before(self) -> float:
+        """What the robot still turns while it stops, rad."""
+        return 0.05 * self.creep_rad_s
+
+    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+        """Angle left, rad."""
+        return self.amount - math.copysign(1.0, self.angle_rad) * (now[2] - origin[2])
+
+    def twist(self, remaining: float) -> Tuple[float, float, float]:
+        """Turning rate."""
+        rate = _approach(remaining, self.rate_rad_s, self.creep_rad_s)
+        return (0.0, 0.0, math.copysign(rate, self.angle_rad))
+
+
+@dataclass(frozen=True)
+class Pose(Phase):
+    """Command a body pose (x, y, z in m; roll, pitch, yaw in rad, from the rest pose) and hold it."""
+
+    body_pose: Tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    duration_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _positive("duration_s", self.duration_s)
+        if len(self.body_pose) != 6 or not all(math.isfinite(v) for v in self.body_pose):
+            raise DefinitionError(f"body_pose is {self.body_pose}; it needs 6 finite numbers: x y z roll pitch yaw")
+
+
+def walk(name: str, distance_m: float, direction: Tuple[float, float], speed_m_s: float) -> Walk:
+    """Return a walk whose time limit leaves twice the time it should take, and 15 s."""
+    _positive("speed_m_s", speed_m_s)
+    return Walk(name, 15.0 + 2.0 * distance_m / speed_m_s, distance_m, direction, speed_m_s)
+
+
+def turn(name: str, angle_rad: float, rate_rad_s: float) -> Turn:
+    """Return a turn whose time limit leaves twice the time it should take, and 15 s."""
+    _positive("rate_rad_s", rate_rad_s)
+    return Turn(name, 15.0 + 2.0 * abs(angle_rad) / rate_rad_s, angle_rad, rate_rad_s)
+
+
+def stand_up() -> GoTo:
+    """Return the phase that ends on six feet, ready to walk."""
+    return GoTo("stand", MODE_LIMIT_S, "hexapod")
+
+
+@dataclass(frozen=True)
+class DemoPlan:
+    """What the demo does; SI units and degrees where the name says so."""
+
+    forward_m: float = 1.0
+    sideways_m: float = 0.5
+    turn_deg: float = 90.0
+    tilt_deg: float = 8.0
+    speed_m_s: float = 0.15
+    rate_deg_s: float = 30.0
+
+    def phases(self) -> Tuple[Phase, ...]:
+        """Return stand, forward, sideways, turn, tilt, level."""
+        tilt = math.radians(self.tilt_deg)
+        return (
+            stand_up(),
+            walk("forward", self.forward_m, (1.0, 0.0), self.speed_m_s),
+            walk("sideways", self.sideways_m, (0.0, 1.0), self.speed_m_s),
+            turn("turn", math.radians(self.turn_deg), math.radians(self.rate_deg_s)),
+            Pose("tilt", 15.0, (0.0, 0.0, 0.0, tilt, 0.0, 0.0), 2.0),
+            Pose("level", 15.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.5),
+        )
+
+
+def _approach(remaining: float, cruise: float, creep: float) -> float:
+    return min(cruise, max(min(creep, cruise), APPROACH_GAIN * remaining))
+
+
+def _positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0.0):
+        raise DefinitionError(f"{name} is {value}; it must be a finite number greater than zero")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Results as files: CSV for spreadsheets, JSON for programs, Markdown for people; and the machine they come from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import platform
+from pathlib import Path
+from typing import Any, Dict, Mapping, Sequence
+
+from .errors import EvaluationError
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows with the union of their keys as header, in order of first appearance.
+
+    Raises
+    ------
+    EvaluationError
+        If there are no rows.
+    """
+    if not rows:
+        raise EvaluationError(f"no rows for {path}; no run has finished")
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, names, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write indented JSON; nan and infinity, which JSON does not know, become null.
+
+    The file is complete or absent: it is written beside its place and then moved there.
+    """
+    text = json.dumps(_plain(content), indent=2, allow_nan=False)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text + "\n", encoding="utf-8")
+    beside.replace(path)
+
+
+def machine() -> Dict[str, object]:
+    """Return processor, core count, system and interpreter, to be stored beside every figure that depends on them."""
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        models = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
+        name = models[0] if models else name
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
+    return {
+        "processor": name,
+        "cores": os.cpu_count(),
+        "load_at_end": load,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Markdown tables, and putting one between two markers of a page."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Mapping, Optional, Sequence
+
+from .errors import EvaluationError
+
+
+def format_cell(value: object, digits: int = 3) -> str:
+    """Numbers to `digits` decimals (nan as a dash), everything else as text without pipes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if value is None else str(value).replace("|", "/").replace("\n", " ")
+
+
+def markdown_table(
+    rows: Sequence[Mapping[str, object]],
+    columns: Optional[Mapping[str, str]] = None,
+    digits: Optional[Mapping[str, int]] = None,
+) -> str:
+    """Return a Markdown table.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        One mapping a row; a missing key becomes a dash.
+    columns : mapping, optional
+        Key to heading, in the order wanted; by default the keys of the first row.
+    digits : mapping, optional
+        Key to number of decimals, 3 where missing.
+
+    Returns
+    -------
+    str
+        Lines ending in a newline; columns padded so that the table reads well as plain text.
+
+    Raises
+    ------
+    EvaluationError
+        If there are no rows.
+    """
+    if not rows:
+        raise EvaluationError("a table needs at least one row; no run has finished")
+    heads = dict(columns) if columns is not None else {key: key for key in rows[0]}
+    places = digits or {}
+    body = [[format_cell(row.get(key), places.get(key, 3)) for key in heads] for row in rows]
+    widths = [max(len(line[i]) for line in [list(heads.values()), *body]) for i in range(len(heads))]
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + " |\n"
+
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|\n"
+    return line(list(heads.values())) + rule + "".join(line(cells) for cells in body)
+
+
+def write_between_markers(path: Path, name: str, text: str) -> None:
+    """Replace what stands between the markers of `name` in a page.
+
+    The markers are lines of their own: ``<!-- begin: name -->`` and ``<!-- end: name -->``.
+
+    Raises
+    ------
+    EvaluationError
+        If the page or one of the markers is missing, or the markers stand the wrong way round.
+    """
+    begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+    try:
+        page = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise EvaluationError(f"cannot read {path}: {error}; give an existing page") from error
+    head, found_begin, rest = page.partition(begin)
+    _, found_end, tail = rest.partition(end)
+    if not (found_begin and found_end):
+        raise EvaluationError(f"{path} lacks the lines '{begin}' and '{end}' in this order; add them where it belongs")
+    path.write_text(f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}", encoding="utf-8")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Definitions, tables and files that experiments write."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+from shellbot_evaluation.campaign import case_summary, comparison, load_campaign
+from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
+from shellbot_evaluation.reports import write_csv, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
+
+CONFIG = Path(__file__).resolve().parents[1] / "config"
+
+
+def test_table_pads_columns_rounds_numbers_and_fills_gaps():
+    text = markdown_table([{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}], {"a": "alpha", "b": "beta"}, {"a": 2})
+    assert text.splitlines() == [
+        "| alpha | beta |",
+        "|-------|------|",
+        "| 1.23  | x/y  |",
+        "| –     | –    |",
+    ]
+    with pytest.raises(EvaluationError, match="at least one row"):
+        markdown_table([])
+
+
+def test_text_between_markers_is_replaced_again_and_again_and_nothing_else(tmp_path):
+    page = tmp_path / "validation.md"
+    page.write_text("# Head\n<!-- begin: walk -->\nold\n<!-- end: walk -->\ntail\n", encoding="utf-8")
+    for text in ("first", "second"):
+        write_between_markers(page, "walk", text)
+    assert page.read_text() == "# Head\n<!-- begin: walk -->\n\nsecond\n\n<!-- end: walk -->\ntail\n"
+
+
+@pytest.mark.parametrize("content", ["nothing", "<!-- end: walk --><!-- begin: walk -->", "<!-- begin: walk -->"])
+def test_page_without_its_markers_is_left_alone_and_told(tmp_path, content):
+    page = tmp_path / "validation.md"
+    page.write_text(content)
+    with pytest.raises(EvaluationError, match="lacks the lines '<!-- begin: walk -->'"):
+        write_between_markers(page, "walk", "text")
+    assert page.read_text() == content
+
+
+def test_csv_and_json_survive_missing_keys_and_numbers_json_does_not_know(tmp_path):
+    write_csv(tmp_path / "r.csv", [{"a": 1, "b": 2.5}, {"a": 3, "c": "z"}])
+    with (tmp_path / "r.csv").open() as stream:
+        assert list(csv.DictReader(stream)) == [{"a": "1", "b": "2.5", "c": ""}, {"a": "3", "b": "", "c": "z"}]
+    write_json(tmp_path / "r.json", {"x": math.inf, "y": [math.nan, 1.5], "z": {"ok": True}})
+    assert json.loads((tmp_path / "r.json").read_text()) == {"x": None, "y": [None, 1.5], "z": {"ok": True}}
+    assert [p.name for p in tmp_path.iterdir() if p.suffix == ".part"] == []
+
+
+def test_shipped_experiments_hold_the_cases_and_limits_asked_for():
+    experiments = load_experiments(CONFIG / "experiments.yaml")
+    assert set(experiments) == {"walk", "turn", "speed"}
+    walk = experiments["walk"]
+    assert [(case.name, case.values["distance_m"]) for case in walk.cases] == [("forward", 1.0), ("sideways", 1.0)]
+    bounds = {limit.column: (limit.bound, limit.is_minimum) for limit in walk.limits}
+    assert bounds["distance_error_percent"] == (5.0, False)
+    assert bounds["deviation_percent"] == (3.0, False)
+    assert bounds["lowest_foot_mm"] == (-2.0, True)
+    assert bounds["height_deviation_mm"] == (10.0, False)
+    for experiment in experiments.values():
+        for case in experiment.cases:
+            if case.kind != "speed":
+                assert len(case.phases()) == 2
+
+
+def test_runs_spread_friction_over_seeds():
+    walk = load_experiments(CONFIG / "experiments.yaml")["walk"]
+    runs = [run for run in plan_runs(walk, 4, (0.7, 1.0)) if run.case.name == "forward"]
+    assert [(run.seed, run.friction) for run in runs] == [(0, 0.7), (1, 0.8), (2, 0.9), (3, 1.0)]
+    assert plan_runs(walk, 1, (0.7, 1.0))[0].friction == pytest.approx(0.85)
+    for seeds, friction in ((0, (0.7, 1.0)), (3, (1.0, 0.7)), (3, (0.0, 1.0)), (3, (0.7, math.nan))):
+        with pytest.raises(DefinitionError):
+            plan_runs(walk, seeds, friction)
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"kind": "fly"}, "choose from walk, turn, speed"),
+        ({"kind": "walk", "distance_m": 1.0}, r"needs \['distance_m', 'speed_m_s'\]"),
+        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "it has .*'spd'"),
+        ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),
+        ({"kind": "turn", "angle_deg": "90", "rate_deg_s": 30}, "angle_deg is '90'"),
+        (["walk"], "must be a mapping with a 'kind'"),
+    ],
+)
+def test_unusable_case_is_refused_by_name(values, message):
+    with pytest.raises(DefinitionError, match=message):
+        make_case("mine", values)
+
+
+def test_unreadable_yaml_names_the_file_and_the_line(tmp_path):
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("walk:\n  cases: {a: [1, 2\n")
+    with pytest.raises(DefinitionError, match=r"(?s)broken.yaml.*line 2"):
+        load_experiments(broken)
+    with pytest.raises(DefinitionError, match="absent.yaml"):
+        load_experiments(tmp_path / "absent.yaml")
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    with pytest.raises(DefinitionError, match="must hold a mapping"):
+        load_experiments(tmp_path / "list.yaml")
+
+
+def test_limit_knows_its_worst_value_and_nan_does_not_keep_it():
+    greatest, smallest = Limit("e", 5.0, False), Limit("f", -2.0, True)
+    assert greatest.kept([1.0, 5.0]) and not greatest.kept([1.0, 5.1]) and not greatest.kept([math.nan])
+    assert smallest.kept([-2.0, 0.0]) and not smallest.kept([-2.1])
+    assert (greatest.worst([1.0, 4.0]), smallest.worst([-1.0, 0.0])) == (4.0, -1.0)
+
+
+def test_campaign_compares_means_with_the_published_ones():
+    campaign = load_campaign(CONFIG / "nao_campaign.yaml")
+    assert len(campaign.cases) == 3 * (3 + 4)
+    rows = []
+    for percent in (40, 80, 100):
+        for walked in (2.98, 3.02):
+            rows.append({"case": f"3 m at {percent} %", "walked_m": walked, "lateral_m": 0.01, "odometry_m": 3.0,
+                         "odometry_lateral_m": 0.0, "duration_s": 20.0})
+        rows.append({"case": f"360 deg at {percent} %", "turned_deg": 359.0, "odometry_deg": 360.5, "drift_m": 0.0,
+                     "duration_s": 9.0})
+    table = comparison(campaign, rows)
+    assert [row["source"] for row in table][0] == "real NAO" and table[0]["x_80"] == 3.037
+    assert table[-2]["source"] == "Shellbot, ground truth"
+    assert (table[-2]["x_40"], table[-2]["turn_100"]) == pytest.approx((3.0, 359.0))
+    assert table[-1]["turn_80"] == pytest.approx(360.5)
+    summary = {line["case"]: line for line in case_summary(rows)}
+    assert summary["3 m at 80 %"]["walked_m_std"] == pytest.approx(0.02828427)
+    with pytest.raises(DefinitionError, match="no values"):
+        comparison(campaign, rows[:-1])
+
+
+def test_campaign_file_with_a_short_row_is_refused(tmp_path):
+    text = (CONFIG / "nao_campaign.yaml").read_text().replace("[405.6, 410.0, 412.6]", "[405.6]")
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(DefinitionError, match="'real NAO' needs 3 values of turned_deg"):
+        load_campaign(tmp_path / "c.yaml")
