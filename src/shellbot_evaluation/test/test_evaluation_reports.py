@@ -19,7 +19,8 @@ CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 
 def test_table_pads_columns_rounds_numbers_and_fills_gaps():
-    text = markdown_table([{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}], {"a": "alpha", "b": "beta"}, {"a": 2})
+    rows = [{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}]
+    text = markdown_table(rows, {"a": "alpha", "b": "beta"}, {"a": 2})
     assert text.splitlines() == [
         "| alpha | beta |",
         "|-------|------|",

@@ -79,7 +79,7 @@ def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
 
 
 def comparison(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
-    """Published means and Shellbot's, one row a source, for 3 m and 360 degrees commanded.
+    """Set Shellbot's means beside the published ones, one row a source, for 3 m and 360 degrees commanded.
 
     Raises
     ------

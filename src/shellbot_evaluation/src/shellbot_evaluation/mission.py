@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A list of phases driven from the robot's own odometry; the same sequencer moves the chain in one process and the
-live ROS system. It is pure: each tick takes what the robot says of itself and returns what to command."""
+"""A list of phases driven from the robot's own odometry.
+
+The same sequencer moves the chain in one process and the live ROS system. It is pure: each tick takes what the robot
+says of itself and returns what to command.
+"""
 
 from __future__ import annotations
 
@@ -80,6 +83,8 @@ class Mission:
         self._unwrap = YawUnwrapper()
         self._last_t = -math.inf
         self._body_pose: BodyPose = REST_POSE
+        self._t_start: Optional[float] = None
+        self._t_stop: Optional[float] = None
         self._enter()
 
     @property
@@ -119,7 +124,7 @@ class Mission:
         yaw = self._unwrap.update(seen.yaw) if math.isfinite(seen.yaw) else math.nan
         if self._t_start is None:
             self._t_start = seen.t
-        if seen.t - self._t_start > phase.limit_s:
+        if seen.t - self._t_start > phase.limit_s and not self._settled:
             why = f"; last refusal: {self._refusal}" if self._refusal else ""
             self._fail(
                 f"phase '{phase.name}' was not done within {phase.limit_s:.0f} s of simulated time"
@@ -136,16 +141,17 @@ class Mission:
         return self._move(phase, seen, yaw)
 
     def _enter(self) -> None:
-        self._t_start: Optional[float] = None
-        self._t_stop: Optional[float] = None
+        self._t_start = None
+        self._t_stop = None
         self._t_asked = -math.inf
         self._origin: Optional[Tuple[float, float, float]] = None
         self._anchor: Tuple[float, float, float, float] = (-math.inf, math.nan, math.nan, math.nan)
         self._half_told = False
+        self._settled = False
 
     def _finish(self, phase: Phase, t: float) -> None:
-        assert self._t_start is not None
-        self.records.append(PhaseRecord(phase, self._t_start, self._t_stop if self._t_stop is not None else t, t))
+        start = t if self._t_start is None else self._t_start
+        self.records.append(PhaseRecord(phase, start, t if self._t_stop is None else self._t_stop, t))
         self._index += 1
         self._refusal = ""
         self._enter()
@@ -158,8 +164,10 @@ class Mission:
 
     def _go_to(self, phase: GoTo, seen: Observation) -> MissionCommand:
         if seen.mode == phase.mode and seen.target == phase.mode and math.isfinite(seen.x):
-            self._finish(phase, seen.t)
-            return MissionCommand(event=f"{phase.name}:done")
+            if self._t_stop is None:
+                self._t_stop = seen.t
+                return MissionCommand(event=f"{phase.name}:stop")
+            return self._settle(phase, seen, seen.t - self._t_stop >= phase.settle_s)
         if seen.target != phase.mode and seen.t - self._t_asked >= REQUEST_PERIOD_S:
             self._t_asked = seen.t
             return MissionCommand(request_mode=phase.mode)
@@ -169,31 +177,31 @@ class Mission:
         self._body_pose = phase.body_pose
         if self._t_stop is None:
             self._t_stop = seen.t
-        still = self._is_still(seen, yaw)
-        if seen.t - self._t_stop >= phase.duration_s and still and not seen.hold:
-            self._finish(phase, seen.t)
-            return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:done")
-        event = None
-        if seen.t - self._t_stop >= 0.7 * phase.duration_s and not self._half_told:
-            self._half_told, event = True, f"{phase.name}:reached"
-        return MissionCommand(body_pose=self._body_pose, event=event)
+        return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.duration_s)
 
     def _move(self, phase: Phase, seen: Observation, yaw: float) -> MissionCommand:
         if self._origin is None:
             self._origin = (seen.x, seen.y, yaw)
-        if self._t_stop is None:
-            remaining = phase.remaining(self._origin, (seen.x, seen.y, yaw))
-            if remaining > phase.stop_before:
-                event = None
-                if remaining < 0.5 * phase.amount and not self._half_told:
-                    self._half_told, event = True, f"{phase.name}:half"
-                return MissionCommand(phase.twist(remaining), self._body_pose, event=event)
+        if self._t_stop is not None:
+            return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.settle_s)
+        remaining = phase.remaining(self._origin, (seen.x, seen.y, yaw))
+        if remaining <= phase.stop_before:
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
-        if seen.t - self._t_stop >= phase.settle_s and self._is_still(seen, yaw) and not seen.hold:
-            self._finish(phase, seen.t)
-            return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:done")
-        return MissionCommand(body_pose=self._body_pose)
+        event = None
+        if remaining < 0.5 * phase.amount and not self._half_told:
+            self._half_told, event = True, f"{phase.name}:half"
+        return MissionCommand(phase.twist(remaining), self._body_pose, event=event)
+
+    def _settle(self, phase: Phase, seen: Observation, settled: bool) -> MissionCommand:
+        if not self._settled:
+            self._settled = settled
+            event = f"{phase.name}:settled" if settled else None
+            return MissionCommand(body_pose=self._body_pose, event=event)
+        if seen.hold:
+            return MissionCommand(body_pose=self._body_pose)
+        self._finish(phase, seen.t)
+        return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:done")
 
     def _is_still(self, seen: Observation, yaw: float) -> bool:
         t, x, y, a = self._anchor

@@ -96,7 +96,7 @@ class Walk(Phase):
         return self.distance_m - (forward * self.direction[0] + left * self.direction[1])
 
     def twist(self, remaining: float) -> Tuple[float, float, float]:
-        """Velocity along the direction."""
+        """Return the velocity along the direction."""
         v = _approach(remaining, self.speed_m_s, self.creep_m_s)
         return (v * self.direction[0], v * self.direction[1], 0.0)
 
@@ -132,7 +132,7 @@ class Turn(Phase):
         return self.amount - math.copysign(1.0, self.angle_rad) * (now[2] - origin[2])
 
     def twist(self, remaining: float) -> Tuple[float, float, float]:
-        """Turning rate."""
+        """Return the turning rate."""
         rate = _approach(remaining, self.rate_rad_s, self.creep_rad_s)
         return (0.0, 0.0, math.copysign(rate, self.angle_rad))
 

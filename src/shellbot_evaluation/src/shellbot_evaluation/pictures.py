@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of a run: PNG files and one contact sheet with captions."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Mapping, Sequence, Tuple
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from .errors import EvaluationError
+
+CAPTION_HEIGHT = 18  # pixels
+MARGIN = 4  # pixels
+
+
+def rgb_from_bytes(data: bytes, width: int, height: int, step: int, encoding: str) -> np.ndarray:
+    """Decode an uncompressed camera picture.
+
+    Parameters
+    ----------
+    data : bytes
+        Rows of `step` bytes each.
+    width, height : int
+        Pixels.
+    encoding : str
+        rgb8, bgr8, rgba8, bgra8 or mono8.
+
+    Returns
+    -------
+    (height, width, 3) uint8 array
+        Red, green, blue.
+
+    Raises
+    ------
+    EvaluationError
+        If the encoding is not known or the data is too short.
+    """
+    channels = {"rgb8": (3, (0, 1, 2)), "bgr8": (3, (2, 1, 0)), "rgba8": (4, (0, 1, 2)), "bgra8": (4, (2, 1, 0)),
+                "mono8": (1, (0, 0, 0))}
+    if encoding not in channels:
+        raise EvaluationError(f"camera encoding '{encoding}' is not known; use one of {', '.join(channels)}")
+    count, order = channels[encoding]
+    if width < 1 or height < 1 or step < count * width or len(data) < step * height:
+        raise EvaluationError(f"camera picture of {width} x {height} has {len(data)} bytes, too few for {encoding}")
+    rows = np.frombuffer(data, dtype=np.uint8, count=step * height).reshape(height, step)
+    return rows[:, : count * width].reshape(height, width, count)[:, :, list(order)]
+
+
+def save_png(path: Path, picture: np.ndarray) -> None:
+    """Write a (height, width, 3) uint8 picture."""
+    Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).save(path)
+
+
+def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 3, tile_width: int = 400) -> np.ndarray:
+    """Arrange pictures in rows, each above its caption.
+
+    Parameters
+    ----------
+    pictures : mapping
+        Caption to (height, width, 3) uint8 picture, in the order wanted.
+    columns : int
+        Pictures a row.
+    tile_width : int
+        Width of each picture on the sheet, pixels; heights keep their proportions.
+
+    Returns
+    -------
+    (height, width, 3) uint8 array
+
+    Raises
+    ------
+    EvaluationError
+        If there are no pictures.
+    """
+    if not pictures:
+        raise EvaluationError("no pictures for a contact sheet; was the camera running?")
+    tiles = [_tile(caption, picture, tile_width) for caption, picture in pictures.items()]
+    columns = min(columns, len(tiles))
+    rows = math.ceil(len(tiles) / columns)
+    tile_height = max(tile.height for tile in tiles)
+    sheet = Image.new("RGB", _size(columns, rows, tile_width, tile_height), "white")
+    for i, tile in enumerate(tiles):
+        row, column = divmod(i, columns)
+        sheet.paste(tile, (MARGIN + column * (tile_width + MARGIN), MARGIN + row * (tile_height + MARGIN)))
+    return np.asarray(sheet)
+
+
+def save_all(folder: Path, pictures: Mapping[str, np.ndarray]) -> Sequence[Path]:
+    """Write each picture as NN_caption.png and all as contact_sheet.png; returns the paths (none without pictures)."""
+    paths = []
+    for i, (caption, picture) in enumerate(pictures.items()):
+        paths.append(folder / f"{i:02d}_{caption.replace(' ', '_').replace(':', '_')}.png")
+        save_png(paths[-1], picture)
+    if pictures:
+        paths.append(folder / "contact_sheet.png")
+        save_png(paths[-1], contact_sheet(pictures))
+    return paths
+
+
+def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:
+    height = max(1, round(picture.shape[0] * width / picture.shape[1]))
+    tile = Image.new("RGB", (width, height + CAPTION_HEIGHT), "white")
+    tile.paste(Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).resize((width, height)), (0, 0))
+    ImageDraw.Draw(tile).text((MARGIN, height + 3), caption, fill="black")
+    return tile
+
+
+def _size(columns: int, rows: int, width: int, height: int) -> Tuple[int, int]:
+    return (MARGIN + columns * (width + MARGIN), MARGIN + rows * (height + MARGIN))

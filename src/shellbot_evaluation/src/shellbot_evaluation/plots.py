@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Plots of runs; drawn without a display."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from .planar import PlanarPath
+from .trace import Trace
+
+
+def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Mapping[str, PlanarPath]) -> None:
+    """Draw ways seen from above in the axes of their start: ground truth solid, the robot's odometry dashed.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Picture file; its ending chooses the format.
+    title : str
+        Heading of the picture.
+    truth, own : mapping
+        Label to way; `own` may lack labels of `truth`.
+    """
+    figure, (axes,) = _figure(title, 1, (7.0, 4.5))
+    for label, way in truth.items():
+        xy = way.in_start_axes()
+        (line,) = axes.plot(xy[:, 0], xy[:, 1], label=label)
+        axes.plot(xy[-1, 0], xy[-1, 1], "o", color=line.get_color())
+        if label in own:
+            estimate = own[label].in_start_axes()
+            axes.plot(estimate[:, 0], estimate[:, 1], "--", color=line.get_color(), linewidth=0.9)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel("forward / m   (solid: ground truth, dashed: odometry)")
+    axes.set_ylabel("left / m")
+    axes.legend(fontsize="small")
+    _save(figure, path)
+
+
+def plot_run(path: Path, title: str, trace: Trace) -> None:
+    """Draw body height, lowest foot point and heading over time, three plots above each other."""
+    figure, (height, foot, heading) = _figure(title, 3, (7.0, 7.0))
+    height.plot(trace.t, 1e3 * trace.p_world_base[:, 2])
+    height.set_ylabel("body height / mm")
+    foot.plot(trace.t, 1e3 * trace.lowest_foot_z)
+    foot.axhline(-2.0, color="tab:red", linewidth=0.8)
+    foot.set_ylabel("lowest foot point / mm")
+    start = trace.odom_path
+    heading.plot(trace.t, np.rad2deg(trace.yaw_world_base - trace.yaw_world_base[0]), label="ground truth")
+    heading.plot(start.t, np.rad2deg(start.yaw - start.yaw[0]), "--", label="odometry")
+    heading.set_ylabel("heading / deg")
+    heading.set_xlabel("simulated time / s")
+    heading.legend(fontsize="small")
+    _save(figure, path)
+
+
+def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    """Draw one figure of each run against friction, a plot a column, a colour a case."""
+    figure, plots = _figure(title, len(columns), (7.0, 2.2 * len(columns) + 0.8))
+    for axes, (key, heading) in zip(plots, columns.items()):
+        for case in dict.fromkeys(row["case"] for row in rows):
+            points = sorted((row["friction"], row[key]) for row in rows if row["case"] == case and key in row)
+            if points:
+                axes.plot([p[0] for p in points], [p[1] for p in points], "o-", label=case)
+        axes.set_ylabel(heading, fontsize="small")
+    plots[0].legend(fontsize="small")
+    plots[-1].set_xlabel("floor friction coefficient")
+    _save(figure, path)
+
+
+def plot_histogram(path: Path, title: str, samples_ms: Mapping[str, Sequence[float]]) -> None:
+    """Draw how latencies are spread, in milliseconds."""
+    figure, (axes,) = _figure(title, 1, (7.0, 3.5))
+    for label, values in samples_ms.items():
+        axes.hist(list(values), bins=40, histtype="step", label=f"{label} (n = {len(values)})")
+    axes.set_xlabel("latency / ms")
+    axes.set_ylabel("samples")
+    axes.legend(fontsize="small")
+    _save(figure, path)
+
+
+def _figure(title: str, count: int, size: Any) -> Any:
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title)
+    plots = [figure.add_subplot(count, 1, i + 1) for i in range(count)]
+    for axes in plots:
+        axes.grid(True, alpha=0.3)
+    return figure, plots
+
+
+def _save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=110)
