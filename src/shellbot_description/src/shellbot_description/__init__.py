@@ -1,2 +1,51 @@
 # SPDX-License-Identifier: MIT
 """Geometry, masses, limits, named poses, meshes and xacro of the Shellbot spherical hexapod."""
+
+from shellbot_description.dh import (
+    DhRow,
+    dh_table_lower,
+    dh_table_upper,
+    dh_transform,
+    foot_to_lower_sphere_centre,
+    shell_to_upper_sphere_centre,
+    sphere_centre_in_foot,
+    sphere_centre_in_shell,
+)
+from shellbot_description.errors import DescriptionError
+from shellbot_description.expansion import SIMULATORS, expand
+from shellbot_description.files import package_path
+from shellbot_description.loading import load_variables
+from shellbot_description.names import (
+    JOINT_CLASSES,
+    VARIANTS,
+    driven_joint_names,
+    has_upper_legs,
+    joint_class,
+    limb_names,
+    motor_joint_names,
+)
+from shellbot_description.variables import Variables
+
+__all__ = [
+    "DescriptionError",
+    "DhRow",
+    "JOINT_CLASSES",
+    "SIMULATORS",
+    "VARIANTS",
+    "Variables",
+    "dh_table_lower",
+    "dh_table_upper",
+    "dh_transform",
+    "driven_joint_names",
+    "expand",
+    "foot_to_lower_sphere_centre",
+    "has_upper_legs",
+    "joint_class",
+    "limb_names",
+    "load_variables",
+    "motor_joint_names",
+    "package_path",
+    "shell_to_upper_sphere_centre",
+    "sphere_centre_in_foot",
+    "sphere_centre_in_shell",
+]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Expands the xacro files to URDF text."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Dict, Optional, Union
+
+import yaml
+
+from shellbot_description.errors import DescriptionError
+from shellbot_description.files import package_path
+from shellbot_description.generation import write_config
+from shellbot_description.loading import load_raw, variables_from_raw
+from shellbot_description.names import check_variant
+
+SIMULATORS = ("mujoco", "gazebo", "none")
+XACRO_ARGS = ("mesh_uri", "foot_friction", "camera", "self_collide")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _xacro_program() -> str:
+    beside = Path(sys.executable).parent / "xacro"  # a virtual environment that is not active
+    program = shutil.which("xacro") or (str(beside) if os.access(beside, os.X_OK) else None)
+    if program is None:
+        raise DescriptionError("xacro is neither importable nor on PATH; run scripts/setup, or install ros-noetic-xacro")
+    return program
+
+
+def run_xacro(file: Path, mappings: Dict[str, str]) -> str:
+    """Return the expanded text of a xacro file, by the library where it can be imported, else by the program.
+
+    Raises
+    ------
+    DescriptionError
+        If xacro is missing or refuses the file; xacro's own message is passed on.
+    """
+    try:
+        import xacro
+    except ImportError:
+        command = [_xacro_program(), str(file)] + [f"{key}:={value}" for key, value in mappings.items()]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        if done.returncode != 0:
+            raise DescriptionError(f"xacro could not expand {file}: {done.stderr.strip()}") from None
+        return done.stdout
+    try:
+        return str(xacro.process_file(str(file), mappings=mappings).toprettyxml(indent="  "))
+    except Exception as error:  # xacro raises many types, from XML parsing to names unknown in an expression
+        raise DescriptionError(f"xacro could not expand {file}: {error}") from error
+
+
+def expand(
+    variant: str = "simulation",
+    simulator: str = "mujoco",
+    variables: Optional[Union[str, Path]] = None,
+    **xacro_args: object,
+) -> str:
+    """Return the URDF of the robot.
+
+    Parameters
+    ----------
+    variant : str
+        `simulation` (36 joints), `full` (fans 2..6 mimic fan 1: 31 motors) or `walker` (24 joints, no upper legs).
+    simulator : str
+        `mujoco`, `gazebo` (adds transmissions and plugins) or `none`.
+    variables : str or Path, optional
+        Another variables file, e.g. `config/shellbot_older.yaml`; its inertias and collision primitives are computed
+        anew, the meshes stay those of the adopted set.
+    **xacro_args
+        `mesh_uri`, `foot_friction`, `camera`, `self_collide` of urdf/shellbot.urdf.xacro.
+
+    Raises
+    ------
+    DescriptionError
+        If an argument does not exist or xacro fails.
+    """
+    check_variant(variant)
+    if simulator not in SIMULATORS:
+        raise DescriptionError(f"simulator {simulator!r} does not exist; choose one of {', '.join(SIMULATORS)}")
+    unknown = sorted(set(xacro_args) - set(XACRO_ARGS))
+    if unknown:
+        raise DescriptionError(f"argument {unknown[0]!r} does not exist; choose from {', '.join(XACRO_ARGS)}")
+    file = package_path() / "urdf" / "shellbot.urdf.xacro"
+    mappings = {"variant": variant, "simulator": simulator}
+    mappings.update((key, _text(value)) for key, value in xacro_args.items())
+    if variables is None:
+        return run_xacro(file, mappings)
+    raw = load_raw(variables)
+    checked = variables_from_raw(raw)
+    with tempfile.TemporaryDirectory(prefix="shellbot_") as folder:
+        merged = Path(folder) / "variables.yaml"
+        merged.write_text(yaml.safe_dump(raw), encoding="utf-8")
+        mappings["variables"] = str(merged)
+        mappings.update((name, str(path)) for name, path in write_config(Path(folder), checked).items())
+        return run_xacro(file, mappings)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Bodies of the links as primitives, each in the frame of its link: what collides and what the inertia is made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Dict, Tuple
+
+from shellbot_description.variables import Variables
+
+Vector = Tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A box (length, width, height), a cylinder (radius, length along z) or a sphere (radius).
+
+    Attributes
+    ----------
+    name : str
+        Unique within the link; part of the name of the collision element.
+    kind : str
+        `box`, `cylinder` or `sphere`.
+    size : tuple of float
+        m, as above.
+    xyz : tuple of float
+        Centre in the link frame, m.
+    share : float
+        Part of the link's mass, 0..1; 0 for a shape that only collides.
+    yaw : float
+        Turn about z of the link frame, rad.
+    collides : bool
+        Whether the shape is a collision element.
+    """
+
+    name: str
+    kind: str
+    size: Tuple[float, ...]
+    xyz: Vector
+    share: float
+    yaw: float = 0.0
+    collides: bool = True
+
+
+def stop_azimuths(variables: Variables) -> Tuple[float, ...]:
+    """Return the azimuths (rad) of the 12 places with a stop above and one below the equator.
+
+    They stand behind the middle of each column of convex gore pieces, where a piece reaches deepest inwards.
+    """
+    gore, places = variables.gore, []
+    columns = int(gore.pieces_azimuth)
+    width = 2 * gore.half_width / columns
+    for k in range(6):
+        middle = k * math.pi / 3 + variables.upper.azimuth
+        places += [middle - gore.half_width + (column + 0.5) * width for column in range(columns)]
+    return tuple(places)
+
+
+def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
+    """Return the drum above the hollow and the rim of stops behind the equator ends of the gores."""
+    s = variables.shapes
+    height = s.chassis_top - s.chassis_bottom
+    drum = Shape(
+        "drum",
+        "cylinder",
+        (s.chassis_radius, height),
+        (0.0, 0.0, s.chassis_bottom + height / 2),
+        1.0 - s.rim_mass_share,
+    )
+    azimuths = stop_azimuths(variables)
+    radius, middle = s.stop_radius - s.stop_depth / 2, (s.stop_bottom + s.stop_top) / 2
+    size = (s.stop_depth, s.stop_width, s.stop_top - s.stop_bottom)
+    stops = [
+        Shape(
+            f"stop_{2 * index + (sign < 0) + 1}",
+            "box",
+            size,
+            (radius * math.cos(azimuth), radius * math.sin(azimuth), sign * middle),
+            s.rim_mass_share / (2 * len(azimuths)),
+            yaw=azimuth,
+        )
+        for index, azimuth in enumerate(azimuths)
+        for sign in (1, -1)
+    ]
+    return (drum, *stops)
+
+
+def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
+    s, leg, foot = variables.shapes, variables.lower, variables.foot
+    servo_half = (s.servo_width + 6e-3) / 2  # servo 1 stands on end over the coxa axis
+    femur_length = leg.femur_length
+    tibia_end = leg.tibia_length - foot.back
+    lateral = leg.femur_offset
+    return {
+        "fan": (
+            Shape(
+                "arm",
+                "box",
+                (leg.fan_length, s.fan_width, s.fan_height),
+                (leg.fan_length / 2, 0.0, s.fan_rise),
+                0.7,
+            ),
+            Shape("hub", "cylinder", (s.fan_width / 2, s.fan_rise), (0.0, 0.0, s.fan_rise / 2), 0.15, collides=False),
+            Shape(
+                "tip", "cylinder", (s.fan_width / 2, s.fan_rise), (leg.fan_length, 0.0, s.fan_rise / 2), 0.15,
+                collides=False,
+            ),
+        ),
+        "coxa": (
+            Shape(
+                "coxa_servo",
+                "box",
+                (2 * servo_half, s.servo_width, s.coxa_depth),
+                (servo_half - s.servo_width / 2, 0.0, -s.coxa_depth / 2),
+                0.5,
+            ),
+            Shape(
+                "femur_servo",
+                "box",
+                (leg.coxa_length - 8e-3, 24e-3, 24e-3),
+                ((leg.coxa_length + 12e-3) / 2, 0.0, leg.coxa_drop),
+                0.5,
+            ),
+        ),
+        "femur": (
+            Shape(
+                "beam",
+                "box",
+                (femur_length, s.femur_width, s.femur_depth),
+                (femur_length / 2 + s.femur_margin, 0.0, lateral),
+                1.0,
+            ),
+        ),
+        "tibia": (
+            Shape(
+                "shank",
+                "box",
+                (tibia_end + s.tibia_margin, s.tibia_width, s.tibia_depth),
+                ((tibia_end - s.tibia_margin) / 2, 0.0, 0.0),
+                0.9,
+            ),
+            Shape("foot", "sphere", (foot.radius,), (tibia_end, 0.0, 0.0), 0.1),
+        ),
+    }
+
+
+def link_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
+    """Return the shapes of each kind of link but the gores (those are made of convex meshes).
+
+    Keys are `chassis`, `fan`, `coxa`, `femur`, `tibia`, `shoulder`, `shell`.
+    """
+    s, upper = variables.shapes, variables.upper
+    beam = upper.shoulder_length - s.shoulder_margin + 6e-3
+    shapes = {"chassis": chassis_shapes(variables)}
+    shapes.update(_lower_shapes(variables))
+    shapes["shoulder"] = (
+        Shape("beam", "box", (beam, s.shoulder_width, s.shoulder_depth), (s.shoulder_margin + beam / 2, 0.0, 0.0), 1.0),
+    )
+    shapes["shell"] = (
+        Shape("bracket", "box", (s.shell_bracket,) * 3, (0.0, 0.0, 0.0), 1.0, collides=False),
+    )
+    return shapes
