@@ -1,2 +1,42 @@
 # SPDX-License-Identifier: MIT
 """Joint space, common to all backends: gains, limits, watchdog, the backend contract and its perfect mock."""
+
+from shellbot_control.backend import JointSample, RobotBackend
+from shellbot_control.backend_contract import CHECKS, BackendUnderTest, ContractViolation, check_backend
+from shellbot_control.command_filter import CommandFilter, CommandFilterParameters, FilteredCommand
+from shellbot_control.errors import ConfigurationError, ControlError, TargetsError
+from shellbot_control.gains import JOINT_CLASSES, Gains, GainTable, controller_joints, joint_class
+from shellbot_control.joint_limits import JointLimits
+from shellbot_control.joint_order import JointOrder
+from shellbot_control.limiting import clamp_targets, rate_limit
+from shellbot_control.notices import Level, Notice
+from shellbot_control.perfect_backend import PerfectBackend
+from shellbot_control.watchdog import Watchdog
+
+__all__ = [
+    "CHECKS",
+    "JOINT_CLASSES",
+    "BackendUnderTest",
+    "CommandFilter",
+    "CommandFilterParameters",
+    "ConfigurationError",
+    "ContractViolation",
+    "ControlError",
+    "FilteredCommand",
+    "GainTable",
+    "Gains",
+    "JointLimits",
+    "JointOrder",
+    "JointSample",
+    "Level",
+    "Notice",
+    "PerfectBackend",
+    "RobotBackend",
+    "TargetsError",
+    "Watchdog",
+    "check_backend",
+    "clamp_targets",
+    "controller_joints",
+    "joint_class",
+    "rate_limit",
+]

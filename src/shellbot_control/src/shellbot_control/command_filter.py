@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""From joint targets of any quality to a command that is safe to apply, one command per message of targets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shellbot_control.errors import ConfigurationError, TargetsError
+from shellbot_control.joint_limits import JointLimits, read_only
+from shellbot_control.joint_order import JointOrder, shorten
+from shellbot_control.limiting import clamp_targets, rate_limit
+from shellbot_control.notices import Level, Notice
+from shellbot_control.watchdog import Watchdog
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CommandFilterParameters:
+    """Parameters of :class:`CommandFilter`.
+
+    Parameters
+    ----------
+    target_timeout : float
+        s; targets older than this are not followed, the last applied command is held.
+    catch_up_threshold : float
+        rad; a way up to this is not a jump. Default 0.1: a loaded servo lags up to 16 · 0.29° = 0.081 rad.
+    catch_up_velocity : float
+        rad/s; speed at which a longer way begins after a start, a hold or a stop (estimate: slow enough to react).
+    catch_up_time : float
+        s; in this time the speed grows from there to the joints' own limit, so that moving targets are reached.
+    nominal_dt : float
+        s; the tick, taken as the time step of the first command.
+    max_dt : float
+        s; ticks farther apart are a gap and count as this much, so that a pause earns no long step.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value is not positive and finite.
+    """
+
+    target_timeout: float = 0.5
+    catch_up_threshold: float = 0.1
+    catch_up_velocity: float = 1.0
+    catch_up_time: float = 0.5
+    nominal_dt: float = 0.01
+    max_dt: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
+                raise ConfigurationError(f"{field.name} is {value}; give a positive finite number")
+
+
+@dataclass(frozen=True)
+class FilteredCommand:
+    """What may be applied.
+
+    Parameters
+    ----------
+    stamp : float
+        Stamp of the targets it answers, in s.
+    position : (n,) array
+        rad, in the driven order, finite, within the limits; read-only.
+    holding : bool
+        Whether it repeats the last applied command instead of following the targets.
+    """
+
+    stamp: float
+    position: Array
+    holding: bool
+
+
+class CommandFilter:
+    """Check, clamp and rate-limit joint targets; hold when they are bad, old or stopped.
+
+    Every call of :meth:`apply` gives exactly one command once the joints have been measured. The first command starts
+    from the measured joints; each next one moves from the last applied command no faster than the joints' limits. The
+    time is that of the stamps.
+
+    Parameters
+    ----------
+    limits : JointLimits
+        The driven joints in the order of the command, with their limits.
+    parameters : CommandFilterParameters
+        Time-outs and the way back from a hold.
+    """
+
+    def __init__(self, limits: JointLimits, parameters: Optional[CommandFilterParameters] = None) -> None:
+        self._limits = limits
+        self._parameters = parameters or CommandFilterParameters()
+        self._order = JointOrder(limits.names)
+        self._watchdog = Watchdog(self._parameters.target_timeout)
+        self._stop_cause = ""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._measured: Optional[Array] = None
+        self._applied: Optional[Array] = None
+        self._requested: Optional[Array] = None
+        self._stamp: Optional[float] = None
+        self._resuming = True
+        self._catch_up: Optional[float] = None  # s since the catch-up began
+        self._hold_cause = ""
+        self._stale = False
+
+    @property
+    def limits(self) -> JointLimits:
+        """The driven joints and their limits."""
+        return self._limits
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the emergency stop is in force."""
+        return bool(self._stop_cause)
+
+    @property
+    def holding(self) -> bool:
+        """Whether targets are not being followed (none yet, invalid, too old, or stopped)."""
+        return bool(self.text) or self._requested is None
+
+    @property
+    def text(self) -> str:
+        """Why targets are not being followed; empty while they are, and before the first."""
+        return self._stop_cause or self._hold_cause
+
+    @property
+    def requested(self) -> Optional[Array]:
+        """The last valid targets, clamped to the limits, (n,) rad; None before the first."""
+        return self._requested
+
+    @property
+    def applied(self) -> Optional[Array]:
+        """The last command, (n,) rad; None before the first."""
+        return self._applied
+
+    def target_age(self, now: float) -> float:
+        """Return the seconds since the last valid targets; infinite before the first."""
+        return self._watchdog.age(now)
+
+    def observe(self, position: Array) -> None:
+        """Note the measured joints.
+
+        Parameters
+        ----------
+        position : (n,) array
+            rad, in the driven order, finite.
+        """
+        self._measured = read_only(position)
+
+    def apply(
+        self, stamp: float, names: Sequence[str], position: Sequence[float], now: Optional[float] = None
+    ) -> Tuple[Optional[FilteredCommand], Tuple[Notice, ...]]:
+        """Turn one message of targets into one command.
+
+        Parameters
+        ----------
+        stamp : float
+            Time the targets are for, in s.
+        names, position : sequences
+            Joint names in any order, and rad.
+        now : float, optional
+            Present time in s; default ``stamp``.
+
+        Returns
+        -------
+        FilteredCommand or None
+            None only while the joints have not been measured: there is nothing safe to start from.
+        tuple of Notice
+            What to tell the operator.
+        """
+        now = stamp if now is None else now
+        if self._measured is None:
+            return None, (Notice("unmeasured", Level.WARN, "joint_targets come, but joint_states do not: waiting"),)
+        notices: List[Notice] = []
+        dt = self._time_step(stamp)
+        wanted = self._validate(names, position, notices)
+        if wanted is not None:
+            self._requested = read_only(wanted)
+            self._watchdog.feed(stamp)
+            if self._watchdog.expired(now):
+                self._enter_hold(f"joint_targets are {now - stamp:.2f} s old on arrival; holding the last command")
+                notices.append(Notice("stale", Level.WARN, self._hold_cause))
+                wanted = None
+        if wanted is None or self.stopped:
+            if self._applied is None:
+                self._applied = read_only(np.clip(self._measured, self._limits.lower, self._limits.upper))
+            self._resuming = True
+            return FilteredCommand(stamp, self._applied, holding=True), tuple(notices)
+        if self._hold_cause:
+            self._hold_cause = ""
+            self._stale = False
+            notices.append(Notice("resumed", Level.INFO, "joint_targets are good again: following them"))
+        self._follow(wanted, dt, notices)
+        assert self._applied is not None
+        return FilteredCommand(stamp, self._applied, holding=False), tuple(notices)
+
+    def check(self, now: float) -> Tuple[Notice, ...]:
+        """Run the watchdog at time ``now`` in s; the notice comes once per silence."""
+        if self._requested is None or self._stale or not self._watchdog.expired(now):
+            return ()
+        self._stale = True
+        # Said without the age, which the status carries: this sentence stands until targets come again.
+        self._enter_hold(
+            f"no valid joint_targets for {self._watchdog.timeout:g} s: holding the last command; "
+            "check kinematics_server and action_manager"
+        )
+        return (Notice("watchdog", Level.WARN, self._hold_cause),)
+
+    def stop(self, cause: str) -> bool:
+        """Hold from now on, whatever the targets, until :meth:`rearm`.
+
+        Parameters
+        ----------
+        cause : str
+            Who asked, in words.
+
+        Returns
+        -------
+        bool
+            False if it was stopped before.
+        """
+        was_stopped = self.stopped
+        if not was_stopped:
+            self._stop_cause = f"emergency stop ({cause}): holding the last command until rearm is called"
+        self._resuming = True
+        return not was_stopped
+
+    def rearm(self) -> bool:
+        """End the emergency stop; the way to the targets is slow at first. False if it was not stopped."""
+        was_stopped = self.stopped
+        self._stop_cause = ""
+        self._resuming = True
+        return was_stopped
+
+    def reset(self) -> None:
+        """Forget commands, targets and measured joints (the clock was set back); an emergency stop stays."""
+        self._watchdog.reset()
+        self._forget()
+
+    def _time_step(self, stamp: float) -> float:
+        """Return the s since the last command, limited; a gap makes the next step a resumption."""
+        parameters = self._parameters
+        dt = parameters.nominal_dt if self._stamp is None else max(stamp - self._stamp, 0.0)
+        self._stamp = stamp if self._stamp is None else max(stamp, self._stamp)
+        if dt > parameters.max_dt:
+            self._resuming = True
+            return parameters.max_dt
+        return dt
+
+    def _validate(self, names: Sequence[str], position: Sequence[float], notices: List[Notice]) -> Optional[Array]:
+        """Return the targets in the driven order and within the limits, or None and the reason."""
+        try:
+            wanted = self._order.pick(names, position)
+        except TargetsError as error:
+            self._enter_hold(f"joint_targets refused: {error}; holding the last command")
+            notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
+            return None
+        clamped = clamp_targets(wanted, self._limits)
+        over = np.flatnonzero(np.abs(wanted - clamped) > 1e-9)
+        if over.size:
+            worst = over[np.abs(wanted - clamped)[over].argmax()]
+            limits = self._limits
+            notices.append(
+                Notice(
+                    "clamped",
+                    Level.WARN,
+                    f"targets of {shorten(limits.names[i] for i in over)} are out of range and were clamped; worst "
+                    f"{limits.names[worst]}: {wanted[worst]:.3f} rad, allowed "
+                    f"{limits.lower[worst]:.3f} to {limits.upper[worst]:.3f}",
+                )
+            )
+        return clamped
+
+    def _enter_hold(self, cause: str) -> None:
+        self._hold_cause = cause
+        self._resuming = True
+
+    def _follow(self, wanted: Array, dt: float, notices: List[Notice]) -> None:
+        """Move the applied command towards ``wanted``."""
+        parameters, limits = self._parameters, self._limits
+        previous = self._applied
+        if previous is None:
+            assert self._measured is not None
+            # Within the sag of a loaded servo the target itself is the start: starting from the sagged joint would
+            # take the load off it for a tick and let the body drop.
+            measured = np.clip(self._measured, limits.lower, limits.upper)
+            near = np.abs(wanted - measured) <= parameters.catch_up_threshold
+            previous = np.where(near, wanted, measured)
+        way = np.abs(wanted - previous)
+        if self._resuming:
+            self._resuming = False
+            far = way.max() > parameters.catch_up_threshold
+            self._catch_up = 0.0 if far else None
+            if far:
+                worst = int(way.argmax())
+                text = f"catching up with the targets slowly: {limits.names[worst]} is {way[worst]:.2f} rad away"
+                notices.append(Notice("catch_up", Level.INFO, text))
+        velocity = limits.velocity
+        if self._catch_up is not None:
+            ramp = self._catch_up / parameters.catch_up_time
+            slow = np.minimum(parameters.catch_up_velocity, limits.velocity)
+            velocity = slow + min(ramp, 1.0) * (limits.velocity - slow)  # (n,) rad/s
+            self._catch_up += dt
+        position = rate_limit(wanted, previous, velocity, dt)
+        if self._catch_up is not None and (self._catch_up >= parameters.catch_up_time or np.array_equal(position, wanted)):
+            self._catch_up = None
+        self._applied = read_only(position)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Which joint controller still needs which gains: the bookkeeping of the gains node, without ROS.
+
+A controller announces its present gains when it starts (the latched ``pid/parameter_updates``), and again whenever
+somebody changes them. The first announcement of a new connection therefore means "this controller (re)started"; it gets
+the page's values if it has others. Any later one that is not the echo of what was sent means that somebody tuned this
+joint directly: that is respected until the page's values of its class change.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Deque, Dict, Iterable, List, Mapping, Optional, Tuple
+
+from shellbot_control.gains import Gains
+from shellbot_control.joint_order import shorten
+from shellbot_control.notices import Level, Notice
+
+_ECHOES = 8  # so many sent values are remembered per joint to tell an echo from somebody else's change
+
+
+@dataclass
+class _Joint:
+    wanted: Optional[Gains] = None
+    present: Optional[Gains] = None
+    announced: bool = False
+    tuned_directly: bool = False
+    in_flight_since: Optional[float] = None
+    retry_at: float = 0.0
+    failure: str = ""
+    sent: Deque[Gains] = field(default_factory=lambda: deque(maxlen=_ECHOES))
+
+    def pending(self) -> bool:
+        if self.wanted is None or not self.announced or self.tuned_directly:
+            return False
+        return self.present is None or not self.present.close_to(self.wanted)
+
+
+class GainForwarder:
+    """Decide what to send to which joint controller.
+
+    Parameters
+    ----------
+    joints : iterable of str
+        The controller's joints.
+    retry_period : float
+        s of wall clock between attempts at a controller that failed to answer.
+    patience : float
+        s of wall clock after which a call without answer is reported.
+    """
+
+    def __init__(self, joints: Iterable[str], retry_period: float = 0.5, patience: float = 2.0) -> None:
+        self._joints: Dict[str, _Joint] = {name: _Joint() for name in joints}
+        self._retry_period = retry_period
+        self._patience = patience
+        self._reported: Tuple[str, ...] = ()
+
+    def set_wanted(self, gains: Mapping[str, Gains]) -> None:
+        """Take new wanted gains per joint; joints tuned directly follow again if theirs changed."""
+        for name, wanted in gains.items():
+            joint = self._joints[name]
+            if joint.wanted is None or not joint.wanted.close_to(wanted):
+                joint.tuned_directly = False
+                joint.retry_at = 0.0
+            joint.wanted = wanted
+
+    def announced(self, name: str, present: Gains, new_connection: bool) -> Tuple[Notice, ...]:
+        """Note the gains that a controller says it has.
+
+        Parameters
+        ----------
+        name : str
+            The joint.
+        present : Gains
+            What its controller announced.
+        new_connection : bool
+            Whether this is the first announcement since the connection to the controller was made.
+
+        Returns
+        -------
+        tuple of Notice
+            A sentence if somebody tuned the joint directly.
+        """
+        joint = self._joints[name]
+        if new_connection:
+            joint.announced, joint.present, joint.tuned_directly, joint.retry_at = True, present, False, 0.0
+            joint.sent.clear()
+            return ()
+        if any(present.close_to(sent) for sent in joint.sent):
+            return ()
+        joint.present = present
+        joint.tuned_directly = joint.wanted is not None and not present.close_to(joint.wanted)
+        if not joint.tuned_directly:
+            return ()
+        text = f"{name} was tuned directly to {present}; the page's values return when its class changes on the page"
+        return (Notice(f"direct {name}", Level.INFO, text),)
+
+    def next_due(self, now: float) -> Optional[Tuple[str, Gains]]:
+        """Return a joint to send to now, and what; it counts as in flight until confirmed or failed.
+
+        Parameters
+        ----------
+        now : float
+            s, monotonic wall clock.
+
+        Returns
+        -------
+        tuple of str and Gains, or None
+            None if nothing is due.
+        """
+        for name, joint in self._joints.items():
+            if joint.in_flight_since is None and now >= joint.retry_at and joint.pending():
+                assert joint.wanted is not None
+                joint.in_flight_since = now
+                joint.sent.append(joint.wanted)
+                return name, joint.wanted
+        return None
+
+    def next_retry(self) -> Optional[float]:
+        """Return when the next attempt is due, s of the same clock; None if none is planned."""
+        times = [joint.retry_at for joint in self._joints.values() if joint.in_flight_since is None and joint.pending()]
+        return min(times) if times else None
+
+    def confirmed(self, name: str, sent: Gains, applied: Gains) -> Tuple[Notice, ...]:
+        """Note a controller's answer.
+
+        Parameters
+        ----------
+        name : str
+            The joint.
+        sent, applied : Gains
+            What was sent, and what the controller says it has now.
+
+        Returns
+        -------
+        tuple of Notice
+            A sentence if the controller did not take the values as they were.
+        """
+        joint = self._joints[name]
+        joint.in_flight_since, joint.failure = None, ""
+        joint.present = sent  # not `applied`: a controller that refuses a value must not be asked for ever
+        if applied.close_to(sent):
+            return ()
+        joint.sent.append(applied)
+        return (Notice(f"limited {name}", Level.WARN, f"{name} was sent {sent} but its controller applied {applied}"),)
+
+    def failed(self, name: str, now: float, reason: str) -> None:
+        """Note that a controller did not take the call; it is tried again later."""
+        joint = self._joints[name]
+        joint.in_flight_since, joint.failure = None, reason
+        joint.retry_at = now + self._retry_period
+
+    def done(self) -> bool:
+        """Return whether every joint that can be served has its gains."""
+        return all(not joint.pending() for joint in self._joints.values())
+
+    def waiting_for(self) -> List[str]:
+        """Return the joints whose controllers have never announced themselves."""
+        return [name for name, joint in self._joints.items() if not joint.announced]
+
+    def not_answering(self, now: float) -> List[str]:
+        """Return the joints whose controllers fail or do not answer within the patience."""
+        return [
+            name
+            for name, joint in self._joints.items()
+            if (joint.failure and joint.pending())
+            or (joint.in_flight_since is not None and now - joint.in_flight_since > self._patience)
+        ]
+
+    def tuned_directly(self) -> List[str]:
+        """Return the joints that somebody tuned beside the page."""
+        return [name for name, joint in self._joints.items() if joint.tuned_directly]
+
+    def summary(self, now: float) -> Notice:
+        """Return the state in one sentence.
+
+        Parameters
+        ----------
+        now : float
+            s, monotonic wall clock.
+
+        Returns
+        -------
+        Notice
+            WARN while joints do not answer or have not appeared, else INFO.
+        """
+        silent, absent, direct = self.not_answering(now), self.waiting_for(), self.tuned_directly()
+        total = len(self._joints)
+        if silent:
+            reason = next((self._joints[name].failure for name in silent if self._joints[name].failure), "no answer yet")
+            text = f"{len(silent)} of {total} joints did not answer: {shorten(silent)} ({reason}); trying again"
+            return Notice("silent", Level.WARN, text)
+        if absent:
+            text = f"waiting for the controllers of {len(absent)} of {total} joints: {shorten(absent)}; is the simulator up?"
+            return Notice("absent", Level.WARN, text)
+        if direct:
+            return Notice("direct", Level.INFO, f"{len(direct)} of {total} joints tuned directly: {shorten(direct)}")
+        return Notice("done", Level.INFO, f"{total} of {total} joints have the gains of the page")

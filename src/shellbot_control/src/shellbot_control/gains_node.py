@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Node ``gains``: one dynamic_reconfigure page for the PID gains of every controller joint."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Dict, Iterable, Tuple
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from dynamic_reconfigure.msg import Config
+from dynamic_reconfigure.server import Server
+from dynamic_reconfigure.srv import Reconfigure
+
+from shellbot_control.cfg import GainsConfig
+from shellbot_control.errors import ConfigurationError
+from shellbot_control.gain_forwarder import GainForwarder
+from shellbot_control.gains import GainTable, controller_joints
+from shellbot_control.gains_conversions import gains_from_config, gains_to_config
+from shellbot_control.notices import Level, Notice
+
+CONTROLLER = "shellbot_legs_controller"
+WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
+LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
+
+
+class GainsNode:
+    """Forward the page to the ``pid`` server of every joint, now and whenever a controller (re)starts."""
+
+    def __init__(self, joints: Tuple[str, ...]) -> None:
+        self._joints = joints
+        self._forwarder = GainForwarder(joints)
+        self._changed = threading.Condition()
+        self._connections: Dict[str, Any] = {}
+        self._proxies: Dict[str, rospy.ServiceProxy] = {}
+        self._said = Notice("", Level.INFO, "")
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._server = Server(GainsConfig, self._on_page)
+        for index in range(WORKERS):
+            threading.Thread(target=self._work, name=f"gains {index}", daemon=True).start()
+        self._subscribers = [
+            rospy.Subscriber(f"{CONTROLLER}/{joint}/pid/parameter_updates", Config, self._on_announced, joint)
+            for joint in joints
+        ]
+
+    def run(self) -> None:
+        """Report until shutdown, once per second of wall clock: the page works while the simulation is paused."""
+        started = time.monotonic()
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            now = time.monotonic()
+            with self._changed:
+                summary = self._forwarder.summary(now)
+            self._publish_diagnostics(summary)
+            # A controller that has just appeared or fallen silent gets a moment before it is talked about.
+            if summary.text != self._said.text and (summary.level is Level.INFO or now - started > 3.0):
+                self._said = summary
+                LOG[summary.level]("gains: %s", summary.text)
+
+    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        wanted = GainTable.from_page(page).for_joints(self._joints)
+        with self._changed:
+            self._forwarder.set_wanted(wanted)
+            self._changed.notify_all()
+        return page
+
+    def _on_announced(self, message: Config, joint: str) -> None:
+        present = gains_from_config(message)
+        if present is None:
+            rospy.logwarn_throttle(5.0, f"gains: {joint} announced no usable p, i, d; set its class on the page to repair it")
+            return
+        # rospy gives every message of one connection the same header object: another object is another connection.
+        connection = message._connection_header
+        with self._changed:
+            is_new = self._connections.get(joint) is not connection
+            self._connections[joint] = connection
+            notices = self._forwarder.announced(joint, present, is_new)
+            self._changed.notify_all()
+        if is_new:
+            self._drop_proxy(joint)  # it leads to the controller that was there before
+        self._log(notices)
+
+    def _work(self) -> None:
+        """Send what is due, one joint at a time; several of these run side by side."""
+        while not rospy.is_shutdown():
+            with self._changed:
+                due = self._forwarder.next_due(time.monotonic())
+                if due is None:
+                    retry = self._forwarder.next_retry()
+                    self._changed.wait(1.0 if retry is None else min(max(retry - time.monotonic(), 0.01), 1.0))
+                    continue
+            joint, gains = due
+            try:
+                applied = gains_from_config(self._proxy(joint)(gains_to_config(gains)).config)
+            except Exception as error:  # whatever a dying controller's socket raises: it is tried again
+                self._drop_proxy(joint)
+                with self._changed:
+                    self._forwarder.failed(joint, time.monotonic(), str(error))
+                continue
+            with self._changed:
+                notices = self._forwarder.confirmed(joint, gains, gains if applied is None else applied)
+            self._log(notices)
+
+    def _proxy(self, joint: str) -> rospy.ServiceProxy:
+        """Return the persistent connection to a joint's controller; a joint is served by one worker at a time."""
+        if joint not in self._proxies:
+            self._proxies[joint] = rospy.ServiceProxy(f"{CONTROLLER}/{joint}/pid/set_parameters", Reconfigure, persistent=True)
+        return self._proxies[joint]
+
+    def _drop_proxy(self, joint: str) -> None:
+        proxy = self._proxies.pop(joint, None)
+        if proxy is not None:
+            proxy.close()
+
+    @staticmethod
+    def _log(notices: Iterable[Notice]) -> None:
+        for notice in notices:
+            LOG[notice.level]("gains: %s", notice.text)
+
+    def _publish_diagnostics(self, summary: Notice) -> None:
+        level = DiagnosticStatus.OK if summary.level is Level.INFO else DiagnosticStatus.WARN
+        status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id="shellbot")
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = rospy.Time.now()
+        self._diagnostics.publish(message)
+
+
+def wait_for_controller_parameters() -> Dict[str, Any]:
+    """Return the parameters of the legs' controller, waiting for them as long as it takes."""
+    told = False
+    while not rospy.is_shutdown():
+        parameters = rospy.get_param(CONTROLLER, None)
+        if parameters:
+            return dict(parameters)
+        if not told:
+            rospy.logwarn("gains: waiting for the parameters %s; load shellbot_control/config/controllers_*.yaml", CONTROLLER)
+            told = True
+        time.sleep(0.5)
+    raise rospy.ROSInterruptException("shut down while waiting for the controllers' parameters")
+
+
+def seed_page(parameters: Dict[str, Any]) -> None:
+    """Start the page at the controllers' parameters, where it has no value of its own (from before a restart)."""
+    try:
+        page = GainTable.from_controllers(parameters).to_page()
+    except ConfigurationError as error:
+        rospy.logwarn("gains: %s; the page starts at the values it was built with", error)
+        return
+    for name, value in page.items():
+        if not rospy.has_param(f"~{name}"):
+            rospy.set_param(f"~{name}", value)
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("gains")
+    try:
+        parameters = wait_for_controller_parameters()
+        joints = controller_joints(parameters)
+        seed_page(parameters)
+        GainsNode(joints).run()
+    except ConfigurationError as error:
+        rospy.logfatal("gains: %s", error)
+        raise SystemExit(1) from error
+    except rospy.ROSInterruptException:
+        pass

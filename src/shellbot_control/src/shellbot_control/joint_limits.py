@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Position, speed and effort limits of the driven joints, read from the URDF."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from typing import Iterable, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shellbot_control.errors import ConfigurationError
+
+Array = NDArray[np.float64]
+
+
+def read_only(values: Iterable[float]) -> Array:
+    """Return a read-only float64 copy of ``values``.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Any shape that numpy can make an array of.
+
+    Returns
+    -------
+    numpy.ndarray
+        The copy; writing into it raises.
+    """
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits of n joints, in the order of ``names``.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Joint names, unique.
+    lower, upper : (n,) array
+        Position limits in rad.
+    velocity : (n,) array
+        Greatest speed in rad/s, positive.
+    effort : (n,) array
+        Greatest torque in N·m, positive.
+
+    Raises
+    ------
+    ConfigurationError
+        If shapes differ, names repeat, a bound is not finite or lower is above upper.
+    """
+
+    names: Tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+    def __post_init__(self) -> None:
+        """Copy the arrays and check them."""
+        if not self.names or len(set(self.names)) != len(self.names):
+            raise ConfigurationError(
+                f"joint names {self.names} are empty or repeat; give each driven joint once, in the controller's order"
+            )
+        for field in ("lower", "upper", "velocity", "effort"):
+            values = read_only(getattr(self, field))
+            if values.shape != (len(self.names),) or not np.all(np.isfinite(values)):
+                raise ConfigurationError(
+                    f"{field} limits have shape {values.shape} or are not finite; "
+                    f"{len(self.names)} finite values are needed, check the <limit> elements of the URDF"
+                )
+            object.__setattr__(self, field, values)
+        for bad, what in (
+            (self.lower > self.upper, "lower limit above the upper one"),
+            (self.velocity <= 0.0, "a velocity limit that is not positive"),
+            (self.effort <= 0.0, "an effort limit that is not positive"),
+        ):
+            if np.any(bad):
+                joints = ", ".join(name for name, flag in zip(self.names, bad) if flag)
+                raise ConfigurationError(f"{joints}: {what}; correct the <limit> elements of the URDF")
+
+    @classmethod
+    def from_urdf(cls, urdf_text: str, names: Iterable[str]) -> JointLimits:
+        """Read the limits of the joints ``names`` from a URDF.
+
+        Parameters
+        ----------
+        urdf_text : str
+            Text of the URDF (the parameter ``robot_description``).
+        names : iterable of str
+            The driven joints, in the order wanted.
+
+        Returns
+        -------
+        JointLimits
+            Limits in the order of ``names``.
+
+        Raises
+        ------
+        ConfigurationError
+            If the text is not XML, or a joint or its ``<limit>`` is missing.
+        """
+        try:
+            root = ElementTree.fromstring(urdf_text)
+        except ElementTree.ParseError as error:
+            raise ConfigurationError(
+                f"robot_description is not XML ({error}); load it with shellbot_description, see display.launch"
+            ) from error
+        limits = {joint.get("name"): joint.find("limit") for joint in root.findall("joint")}
+        names = tuple(names)
+        unknown = [name for name in names if limits.get(name) is None]
+        if unknown:
+            raise ConfigurationError(
+                f"the URDF has no joint with a <limit> called {', '.join(unknown)}; "
+                "controllers.yaml and robot_description must be of the same variant"
+            )
+        columns = {}
+        for field in ("lower", "upper", "velocity", "effort"):
+            try:
+                columns[field] = read_only([float(limits[name].get(field, "nan")) for name in names])  # type: ignore[union-attr]
+            except ValueError as error:
+                raise ConfigurationError(f"a joint's {field} limit in the URDF is not a number: {error}") from error
+        return cls(names=names, **columns)
+
+    def __len__(self) -> int:
+        """Return the number of joints."""
+        return len(self.names)
