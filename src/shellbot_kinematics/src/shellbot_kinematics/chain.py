@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""A serial chain: joints one behind the other, from a base frame to a tip frame."""
+
+from __future__ import annotations
+
+import math
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_kinematics import _kernels
+from shellbot_kinematics.dh import RowLike, as_row
+from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
+from shellbot_kinematics.joint import KINDS, REVOLUTE, Joint
+from shellbot_kinematics.urdf import load_urdf
+
+
+class SerialChain:
+    """Immutable chain of joints with forward kinematics and the geometric Jacobian.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        From base to tip; fixed joints belong to the chain but have no coordinate.
+    name, base, tip : str
+        For printing and messages.
+
+    Attributes
+    ----------
+    n : int
+        Number of coordinates q (joints that move).
+    joint_names : tuple of str
+        Of the joints that move, in the order of q.
+    lower, upper, velocity : (n,) arrays, read-only
+        Limits of q (rad or m) and of its rates; infinite where there are none.
+
+    Raises
+    ------
+    InvalidChainError
+        If there are no joints, or two have the same name.
+    """
+
+    def __init__(self, joints: Sequence[Joint], name: str = "chain", base: str = "base", tip: str = "tip") -> None:
+        self.joints: Tuple[Joint, ...] = tuple(joints)
+        self.name, self.base, self.tip = name, base, tip
+        if not self.joints:
+            raise InvalidChainError(f"chain '{name}' has no joints; give at least one")
+        names = [joint.name for joint in self.joints]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise InvalidChainError(f"chain '{name}' has several joints named '{twice[0]}'; names must differ")
+        moving = [joint for joint in self.joints if joint.moves]
+        self.n = len(moving)
+        self.joint_names: Tuple[str, ...] = tuple(joint.name for joint in moving)
+        self.lower = _frozen([joint.lower for joint in moving])
+        self.upper = _frozen([joint.upper for joint in moving])
+        self.velocity = _frozen([joint.velocity for joint in moving])
+        self._kind = np.array([KINDS.index(joint.kind) for joint in self.joints], dtype=np.int64)
+        turned = [_z_to(joint.axis) for joint in self.joints]  # the kernels move along and about z only
+        self._pre = _frozen([joint.origin @ A for joint, A in zip(self.joints, turned)])
+        self._post = _frozen([A.T @ joint.after for joint, A in zip(self.joints, turned)])
+
+    @classmethod
+    def from_dh(cls, rows: Sequence[RowLike], names: Optional[Sequence[str]] = None, name: str = "chain") -> SerialChain:
+        """Build a chain from rows of the standard Denavit-Hartenberg convention, T = Rz(theta) Tz(d) Tx(a) Rx(alpha).
+
+        Parameters
+        ----------
+        rows : sequence
+            DHRow, mapping, or (alpha, a, theta, d[, kind[, name]]); rad and m; kind "revolute" (default), "prismatic" or "fixed".
+        names : sequence of str, optional
+            One per row; default: the row's own name, else joint_1, joint_2, ...
+        name : str
+            Of the chain.
+
+        Raises
+        ------
+        InvalidChainError
+            Naming the row that cannot be used.
+        """
+        if names is not None and len(names) != len(rows):
+            raise InvalidChainError(f"chain '{name}' has {len(rows)} rows and {len(names)} names; give one name per row")
+        table = [as_row(row, i) for i, row in enumerate(rows)]
+        given = [f"joint_{i}" for i in range(len(table))] if names is None else list(names)
+        return cls([row.joint(label) for row, label in zip(table, given)], name=name)
+
+    @classmethod
+    def from_urdf(cls, text: str, base: str, tip: str) -> SerialChain:
+        """Build the chain between two links of a URDF given as text.
+
+        Raises
+        ------
+        InvalidUrdfError, InvalidChainError, UnknownNameError
+            If the text is no URDF, `tip` is not below `base`, or a link does not exist.
+        """
+        return cls(load_urdf(text).path(base, tip), name=tip, base=base, tip=tip)
+
+    def fk(self, q: Sequence[float]) -> np.ndarray:
+        """Return T_base_tip, (4, 4), for q (n,)."""
+        return self._evaluate(q)[0][-1]
+
+    def frames(self, q: Sequence[float]) -> np.ndarray:
+        """Return the poses (len(joints), 4, 4) in the base behind every joint, fixed ones included; the last is the tip."""
+        return self._evaluate(q)[0]
+
+    def frame(self, link: str, q: Sequence[float]) -> np.ndarray:
+        """Return T_base_link, (4, 4), of a child link in the chain.
+
+        Raises
+        ------
+        UnknownNameError
+            If no joint of the chain carries that link.
+        """
+        links = [joint.child for joint in self.joints]
+        if link not in links:
+            raise UnknownNameError(f"chain '{self.name}' has no link '{link}'; it has {', '.join(links)}")
+        return self.frames(q)[links.index(link)]
+
+    def jacobian(self, q: Sequence[float]) -> np.ndarray:
+        """Return the geometric Jacobian (6, n) of the tip in the axes of the base: v (m/s) above w (rad/s).
+
+        Column i of a revolute joint is (z_i x (p_tip - p_i), z_i), of a prismatic one (z_i, 0).
+        """
+        frames, axes = self._evaluate(q)
+        J = np.empty((6, self.n))  # noqa: N806
+        _kernels.chain_jacobian(self._kind, frames, axes, J)
+        return J
+
+    def within_limits(self, q: Sequence[float], tolerance: float = 0.0) -> bool:
+        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m)."""
+        values = self.check(q)
+        return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
+
+    def check(self, q: Sequence[float]) -> np.ndarray:
+        """Return q as a contiguous float array.
+
+        Raises
+        ------
+        ShapeError
+            If it is not n finite numbers.
+        """
+        try:
+            values = np.ascontiguousarray(q, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ShapeError(f"q of chain '{self.name}' is {q!r}; expected {self.n} numbers") from None
+        if values.shape != (self.n,):
+            raise ShapeError(f"q of chain '{self.name}' has shape {values.shape}; expected ({self.n},): {self.joint_names}")
+        if not np.isfinite(values).all():
+            raise ShapeError(f"q of chain '{self.name}' is {values}; expected finite numbers")
+        return values
+
+    def _evaluate(self, q: Sequence[float]) -> Tuple[np.ndarray, np.ndarray]:
+        values = self.check(q)
+        frames, axes = np.empty((2, len(self.joints), 4, 4))
+        _kernels.chain_frames(self._pre, self._post, self._kind, values, frames, axes)
+        return frames, axes
+
+    def __len__(self) -> int:
+        """Return the number of joints, fixed ones included."""
+        return len(self.joints)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal if all joints are."""
+        return self.joints == other.joints if isinstance(other, SerialChain) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(self.joints)
+
+    def __str__(self) -> str:
+        """Return a table: one line per joint, lengths in mm and angles in degrees."""
+        lines: List[str] = [f"{self.name}: {self.base} -> {self.tip}, {self.n} coordinates"]
+        lines.append(f"{'joint':<22}{'kind':<11}{'x mm':>10}{'y mm':>10}{'z mm':>10}   {'axis':<21}{'limits':<24}")
+        for joint in self.joints:
+            x, y, z = 1e3 * joint.origin[:3, 3]
+            axis = "" if not joint.moves else "({:.2f} {:.2f} {:.2f})".format(*joint.axis)
+            lines.append(f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}   {axis:<21}{_limits(joint):<24}")
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def _limits(joint: Joint) -> str:
+    if not joint.moves:
+        return ""
+    if math.isinf(joint.lower) and math.isinf(joint.upper):
+        return "free"
+    if joint.kind == REVOLUTE:
+        return f"{math.degrees(joint.lower):.1f} .. {math.degrees(joint.upper):.1f} deg"
+    return f"{1e3 * joint.lower:.1f} .. {1e3 * joint.upper:.1f} mm"
+
+
+def _frozen(values: object) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _z_to(axis: np.ndarray) -> np.ndarray:
+    """Return a rotation (4, 4) whose third column is the axis; the identity for z."""
+    T = np.eye(4)  # noqa: N806
+    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] > 0.0:
+        return T
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    T[:3, 0], T[:3, 1], T[:3, 2] = x, np.cross(axis, x), axis
+    return T

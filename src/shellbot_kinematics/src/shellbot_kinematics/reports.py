@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What the solvers answer: joint targets, one report per limb, and the result of a single inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Tuple
+
+import numpy as np
+
+from shellbot_kinematics import _kernels
+from shellbot_kinematics.references import LIMBS, Frame
+
+_JOINTS = (("fan", "coxa", "femur", "tibia"), ("shoulder", "shell"))
+
+
+class Status(IntEnum):
+    """How a limb fared in a tick."""
+
+    OK = _kernels.OK
+    HELD = _kernels.HELD
+    BAD_REFERENCE = _kernels.BAD_REFERENCE
+    OUT_OF_REACH = _kernels.OUT_OF_REACH
+    AT_LIMIT = _kernels.AT_LIMIT
+    ABSENT = _kernels.ABSENT
+
+
+_GEOMETRY = {
+    _kernels.STOP_FAR: "beyond the stretched links",
+    _kernels.STOP_NEAR: "nearer than the folded links",
+    _kernels.STOP_AXIS: "closer to the coxa axis than the leg's lateral offset",
+    _kernels.STOP_PLANE: "outside the plane of the limb",
+}
+
+
+def limit_name(limb: int, stop: int) -> str:
+    """Return in words what stopped a limb (row of LIMBS), from the code of the kernels; empty for nothing."""
+    if stop == _kernels.STOP_NONE:
+        return ""
+    if stop <= 8:
+        joint, end = divmod(stop - 1, 2)
+        return f"{LIMBS[limb]}_{_JOINTS[limb // 6][joint]} at its {'upper' if end else 'lower'} limit"
+    return _GEOMETRY[stop]
+
+
+@dataclass(frozen=True)
+class LimbReport:
+    """Outcome of one limb.
+
+    Attributes
+    ----------
+    limb : str
+        Its name.
+    status : Status
+        OK, HELD, BAD_REFERENCE, OUT_OF_REACH, AT_LIMIT or ABSENT.
+    reached : bool
+        The reference is met (to 1e-6 m), or the limb was to be held.
+    distance : float
+        From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached, not how far
+        the joints have come.
+    limit : str
+        What stopped it, in words; empty if nothing did.
+    """
+
+    limb: str
+    status: Status
+    reached: bool
+    distance: float
+    limit: str
+
+    def __str__(self) -> str:
+        """Return one sentence for the operator."""
+        if self.status == Status.OK:
+            return f"{self.limb} on target"
+        if self.status == Status.HELD:
+            return f"{self.limb} holds"
+        if self.status == Status.BAD_REFERENCE:
+            return f"{self.limb} holds its last targets: its reference is NaN or infinite where a number is needed"
+        if self.status == Status.ABSENT:
+            return f"{self.limb} is not part of this robot; leave it out of the references"
+        return f"{self.limb} stops {1e3 * self.distance:.1f} mm from its reference: {self.limit}"
+
+
+@dataclass(frozen=True, eq=False)
+class JointTargets:
+    """Targets of all driven joints for one tick.
+
+    Attributes
+    ----------
+    stamp : float
+        That of the references, s.
+    names : tuple of str
+        Driven joints.
+    position, velocity : (n,) arrays, read-only
+        rad, rad/s.
+    status, stop : (12,) int arrays
+        Codes per limb; `reports` says them in words.
+    distance : (12,) array
+        m, see LimbReport.
+    """
+
+    stamp: float
+    names: Tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    status: np.ndarray
+    stop: np.ndarray
+    distance: np.ndarray
+
+    @property
+    def reports(self) -> Tuple[LimbReport, ...]:
+        """One report per limb, in the order of LIMBS (made on demand: it costs more than the solution)."""
+        return tuple(self.report(i) for i in range(len(LIMBS)))
+
+    @property
+    def all_reached(self) -> bool:
+        """Whether every limb met its reference or was to be held."""
+        return bool((self.status <= Status.HELD).all())
+
+    def report(self, i: int) -> LimbReport:
+        """Return the report of the limb in row i of LIMBS."""
+        status = Status(int(self.status[i]))
+        reached = status in (Status.OK, Status.HELD)
+        return LimbReport(LIMBS[i], status, reached, float(self.distance[i]), limit_name(i, int(self.stop[i])))
+
+
+@dataclass(frozen=True, eq=False)
+class InverseResult:
+    """Result of one inverse.
+
+    Attributes
+    ----------
+    limb : str
+        Its name.
+    frame : Frame
+        FOOT or SPHERE_CENTRE.
+    q : (4,) or (2,) array
+        Joint positions, rad: fan, coxa, femur, tibia, or shoulder, shell; the nearest found if not converged.
+    converged : bool
+        Whether the target is met to 1e-6 m within the limits.
+    error : float
+        Distance left, m.
+    iterations : int
+        0 for closed forms.
+    reason : str
+        Empty if converged, else limb, distance and limit in words.
+    """
+
+    limb: str
+    frame: Frame
+    q: np.ndarray
+    converged: bool
+    error: float
+    iterations: int
+    reason: str

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Shellbot as chains, found in its URDF by the names that docs/architecture.md fixes."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Tuple
+
+import numpy as np
+
+from shellbot_kinematics.chain import SerialChain
+from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
+from shellbot_kinematics.leg_geometry import pack_lower, pack_upper
+from shellbot_kinematics.parallel import ParallelChain
+from shellbot_kinematics.references import LIMBS, LOWER_LIMBS, UPPER_LIMBS, Frame, limb_index
+from shellbot_kinematics.urdf import RobotTree, load_urdf
+
+BASE = "base_link"
+LOWER_JOINTS = ("fan", "coxa", "femur", "tibia")
+UPPER_JOINTS = ("shoulder", "shell")
+_NO_LIMIT = 1e6  # rad; stands for "none" in the kernels, which take the middle of the limits
+
+
+class ShellbotModel:
+    """Immutable chains, driven joints, limits and packed leg geometry of one variant.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Driven joints: fan, coxa, femur, tibia of lower_1 .. lower_6, then shoulder, shell of upper_1 .. upper_6 if there are any.
+    limbs : tuple of str
+        Limbs that this variant has.
+    lower, upper, velocity : (n,) arrays
+        Limits, rad and rad/s; 1e6 where the URDF gives none.
+    legs, shells : (6, 28) and (0 or 6, 22) arrays
+        Packed geometry of the lower and upper limbs (see leg_geometry).
+
+    Raises
+    ------
+    InvalidUrdfError, InvalidChainError
+        If the text is no URDF, a joint or frame of a leg is missing, or a leg is not built as the closed forms need.
+    """
+
+    def __init__(self, urdf_text: str) -> None:
+        tree = load_urdf(urdf_text)
+        self.limbs = LOWER_LIMBS + (UPPER_LIMBS if _joint_names("upper_1")[0] in tree.joints else ())
+        self.names: Tuple[str, ...] = tuple(name for limb in self.limbs for name in _joint_names(limb))
+        missing = [name for name in self.names if name not in tree.joints]
+        if missing:
+            raise InvalidChainError(f"the robot description lacks the joints {', '.join(missing)}")
+        self._chains: Dict[Tuple[str, Frame], SerialChain] = {}
+        for limb in self.limbs:
+            for frame, link in frame_links(limb).items():
+                self._chains[limb, frame] = _chain(tree, limb, link)
+        joints = [tree.joints[name] for name in self.names]
+        self.lower = _limit([joint.lower for joint in joints])
+        self.upper = _limit([joint.upper for joint in joints])
+        self.velocity = _limit([joint.velocity for joint in joints])
+        legs: List[np.ndarray] = [
+            pack_lower(self.chain(limb, Frame.FOOT), self.chain(limb, Frame.SPHERE_CENTRE)) for limb in LOWER_LIMBS
+        ]
+        shells = [pack_upper(self.chain(limb, Frame.SPHERE_CENTRE)) for limb in self.limbs[6:]]
+        self.legs = np.array(legs)
+        self.shells = np.array(shells).reshape(len(shells), 22)
+        for array in (self.lower, self.upper, self.velocity, self.legs, self.shells):
+            array.setflags(write=False)
+
+    @property
+    def n(self) -> int:
+        """Number of driven joints: 36, or 24 without upper legs."""
+        return len(self.names)
+
+    def chain(self, limb: str, frame: Frame) -> SerialChain:
+        """Return the chain from base_link to a frame of a limb.
+
+        Raises
+        ------
+        UnknownNameError
+            If this robot has no such limb, or the limb no such frame.
+        """
+        limb_index(limb)
+        if limb not in self.limbs:
+            raise UnknownNameError(f"this robot has no limb '{limb}'; it has {', '.join(self.limbs)}")
+        try:
+            return self._chains[limb, Frame(frame)]
+        except (KeyError, ValueError):
+            allowed = ", ".join(f.name for f in frame_links(limb))
+            raise UnknownNameError(f"limb {limb} has no frame {frame!r} to compute; use {allowed}") from None
+
+    def columns(self, limb: str) -> slice:
+        """Return where the joints of a limb stand in a vector of all driven joints."""
+        i = limb_index(limb)
+        return slice(4 * i, 4 * i + 4) if i < 6 else slice(24 + 2 * (i - 6), 26 + 2 * (i - 6))
+
+    def parallel(self, frame: Frame = Frame.FOOT) -> ParallelChain:
+        """Return the lower legs as a parallel chain on base_link, the six fans on one drive named 'fan'."""
+        limbs = {limb: self.chain(limb, frame) for limb in LOWER_LIMBS}
+        return ParallelChain(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
+
+
+def frame_links(limb: str) -> Dict[Frame, str]:
+    """Return the links that carry the frames of a limb."""
+    links = {Frame.FOOT: f"{limb}_foot", Frame.SPHERE_CENTRE: f"{limb}_sphere_centre"}
+    if limb not in LOWER_LIMBS:
+        del links[Frame.FOOT]
+    return links
+
+
+def _joint_names(limb: str) -> Tuple[str, ...]:
+    return tuple(f"{limb}_{joint}" for joint in (LOWER_JOINTS if LIMBS.index(limb) < 6 else UPPER_JOINTS))
+
+
+def _chain(tree: RobotTree, limb: str, link: str) -> SerialChain:
+    if link not in tree.links:
+        raise InvalidChainError(f"the robot description lacks the link '{link}', the frame that limb {limb} is led by")
+    chain = SerialChain(tree.path(BASE, link), name=link, base=BASE, tip=link)
+    if chain.joint_names != _joint_names(limb):
+        raise InvalidChainError(f"the joints down to '{link}' are {chain.joint_names}; expected {_joint_names(limb)}")
+    return chain
+
+
+def _limit(values: List[float]) -> np.ndarray:
+    return np.clip(np.array(values, dtype=np.float64), -_NO_LIMIT, _NO_LIMIT)
