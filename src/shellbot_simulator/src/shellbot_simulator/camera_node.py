@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Pictures on camera/image_raw, rendered beside the physics loop and only while somebody listens."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Tuple
+
+import numpy as np
+import rospy
+from sensor_msgs.msg import Image
+
+from .config import TICK
+from .errors import RenderError
+from .node_parameters import NodeParameters
+from .render_process import RenderProcess
+from .sensor_conversions import image_message, stamp_of
+from .simulator import Simulator
+
+
+class Camera:
+    """Takes positions from the loop; a thread renders the newest in a child process.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Whose model to show.
+    parameters : NodeParameters
+        Rate, size, shadows.
+    """
+
+    def __init__(self, simulator: Simulator, parameters: NodeParameters) -> None:
+        self._parameters = parameters
+        self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
+        self._renderer = RenderProcess(simulator.model, parameters.camera_shadows)
+        self._publisher = rospy.Publisher("camera/image_raw", Image, queue_size=1)
+        self._waiting: queue.Queue[Tuple[int, np.ndarray]] = queue.Queue(maxsize=1)
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._thread.start()
+
+    def offer(self, simulator: Simulator) -> None:
+        """Called at every tick: hands over a copy of the position if a picture is due, wanted and the renderer free."""
+        tick = simulator.tick_count
+        if tick % self._period_ticks or not self._publisher.get_num_connections():
+            return
+        try:
+            self._waiting.put_nowait((tick, simulator.data.qpos.copy()))
+        except queue.Full:
+            return  # slower than wanted: this picture is left out, the robot is not held up
+
+    def close(self) -> None:
+        """Stop the thread and the child process."""
+        self._closed.set()
+        self._thread.join(timeout=2.0)
+        self._renderer.close()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                tick, qpos = self._waiting.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            try:
+                pixels = self._renderer.render(qpos, self._parameters.camera_width, self._parameters.camera_height)
+                self._publisher.publish(image_message(pixels, stamp_of(tick)))
+            except RenderError as error:
+                rospy.logerr_once(f"camera/image_raw stays silent: {error}")
+            except rospy.ROSException:
+                return  # shutting down

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+"""The embedded simulator: one robot on a floor, stepped in ticks of 10 ms."""
+
+from __future__ import annotations
+
+import math
+from typing import List, Optional, Sequence, Tuple
+
+import mujoco
+import numpy as np
+
+from .config import TICK, SimulatorConfig, load_config
+from .errors import CommandError, SimulationDivergedError
+from .ground import GroundSensor
+from .imu import ImuSensor
+from .model_builder import build_model
+from .pushes import Push, PushList
+from .render_process import RenderProcess
+from .robot_profile import RobotProfile
+from .servo import PidGains, ServoBank
+from .shellbot_profile import shellbot_profile
+from .state import SimState
+
+_FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+_BASE_Q, _BASE_V = 7, 6  # free base: position and quaternion; linear velocity in the world, angular in the base
+
+
+class Simulator:
+    """Physics, servos and sensors of a robot, without ROS.
+
+    A command is held for a whole tick. Gains, friction and pushes may change between ticks. Not thread safe: one thread steps and reads.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot description.
+    config : SimulatorConfig, optional
+        Settings; `config/simulator.yaml` if not given.
+    profile : RobotProfile, optional
+        What the URDF cannot say; by default Shellbot's, from the description package.
+    """
+
+    def __init__(
+        self, urdf_text: str, config: Optional[SimulatorConfig] = None, profile: Optional[RobotProfile] = None
+    ) -> None:
+        self.config = config or load_config()
+        self.profile = profile or shellbot_profile(urdf_text)
+        self.model = build_model(urdf_text, self.profile, self.config)
+        self.data = mujoco.MjData(self.model)
+        joint_ids = [self.model.joint(name).id for name in self.profile.joint_names]
+        self._q_index = self.model.jnt_qposadr[joint_ids]
+        self._v_index = self.model.jnt_dofadr[joint_ids]
+        self._range = self.model.jnt_range[joint_ids].copy()
+        self._servos = ServoBank(self.profile.gains)
+        self._ground = GroundSensor(self.model, self.profile.foot_links, self.config.foot_radius)
+        self._imu = ImuSensor(self.model, self.config)
+        self._pushes = PushList(self.model)
+        self._renderer: Optional[RenderProcess] = None
+        self._ticks = 0
+        self._command = np.zeros(self.joint_count)
+        self.reset()
+
+    @property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Driven joints; the order of all joint arrays."""
+        return self.profile.joint_names
+
+    @property
+    def joint_count(self) -> int:
+        """Number of driven joints, n."""
+        return len(self.profile.joint_names)
+
+    @property
+    def joint_range(self) -> np.ndarray:
+        """Lower and upper limits, rad, shape (n, 2)."""
+        return self._range.copy()
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the reset, s."""
+        return self._ticks * TICK
+
+    @property
+    def tick_count(self) -> int:
+        """Ticks since the reset."""
+        return self._ticks
+
+    @property
+    def applied_command(self) -> np.ndarray:
+        """The command in force, after limiting, rad, shape (n,)."""
+        return self._command.copy()
+
+    @property
+    def mass(self) -> float:
+        """Mass of the robot, kg."""
+        return float(self.model.body_mass.sum())
+
+    def reset(self, q: Optional[Sequence[float]] = None, seed: Optional[int] = None) -> SimState:
+        """Put the robot at rest on the ground, time zero, every joint held where it is.
+
+        Parameters
+        ----------
+        q : (n,) sequence of float, optional
+            Joint positions, rad; the pose `spawn` if not given.
+        seed : int, optional
+            Seeds small deviations of heading and joints, and the noise of the IMU; none at all if not given.
+
+        Returns
+        -------
+        SimState
+            The first state. The lowest point of the robot is at height zero.
+        """
+        start = self._checked(self.profile.spawn_q if q is None else q, "the start pose")
+        rng = None if seed is None else np.random.default_rng(seed)
+        yaw = 0.0
+        if rng is not None:
+            yaw = math.radians(self.config.yaw_noise_deg) * rng.standard_normal()
+            start = start + math.radians(self.config.joint_noise_deg) * rng.standard_normal(self.joint_count)
+            start = self._equalize_coupled(start)
+        start = np.clip(start, self._range[:, 0], self._range[:, 1])
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[self._q_index] = start
+        self._place_base(yaw)
+        self._ticks = 0
+        self._command = start
+        self._servos.reset()
+        self._pushes.clear()
+        self._imu.reset(rng)
+        self._write_servos(np.zeros(self.joint_count))
+        mujoco.mj_forward(self.model, self.data)
+        self._contacts = self._ground.read(self.data)
+        self._imu.rest(self.data, self.config.gravity)
+        return self.state()
+
+    def reset_base(self) -> None:
+        """Put the base back to its start, at rest; joints, command, gains and time stay (Gazebo's reset_world)."""
+        self.data.qvel[:] = 0.0
+        self._place_base(0.0)
+        mujoco.mj_forward(self.model, self.data)
+        self._contacts = self._ground.read(self.data)
+        self._imu.rest(self.data, self.config.gravity)
+
+    def command(self, position: Sequence[float]) -> np.ndarray:
+        """Set the joint positions the servos go to from the next tick on.
+
+        Parameters
+        ----------
+        position : (n,) sequence of float
+            rad; clamped to the joint limits.
+
+        Returns
+        -------
+        (n,) array
+            What is applied, rad.
+
+        Raises
+        ------
+        CommandError
+            For a wrong length or a value that is not finite; the former command stays.
+        """
+        target = np.clip(self._checked(position, "command"), self._range[:, 0], self._range[:, 1])
+        self._servos.set_command_rate((target - self._command) / TICK)
+        self._command = target
+        return target.copy()
+
+    def step_tick(self) -> None:
+        """Advance by one tick (10 ms).
+
+        Raises
+        ------
+        SimulationDivergedError
+            If the physics state became invalid; call `reset`.
+        """
+        self._write_servos(self._servos.bias())
+        self._pushes.apply(self.data, self.time)
+        # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
+        for step in range(self.config.steps_per_tick):
+            if self._servos.has_integral:
+                self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
+                self.model.actuator_biasprm[:, 0] = self._servos.bias()
+            mujoco.mj_step2(self.model, self.data)
+            if step == self.config.steps_per_tick - 1:
+                # forces belong to the contacts of the step just solved; step1 is about to replace them
+                self._contacts = self._ground.read(self.data)
+                self._imu.read(self.data)
+            mujoco.mj_step1(self.model, self.data)
+        self._ticks += 1
+        self._servos.set_command_rate(np.zeros(self.joint_count))
+        self._check_state()
+
+    def state(self) -> SimState:
+        """Return a snapshot of the present tick."""
+        data = self.data
+        rotation = data.xmat[self._base_body].reshape(3, 3)  # base -> world
+        p_base = data.qpos[:3].copy()
+        feet = data.xpos[self._ground.foot_bodies]
+        return SimState(
+            time=self.time,
+            tick=self._ticks,
+            q=data.qpos[self._q_index].copy(),
+            dq=data.qvel[self._v_index].copy(),
+            effort=data.actuator_force.copy(),
+            p_world_base=p_base,
+            quat_world_base=data.qpos[[4, 5, 6, 3]].copy(),
+            v_base=rotation.T @ data.qvel[:3],
+            w_base=data.qvel[3:6].copy(),
+            imu=self._imu.sample(data),
+            contacts=self._contacts,
+            foot_height=self._ground.foot_heights(data),
+            p_base_foot=(feet - p_base) @ rotation,
+        )
+
+    def gains(self, joint: str) -> PidGains:
+        """Return the gains of a joint."""
+        return self._servos.gains(self.profile.index(joint))
+
+    def set_gains(
+        self,
+        joint: str,
+        p: float,
+        i: float = 0.0,
+        d: float = 0.0,
+        i_clamp_min: float = 0.0,
+        i_clamp_max: float = 0.0,
+        antiwindup: bool = False,
+    ) -> None:
+        """Change the PID of one joint; acts on the next tick (see `PidGains` for units).
+
+        Raises
+        ------
+        CommandError
+            For a negative or not finite gain; the former gains stay.
+        ModelError
+            For an unknown joint.
+        """
+        self._servos.set_gains(self.profile.index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
+
+    def set_friction(self, friction: float) -> None:
+        """Change the sliding friction coefficient of every contact."""
+        self.config = self.config.replace(friction=friction)
+        self.model.geom_friction[:, 0] = friction
+
+    def push(self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Push a link from the next tick on.
+
+        Parameters
+        ----------
+        force : (3,) sequence of float
+            N, world frame.
+        duration : float
+            s of simulated time.
+        link : str, optional
+            The root link if not given.
+        at : (3,) sequence of float
+            Where, in the frame of the link, m.
+        """
+        name = link or self.model.body(self._base_body).name
+        self._pushes.add(Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration)))
+
+    def render(self, width: int = 640, height: int = 480) -> np.ndarray:
+        """Return a picture from the camera that follows the robot, (height, width, 3) uint8.
+
+        Raises
+        ------
+        RenderError
+            If neither EGL nor OSMesa works here.
+        """
+        if self._renderer is None:
+            self._renderer = RenderProcess(self.model)
+        return self._renderer.render(self.data.qpos, width, height)
+
+    def close(self) -> None:
+        """End the rendering process, if one was started."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    @property
+    def _base_body(self) -> int:
+        return 1  # the root link: the first body after the world
+
+    def _place_base(self, yaw: float) -> None:
+        data = self.data
+        data.qpos[:_BASE_Q] = (0.0, 0.0, 0.0, math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0))
+        data.qvel[:_BASE_V] = 0.0
+        mujoco.mj_kinematics(self.model, data)
+        data.qpos[2] -= self._ground.lowest_height(data)
+
+    def _write_servos(self, bias: np.ndarray) -> None:
+        coefficients = self._servos.coefficients()  # (n, 2): p, d
+        self.model.actuator_gainprm[:, 0] = coefficients[:, 0]
+        self.model.actuator_biasprm[:, 0] = bias
+        self.model.actuator_biasprm[:, 1] = -coefficients[:, 0]
+        self.model.actuator_biasprm[:, 2] = -coefficients[:, 1]
+        self.data.ctrl[:] = self._command
+
+    def _check_state(self) -> None:
+        counts = [self.data.warning[int(kind)].number for kind in _FATAL_WARNINGS]
+        if any(counts) or not np.isfinite(self.data.qpos).all():
+            raise SimulationDivergedError(
+                f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or the "
+                "time step if it happens again"
+            )
+
+    def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
+        for group in self.profile.coupled_joints:
+            members: List[int] = [self.profile.index(name) for name in group]
+            q[members] = q[members[0]]
+        return q
+
+    def _checked(self, position: Sequence[float], what: str) -> np.ndarray:
+        array = np.array(position, dtype=float)
+        if array.shape != (self.joint_count,):
+            size = array.size if array.ndim <= 1 else array.shape
+            raise CommandError(
+                f"Dimension of command ({size}) does not match number of joints ({self.joint_count})! Not executing!"
+            )
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise CommandError(
+                f"{what}: joint {self.joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite angle in rad. Not executing!"
+            )
+        return array

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Building a model from a URDF: what is refused, and what the model holds."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+import tiny_robot
+from shellbot_simulator.config import SimulatorConfig
+from shellbot_simulator.errors import ModelError
+from shellbot_simulator.model_builder import build_model, urdf_mass
+from shellbot_simulator.shape_points import shape_points
+from shellbot_simulator.simulator import Simulator
+
+
+def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
+    return build_model(text, tiny_robot.profile(**profile), SimulatorConfig())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("<robot", "<robot <", "is not XML"),
+        ('name="left" type="revolute"', 'name="left" type="continuous"', "joint left is 'continuous'"),
+        ('name="left" type="revolute"', 'name="left" type="fixed"', "missing joints \\['left'\\]"),
+        ('effort="1.5"', 'effort="0"', "effort 0.0 N m; it must be > 0"),
+        ('<link name="base_link"/>', '<link name="base_link"/><link name="lost"/>', "2 root links"),
+        ('<box size="0.3 0.3 0.1"/>', '<mesh filename="/none.stl"/>', "'/none.stl' not found"),
+        ('izz="5e-5"', 'izz="5"', "MuJoCo cannot"),  # no body can have such an inertia
+    ],
+)
+def test_unusable_description_is_refused_in_words(old, new, says):
+    assert old in tiny_robot.URDF
+    with pytest.raises(ModelError, match=says):
+        build(tiny_robot.URDF.replace(old, new))
+
+
+def test_model_holds_masses_limits_and_damping_of_the_urdf():
+    model = build()
+    assert model.body_mass.sum() == pytest.approx(urdf_mass(tiny_robot.URDF)) == pytest.approx(20.1)
+    assert model.jnt_range[1:] == pytest.approx(np.array([[-1.5, 1.5]] * 2))
+    assert model.actuator_forcerange == pytest.approx(np.array([[-1.5, 1.5]] * 2))
+    assert np.ravel(model.dof_damping[6:])[0] == pytest.approx(0.2427)
+    assert model.dof_armature[6:] == pytest.approx([0.006, 0.006])
+
+
+def test_visual_shapes_do_not_collide_and_exclusions_are_taken():
+    model = build(collision_exclusions=frozenset({frozenset({"left_link", "right_link"}), frozenset({"left_link", "none"})}))
+    visual = model.geom_group == 2
+    assert visual.sum() == 1 and not model.geom_contype[visual].any()
+    assert model.nexclude == 1
+
+
+def test_without_self_collision_the_ground_still_carries():
+    model = build_model(tiny_robot.URDF, tiny_robot.profile(), SimulatorConfig(self_collision=False))
+    robot, floor = model.geom_group == 3, model.geom("floor").id
+    assert not (model.geom_contype[robot] & model.geom_conaffinity[robot]).any()
+    assert (model.geom_contype[robot] & model.geom_conaffinity[floor]).all()
+
+
+def test_coupled_joints_move_as_one():
+    simulator = Simulator(tiny_robot.URDF, profile=tiny_robot.profile(coupled_joints=(("left", "right"),)))
+    simulator.data.qfrc_applied[6] = -1.0  # on the left joint alone
+    simulator.command([0.5, 0.5])
+    for _ in range(100):
+        simulator.step_tick()
+        assert abs(np.diff(simulator.state().q)[0]) < 0.01
+    assert simulator.state().q[1] == pytest.approx(0.5 - 1.0 / (2 * 18.5), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "lowest"),
+    [
+        ("BOX", [0.1, 0.1, 0.05], 0.1 * np.sin(0.3) + 0.05 * np.cos(0.3)),
+        ("SPHERE", [0.07, 0, 0], 0.07),
+        ("CAPSULE", [0.05, 0.1, 0], 0.05 + 0.1 * np.cos(0.3)),
+        ("CYLINDER", [0.05, 0.1, 0], 0.05 * np.sin(0.3) + 0.1 * np.cos(0.3)),
+    ],
+)
+def test_lowest_point_of_a_shape_turned_about_x(kind, size, lowest):
+    spec = mujoco.MjSpec()
+    body = spec.worldbody.add_body(quat=[np.cos(0.15), np.sin(0.15), 0, 0], pos=[0, 0, 0.5])
+    body.add_geom(type=getattr(mujoco.mjtGeom, f"mjGEOM_{kind}"), size=size)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    assert shape_points(model, [0]).heights(data).min() == pytest.approx(0.5 - lowest, abs=3e-4)
