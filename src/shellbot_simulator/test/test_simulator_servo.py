@@ -115,18 +115,18 @@ def test_antiwindup_unwinds_at_once():
 
 
 def test_derivative_damps(simulator):
-    def overshoot(d: float) -> float:
+    def undershoot(d: float) -> float:
         simulator.set_gains("left", 60.0, d=d)
         simulator.reset()
-        simulator.command([0.01, 0.0])
-        highest = 0.0
+        simulator.data.qvel[6] = 1.0  # as after a knock
+        lowest = 0.0
         for _ in range(60):
             simulator.step_tick()
-            highest = max(highest, simulator.state().q[0])
-        return highest - 0.01
+            lowest = min(lowest, simulator.state().q[0])
+        return -lowest
 
-    assert overshoot(0.0) > 0.001
-    assert overshoot(1.5) < 0.0005
+    assert undershoot(0.0) > 0.001
+    assert undershoot(1.5) < 0.0001
 
 
 def test_derivative_follows_the_speed_of_the_command(simulator):

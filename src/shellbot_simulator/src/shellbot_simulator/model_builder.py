@@ -212,31 +212,31 @@ def _add_servos(spec: mujoco.MjSpec, profile: RobotProfile, efforts: Dict[str, f
     for name, gains, armature in zip(profile.joint_names, profile.gains, profile.armature):
         joints[name].armature = armature
         effort = efforts[name]
-        spec.add_actuator(
+        actuator = spec.add_actuator(
             name=name,
             target=name,
             trntype=mujoco.mjtTrn.mjTRN_JOINT,
             gaintype=mujoco.mjtGain.mjGAIN_FIXED,
             biastype=mujoco.mjtBias.mjBIAS_AFFINE,
-            gainprm=[gains.p] + [0.0] * 9,
-            biasprm=[0.0, -gains.p, -gains.d] + [0.0] * 7,
             forcelimited=mujoco.mjtLimited.mjLIMITED_TRUE,
             forcerange=[-effort, effort],
         )
+        actuator.gainprm[0] = gains.p
+        actuator.biasprm[:3] = (0.0, -gains.p, -gains.d)
 
 
 def _add_couplings(spec: mujoco.MjSpec, profile: RobotProfile, config: SimulatorConfig) -> None:
     for group in profile.coupled_joints:
         for follower in group[1:]:
-            spec.add_equality(
+            equality = spec.add_equality(
                 name=f"{follower}_equals_{group[0]}",
                 type=mujoco.mjtEq.mjEQ_JOINT,
                 objtype=mujoco.mjtObj.mjOBJ_JOINT,
                 name1=follower,
                 name2=group[0],
-                data=[0.0, 1.0] + [0.0] * 9,
-                solref=list(config.coupling_solref),
             )
+            equality.data[:2] = (0.0, 1.0)  # follower = 0 + 1 * first
+            equality.solref[:2] = config.coupling_solref
 
 
 def _add_exclusions(spec: mujoco.MjSpec, profile: RobotProfile) -> None:
