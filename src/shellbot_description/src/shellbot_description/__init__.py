@@ -12,6 +12,7 @@ from shellbot_description.dh import (
     sphere_centre_in_shell,
 )
 from shellbot_description.errors import DescriptionError
+from shellbot_description.exclusions import colliding_links, collision_exclusions
 from shellbot_description.expansion import SIMULATORS, expand
 from shellbot_description.files import package_path
 from shellbot_description.loading import load_variables
@@ -24,15 +25,20 @@ from shellbot_description.names import (
     limb_names,
     motor_joint_names,
 )
+from shellbot_description.poses import POSES, Pose, named_pose, named_pose_array, pose
 from shellbot_description.variables import Variables
 
 __all__ = [
     "DescriptionError",
     "DhRow",
     "JOINT_CLASSES",
+    "POSES",
+    "Pose",
     "SIMULATORS",
     "VARIANTS",
     "Variables",
+    "colliding_links",
+    "collision_exclusions",
     "dh_table_lower",
     "dh_table_upper",
     "dh_transform",
@@ -44,7 +50,10 @@ __all__ = [
     "limb_names",
     "load_variables",
     "motor_joint_names",
+    "named_pose",
+    "named_pose_array",
     "package_path",
+    "pose",
     "shell_to_upper_sphere_centre",
     "sphere_centre_in_foot",
     "sphere_centre_in_shell",

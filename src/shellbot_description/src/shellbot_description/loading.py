@@ -30,6 +30,8 @@ from shellbot_description.variables import (
 
 Section = TypeVar("Section")
 
+_SERVO_SETTINGS = {"range_deg", "resolution_deg", "compliance_slope_steps", "armature_kgm2", "mass_kg"}
+
 
 def _number(value: Any, low: float, high: float, key: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -107,6 +109,9 @@ def variables_from_raw(data: Mapping[str, Any]) -> Variables:
         raise DescriptionError(f"{unknown[0]} is not a known section; known are {', '.join(sorted(known))}")
     geometry, servos = _mapping(data, "geometry", ""), _mapping(data, "servos", "")
     joints, sensors = _mapping(data, "joints", ""), _mapping(data, "sensors", "")
+    extra = sorted(set(servos) - _SERVO_SETTINGS - {key for key in servos if isinstance(servos[key], dict)})
+    if extra:
+        raise DescriptionError(f"servos.{extra[0]} is not a known key; known are {', '.join(sorted(_SERVO_SETTINGS))}")
     models = {key: value for key, value in servos.items() if isinstance(value, dict)}
     variables = Variables(
         name=str(_take(data, "name", "")),
@@ -122,6 +127,7 @@ def variables_from_raw(data: Mapping[str, Any]) -> Variables:
             _take(servos, "compliance_slope_steps", "servos."), 2, 128, "servos.compliance_slope_steps"
         ),
         servo_armature=_number(_take(servos, "armature_kgm2", "servos."), 0, 1, "servos.armature_kgm2"),
+        servo_mass=_number(_take(servos, "mass_kg", "servos."), 0.001, 1, "servos.mass_kg"),
         fan_drive=_section(FanDrive, _mapping(data, "fan_drive", ""), "fan_drive."),
         joints={
             name: _section(JointLimits, _mapping(joints, name, "joints."), f"joints.{name}.") for name in JOINT_CLASSES
@@ -151,6 +157,11 @@ def _check_relations(variables: Variables) -> None:
                 f"joints.{name}: the servo would turn {math.degrees(travel):.1f} deg, it has "
                 f"{math.degrees(variables.servo_range):.1f}; reduce the range or fan_drive.reduction"
             )
+    fixed = variables.shapes.rim_mass_share * variables.mass.chassis + 6 * variables.servo_mass
+    if fixed >= variables.mass.chassis:
+        raise DescriptionError(
+            f"mass.chassis_kg {variables.mass.chassis} must be more than rim and six servos, {fixed:.3f} kg; raise it"
+        )
     if variables.mass.shell_bracket >= variables.mass.upper_gore:
         raise DescriptionError("mass.shell_bracket_kg must be less than mass.upper_gore_kg, of which it is a part")
 

@@ -58,16 +58,31 @@ def stop_azimuths(variables: Variables) -> Tuple[float, ...]:
 
 
 def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
-    """Return the drum above the hollow and the rim of stops behind the equator ends of the gores."""
+    """Return the drum above the hollow, the shoulder servos (mass only) and the rim of stops behind the equator ends of the gores."""
     s = variables.shapes
     height = s.chassis_top - s.chassis_bottom
+    servo_share = variables.servo_mass / variables.mass.chassis
     drum = Shape(
         "drum",
         "cylinder",
         (s.chassis_radius, height),
         (0.0, 0.0, s.chassis_bottom + height / 2),
-        1.0 - s.rim_mass_share,
+        1.0 - s.rim_mass_share - 6 * servo_share,
     )
+    reach = variables.upper.base_radius - s.servo_width / 2
+    servos = [
+        Shape(
+            f"shoulder_servo_{k + 1}",
+            "box",
+            (s.servo_width, s.servo_depth, s.servo_length),
+            (reach * math.cos(azimuth), reach * math.sin(azimuth), variables.upper.base_height),
+            servo_share,
+            yaw=azimuth,
+            collides=False,
+        )
+        for k in range(6)
+        for azimuth in [k * math.pi / 3 + variables.upper.azimuth]
+    ]
     azimuths = stop_azimuths(variables)
     radius, middle = s.stop_radius - s.stop_depth / 2, (s.stop_bottom + s.stop_top) / 2
     size = (s.stop_depth, s.stop_width, s.stop_top - s.stop_bottom)
@@ -83,7 +98,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
         for index, azimuth in enumerate(azimuths)
         for sign in (1, -1)
     ]
-    return (drum, *stops)
+    return (drum, *servos, *stops)
 
 
 def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:

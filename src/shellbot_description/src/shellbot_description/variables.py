@@ -175,7 +175,6 @@ class Shapes:
     stop_bottom: float = quantity("mm", 0, 100)
     stop_top: float = quantity("mm", 0, 100)
     rim_mass_share: float = quantity("", 0, 1)
-    chassis_com_height: float = quantity("mm", -500, 500)
     fan_rise: float = quantity("mm", -100, 100)
     fan_width: float = quantity("mm", 1, 200)
     fan_height: float = quantity("mm", 1, 200)
@@ -245,6 +244,7 @@ class Variables:
     servo_resolution: float
     compliance_slope: float
     servo_armature: float
+    servo_mass: float
     fan_drive: FanDrive
     joints: Mapping[str, JointLimits]
     shapes: Shapes
