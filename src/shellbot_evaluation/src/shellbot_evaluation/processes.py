@@ -60,8 +60,13 @@ def children_of(pid: int, proc: Path = PROC) -> List[int]:
 def launch_start_time(proc: Path = PROC) -> float:
     """When the launch that this process belongs to started, seconds since the epoch.
 
-    That is the start of the parent process if it is roslaunch, otherwise of this process; now where neither is known.
+    That is SHELLBOT_START where scripts/sim has set it; else the start of the parent process if it is roslaunch; else
+    that of this process; now where nothing is known.
     """
+    try:
+        return float(os.environ["SHELLBOT_START"])
+    except (KeyError, ValueError):
+        pass
     parent = os.getppid()
     try:
         command = (proc / str(parent) / "cmdline").read_bytes()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Pictures from camera/image_raw on demand: subscribed only while one is wanted, since rendering costs time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Dict, List, Optional
+
+import numpy as np
+import rospy
+from sensor_msgs.msg import Image
+
+from .errors import EvaluationError
+from .pictures import rgb_from_bytes
+
+
+class CameraNode:
+    """Takes one picture for each caption asked for.
+
+    Parameters
+    ----------
+    patience_s : float
+        Wall seconds after which a picture that has not come is given up.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self.pictures: Dict[str, np.ndarray] = {}
+        self.missing: List[str] = []
+        self._patience_s = patience_s
+        self._lock = threading.Lock()
+        self._wanted: Optional[str] = None
+        self._since = 0.0
+        self._subscriber: Optional[rospy.Subscriber] = None
+
+    def take(self, caption: str) -> None:
+        """Ask for a picture from now on; one that is still awaited is given up."""
+        with self._lock:
+            if self._wanted is not None:
+                self.missing.append(self._wanted)
+            self._wanted, self._since = caption, time.monotonic()
+            if self._subscriber is None:
+                self._subscriber = rospy.Subscriber("camera/image_raw", Image, self._on_image, queue_size=1)
+
+    def busy(self) -> bool:
+        """Whether a picture is awaited; gives up after the patience."""
+        with self._lock:
+            if self._wanted is not None and time.monotonic() - self._since > self._patience_s:
+                self.missing.append(self._wanted)
+                self._finish()
+            return self._wanted is not None
+
+    def _on_image(self, message: Image) -> None:
+        with self._lock:
+            if self._wanted is None:
+                return
+            try:
+                picture = rgb_from_bytes(message.data, message.width, message.height, message.step, message.encoding)
+            except EvaluationError as error:
+                rospy.logwarn_once("%s", error)
+                self.missing.append(self._wanted)
+            else:
+                self.pictures[self._wanted] = picture
+            self._finish()
+
+    def _finish(self) -> None:
+        self._wanted = None
+        subscriber, self._subscriber = self._subscriber, None
+        if subscriber is not None:
+            subscriber.unregister()

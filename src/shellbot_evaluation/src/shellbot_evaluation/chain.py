@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""The whole chain in one process, without ROS: simulator, action manager, kinematics, command filter, odometry."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+import numpy as np
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
+from shellbot_action_manager.odometry import OdometryCore
+from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.state import SimState
+
+from shellbot_action_manager.config import load_config as load_action_config
+from shellbot_control import CommandFilter, JointLimits
+from shellbot_description import driven_joint_names, expand
+from shellbot_simulator.config import TICK
+from shellbot_simulator.config import load_config as load_simulator_config
+
+from .errors import DefinitionError, EvaluationError, MissionFailed
+from .metrics import BodyMetrics, body_metrics
+from .mission import Mission, MissionState, Observation
+from .phases import MODE_LIMIT_S
+from .trace import Trace, TraceRecorder
+
+WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
+
+
+@dataclass(frozen=True)
+class ChainConfig:
+    """What a chain is built from.
+
+    Attributes
+    ----------
+    variant : str
+        simulation (36 joints) or walker (24).
+    seed : int or None
+        Of the simulator's start and sensor noise; None: no noise.
+    friction : float
+        Sliding friction of every contact.
+    timestep : float
+        Of the physics, s.
+    gait : str
+        Of the action manager's gait table.
+    start_mode : str
+        Where the robot goes by itself: hexapod, stand or sit.
+    self_collision : bool
+        Whether the robot's parts collide with each other.
+    record : bool
+        Whether every tick is kept for `Chain.trace`.
+    """
+
+    variant: str = "simulation"
+    seed: Optional[int] = 0
+    friction: float = 0.8
+    timestep: float = 0.002
+    gait: str = "tripod"
+    start_mode: str = "hexapod"
+    self_collision: bool = True
+    record: bool = True
+
+    def replace(self, **changes: Any) -> ChainConfig:
+        """Return a copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+class Chain:
+    """Ticks the same cores as the nodes, in the same order and with the same latency.
+
+    At tick k the state s_k is measured; action manager, solver and filter turn it into command c_k; the physics then
+    steps with c_(k-1), because on the wire c_k is still under way. The chain is deterministic: the same configuration
+    and calls give the same numbers.
+
+    Parameters
+    ----------
+    config : ChainConfig, optional
+        What to build.
+    **changes
+        Fields of ChainConfig to set, e.g. ``Chain(seed=3, friction=0.7)``.
+
+    Attributes
+    ----------
+    simulator, solver, manager, odometry, filter
+        The cores, for experiments that change them between ticks.
+    state : SimState
+        The newest ground truth and measurement.
+    output : ActionOutput or None
+        What the action manager said at the last tick.
+    commands : OperatorCommands
+        What the operator wants; a twist must be renewed by `command_twist` before it gets old.
+    """
+
+    def __init__(self, config: Optional[ChainConfig] = None, **changes: Any) -> None:
+        self.config = (config or ChainConfig()).replace(**changes)
+        self._check()
+        urdf = expand(self.config.variant)
+        names = driven_joint_names(self.config.variant)
+        physics = load_simulator_config().replace(
+            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision)
+        self.simulator = Simulator(urdf, physics)
+        self.solver = ShellbotSolver(urdf)
+        self.limits = JointLimits.from_urdf(urdf, names)
+        self.filter = CommandFilter(self.limits)
+        self.manager = ActionManagerCore(
+            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode), self.solver)
+        self.odometry = OdometryCore(self.manager.config, self.solver.fk_feet)
+        self.joint_names: Tuple[str, ...] = tuple(names)
+        self._recorder = TraceRecorder(self.joint_names)
+        self.reset()
+
+    def reset(self, seed: Optional[int] = None) -> None:
+        """Start again at time zero; every core forgets. A seed given here replaces the configuration's."""
+        if seed is not None:
+            self.config = self.config.replace(seed=seed)
+        self.simulator.reset(seed=self.config.seed)
+        for core in (self.solver, self.filter, self.manager, self.odometry):
+            core.reset()
+        self.state: SimState = self.simulator.state()
+        self.output: Optional[ActionOutput] = None
+        self.commands = OperatorCommands()
+        self._pending: Optional[np.ndarray] = None
+        self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self._last_time: Optional[float] = None
+        self._recorder.clear()
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the newest state, s."""
+        return self.state.time
+
+    @property
+    def mode(self) -> str:
+        """Name of the mode at the last tick."""
+        return self.output.mode.name if self.output is not None else "waiting"
+
+    @property
+    def odom(self) -> Tuple[float, float, float]:
+        """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick."""
+        return self._odom
+
+    def command_twist(self, twist: Sequence[float]) -> None:
+        """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
+        self.commands = dataclasses.replace(
+            self.commands, twist=np.array(twist, dtype=float), twist_time=self.time)
+
+    def command_body_pose(self, body_pose: Sequence[float]) -> None:
+        """Send a body pose now: x, y, z in m, roll, pitch, yaw in rad from the rest pose."""
+        self.commands = dataclasses.replace(self.commands, body_pose=np.array(body_pose, dtype=float))
+
+    def request_mode(self, name: str) -> Tuple[bool, str]:
+        """Ask for a mode; returns whether it was accepted and a sentence."""
+        accepted, reason = self.manager.request_mode(name, self.time)
+        return accepted, reason
+
+    def tick(self) -> SimState:
+        """Advance by 10 ms and return the new state."""
+        state, output = self.state, self._think()
+        under_way, self._pending = self._pending, self._target
+        if under_way is not None:
+            self.simulator.command(under_way)
+        if self.config.record:
+            self._record(state, output)
+        self.simulator.step_tick()
+        self.state = self.simulator.state()
+        return self.state
+
+    def run(self, seconds: float, each_tick: Optional[Callable[[Chain], None]] = None) -> None:
+        """Tick for a while with the commands as they are; `each_tick` is called before each tick."""
+        for _ in range(int(round(seconds / TICK))):
+            if each_tick is not None:
+                each_tick(self)
+            self.tick()
+
+    def stand_up(self, limit_s: float = MODE_LIMIT_S) -> None:
+        """Tick until the robot is in mode hexapod, and half a second more.
+
+        Raises
+        ------
+        MissionFailed
+            If it is not there in time; with what the action manager said last.
+        """
+        reason, end = "", self.time + limit_s
+        while self.mode != "hexapod":
+            if self.time > end:
+                said = self.output.mode.text if self.output is not None else "nothing"
+                raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {said} {reason}".strip())
+            self.tick()
+            if self.output is not None and self.output.mode.target.label != "hexapod":
+                _, reason = self.request_mode("hexapod")
+        self.run(0.5)
+
+    def walk(
+        self,
+        twist: Sequence[float],
+        seconds: Optional[float] = None,
+        until: Optional[Callable[[Chain], bool]] = None,
+        settle: bool = True,
+    ) -> None:
+        """Hold a velocity command for a time or until a condition is met, then stop and settle for 1.5 s.
+
+        Parameters
+        ----------
+        twist : (3,) sequence
+            Forward m/s, leftward m/s, turning rad/s.
+        seconds : float, optional
+            How long.
+        until : callable, optional
+            Called with this chain at each tick; walking ends when it returns True.
+        settle : bool
+            False: return while the robot still walks.
+
+        Raises
+        ------
+        DefinitionError
+            If neither an end by time nor by condition is given.
+        MissionFailed
+            If the condition is not met within two minutes.
+        """
+        if seconds is None and until is None:
+            raise DefinitionError("walk needs an end: give seconds or until")
+        end = self.time + (seconds if seconds is not None else WALKING_LIMIT_S)
+        while self.time < end - 0.5 * TICK and not (until is not None and until(self)):
+            self.command_twist(twist)
+            self.tick()
+        if seconds is None and self.time >= end - 0.5 * TICK:
+            raise MissionFailed(f"walking {tuple(twist)} did not meet its end within {WALKING_LIMIT_S:g} s")
+        if settle:
+            self.command_twist((0.0, 0.0, 0.0))
+            self.run(1.5)
+
+    def run_mission(self, mission: Mission) -> None:
+        """Tick until the mission has ended.
+
+        Raises
+        ------
+        MissionFailed
+            See `Mission.step`.
+        """
+        while mission.state is MissionState.RUNNING:
+            mode, target = "waiting", "waiting"
+            if self.output is not None:
+                mode, target = self.output.mode.name, self.output.mode.target.label
+            command = mission.step(Observation(self.time, *self._odom, mode, target))
+            if command.request_mode is not None:
+                accepted, reason = self.request_mode(command.request_mode)
+                if not accepted:
+                    mission.refused(reason)
+            self.command_twist(command.twist)
+            self.command_body_pose(command.body_pose)
+            self.tick()
+
+    def trace(self) -> Trace:
+        """Return everything recorded since the reset.
+
+        Raises
+        ------
+        EvaluationError
+            If nothing was recorded.
+        """
+        if not self.config.record:
+            raise EvaluationError("this chain does not record; build it with record=True")
+        return self._recorder.trace()
+
+    def score_body(self, window: Trace) -> BodyMetrics:
+        """Score body, feet and joints over a window of the trace, with this robot's limits and mass."""
+        return body_metrics(window, self.limits.lower, self.limits.upper, self.limits.effort, self.simulator.mass)
+
+    def _think(self) -> ActionOutput:
+        state = self.state
+        dt = 0.0 if self._last_time is None else state.time - self._last_time
+        self._last_time = state.time
+        imu = state.imu
+        feedback = Feedback(state.q, imu.orientation, imu.angular_velocity)
+        output = self.manager.step(state.time, self.commands, feedback)
+        self.output = output
+        self._target: Optional[np.ndarray] = None
+        if output.references is not None:
+            targets = self.solver.solve(output.references, state.q, dt)
+            self.filter.observe(state.q)
+            command, _ = self.filter.apply(state.time, targets.names, targets.position)
+            self._target = command.position if command is not None else None
+        estimate = self.odometry.step(state.time, state.q, output.contacts, feedback)
+        self._odom = (estimate.x, estimate.y, estimate.yaw)
+        return output
+
+    def _record(self, state: SimState, output: ActionOutput) -> None:
+        self._recorder.append(
+            t=state.time, p_world_base=state.p_world_base, q_world_base=state.quat_world_base, odom=self._odom,
+            joint_position=state.q, joint_velocity=state.dq, joint_effort=state.effort,
+            joint_target=self.simulator.applied_command, contact_truth=state.contacts.foot_contact,
+            contact_estimated=output.contacts.contact, lowest_foot_z=float(state.foot_height.min()))
+
+    def _check(self) -> None:
+        c = self.config
+        if c.seed is not None and c.seed < 0:
+            raise DefinitionError(f"seed is {c.seed}; give 0 or more, or None for no noise")
+        if not (math.isfinite(c.friction) and c.friction > 0.0):
+            raise DefinitionError(f"friction is {c.friction}; it must be a finite number greater than zero")

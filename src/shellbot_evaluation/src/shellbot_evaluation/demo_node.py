@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The scripted demo on the live system: stand up, walk, turn, tilt, score against ground truth, report, end."""
+
+from __future__ import annotations
+
+import math
+import queue
+import sys
+import threading
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import Pose, Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import RequestMode
+
+from .camera_node import CameraNode
+from .demo_params import DemoParams
+from .errors import EvaluationError, MissionFailed
+from .mission import ZERO_TWIST, Mission, MissionState, Observation
+from .pictures import save_all
+from .planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
+from .plots import plot_paths
+from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
+from .processes import launch_start_time
+from .reports import write_json
+from .summary import make_summary, score_phases, score_tilt, summary_table
+
+PICTURE_EVENTS = {"stand:settled": "standing", "forward:half": "walking forward", "forward:settled": "after 1st walk",
+                  "sideways:half": "walking sideways", "turn:half": "turning", "turn:settled": "turned",
+                  "tilt:settled": "tilted"}
+
+
+class DemoNode:
+    """Feeds the mission from topics and the topics from the mission; each joint_states is one tick."""
+
+    def __init__(self, params: DemoParams) -> None:
+        self._params = params
+        self._mission = Mission(params.plan().phases())
+        self._camera: Optional[CameraNode] = CameraNode(params.picture_patience_s) if params.pictures else None
+        self._ended = threading.Event()
+        self._requests: queue.Queue[str] = queue.Queue()
+        self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self._mode, self._target = "waiting", "waiting"
+        self._own_rows: List[Tuple[float, float, float, float]] = []
+        self._true_rows: List[Tuple[float, ...]] = []
+        self._body_pose: Optional[Tuple[float, ...]] = None
+        self._standing: Optional[Tuple[float, float]] = None  # wall clock and simulated time, s
+        self._now = 0.0
+        self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
+        self._pose = rospy.Publisher("body_pose", Pose, queue_size=1)
+        threading.Thread(target=self._serve_requests, daemon=True).start()
+        rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10)
+        rospy.Subscriber("ground_truth/odom", Odometry, self._on_truth, queue_size=100, tcp_nodelay=True)
+        rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=100, tcp_nodelay=True)
+        rospy.Subscriber("joint_states", JointState, self._on_tick, queue_size=100, tcp_nodelay=True)
+
+    def run(self) -> bool:
+        """Wait for the end, report, and return whether every phase was done."""
+        started = time.time()
+        while not self._ended.wait(0.2):
+            if rospy.is_shutdown():
+                self._mission.message = "the system was shut down before the demo had ended"
+                break
+            if time.time() - started > self._params.wall_limit_s:
+                phase = self._mission.phase
+                self._mission.message = (
+                    f"not done within {self._params.wall_limit_s:.0f} s of wall time, in phase"
+                    f" '{phase.name if phase else '-'}' at simulated {self._now:.1f} s; is the simulator running?")
+                break
+        wall_end = time.time()
+        self._cmd_vel.publish(twist_message(ZERO_TWIST))
+        success = self._mission.state is MissionState.SUCCEEDED
+        summary = self._summary(success, wall_end)
+        # stdout, not the log: the table is what the demo is for, and log lines would break its columns
+        sys.stdout.write("\n" + summary_table(summary) + "\n")
+        sys.stdout.flush()
+        if not success:
+            rospy.logerr("demo: %s", self._mission.message)
+        return success
+
+    def _summary(self, success: bool, wall_end: float) -> Dict[str, Any]:
+        scores: Dict[str, Dict[str, float]] = {}
+        warnings: List[str] = []
+        try:
+            scores = self._scores()
+        except EvaluationError as error:
+            success, self._mission.message = False, f"cannot be scored: {error}; is ground_truth/odom published?"
+        files = self._write_pictures(warnings)
+        factor = start = math.nan
+        if self._standing is not None:
+            wall_standing, t_standing = self._standing
+            factor = (self._now - t_standing) / max(wall_end - wall_standing, 1e-9)
+            start = wall_standing - (self._params.start_time or launch_start_time())
+        summary = make_summary(scores, factor, start, success, self._mission.message, files, warnings)
+        folder = self._params.results_folder()
+        if folder is not None:
+            write_json(folder / "summary.json", summary)
+            rospy.loginfo("demo: results in %s", folder)
+        return summary
+
+    def _scores(self) -> Dict[str, Dict[str, float]]:
+        records = self._mission.records
+        if len(records) < 2:
+            return {}
+        truth, own = self._paths()
+        scores = score_phases(records, truth, own)
+        rows = np.array(self._true_rows)
+        for record in records:
+            if record.phase.name == "tilt":
+                scores["tilt"] = score_tilt(record, rows[:, 0], tilt_from_quaternion(rows[:, 4:8]))
+        return scores
+
+    def _paths(self) -> Tuple[PlanarPath, PlanarPath]:
+        if len(self._true_rows) < 2 or len(self._own_rows) < 2:
+            raise EvaluationError("no ground truth or no odometry was received")
+        true, own = np.array(self._true_rows), np.array(self._own_rows)
+        return (
+            PlanarPath(true[:, 0], true[:, 1:3], np.unwrap(yaw_from_quaternion(true[:, 4:8]))),
+            PlanarPath(own[:, 0], own[:, 1:3], np.unwrap(own[:, 3])),
+        )
+
+    def _write_pictures(self, warnings: List[str]) -> List[str]:
+        folder, camera = self._params.results_folder(), self._camera
+        if camera is not None:
+            camera.busy()
+            if camera.missing:
+                warnings.append(f"no picture of: {', '.join(camera.missing)} (camera/image_raw gave none in time)")
+        if folder is None:
+            return []
+        paths = list(save_all(folder, camera.pictures)) if camera is not None else []
+        if len(self._mission.records) > 1 and len(self._true_rows) > 1 and len(self._own_rows) > 1:
+            truth, own = self._paths()
+            last = self._mission.records[-1].t_end
+            begin = self._mission.records[1].t_start
+            paths.append(folder / "path.png")
+            plot_paths(paths[-1], "The demo seen from above", {"demo": truth.between(begin, last)},
+                       {"demo": own.between(begin, last)})
+        return [path.name for path in paths]
+
+    def _on_mode(self, message: Mode) -> None:
+        self._mode, self._target = message.name, message.target
+
+    def _on_truth(self, message: Odometry) -> None:
+        p, q = position_and_quaternion(message)
+        self._true_rows.append((message.header.stamp.to_sec(), *p, *q))
+
+    def _on_odom(self, message: Odometry) -> None:
+        self._odom = planar_pose(message)
+        self._own_rows.append((message.header.stamp.to_sec(), *self._odom))
+
+    def _on_tick(self, message: JointState) -> None:
+        if self._ended.is_set():
+            return
+        self._now = message.header.stamp.to_sec()
+        hold = self._camera is not None and self._camera.busy()
+        try:
+            command = self._mission.step(Observation(self._now, *self._odom, self._mode, self._target, hold))
+        except MissionFailed:
+            self._ended.set()
+            return
+        if command.request_mode is not None:
+            self._requests.put(command.request_mode)
+        if command.event is not None:
+            self._note(command.event)
+        if len(self._mission.records) > 0:  # before standing nobody asked for motion
+            self._cmd_vel.publish(twist_message(command.twist))
+            if command.body_pose != self._body_pose:
+                self._body_pose = command.body_pose
+                self._pose.publish(pose_message(command.body_pose))
+        if self._mission.state is not MissionState.RUNNING:
+            self._ended.set()
+
+    def _note(self, event: str) -> None:
+        phase, _, moment = event.partition(":")
+        if moment == "done":
+            rospy.loginfo("demo: %s done at simulated %.1f s", phase, self._now)
+        if event == "stand:stop":
+            self._standing = (time.time(), self._now)
+        if self._camera is not None and event in PICTURE_EVENTS:
+            self._camera.take(PICTURE_EVENTS[event])
+
+    def _serve_requests(self) -> None:
+        # A service call waits for its answer, which must not keep the ticks waiting.
+        while not rospy.is_shutdown():
+            mode = self._requests.get()
+            try:
+                rospy.wait_for_service("request_mode", timeout=5.0)
+                answer = rospy.ServiceProxy("request_mode", RequestMode)(mode)
+            except (rospy.ROSException, rospy.ServiceException) as error:
+                self._mission.refused(f"request_mode cannot be called: {error}")
+                continue
+            if not answer.accepted:
+                self._mission.refused(answer.reason)
+
+
+def main() -> int:
+    """Run the node; returns the exit status."""
+    rospy.init_node("demo")
+    try:
+        params = DemoParams.read(rospy.get_param)
+        params.results_folder()
+    except EvaluationError as error:
+        rospy.logfatal("demo: %s", error)
+        return 2
+    return 0 if DemoNode(params).run() else 1

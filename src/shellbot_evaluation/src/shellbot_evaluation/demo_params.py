@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of the demo, validated."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from .errors import DefinitionError
+from .phases import DemoPlan
+
+RANGES = {
+    "forward_m": (0.05, 10.0),
+    "sideways_m": (0.05, 10.0),
+    "turn_deg": (-1080.0, 1080.0),
+    "tilt_deg": (0.0, 20.0),
+    "speed_m_s": (0.01, 0.6),
+    "rate_deg_s": (1.0, 120.0),
+    "start_time": (0.0, math.inf),
+    "wall_limit_s": (10.0, 7200.0),
+    "picture_patience_s": (0.0, 60.0),
+}
+
+
+@dataclass(frozen=True)
+class DemoParams:
+    """What to do (see `DemoPlan`) and how to report it.
+
+    Attributes
+    ----------
+    results : str
+        Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
+        from where the launch was started.
+    pictures : bool
+        Whether to take pictures from camera/image_raw.
+    start_time : float
+        Start of the launch, seconds since the epoch; 0: found from the process table.
+    wall_limit_s : float
+        Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time.
+    picture_patience_s : float
+        Wall seconds that the robot waits for a picture before it goes on.
+    """
+
+    forward_m: float = 1.0
+    sideways_m: float = 0.5
+    turn_deg: float = 90.0
+    tilt_deg: float = 8.0
+    speed_m_s: float = 0.15
+    rate_deg_s: float = 30.0
+    results: str = ""
+    pictures: bool = True
+    start_time: float = 0.0
+    wall_limit_s: float = 600.0
+    picture_patience_s: float = 4.0
+
+    def __post_init__(self) -> None:
+        for name, (low, high) in RANGES.items():
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high):
+                raise DefinitionError(f"~{name} is {value!r}; allowed are {low:g} to {high:g}; mend the argument")
+        if self.turn_deg == 0.0:
+            raise DefinitionError("~turn_deg is 0; give the angle to turn by, such as 90")
+
+    @staticmethod
+    def read(get: Callable[[str, Any], Any]) -> DemoParams:
+        """Build from a reader of named parameters with defaults, such as rospy.get_param."""
+        return DemoParams(**{field.name: get("~" + field.name, field.default) for field in fields(DemoParams)})
+
+    def plan(self) -> DemoPlan:
+        """Return what the robot shall do."""
+        return DemoPlan(self.forward_m, self.sideways_m, self.turn_deg, self.tilt_deg, self.speed_m_s, self.rate_deg_s)
+
+    def results_folder(self) -> Optional[Path]:
+        """Return the folder for results, made if it was missing; None if none is wanted.
+
+        Raises
+        ------
+        DefinitionError
+            If it cannot be made.
+        """
+        if not self.results:
+            return None
+        # roslaunch starts nodes in ROS_HOME but leaves PWD as it was in the shell: that is what a user means.
+        folder = Path(os.environ.get("PWD", ".")) / Path(self.results).expanduser()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DefinitionError(f"cannot make the results folder {folder}: {error}; choose another one") from error
+        return folder

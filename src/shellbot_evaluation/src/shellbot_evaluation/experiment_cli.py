@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/experiment."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import List, Optional
+
+from .campaign import load_campaign
+from .chain import ChainConfig
+from .console import Progress, config_file, run_tool, say
+from .errors import DefinitionError
+from .experiment_report import campaign_text, experiment_text, write_report
+from .experiments import Experiment, load_experiments, plan_runs
+from .runner import RunResult, execute_all, sort_results, verdicts
+from .tables import write_between_markers
+
+CAMPAIGNS = {"nao": "nao_campaign.yaml"}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="scripts/experiment",
+        description="Walking experiments with the whole chain in one process: no ROS master, faster than real time."
+        " Runs end on the robot's own odometry; ground truth only scores them.",
+        epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk",
+    )
+    p.add_argument("experiment", nargs="*", help="walk, turn, speed (config/experiments.yaml) or all of the file: all")
+    p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
+    p.add_argument("--seeds", type=int, help="repetitions with seeds 0, 1, ... (default 5; campaign: as published)")
+    p.add_argument("--friction", type=float, nargs=2, default=(0.7, 1.0), metavar=("LOW", "HIGH"),
+                   help="floor friction, spread evenly over the seeds (default 0.7 1.0)")
+    p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
+    p.add_argument("--definitions", type=Path, help="another file of experiments")
+    p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
+    p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
+    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    p.add_argument("--write", type=Path, metavar="PAGE",
+                   help="put the table between '<!-- begin: NAME -->' and '<!-- end: NAME -->' of this page")
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    arguments = parser().parse_args(argv)
+    words = " ".join(sys.argv[1:] if argv is None else argv)
+    return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
+
+
+def _run(arguments: argparse.Namespace, command: str) -> int:
+    base = ChainConfig(gait=arguments.gait)
+    if arguments.campaign is not None:
+        campaign = load_campaign(config_file(CAMPAIGNS[arguments.campaign]))
+        seeds = arguments.seeds if arguments.seeds is not None else campaign.repetitions
+        results = _execute(campaign.experiment(), seeds, arguments, base)
+        _report(arguments, arguments.campaign, results, campaign_text(campaign, results, command), [])
+        return 0
+    known = load_experiments(arguments.definitions or config_file("experiments.yaml"))
+    names = list(known) if arguments.experiment == ["all"] else arguments.experiment
+    if not names:
+        raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
+    kept = True
+    for name in names:
+        if name not in known:
+            raise DefinitionError(f"there is no experiment '{name}'; choose from {', '.join(known)} or all")
+        experiment = known[name]
+        results = _execute(experiment, arguments.seeds if arguments.seeds is not None else 5, arguments, base)
+        limits = verdicts(experiment, [result.row for result in results])
+        _report(arguments, name, results, experiment_text(experiment, results, command), limits)
+        kept = kept and all(line["kept"] for line in limits)
+    return 0 if kept else 1
+
+
+def _execute(
+    experiment: Experiment, seeds: int, arguments: argparse.Namespace, base: ChainConfig
+) -> List[RunResult]:
+    runs = plan_runs(experiment, seeds, tuple(arguments.friction))
+    progress = Progress(len(runs))
+    results = []
+    for result in execute_all(runs, arguments.jobs, base):
+        results.append(result)
+        progress.step(f"{result.run.case.name}, seed {result.run.seed}, friction {result.run.friction:g}")
+    return list(sort_results(results))
+
+
+def _report(
+    arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, limits: List[dict]
+) -> None:
+    write_report(arguments.out, name, results, text, {"limits": limits}, arguments.traces)
+    say(text)
+    say(f"files in {arguments.out}")
+    if arguments.write is not None:
+        write_between_markers(arguments.write, name, text)
+        say(f"table '{name}' written into {arguments.write}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What an experiment leaves behind: tables, plots, CSV, JSON and traces in one folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Sequence
+
+from .campaign import Campaign, case_summary, comparison
+from .experiments import Experiment
+from .plots import plot_columns, plot_paths, plot_run
+from .reports import machine, write_csv, write_json
+from .runner import RunResult, verdicts
+from .tables import markdown_table
+
+HEADINGS = {
+    "case": "case", "seed": "seed", "friction": "friction",
+    "commanded_m": "commanded m", "walked_m": "walked m", "lateral_m": "lateral m", "odometry_m": "odometry m",
+    "commanded_deg": "commanded deg", "turned_deg": "turned deg", "odometry_deg": "odometry deg", "drift_m": "drift m",
+    "commanded_m_s": "commanded m/s", "speed_m_s": "greatest m/s", "mean_speed_m_s": "mean m/s", "duration_s": "s",
+    "distance_error_percent": "distance error %", "deviation_percent": "deviation %",
+    "angle_error_percent": "angle error %", "yaw_change_deg": "yaw deg",
+    "height_deviation_mm": "height ± mm", "lowest_foot_mm": "lowest foot mm",
+    "joint_limit_margin_deg": "joint margin deg", "cost_of_transport": "cost of transport",
+}
+DIGITS = {"friction": 2, "turned_deg": 1, "commanded_deg": 0, "odometry_deg": 1, "duration_s": 1,
+          "distance_error_percent": 2, "deviation_percent": 2, "angle_error_percent": 2, "yaw_change_deg": 2,
+          "height_deviation_mm": 1, "lowest_foot_mm": 2, "joint_limit_margin_deg": 1, "cost_of_transport": 2,
+          "worst": 2}
+
+
+def run_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return one line a run with the columns that any of them has."""
+    present = {key for row in rows for key in row}
+    return markdown_table(rows, {key: head for key, head in HEADINGS.items() if key in present}, DIGITS)
+
+
+def experiment_text(experiment: Experiment, results: Sequence[RunResult], command: str) -> str:
+    """Return the Markdown of an experiment: verdicts first, then each run, then how to repeat it."""
+    rows = [result.row for result in results]
+    parts = []
+    limits = verdicts(experiment, rows)
+    if limits:
+        parts.append(markdown_table(limits, digits=DIGITS))
+    parts.append(run_table(rows))
+    parts.append(f"Made by `{command}`; ground truth scores, the robot's own odometry ends each run.\n")
+    return "\n".join(parts)
+
+
+def campaign_text(campaign: Campaign, results: Sequence[RunResult], command: str) -> str:
+    """Return the Markdown of the campaign: comparison with the published means, then mean and spread of each case."""
+    rows = [result.row for result in results]
+    heads: Dict[str, str] = {"source": "source"}
+    for percent in campaign.speeds_percent:
+        heads.update({f"x_{percent}": f"{percent} %: x m", f"y_{percent}": "y m", f"turn_{percent}": "turned deg"})
+    digits = {f"turn_{percent}": 1 for percent in campaign.speeds_percent}
+    summary = case_summary(rows)
+    walks = [line for line in summary if "walked_m" in line]
+    turns = [line for line in summary if "turned_deg" in line]
+    parts = ["3 m and 360° commanded, means:\n", markdown_table(comparison(campaign, rows), heads, digits)]
+    parts += [markdown_table(group) for group in (walks, turns) if group]
+    parts.append(f"Made by `{command}`; `_std` is the standard deviation over the runs.\n")
+    return "\n".join(parts)
+
+
+def write_report(
+    folder: Path, name: str, results: Sequence[RunResult], text: str, extra: Mapping[str, Any], traces: bool
+) -> List[Path]:
+    """Write NAME.csv, .json, .md, plots, and with `traces` one .npz a run; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [result.row for result in results]
+    paths = [folder / f"{name}.csv", folder / f"{name}.json", folder / f"{name}.md"]
+    write_csv(paths[0], rows)
+    write_json(paths[1], {"experiment": name, "machine": machine(), "runs": rows, **extra})
+    paths[2].write_text(text, encoding="utf-8")
+    for case in dict.fromkeys(result.run.case.name for result in results):
+        of_case = [result for result in results if result.run.case.name == case]
+        labels = {f"µ {r.run.friction:.2f}": r for r in of_case}
+        stem = f"{name}_{case}".replace(" ", "_").replace("%", "percent")
+        paths.append(folder / f"{stem}_path.png")
+        plot_paths(paths[-1], case, {key: r.trace.truth_path for key, r in labels.items()},
+                   {key: r.trace.odom_path for key, r in labels.items()})
+        paths.append(folder / f"{stem}_run.png")
+        plot_run(paths[-1], f"{case}, seed {of_case[0].run.seed}", of_case[0].trace)
+        if traces:
+            for r in of_case:
+                paths.append(folder / f"{stem}_seed{r.run.seed}.npz")
+                r.trace.save(paths[-1])
+    columns = {key: HEADINGS[key] for key in ("distance_error_percent", "deviation_percent", "angle_error_percent",
+                                              "speed_m_s", "height_deviation_mm") if any(key in row for row in rows)}
+    if columns:
+        paths.append(folder / f"{name}_friction.png")
+        plot_columns(paths[-1], name, rows, columns)
+    return paths

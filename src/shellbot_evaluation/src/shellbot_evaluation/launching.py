@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Start a launch file as a user would, in its own session, and end all of it again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional
+
+from .errors import EvaluationError
+from .processes import children_of
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine that nobody listens on now."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+class Launch:
+    """A roslaunch with its own master on its own port; a context manager.
+
+    Parameters
+    ----------
+    package, file : str
+        What to launch.
+    arguments : mapping
+        Launch arguments.
+    log : pathlib.Path
+        File for everything that it prints.
+    environment : mapping, optional
+        Variables to set on top of the present ones.
+    """
+
+    def __init__(
+        self, package: str, file: str, arguments: Mapping[str, Any], log: Path,
+        environment: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        self.port = free_port()
+        self.master_uri = f"http://localhost:{self.port}"
+        self.started = 0.0
+        self._log = log
+        self._command = ["roslaunch", "-p", str(self.port), package, file]
+        self._command += [f"{name}:={value}" for name, value in arguments.items()]
+        self._environment: Dict[str, str] = {**os.environ, **(environment or {}), "ROS_MASTER_URI": self.master_uri}
+        self._process: Optional[subprocess.Popen[bytes]] = None
+
+    def __enter__(self) -> Launch:
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        self.started = time.time()
+        with self._log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                self._command, stdout=stream, stderr=subprocess.STDOUT, env=self._environment, start_new_session=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def check(self) -> None:
+        """Raise EvaluationError with the last lines of its output if the launch has ended."""
+        if self._process is None or self._process.poll() is not None:
+            raise EvaluationError(f"the launch has ended; its last words (all in {self._log}):\n{self.last_words()}")
+
+    def last_words(self, lines: int = 15) -> str:
+        """Return the end of what it printed."""
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
+
+    def stop(self) -> None:
+        """Interrupt it as Ctrl-C would; whatever is left after 20 s is killed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        family: List[int] = children_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20.0)
+        except subprocess.TimeoutExpired:
+            for pid in [process.pid, *family]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            process.wait(5.0)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Between messages and the plain numbers of the mission."""
+
+from __future__ import annotations
+
+from typing import Sequence, Tuple
+
+import numpy as np
+from geometry_msgs.msg import Pose, Twist
+from nav_msgs.msg import Odometry
+from tf.transformations import quaternion_from_euler
+
+from .planar import yaw_from_quaternion
+
+
+def position_and_quaternion(message: Odometry) -> Tuple[Tuple[float, float, float], Tuple[float, float, float, float]]:
+    """Return position (m) and orientation (x, y, z, w) of an odometry message."""
+    p, q = message.pose.pose.position, message.pose.pose.orientation
+    return (p.x, p.y, p.z), (q.x, q.y, q.z, q.w)
+
+
+def planar_pose(message: Odometry) -> Tuple[float, float, float]:
+    """Return x, y in m and yaw in rad of an odometry message."""
+    (x, y, _), q = position_and_quaternion(message)
+    return x, y, float(yaw_from_quaternion(np.array(q)))
+
+
+def twist_message(twist: Sequence[float]) -> Twist:
+    """Return a message of forward m/s, leftward m/s, turning rad/s."""
+    message = Twist()
+    message.linear.x, message.linear.y, message.angular.z = twist
+    return message
+
+
+def pose_message(body_pose: Sequence[float]) -> Pose:
+    """Return a message of x, y, z in m, roll, pitch, yaw in rad."""
+    message = Pose()
+    message.position.x, message.position.y, message.position.z = body_pose[:3]
+    q = message.orientation
+    q.x, q.y, q.z, q.w = quaternion_from_euler(*body_pose[3:])
+    return message

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Runs of an experiment, one after the other or in several processes, each on a fresh chain."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from dataclasses import dataclass
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+from .chain import Chain, ChainConfig
+from .errors import DefinitionError, EvaluationError
+from .experiments import Experiment, Run
+from .metrics import as_row, speed_metrics, turn_metrics, walk_metrics
+from .mission import Mission
+from .trace import Trace
+
+SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Figures of one run, and its trace from the start of the motion to its settled end."""
+
+    run: Run
+    row: Dict[str, object]
+    trace: Trace
+
+
+def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
+    """Carry out one run.
+
+    Raises
+    ------
+    EvaluationError
+        Naming case, seed and friction, if the robot does not do what it should.
+    """
+    chain = Chain((base or ChainConfig()).replace(seed=run.seed, friction=run.friction))
+    head: Dict[str, object] = {"experiment": run.experiment, "case": run.case.name, "seed": run.seed,
+                               "friction": run.friction}
+    try:
+        if run.case.kind == "speed":
+            return _speed_run(run, chain, head)
+        mission = Mission(run.case.phases())
+        chain.run_mission(mission)
+        record, trace = mission.records[-1], chain.trace()
+        score = walk_metrics if run.case.kind == "walk" else turn_metrics
+        own = score(record, trace.truth_path, trace.odom_path)  # type: ignore[operator]
+        window = trace.window(record.t_start, record.t_end)
+        return RunResult(run, as_row(head, own, chain.score_body(window)), window)
+    except EvaluationError as error:
+        raise EvaluationError(
+            f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}"
+        ) from error
+
+
+def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
+    chain.stand_up()
+    start = chain.time
+    speed, (forward, left) = run.case.values["speed_m_s"], run.case.direction()
+    chain.walk((speed * forward, speed * left, 0.0), seconds=run.case.values["duration_s"])
+    window = chain.trace().window(start, chain.time)
+    own = {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}
+    return RunResult(run, as_row(head, own, chain.score_body(window)), window)
+
+
+def execute_all(runs: Sequence[Run], jobs: int, base: Optional[ChainConfig] = None) -> Iterator[RunResult]:
+    """Yield the results as they come, with `jobs` processes (1: in this one).
+
+    Raises
+    ------
+    DefinitionError
+        If jobs is less than 1.
+    EvaluationError
+        From the first run that fails.
+    """
+    if jobs < 1:
+        raise DefinitionError(f"jobs is {jobs}; at least 1 process is needed")
+    if jobs == 1:
+        for run in runs:
+            yield execute(run, base)
+        return
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        futures = [pool.submit(execute, run, base) for run in runs]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[Dict[str, object]]:
+    """Compare every limit of an experiment with the worst run of each case.
+
+    Returns
+    -------
+    list of dict
+        case, figure, limit, worst, kept; a limit whose column no run has is left out.
+    """
+    table: List[Dict[str, object]] = []
+    for case in experiment.cases:
+        for limit in experiment.limits:
+            found = [row[limit.column] for row in rows if row["case"] == case.name and limit.column in row]
+            values = [float(value) for value in found]  # type: ignore[arg-type]
+            if values:
+                table.append({
+                    "case": case.name, "figure": limit.column,
+                    "limit": ("at least " if limit.is_minimum else "at most ") + f"{limit.bound:g}",
+                    "worst": limit.worst(values), "runs": len(values), "kept": limit.kept(values)})
+    return table
+
+
+def sort_results(results: Sequence[RunResult]) -> Tuple[RunResult, ...]:
+    """Put results of several processes into the order of cases and seeds."""
+    order = {name: i for i, name in enumerate(dict.fromkeys(r.run.case.name for r in results))}
+    return tuple(sorted(results, key=lambda r: (order[r.run.case.name], r.run.seed)))
