@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""The command model: keys in, effects out. Window and terminal both drive this one; it knows no toolkit and no ROS.
+
+Rules: nothing happens until the operator does something (monitor mode). A velocity key publishes at once, again with
+every tick while it is held, and one zero when the last one is released; then silence, so that navigation may drive.
+"""
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, List, Sequence
+
+from shellbot_teleop import effects
+from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.drive import twist_from_actions
+from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishTwist, PublishUpperShells
+from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.limits import Limits
+from shellbot_teleop.slewed_vector import SlewedVector
+
+# Modes in which cmd_vel is obeyed; elsewhere the key still publishes (the robot decides) and the operator is told.
+_DRIVING_MODES = ("hexapod", "shell")
+_MIN_SCALE, _MAX_SCALE = 0.1, 1.0
+_LONGEST_STEP = 0.1      # s; a stalled program must not make the body jump when it goes on
+_AXIS_NAMES = {Quantity.POSE: ("shift x", "shift y", "height", "roll", "pitch", "yaw"), Quantity.SHELLS: ("height", "opening")}
+
+
+class CommandModel:
+    """State of the operator's command.
+
+    Parameters
+    ----------
+    config : TeleopConfig
+        Rates, ranges and the speed scale at start.
+    keymap : Keymap
+        What the keys do.
+
+    Notes
+    -----
+    Every method that lets something happen takes the time `t` (s, any steady clock) and returns the effects to carry
+    out, in order.
+    """
+
+    def __init__(self, config: TeleopConfig, keymap: Keymap) -> None:
+        self._config = config
+        self._keymap = keymap
+        self._limits = config.fallback_limits
+        self._layout = keymap.default_layout
+        self._scale = config.speed_scale
+        self._held: Dict[str, HeldAction] = {}
+        self._twist = effects.ZERO_TWIST
+        self._gait = ""
+        self._mode = ""
+        self._stopped = False
+        self._last_step = 0.0
+        self._last_twist = float("-inf")
+        tilt, shift = config.tilt_rate, config.shift_rate
+        self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self._limits.pose_lower, self._limits.pose_upper, (0.0,) * 6)
+        ranges = (config.shell_height_range, config.shell_angle_range)
+        # The ball opens with its upper shells up: the state in which it walks.
+        self.shells = SlewedVector((config.shell_height_rate, config.shell_angle_rate), [low for low, _ in ranges],
+                                   [high for _, high in ranges], (config.shell_height_range[1], config.shell_angle_range[0]))
+
+    # ------------------------------------------------------------------ state
+
+    @property
+    def keymap(self) -> Keymap:
+        """The key map."""
+        return self._keymap
+
+    @property
+    def layout(self) -> str:
+        """The layout that holds now."""
+        return self._layout
+
+    @property
+    def scale(self) -> float:
+        """Share of the full speed."""
+        return self._scale
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in use."""
+        return self._limits
+
+    @property
+    def gait(self) -> str:
+        """The gait last chosen here; empty before."""
+        return self._gait
+
+    @property
+    def twist(self) -> PublishTwist:
+        """The twist last sent."""
+        return self._twist
+
+    @property
+    def stopped(self) -> bool:
+        """True while the robot reports the emergency stop."""
+        return self._stopped
+
+    @property
+    def held(self) -> FrozenSet[str]:
+        """The keys that count as held."""
+        return frozenset(self._held)
+
+    @property
+    def active(self) -> bool:
+        """True while `tick` has something to do."""
+        return bool(self._held) or not self.pose.at_rest or not self.shells.at_rest
+
+    # ------------------------------------------------------------------- keys
+
+    def press(self, key: str, t: float) -> List[Effect]:
+        """Take a key that went down; a second press of a held key is ignored."""
+        binding = self._keymap.find(self._layout, key)
+        if binding is None or key in self._held:
+            return []
+        action = ACTIONS[binding.action]
+        if isinstance(action, Command):
+            return self.perform(binding.action, t)
+        if self._stopped:
+            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if not self.active:
+            self._last_step = t - self._config.period
+        self._held[key] = action
+        if action.quantity is Quantity.VELOCITY:
+            return self._send_twist(t) + self._drive_notice(action)
+        return self._push((action,), self._config.period, tell=True)
+
+    def release(self, key: str, t: float) -> List[Effect]:
+        """Take a key that came up; the last velocity key sends one zero."""
+        action = self._held.pop(key, None)
+        if action is None or action.quantity is not Quantity.VELOCITY:
+            return []
+        return self._send_twist(t)
+
+    def release_all(self, t: float) -> List[Effect]:
+        """Drop every key: focus lost, window closed. One zero if a velocity key was held."""
+        driving = self._driving()
+        self._held.clear()
+        return self._send_twist(t) if driving else []
+
+    def tick(self, t: float) -> List[Effect]:
+        """Go on with what is held; call it at the publishing rate while `active`."""
+        out: List[Effect] = []
+        if self._driving() and t - self._last_twist >= 0.8 * self._config.period:
+            out += self._send_twist(t)
+        dt = min(max(t - self._last_step, 0.0), _LONGEST_STEP)
+        self._last_step = t
+        out += self._push([action for action in self._held.values() if action.quantity is not Quantity.VELOCITY], dt)
+        pushed = {action.quantity for action in self._held.values()}
+        if Quantity.POSE not in pushed and self.pose.step(dt):
+            out.append(PublishBodyPose(self.pose.value))
+        if Quantity.SHELLS not in pushed and self.shells.step(dt):
+            out.append(PublishUpperShells(*self.shells.value))
+        return out
+
+    # --------------------------------------------------------------- commands
+
+    def perform(self, name: str, t: float) -> List[Effect]:
+        """Do a command by its action name, as its key or its button does."""
+        action = ACTIONS[name]
+        if not isinstance(action, Command):
+            raise ValueError(f"{name} is held, not a command: use press and release")
+        if action.name == "mode":
+            return [effects.RequestMode(action.argument)]
+        handlers = {
+            "drive.stop": self.stop, "safety.emergency_stop": self._emergency_stop,
+            "safety.rearm": lambda _t: [effects.Rearm()], "pose.neutral": self._neutral,
+            "speed.faster": lambda t: self.set_scale(self._scale + self._config.speed_step, t),
+            "speed.slower": lambda t: self.set_scale(self._scale - self._config.speed_step, t),
+            "gait.next": self._next_gait, "layout.next": self._next_layout,
+            "session.quit": lambda t: self.release_all(t) + [effects.Quit()],
+        }
+        return handlers[action.name](t)
+
+    def stop(self, t: float) -> List[Effect]:
+        """Stop at once: a zero twist even if nothing was sent before, all keys dropped, body and shells stay where they are."""
+        self._halt()
+        return self._send_twist(t) + [Notice("info", "Stop: zero velocity sent, keys dropped.")]
+
+    def _emergency_stop(self, t: float) -> List[Effect]:
+        self._halt()
+        return [effects.EmergencyStop()] + self._send_twist(t)
+
+    def _halt(self) -> None:
+        self._held.clear()
+        self.pose.freeze()
+        self.shells.freeze()
+
+    def _neutral(self, t: float) -> List[Effect]:
+        return self.set_pose_target({axis: 0.0 for axis in range(6)}, t)
+
+    def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
+        """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
+        if self._stopped:
+            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if not self.active:
+            self._last_step = t
+        for axis, value in targets.items():
+            self.pose.set_target(axis, value)
+        return []
+
+    def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
+        """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
+        if self._stopped:
+            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if not self.active:
+            self._last_step = t
+        self.shells.set_target(axis, value)
+        return []
+
+    def set_scale(self, scale: float, t: float) -> List[Effect]:
+        """Set the share of the full speed; a held key takes it over at once."""
+        self._scale = round(min(max(scale, _MIN_SCALE), _MAX_SCALE), 3)
+        return self._send_twist(t) if self._driving() else []
+
+    def set_gait(self, name: str) -> List[Effect]:
+        """Choose a gait by name."""
+        self._gait = name
+        return [effects.PublishGait(name), Notice("info", f"Gait {name} asked for.")]
+
+    def _next_gait(self, _t: float) -> List[Effect]:
+        gaits = self._config.gaits
+        current = self._gait or self._limits.gait
+        return self.set_gait(gaits[(gaits.index(current) + 1) % len(gaits)] if current in gaits else gaits[0])
+
+    def set_layout(self, name: str, t: float) -> List[Effect]:
+        """Change the key layout; keys that are held are dropped, because their meaning changes."""
+        if name not in self._keymap.layout_names:
+            return [Notice("error", f"There is no key layout {name!r}: choose one of {list(self._keymap.layout_names)}.")]
+        out = self.release_all(t)
+        self._layout = name
+        description = dict(self._keymap.layouts)[name]
+        return out + [effects.LayoutChanged(name), Notice("info", f"Key layout {name}: {description}.")]
+
+    def _next_layout(self, t: float) -> List[Effect]:
+        names = self._keymap.layout_names
+        return self.set_layout(names[(names.index(self._layout) + 1) % len(names)], t)
+
+    # ------------------------------------------------------- what the robot says
+
+    def observe_limits(self, limits: Limits) -> None:
+        """Take over the limits that the action manager sent."""
+        self._limits = limits
+        self.pose.set_bounds(limits.pose_lower, limits.pose_upper)
+
+    def observe_mode(self, mode: str) -> None:
+        """Take over the name of the robot's mode."""
+        self._mode = mode
+
+    def observe_stopped(self, stopped: bool, t: float) -> List[Effect]:
+        """Take over whether the emergency stop is latched; when it comes, everything held is dropped."""
+        newly = stopped and not self._stopped
+        self._stopped = stopped
+        if not newly:
+            return []
+        driving = self._driving()
+        self._halt()
+        return (self._send_twist(t) if driving else []) + [
+            Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")]
+
+    def observe_body_pose(self, pose: Sequence[float]) -> None:
+        """Take over a body pose that another operator or program commanded, so that our next key goes on from there."""
+        self.pose.jump(pose)
+
+    def observe_upper_shells(self, shells: Sequence[float]) -> None:
+        """Take over upper shells that somebody else commanded."""
+        self.shells.jump(shells)
+
+    # ---------------------------------------------------------------- helpers
+
+    def _driving(self) -> bool:
+        return any(action.quantity is Quantity.VELOCITY for action in self._held.values())
+
+    def _keys(self, action: str) -> str:
+        return " or ".join(self._keymap.keys_of(self._layout, action)) or "its button"
+
+    def _send_twist(self, t: float) -> List[Effect]:
+        actions = [action for action in self._held.values() if action.quantity is Quantity.VELOCITY]
+        self._twist = twist_from_actions(actions, self._limits.velocity, self._scale)
+        self._last_twist = t
+        return [self._twist]
+
+    def _drive_notice(self, action: HeldAction) -> List[Effect]:
+        if self._mode and self._mode not in _DRIVING_MODES:
+            return [Notice("warn", f"The robot is in mode {self._mode} and does not obey velocities: change to hexapod "
+                                   f"({self._keys('mode.hexapod')}).")]
+        if self._limits.velocity[action.axis] == 0.0:
+            return [Notice("warn", "The present limits allow no motion this way; see the mode's text.")]
+        return []
+
+    def _push(self, actions: Sequence[HeldAction], dt: float, tell: bool = False) -> List[Effect]:
+        out: List[Effect] = []
+        for quantity, vector in ((Quantity.POSE, self.pose), (Quantity.SHELLS, self.shells)):
+            pushes = {action for action in actions if action.quantity is quantity}
+            moved = False
+            for action in pushes:
+                free = vector.push(action.axis, action.sign, dt)
+                moved = moved or free
+                if tell and not free:
+                    out.append(Notice("warn", f"{_AXIS_NAMES[quantity][action.axis]} is at its limit "
+                                              f"({vector.value[action.axis]:+.3f}); go the other way."))
+            if moved:
+                out.append(PublishBodyPose(self.pose.value) if quantity is Quantity.POSE
+                           else PublishUpperShells(*self.shells.value))
+        return out
+

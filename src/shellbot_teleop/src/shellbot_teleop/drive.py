@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""From the pushed axes to a twist within the limits."""
+from __future__ import annotations
+
+import math
+from typing import Iterable, Sequence
+
+from shellbot_teleop.actions import HeldAction
+from shellbot_teleop.effects import PublishTwist
+
+
+def twist_from_actions(actions: Iterable[HeldAction], full_speed: Sequence[float], scale: float) -> PublishTwist:
+    """Twist of the velocity actions that are held.
+
+    Parameters
+    ----------
+    actions : iterable of HeldAction
+        Held velocity actions; opposite ones cancel, two keys of one action count once.
+    full_speed : (3,) sequence of float
+        Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone.
+    scale : float
+        Share of the full speed, 0 .. 1.
+
+    Returns
+    -------
+    PublishTwist
+        With u the direction (-1, 0, 1 per axis), each axis is ``scale * full_speed * u / |u|``: a mix of two axes has
+        the direction of the keys and is not faster than one axis alone.
+    """
+    direction = [0.0, 0.0, 0.0]
+    for action in set(actions):
+        direction[action.axis] += action.sign
+    norm = math.sqrt(sum(value * value for value in direction))
+    if norm == 0.0:
+        return PublishTwist(0.0, 0.0, 0.0)
+    x, y, yaw = (scale * limit * value / norm for limit, value in zip(full_speed, direction))
+    return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)   # + 0.0: no negative zero on the wire

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""What the command model wants done; the link to ROS, or a test, carries it out."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple, Union
+
+
+@dataclass(frozen=True)
+class PublishTwist:
+    """Send cmd_vel: m/s forward, m/s to the left, rad/s to the left."""
+
+    x: float
+    y: float
+    yaw: float
+
+    @property
+    def is_zero(self) -> bool:
+        """True for the command to stop."""
+        return self.x == 0.0 and self.y == 0.0 and self.yaw == 0.0
+
+
+ZERO_TWIST = PublishTwist(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class PublishBodyPose:
+    """Send body_pose, relative to rest: x, y, z in m, roll, pitch, yaw in rad."""
+
+    pose: Tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PublishUpperShells:
+    """Send upper_shells: height in m, opening angle in rad."""
+
+    height: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class PublishGait:
+    """Send the name of the gait."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class RequestMode:
+    """Ask for a mode."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class EmergencyStop:
+    """Stop everything now, latched."""
+
+
+@dataclass(frozen=True)
+class Rearm:
+    """Take the emergency stop back."""
+
+
+@dataclass(frozen=True)
+class Quit:
+    """End the program."""
+
+
+@dataclass(frozen=True)
+class LayoutChanged:
+    """Another key layout holds now."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Tell the operator; `level` is ``info``, ``warn`` or ``error``."""
+
+    level: str
+    text: str
+
+
+Effect = Union[PublishTwist, PublishBodyPose, PublishUpperShells, PublishGait, RequestMode, EmergencyStop, Rearm, Quit,
+               LayoutChanged, Notice]

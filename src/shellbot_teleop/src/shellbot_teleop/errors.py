@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Errors of the operator side; every message says what is allowed and what to do."""
+from __future__ import annotations
+
+
+class TeleopError(Exception):
+    """Base of all errors of this package."""
+
+
+class KeymapError(TeleopError, ValueError):
+    """The key map cannot be read or contradicts itself."""
+
+
+class ConfigError(TeleopError, ValueError):
+    """A setting is missing, unknown or out of range."""
+
+
+class LimitsError(TeleopError, ValueError):
+    """Limits of the walkspace that cannot be used."""
+
+
+class ImageError(TeleopError, ValueError):
+    """A camera picture that cannot be shown."""

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""dynamic_reconfigure client of the gains page: waits for the server, comes back when it restarts.
+
+All calls that may block run in this client's own thread; the callbacks come from there or from rospy's threads.
+"""
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+
+import rospy
+from dynamic_reconfigure import DynamicReconfigureCallbackException, DynamicReconfigureParameterException
+from dynamic_reconfigure.client import Client
+
+from shellbot_teleop.gains_model import GainGroup, groups_from_description
+
+_PROBE_PERIOD = 2.0     # s between two looks whether the server still answers
+_PROBE_TIMEOUT = 1.0    # s
+
+
+class GainsClient:
+    """Client of one dynamic_reconfigure server.
+
+    Parameters
+    ----------
+    server : str
+        Name of the server, such as ``gains``.
+    on_description : callable
+        Called with the groups (tuple of GainGroup) when the server tells them.
+    on_values : callable
+        Called with all values (dict of name to number) on each change, whoever made it.
+    on_state : callable
+        Called with (available, text) on each change.
+    """
+
+    def __init__(self, server: str, on_description: Callable[[Tuple[GainGroup, ...]], None],
+                 on_values: Callable[[Dict[str, float]], None], on_state: Callable[[bool, str], None]) -> None:
+        self._server = server
+        self._on_description, self._on_values, self._on_state = on_description, on_values, on_state
+        self._changes: "queue.Queue[Dict[str, float]]" = queue.Queue()
+        self._ending = threading.Event()
+        self._client: Optional[Client] = None
+        self._thread = threading.Thread(target=self._run, name="gains_client", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look for the server; the node must be initialised."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; does not wait."""
+        self._ending.set()
+        self._changes.put({})
+
+    def change(self, values: Mapping[str, float]) -> None:
+        """Set values on the server; the answer comes back through `on_values`, a refusal through `on_state`."""
+        self._changes.put(dict(values))
+
+    def _run(self) -> None:
+        available: Optional[bool] = None
+        while not self._ending.is_set() and not rospy.is_shutdown():
+            answers = self._probe()
+            if answers != available:
+                available = answers
+                self._on_state(answers, f"Connected to {self._server}." if answers else
+                               f"Waiting for the node {self._server} (roslaunch starts it; it forwards gains to the controllers).")
+            if answers and self._client is None:
+                self._client = Client(self._server, timeout=_PROBE_TIMEOUT, config_callback=self._values,
+                                      description_callback=self._description)
+                self._values(self._client.config)      # it may have come before Client() returned
+            self._send_until_probe()
+
+    def _probe(self) -> bool:
+        try:
+            rospy.wait_for_service(f"{self._server}/set_parameters", timeout=_PROBE_TIMEOUT)
+        except (rospy.ROSException, OSError):
+            return False
+        return True
+
+    def _send_until_probe(self) -> None:
+        try:
+            values = self._changes.get(timeout=_PROBE_PERIOD)
+            while not self._changes.empty():        # only the last position of a slider counts
+                values.update(self._changes.get_nowait())
+        except queue.Empty:
+            return
+        if not values:
+            return
+        if self._client is None:
+            self._on_state(False, f"{self._server} is not there: the gain was not changed.")
+            return
+        try:
+            self._client.update_configuration(dict(values))
+        except (DynamicReconfigureCallbackException, DynamicReconfigureParameterException, rospy.ROSException, OSError) as error:
+            self._on_state(False, f"{self._server} did not take {', '.join(values)}: {error}. Trying to reach it again.")
+
+    def _description(self, _flat: Any) -> None:
+        client = self._client
+        if client is not None and client.group_description:
+            self._on_description(groups_from_description(client.group_description))
+
+    def _values(self, config: Optional[Mapping[str, Any]]) -> None:
+        client = self._client
+        if client is None or not config:
+            return
+        if client.group_description:
+            self._on_description(groups_from_description(client.group_description))
+        self._on_values({name: float(value) for name, value in config.items()
+                         if isinstance(value, (int, float)) and not isinstance(value, complex)})

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Sliders of body pose and upper shells, and the choice of the gait."""
+from __future__ import annotations
+
+import math
+from typing import Sequence
+
+from python_qt_binding.QtCore import Signal
+from python_qt_binding.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.qt.widgets import ChoiceRow, ValueSlider, button, label
+
+# axis of the pose vector, name, factor to the shown unit, unit, decimals
+_POSE_SLIDERS = ((3, "roll", 180.0 / math.pi, "°", 1), (4, "pitch", 180.0 / math.pi, "°", 1), (5, "yaw", 180.0 / math.pi, "°", 1),
+                 (2, "height", 1000.0, "mm", 0), (0, "shift x", 1000.0, "mm", 0), (1, "shift y", 1000.0, "mm", 0))
+_SHELL_SLIDERS = ((0, "height", 1000.0, "mm", 0), (1, "opening", 180.0 / math.pi, "°", 1))
+
+
+class BodyPanel(QWidget):
+    """Body pose relative to rest, upper shells, gait; the sliders end at the present limits."""
+
+    pose_moved = Signal(int, float)
+    shells_moved = Signal(int, float)
+    neutral_asked = Signal()
+    gait_chosen = Signal(str)
+
+    def __init__(self, gaits: Sequence[str]) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 10, 12, 10)
+        column.setSpacing(6)
+        heading = QHBoxLayout()
+        heading.addWidget(self._heading("Body pose, relative to rest"))
+        heading.addStretch(1)
+        rest = button("Rest", "All six back to zero", name="small")
+        rest.clicked.connect(self.neutral_asked)
+        heading.addWidget(rest)
+        column.addLayout(heading)
+        self.pose = {}
+        for axis, name, factor, unit, digits in _POSE_SLIDERS:
+            slider = ValueSlider(name, factor, unit, digits)
+            slider.moved.connect(lambda value, axis=axis: self.pose_moved.emit(axis, value))
+            self.pose[axis] = slider
+            column.addWidget(slider)
+        column.addSpacing(10)
+        column.addWidget(self._heading("Upper shells"))
+        self.shells = {}
+        for axis, name, factor, unit, digits in _SHELL_SLIDERS:
+            slider = ValueSlider(name, factor, unit, digits)
+            slider.moved.connect(lambda value, axis=axis: self.shells_moved.emit(axis, value))
+            self.shells[axis] = slider
+            column.addWidget(slider)
+        column.addSpacing(10)
+        column.addWidget(self._heading("Gait"))
+        self.gaits = ChoiceRow(gaits)
+        self.gaits.chosen.connect(self.gait_chosen)
+        column.addWidget(self.gaits)
+        column.addStretch(1)
+
+    @staticmethod
+    def _heading(text: str) -> QWidget:
+        heading = label(text.upper())
+        heading.setObjectName("title")
+        return heading
+
+    def show_model(self, model: CommandModel) -> None:
+        """Show the model's targets, limits and gait."""
+        for sliders, vector in ((self.pose, model.pose), (self.shells, model.shells)):
+            for axis, slider in sliders.items():
+                slider.set_range(vector.lower[axis], vector.upper[axis])
+                if not slider.dragging:
+                    slider.show_value(vector.target[axis])
+        self.gaits.show_choice(model.limits.gait or model.gait)

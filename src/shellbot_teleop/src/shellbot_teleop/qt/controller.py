@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Between the window's events and the command model: keys, timers, focus."""
+from __future__ import annotations
+
+import time
+from typing import Callable, Iterable, Optional
+
+from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
+
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit
+from shellbot_teleop.key_tracker import ReleaseGrace
+from shellbot_teleop.qt.qt_keys import PressedKeys
+
+# While a number is typed into a field these still command the robot; the others belong to the field.
+_ALWAYS_OURS = frozenset(("Space", "Escape")) | frozenset(f"F{number}" for number in range(1, 13))
+
+
+class OperatorController(QObject):
+    """Feeds the command model and hands its effects on.
+
+    Publishing is driven by the events themselves: a press is published before its event returns. The timer (wall clock,
+    because the operator lives in real time) only repeats while something is held.
+
+    Parameters
+    ----------
+    model : CommandModel
+        The command model.
+    config : TeleopConfig
+        Publishing rate and release grace.
+    execute : callable
+        Carries out an effect.
+    clock : callable
+        Steady clock, s.
+    """
+
+    changed = Signal()              # keys held, layout, scale, gait, pose
+    noticed = Signal(object)        # a Notice for the log
+    quit_requested = Signal()
+
+    def __init__(self, model: CommandModel, config: TeleopConfig, execute: Callable[[Effect], None],
+                 clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.model = model
+        self._execute = execute
+        self._clock = clock
+        self._keys = PressedKeys()
+        self._grace = ReleaseGrace(config.release_grace)
+        self._grace_ms = max(1, round(config.release_grace * 1000))
+        self._window: Optional[QWidget] = None
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.PreciseTimer)
+        self._timer.setInterval(round(config.period * 1000))
+        self._timer.timeout.connect(lambda: self.carry_out(self.model.tick(self._clock())))
+
+    def watch(self, window: QWidget, application: QObject) -> None:
+        """Take the keys of a window wherever its focus is, and notice when it loses the focus."""
+        self._window = window
+        application.installEventFilter(self)
+
+    @property
+    def editing(self) -> bool:
+        """True while the focus is in a field for numbers or text."""
+        focus = self._window.focusWidget() if self._window is not None else None
+        return isinstance(focus, (QLineEdit, QAbstractSpinBox))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
+        """Qt's hook: see every event of the application first."""
+        kind = event.type()
+        if kind == QEvent.WindowDeactivate and watched is self._window:
+            self.drop_all()
+        elif kind == QEvent.MouseButtonPress and self.editing and isinstance(watched, QWidget) \
+                and not isinstance(watched, (QLineEdit, QAbstractSpinBox)):
+            self._window.setFocus()     # a click anywhere else gives the keys back to the robot
+        elif kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride) and isinstance(watched, QWidget) \
+                and self._window is not None and watched.window() is self._window:
+            return self._key_event(kind, event)
+        return super().eventFilter(watched, event)
+
+    def _key_event(self, kind: int, event: QEvent) -> bool:
+        if kind == QEvent.KeyRelease:
+            name = self._keys.release(event.nativeScanCode(), event.key(), event.modifiers()) if not event.isAutoRepeat() else None
+            if name is not None:
+                self.key_up(name)
+            return not self.editing
+        name = self._keys.press(event.nativeScanCode(), event.key(), event.modifiers())
+        if name is None:
+            return False
+        if self.editing and name not in _ALWAYS_OURS and not name.startswith("Ctrl"):
+            if name in ("Enter", "Tab") and kind == QEvent.KeyPress:
+                self._window.setFocus()
+            return False
+        if kind == QEvent.ShortcutOverride:
+            event.accept()          # no widget may take it as its shortcut; the press follows
+            return True
+        if not event.isAutoRepeat():
+            self.key_down(name)
+        return True
+
+    # ------------------------------------------------------------------ input
+
+    def key_down(self, name: str) -> None:
+        """Take a key that went down; auto-repeat pairs are recognised and ignored."""
+        if self._grace.press(name):
+            self.carry_out(self.model.press(name, self._clock()))
+
+    def key_up(self, name: str) -> None:
+        """Take a key that came up; it counts after the grace for auto-repeat."""
+        self._grace.release(name, self._clock())
+        QTimer.singleShot(self._grace_ms, Qt.PreciseTimer, self._release_due)
+
+    def _release_due(self) -> None:
+        now = self._clock()
+        for name in self._grace.due(now):
+            self.carry_out(self.model.release(name, now))
+        if self._grace.waiting:     # a timer may fire a moment early
+            QTimer.singleShot(2, Qt.PreciseTimer, self._release_due)
+
+    def drop_all(self) -> None:
+        """Drop every key: the focus went, or the window closes."""
+        self._keys.clear()
+        self._grace.clear()
+        self.carry_out(self.model.release_all(self._clock()))
+
+    def perform(self, action: str) -> None:
+        """Do a command as its key does; for buttons."""
+        self.carry_out(self.model.perform(action, self._clock()))
+
+    def set_scale(self, scale: float) -> None:
+        """Share of the full speed, from the slider."""
+        self.carry_out(self.model.set_scale(scale, self._clock()))
+
+    def set_pose(self, axis: int, value: float) -> None:
+        """Target of a body pose axis (m or rad), from its slider."""
+        self.carry_out(self.model.set_pose_target({axis: value}, self._clock()))
+
+    def set_shells(self, axis: int, value: float) -> None:
+        """Target of the upper shells (m or rad), from its slider."""
+        self.carry_out(self.model.set_shells_target(axis, value, self._clock()))
+
+    def set_layout(self, name: str) -> None:
+        """Key layout, from its button."""
+        self.carry_out(self.model.set_layout(name, self._clock()))
+
+    def set_gait(self, name: str) -> None:
+        """Gait, from its button."""
+        self.carry_out(self.model.set_gait(name))
+
+    def observe_stopped(self, stopped: bool) -> None:
+        """Take over whether the emergency stop is latched."""
+        self.carry_out(self.model.observe_stopped(stopped, self._clock()))
+
+    # ----------------------------------------------------------------- output
+
+    def carry_out(self, effects: Iterable[Effect]) -> None:
+        """Hand effects on, then start or stop the repeating timer."""
+        for effect in effects:
+            if isinstance(effect, Quit):
+                self.quit_requested.emit()
+            elif not isinstance(effect, LayoutChanged):
+                self._execute(effect)
+                if isinstance(effect, Notice):
+                    self.noticed.emit(effect)
+        if self.model.active and not self._timer.isActive():
+            self._timer.start()
+        elif not self.model.active and self._timer.isActive():
+            self._timer.stop()
+        self.changed.emit()

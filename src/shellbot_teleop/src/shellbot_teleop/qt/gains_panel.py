@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The PD gains page: built from what the dynamic_reconfigure server describes."""
+from __future__ import annotations
+
+from typing import Dict, Mapping, Tuple
+
+from python_qt_binding.QtCore import QObject, Qt, QTimer, Signal
+from python_qt_binding.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QScrollArea, QSlider, QVBoxLayout, QWidget
+
+from shellbot_teleop.gains_model import GainGroup, GainParameter
+from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.widgets import label
+
+_SEND_AFTER_MS = 80     # a dragged slider sends its newest value, not every one
+
+
+class GainRow(QObject):
+    """Slider and number field, or a check box, of one parameter."""
+
+    moved = Signal(str, float)
+    _STEPS = 500
+
+    def __init__(self, parameter: GainParameter, grid: QGridLayout, row: int) -> None:
+        super().__init__()
+        self._parameter = parameter
+        name = label(parameter.label, muted=True)
+        tip = f"{parameter.help}\n{parameter.name}: {parameter.low:g} .. {parameter.high:g}, default {parameter.default:g}".strip()
+        name.setToolTip(tip)
+        grid.addWidget(name, row, 0)
+        self._check = self._slider = self._field = None
+        if parameter.kind == "bool":
+            self._check = QCheckBox()
+            self._check.setFocusPolicy(Qt.NoFocus)
+            self._check.toggled.connect(lambda on: self.moved.emit(parameter.name, float(on)))
+            grid.addWidget(self._check, row, 1)
+            return
+        self._slider = QSlider(Qt.Horizontal)
+        self._slider.setFocusPolicy(Qt.NoFocus)
+        self._slider.setRange(0, self._STEPS)
+        self._slider.valueChanged.connect(self._on_slider)
+        self._field = QDoubleSpinBox()
+        self._field.setFocusPolicy(Qt.ClickFocus)
+        self._field.setButtonSymbols(QDoubleSpinBox.NoButtons)
+        self._field.setAlignment(Qt.AlignRight)
+        self._field.setFont(theme.font(9, mono=True))
+        self._field.setDecimals(0 if parameter.kind == "int" else 3)
+        self._field.setRange(parameter.low, parameter.high)
+        self._field.setKeyboardTracking(False)      # sent when the number is finished, not digit by digit
+        self._field.valueChanged.connect(self._on_field)
+        for widget in (self._slider, self._field):
+            widget.setToolTip(tip)
+        grid.addWidget(self._slider, row, 1)
+        grid.addWidget(self._field, row, 2)
+
+    def show_value(self, value: float) -> None:
+        """Show the server's value, unless the operator is changing it right now."""
+        value = self._parameter.clamped(value)
+        if self._check is not None:
+            self._quietly(self._check, lambda: self._check.setChecked(bool(value)))
+        elif not self._slider.isSliderDown() and not self._field.hasFocus():
+            self._quietly(self._field, lambda: self._field.setValue(value))
+            self._quietly(self._slider, lambda: self._slider.setValue(self._position(value)))
+
+    @staticmethod
+    def _quietly(widget: QWidget, change: object) -> None:
+        widget.blockSignals(True)
+        change()
+        widget.blockSignals(False)
+
+    def _position(self, value: float) -> int:
+        low, high = self._parameter.low, self._parameter.high
+        return round(self._STEPS * (value - low) / (high - low))
+
+    def _on_slider(self, position: int) -> None:
+        low, high = self._parameter.low, self._parameter.high
+        value = low + (high - low) * position / self._STEPS
+        value = float(round(value)) if self._parameter.kind == "int" else round(value, 3)
+        self._quietly(self._field, lambda: self._field.setValue(value))
+        self.moved.emit(self._parameter.name, value)
+
+    def _on_field(self, value: float) -> None:
+        self._quietly(self._slider, lambda: self._slider.setValue(self._position(value)))
+        self.moved.emit(self._parameter.name, value)
+
+
+class GainsPanel(QWidget):
+    """All groups of the server under each other; empty with a sentence while there is no server."""
+
+    changed = Signal(dict)      # name to value, to be sent
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2, 6, 2, 2)
+        self.state = label("Waiting for the node gains.", muted=True, size_pt=9)
+        self.state.setWordWrap(True)
+        self.state.setContentsMargins(10, 2, 10, 0)
+        column.addWidget(self.state)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFocusPolicy(Qt.NoFocus)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+        column.addWidget(self._area, 1)
+        self.rows: Dict[str, GainRow] = {}
+        self._groups: Tuple[GainGroup, ...] = ()
+        self._pending: Dict[str, float] = {}
+        self._send_timer = QTimer(self)
+        self._send_timer.setSingleShot(True)
+        self._send_timer.setInterval(_SEND_AFTER_MS)
+        self._send_timer.timeout.connect(self._send)
+
+    def show_state(self, available: bool, text: str) -> None:
+        """Show whether the server is there; without it nothing can be moved."""
+        self.state.setText(text)
+        self.state.setStyleSheet(f"color: {theme.GOOD if available else theme.WARN};")
+        self._area.setEnabled(available)
+
+    def show_groups(self, groups: Tuple[GainGroup, ...]) -> None:
+        """Build the page; the same groups again change nothing."""
+        if groups == self._groups:
+            return
+        self._groups = groups
+        self.rows = {}
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(10, 4, 10, 8)
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(4)
+        row = 0
+        for group in groups:
+            heading = label(group.title.upper())
+            heading.setObjectName("title")
+            heading.setContentsMargins(0, 8 if row else 0, 0, 0)
+            grid.addWidget(heading, row, 0, 1, 3)
+            row += 1
+            for parameter in group.parameters:
+                gain = GainRow(parameter, grid, row)
+                gain.moved.connect(self._moved)
+                self.rows[parameter.name] = gain
+                row += 1
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(row, 1)
+        self._area.setWidget(page)
+
+    def show_values(self, values: Mapping[str, float]) -> None:
+        """Show the server's values."""
+        for name, value in values.items():
+            if name in self.rows and name not in self._pending:
+                self.rows[name].show_value(value)
+
+    def _moved(self, name: str, value: float) -> None:
+        self._pending[name] = value
+        if not self._send_timer.isActive():
+            self._send_timer.start()
+
+    def _send(self) -> None:
+        values, self._pending = self._pending, {}
+        self.changed.emit(values)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Key help, drawn from the key map; keys that are held light up."""
+from __future__ import annotations
+
+from typing import Dict, FrozenSet, List
+
+from python_qt_binding.QtCore import Qt
+from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keys import key_label
+from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.widgets import label
+
+_CAP = ("border-radius: 4px; padding: 1px 5px; min-width: 15px; font-weight: 600;"
+        " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};")
+_SHORT = 16      # letters of a text that fits twice beside each other
+
+
+class KeysPanel(QWidget):
+    """Table of the keys of one layout, one line an action, under the headings of the key map."""
+
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+        self._caps: Dict[str, QLabel] = {}
+        self._held: FrozenSet[str] = frozenset()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(2, 4, 2, 2)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFocusPolicy(Qt.NoFocus)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+        outer.addWidget(self._area)
+        self.layout_name = ""
+
+    def show_layout(self, layout: str) -> None:
+        """Draw the table of a layout."""
+        if layout == self.layout_name:
+            return
+        self.layout_name = layout
+        self._caps, self._held = {}, frozenset()
+        page = QWidget()
+        grid = QGridLayout(page)
+        grid.setContentsMargins(10, 4, 10, 8)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        row = 0
+        for group, title in self._keymap.groups:
+            lines: Dict[str, List[str]] = {}
+            for binding in self._keymap.in_layout(layout):
+                if binding.group == group:
+                    lines.setdefault(binding.action, []).append(binding.key)
+            if not lines:
+                continue
+            heading = label(title.upper())
+            heading.setObjectName("title")
+            heading.setContentsMargins(0, 8 if row else 0, 0, 1)
+            grid.addWidget(heading, row, 0, 1, 4)
+            row += 1
+            texts = {action: self._help(layout, group, action) for action in lines}
+            # Opposite actions stand side by side where their texts are short enough.
+            columns = 2 if max(len(text) for text in texts.values()) <= _SHORT else 1
+            for index, (action, keys) in enumerate(lines.items()):
+                line, column = row + index // columns, 2 * (index % columns)
+                grid.addLayout(self._cap_row(keys), line, column)
+                help_text = label(texts[action], size_pt=9.5)
+                if action == "safety.emergency_stop":
+                    help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
+                grid.addWidget(help_text, line, column + 1, 1, 1 if columns == 2 else 3)
+            row += (len(lines) + columns - 1) // columns
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        grid.setRowStretch(row, 1)
+        self._area.setWidget(page)
+
+    def _help(self, layout: str, group: str, action: str) -> str:
+        return next(binding.help for binding in self._keymap.in_layout(layout)
+                    if binding.action == action and binding.group == group)
+
+    def _cap_row(self, keys: List[str]) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for key in keys:
+            cap = QLabel(key_label(key))
+            cap.setAlignment(Qt.AlignCenter)
+            cap.setFont(theme.font(8.5))
+            self._caps[key] = cap
+            self._paint(key, False)
+            row.addWidget(cap)
+        row.addStretch(1)
+        return row
+
+    def _paint(self, key: str, held: bool) -> None:
+        colours = {"border": theme.ACCENT, "ground": theme.ACCENT, "text": "#06202e"} if held else \
+            {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
+        self._caps[key].setStyleSheet(_CAP.format(**colours))
+
+    def show_held(self, held: FrozenSet[str]) -> None:
+        """Light up the keys that are held."""
+        for key in held ^ self._held:
+            if key in self._caps:
+                self._paint(key, key in held)
+        self._held = held

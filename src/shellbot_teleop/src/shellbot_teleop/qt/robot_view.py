@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""3D feedback: ground, trail, body, legs and feet; turned with the mouse, zoomed with its wheel."""
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import Deque, Optional, Tuple
+
+import numpy as np
+from python_qt_binding.QtCore import QPointF, QRectF, Qt
+from python_qt_binding.QtGui import QPainter, QPen, QPolygonF
+from python_qt_binding.QtWidgets import QWidget
+
+from shellbot_teleop import scene
+from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.qt import theme
+from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
+
+_TRAIL_STEP = 0.01      # m between two points of the trail
+_ARROW_SECONDS = 1.0    # an arrow is as long as the way of this time
+
+
+class RobotView(QWidget):
+    """The robot as its feet and its odometry tell it; the body is a drawing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMinimumSize(240, 180)
+        self.setFocusPolicy(Qt.NoFocus)
+        self._view = scene.Viewpoint()
+        self._zoom = 1.0
+        self._odom: Optional[OdomInfo] = None
+        self._contacts: Optional[ContactsInfo] = None
+        self._twist = PublishTwist(0.0, 0.0, 0.0)
+        self._trail: Deque[Tuple[float, float]] = deque(maxlen=3000)
+        self._drag: Optional[QPointF] = None
+        self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
+
+    def show_robot(self, odom: Optional[OdomInfo], contacts: Optional[ContactsInfo], twist: PublishTwist) -> None:
+        """Show odometry and feet (None when unknown or old) and the commanded twist."""
+        self._odom, self._contacts, self._twist = odom, contacts, twist
+        if odom is not None and odom.finite:
+            x, y = odom.position[:2]
+            if not self._trail or math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > _TRAIL_STEP:
+                if self._trail and math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > 0.5:
+                    self._trail.clear()     # the simulation was reset
+                self._trail.append((x, y))
+        if self.isVisible():
+            self.update()
+
+    # ------------------------------------------------------------------ mouse
+
+    def mousePressEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: begin to turn."""
+        self._drag = event.pos()
+
+    def mouseMoveEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: turn."""
+        if self._drag is not None:
+            self._view = self._view.turned(event.pos().x() - self._drag.x(), event.pos().y() - self._drag.y())
+            self._drag = event.pos()
+            self.update()
+
+    def mouseReleaseEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: end of turning."""
+        self._drag = None
+
+    def mouseDoubleClickEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: from above, with x up, or back to the first view."""
+        above = scene.Viewpoint(math.pi, math.pi / 2)
+        self._view = scene.Viewpoint() if self._view.elevation > 1.5 else above
+        self.update()
+
+    def wheelEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: zoom."""
+        self._zoom = min(max(self._zoom * math.exp(event.angleDelta().y() / 800.0), 0.3), 4.0)
+        self.update()
+
+    # ---------------------------------------------------------------- drawing
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: draw."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.Antialiasing)
+        painter.fillRect(self.rect(), theme.colour(theme.BACKGROUND))
+        fit = min(self.width() / 1.15, self.height() / 0.8)
+        self._view = scene.Viewpoint(self._view.azimuth, self._view.elevation, max(fit * self._zoom, 50.0))
+        pose = scene.robot_pose(self._odom, self._contacts)
+        centre = np.array([pose.position[0], pose.position[1], 0.05])
+        self._draw_ground(painter, centre)
+        self._draw_arrows(painter, pose, centre)
+        self._draw_robot(painter, pose, centre)
+        self._draw_text(painter)
+
+    def _points(self, p_world: np.ndarray, centre: np.ndarray) -> QPolygonF:
+        screen = self._view.project(p_world, centre)
+        return QPolygonF([QPointF(self.width() / 2 + x, self.height() / 2 + y) for x, y in screen])
+
+    def _draw_ground(self, painter: QPainter, centre: np.ndarray) -> None:
+        painter.setPen(QPen(theme.colour(theme.LINE, 150), 1))
+        for start, end in scene.grid_segments(centre[0], centre[1]):
+            painter.drawPolyline(self._points(np.array([start, end]), centre))
+        if len(self._trail) > 1:
+            painter.setPen(QPen(theme.colour(theme.GOOD, 150), 2))
+            trail = np.array([(x, y, 0.0) for x, y in self._trail])
+            near = trail[np.hypot(trail[:, 0] - centre[0], trail[:, 1] - centre[1]) < 3.0]
+            painter.drawPolyline(self._points(near, centre))
+
+    def _draw_arrows(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
+        yaw = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
+        measured = self._odom.velocity if self._odom is not None and self._odom.finite else (0.0, 0.0, 0.0)
+        for (x, y), name, width in (((self._twist.x, self._twist.y), theme.ACCENT, 4), (measured[:2], theme.GOOD, 2)):
+            length = math.hypot(x, y)
+            if length < 0.01:
+                continue
+            direction = np.array([x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw), 0.0])
+            start = np.array([pose.position[0], pose.position[1], 0.0]) + direction / length * (scene.BODY_RADIUS + 0.02)
+            tip = start + direction * _ARROW_SECONDS
+            side = np.array([-direction[1], direction[0], 0.0]) / length * 0.02
+            back = tip - direction / length * 0.035
+            painter.setPen(QPen(theme.colour(name), width, Qt.SolidLine, Qt.RoundCap))
+            painter.drawPolyline(self._points(np.array([start, tip]), centre))
+            painter.drawPolyline(self._points(np.array([back + side, tip, back - side]), centre))
+
+    def _draw_robot(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
+        contacts = self._contacts
+        if contacts is not None and np.isfinite(contacts.p_base_foot).all():
+            feet = pose.to_world(contacts.p_base_foot)
+            standing = np.array(contacts.contact, dtype=bool)
+            ground = feet[standing].copy()
+            ground[:, 2] = 0.0
+            polygon = scene.support_polygon(ground)
+            if len(polygon):
+                painter.setPen(QPen(theme.colour(theme.GOOD, 110), 1, Qt.DashLine))
+                painter.setBrush(theme.colour(theme.GOOD, 28))
+                painter.drawPolygon(self._points(polygon, centre))
+            roots = pose.to_world(scene.leg_roots())
+            for number, (root, foot, down) in enumerate(zip(roots, feet, standing), start=1):
+                painter.setPen(QPen(theme.colour(theme.MUTED, 220), 4, Qt.SolidLine, Qt.RoundCap))
+                painter.drawPolyline(self._points(np.array([root, foot]), centre))
+                spot = self._points(foot[None, :], centre)[0]
+                painter.setPen(QPen(theme.colour(theme.GOOD if down else theme.WARN), 2))
+                painter.setBrush(theme.colour(theme.GOOD if down else theme.BACKGROUND))
+                painter.drawEllipse(spot, 6, 6)
+                painter.setFont(theme.font(8))
+                painter.setPen(theme.colour(theme.MUTED))
+                painter.drawText(QRectF(spot.x() + 8, spot.y() - 2, 20, 14), Qt.AlignLeft, str(number))
+        painter.setBrush(theme.colour(theme.RAISED, 235))
+        painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
+        outline = [scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(6) * math.pi / 3]
+        dome = np.vstack([scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(24) * math.pi / 12])
+        hull = self._hull(self._points(pose.to_world(dome), centre))
+        painter.drawPolygon(hull)
+        painter.setBrush(Qt.NoBrush)
+        painter.setPen(QPen(theme.colour(theme.MUTED, 130), 1))
+        for points in outline:
+            painter.drawPolyline(self._points(pose.to_world(points), centre))
+        nose = np.array([[scene.BODY_RADIUS, 0.0, 0.0], [scene.BODY_RADIUS + 0.045, 0.0, 0.0]])
+        painter.setPen(QPen(theme.colour(theme.TEXT), 3, Qt.SolidLine, Qt.RoundCap))
+        painter.drawPolyline(self._points(pose.to_world(nose), centre))
+
+    @staticmethod
+    def _hull(points: QPolygonF) -> QPolygonF:
+        """Convex hull (monotone chain) of screen points: the body's outline."""
+        ordered = sorted({(point.x(), point.y()) for point in points})
+
+        def half(sequence: list) -> list:
+            chain: list = []
+            for x, y in sequence:
+                while len(chain) > 1 and ((chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
+                                          - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])) <= 0:
+                    chain.pop()
+                chain.append((x, y))
+            return chain[:-1]
+
+        return QPolygonF([QPointF(x, y) for x, y in half(ordered) + half(ordered[::-1])])
+
+    def _draw_text(self, painter: QPainter) -> None:
+        painter.setFont(theme.font(9))
+        painter.setPen(theme.colour(theme.MUTED))
+        if self._contacts is None and self._odom is None:
+            text = "no odom and no foot_contacts: the robot is drawn where it stands at rest"
+        elif self._contacts is None:
+            text = "no foot_contacts"
+        elif self._odom is None:
+            text = "no odom: the robot is drawn level, at the origin"
+        else:
+            text = f"{sum(self._contacts.contact)} of 6 feet on the ground"
+        painter.drawText(QRectF(12, 8, self.width() - 24, 20), Qt.AlignLeft, text)
+        painter.drawText(QRectF(12, self.height() - 24, self.width() - 24, 18), Qt.AlignLeft, "grid 0.1 m")

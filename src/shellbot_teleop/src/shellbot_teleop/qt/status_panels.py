@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Panels that show the robot's state: mode, velocities, pose, log."""
+from __future__ import annotations
+
+import html
+import math
+import time
+from typing import Dict, Optional
+
+from python_qt_binding.QtCore import Qt, Signal
+from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QProgressBar
+
+from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.limits import Limits
+from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+
+MODE_BUTTONS = (("Stand", "mode.stand"), ("Hexapod", "mode.hexapod"), ("Shell", "mode.shell"), ("Sit", "mode.sit"),
+                ("Relax", "mode.relax"))
+
+
+class ModePanel(Card):
+    """Mode, progress of a transition, the robot's sentence, and buttons to ask for another mode."""
+
+    asked = Signal(str)       # action name
+
+    def __init__(self, tips: Dict[str, str]) -> None:
+        super().__init__("Mode")
+        top = QHBoxLayout()
+        self._name = label("no robot yet", size_pt=17, bold=True)
+        self._step = label(muted=True)
+        self._step.setAlignment(Qt.AlignRight | Qt.AlignVCenter)
+        top.addWidget(self._name)
+        top.addWidget(self._step, 1)
+        self.body.addLayout(top)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setRange(0, 1000)
+        self.body.addWidget(self._progress)
+        self._text = label("Waiting for the action manager.", muted=True)
+        self._text.setWordWrap(True)
+        self._text.setMinimumHeight(34)
+        self._text.setAlignment(Qt.AlignLeft | Qt.AlignTop)
+        self.body.addWidget(self._text)
+        grid = QGridLayout()
+        grid.setSpacing(5)
+        self.buttons = {}
+        for index, (text, action) in enumerate(MODE_BUTTONS):
+            push = button(text, tips.get(action, ""))
+            push.clicked.connect(lambda _checked, action=action: self.asked.emit(action))
+            grid.addWidget(push, index // 3, index % 3)
+            self.buttons[action] = push
+        self.body.addLayout(grid)
+
+    def show_mode(self, mode: Optional[ModeInfo], stopped: bool) -> None:
+        """Show the mode; None when the action manager has said nothing yet."""
+        if mode is None:
+            self._name.setText("STOPPED" if stopped else "no robot yet")
+            self._step.setText("")
+            self._progress.setValue(0)
+            self._text.setText("Waiting for the action manager (scripts/sim starts it).")
+            return
+        moving = bool(mode.target) and mode.target != mode.name
+        colour = theme.BAD if stopped or mode.name == "stopped" else theme.WARN if moving else theme.TEXT
+        self._name.setText(f"{mode.name} → {mode.target}" if moving else mode.name)
+        self._name.setStyleSheet(f"color: {colour};")
+        progress = min(max(mode.progress, 0.0), 1.0) if math.isfinite(mode.progress) else 0.0
+        step = mode.step.replace("_", " ")
+        self._step.setText(f"{step}  {progress:.0%}" if moving else step)
+        self._progress.setValue(round(1000 * progress))
+        self._text.setText(mode.text)
+
+
+class VelocityPanel(Card):
+    """Commanded against measured velocities, on bars that end at the walkspace's limits."""
+
+    def __init__(self) -> None:
+        super().__init__("Velocity")
+        self._bars = (VelocityBar("forward", "m/s"), VelocityBar("sideways", "m/s"), VelocityBar("turn", "rad/s"))
+        for bar in self._bars:
+            self.body.addWidget(bar)
+        self._legend = label(size_pt=8.5, muted=True)
+        self._legend.setWordWrap(True)
+        self.body.addWidget(self._legend)
+
+    def show_velocities(self, twist: PublishTwist, odom: Optional[OdomInfo], limits: Limits) -> None:
+        """Show the twist last sent, the measured velocity (None: unknown or old) and the limits."""
+        measured = odom.velocity if odom is not None else (math.nan,) * 3
+        for bar, commanded, value, limit in zip(self._bars, (twist.x, twist.y, twist.yaw), measured, limits.velocity):
+            bar.show_values(commanded, value, limit)
+        x, y, yaw = limits.velocity
+        source = f"gait {limits.gait}" if limits.measured else "cautious, no walkspace yet"
+        self._legend.setText(f'<span style="color:{theme.ACCENT}">■</span> commanded &nbsp; '
+                             f'<span style="color:{theme.GOOD}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
+                             f"{yaw:.2f} rad/s ({source})")
+
+
+class PosePanel(Card):
+    """Where the robot is and how it stands, and how far its joints are behind."""
+
+    def __init__(self) -> None:
+        super().__init__("Robot pose")
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(4)
+        self._values: Dict[str, QLabel] = {}
+        for index, (name, tip) in enumerate((("x", "forward in odom"), ("y", "left in odom"), ("yaw", "heading in odom"),
+                                             ("height", "body above ground"), ("roll", "positive: to the right"),
+                                             ("pitch", "positive: forward"))):
+            caption = label(name, muted=True)
+            caption.setToolTip(tip)
+            value = label("–", mono=True)
+            value.setAlignment(Qt.AlignRight)
+            grid.addWidget(caption, index // 2, 2 * (index % 2))
+            grid.addWidget(value, index // 2, 2 * (index % 2) + 1)
+            self._values[name] = value
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        self.body.addLayout(grid)
+        self._joints = label("joints: –", muted=True, size_pt=9)
+        self._joints.setWordWrap(True)
+        self.body.addWidget(self._joints)
+
+    def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
+        """Show odometry and joint errors; None when unknown or old."""
+        texts = {name: "–" for name in self._values}
+        if odom is not None and odom.finite:
+            roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
+            texts = {"x": f"{odom.position[0]:+.3f} m", "y": f"{odom.position[1]:+.3f} m", "yaw": f"{yaw:+.1f}°",
+                     "height": f"{1000 * odom.position[2]:.0f} mm", "roll": f"{roll:+.1f}°", "pitch": f"{pitch:+.1f}°"}
+        for name, text in texts.items():
+            self._values[name].setText(text)
+        if status is None:
+            self._joints.setText("joints: no reference status")
+        elif status.holding:
+            self._joints.setText(f"joints hold: {status.text}")
+        else:
+            error = f"{math.degrees(status.max_error):.1f}°" if math.isfinite(status.max_error) else "unknown"
+            self._joints.setText(f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}")
+        self._joints.setStyleSheet(f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
+
+
+class LogPanel(Card):
+    """Messages of the robot's nodes and our own, coloured by level."""
+
+    _SHOWN = {"all": ("debug", "info", "warn", "error", "fatal"), "warnings": ("warn", "error", "fatal"), "errors": ("error", "fatal")}
+
+    def __init__(self) -> None:
+        super().__init__("Log")
+        self._filter = ChoiceRow(tuple(self._SHOWN))
+        self._filter.show_choice("all")
+        self._filter.chosen.connect(self._set_filter)
+        top = QHBoxLayout()
+        self.body.removeWidget(self.title)
+        top.addWidget(self.title)
+        top.addStretch(1)
+        top.addWidget(self._filter)
+        self.body.addLayout(top)
+        self._levels = self._SHOWN["all"]
+        self._lines = []
+        self.view = QPlainTextEdit()
+        self.view.setReadOnly(True)
+        self.view.setFocusPolicy(Qt.NoFocus)
+        self.view.setFont(theme.font(8.5, mono=True))
+        self.view.setMaximumBlockCount(500)
+        self.view.setMinimumHeight(70)
+        self.body.addWidget(self.view, 1)
+
+    def add(self, line: LogLine) -> None:
+        """Append a line."""
+        self._lines = self._lines[-499:] + [line]
+        if line.level in self._levels:
+            self._write(line)
+
+    def _write(self, line: LogLine) -> None:
+        stamp = time.strftime("%H:%M:%S", time.localtime(line.time))
+        text = html.escape(line.text).replace("\n", "<br>")
+        colour = theme.LEVEL_COLOURS.get(line.level, theme.TEXT)
+        self.view.appendHtml(f'<span style="color:{theme.MUTED}">{stamp} {html.escape(line.source)}</span> '
+                             f'<span style="color:{colour}">{text}</span>')
+
+    def _set_filter(self, name: str) -> None:
+        self._levels = self._SHOWN[name]
+        self.view.clear()
+        for line in self._lines:
+            if line.level in self._levels:
+                self._write(line)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Small widgets that the panels are made of. None takes the keyboard focus: the keys belong to the robot."""
+from __future__ import annotations
+
+import math
+from typing import Optional, Sequence
+
+from python_qt_binding.QtCore import QRectF, Qt, Signal
+from python_qt_binding.QtGui import QPainter, QPen
+from python_qt_binding.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider, QVBoxLayout, QWidget
+
+from shellbot_teleop.qt import theme
+
+
+class Card(QFrame):
+    """A framed box with a small title; add widgets to `body`."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.body = QVBoxLayout(self)
+        self.body.setContentsMargins(12, 9, 12, 11)
+        self.body.setSpacing(7)
+        self.title = QLabel(title.upper())
+        self.title.setObjectName("title")
+        self.body.addWidget(self.title)
+
+
+class Pill(QLabel):
+    """A short state on a coloured ground."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFont(theme.font(9))
+        self.setSizePolicy(QSizePolicy.Maximum, QSizePolicy.Fixed)
+
+    def show_state(self, text: str, colour: str) -> None:
+        """Show a text in a colour."""
+        self.setText(text)
+        self.setStyleSheet(f"color: {colour}; background: {theme.RAISED}; border: 1px solid {colour}; border-radius: 9px;"
+                           " padding: 2px 10px; font-weight: 600;")
+
+
+def button(text: str, tip: str = "", checkable: bool = False, name: str = "") -> QPushButton:
+    """Push button that leaves the focus where it is."""
+    result = QPushButton(text)
+    result.setFocusPolicy(Qt.NoFocus)
+    result.setCheckable(checkable)
+    result.setToolTip(tip)
+    result.setObjectName(name)
+    return result
+
+
+def label(text: str = "", muted: bool = False, mono: bool = False, size_pt: float = 10.0, bold: bool = False) -> QLabel:
+    """Label in one of the window's fonts."""
+    result = QLabel(text)
+    if muted:
+        result.setObjectName("muted")
+    result.setFont(theme.font(size_pt, bold, mono))
+    return result
+
+
+class ValueSlider(QWidget):
+    """A named slider over a range of real numbers, with its value beside it.
+
+    Parameters
+    ----------
+    name : str
+        What it sets.
+    factor : float
+        Shown number = value * factor.
+    unit : str
+        Unit of the shown number.
+    digits : int
+        Decimals of the shown number.
+    """
+
+    moved = Signal(float)
+    STEPS = 1000
+
+    def __init__(self, name: str, factor: float = 1.0, unit: str = "", digits: int = 0, name_width: int = 64) -> None:
+        super().__init__()
+        self._factor, self._unit, self._digits = factor, unit, digits
+        self._low, self._high = 0.0, 1.0
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._name = label(name, muted=True)
+        self._name.setMinimumWidth(name_width)
+        self._slider = QSlider(Qt.Horizontal)
+        self._slider.setRange(0, self.STEPS)
+        self._slider.setFocusPolicy(Qt.NoFocus)
+        self._slider.valueChanged.connect(self._on_slider)
+        self._text = label(mono=True)
+        self._text.setAlignment(Qt.AlignRight | Qt.AlignVCenter)
+        self._text.setMinimumWidth(76)
+        row.addWidget(self._name)
+        row.addWidget(self._slider, 1)
+        row.addWidget(self._text)
+        self.show_value(0.0)
+
+    @property
+    def value(self) -> float:
+        """Where the handle stands."""
+        return self._low + (self._high - self._low) * self._slider.value() / self.STEPS
+
+    @property
+    def dragging(self) -> bool:
+        """True while the operator holds the handle."""
+        return self._slider.isSliderDown()
+
+    def set_range(self, low: float, high: float) -> None:
+        """Set the range; the value stays as near as it can."""
+        if (low, high) != (self._low, self._high) and high >= low:
+            value = self.value
+            self._low, self._high = low, high
+            self.setEnabled(high > low)
+            self.show_value(value)
+
+    def show_value(self, value: float) -> None:
+        """Put the handle and the text, without telling anybody."""
+        if not math.isfinite(value):
+            self._text.setText("–")
+            return
+        span = self._high - self._low
+        self._slider.blockSignals(True)
+        self._slider.setValue(round(self.STEPS * (value - self._low) / span) if span > 0 else 0)
+        self._slider.blockSignals(False)
+        self._show_text(value)
+
+    def _show_text(self, value: float) -> None:
+        shown = round(value * self._factor, self._digits) + 0.0
+        self._text.setText(f"{shown:.{self._digits}f} {self._unit}")
+
+    def _on_slider(self, _position: int) -> None:
+        self._show_text(self.value)
+        self.moved.emit(self.value)
+
+
+class ChoiceRow(QWidget):
+    """Buttons of which one is chosen; no drop-down list, because that would take the keys."""
+
+    chosen = Signal(str)
+
+    def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        self._buttons = {}
+        for index, name in enumerate(names):
+            choice = button(name, tips[index] if tips else "", checkable=True, name="small")
+            choice.clicked.connect(lambda _checked, name=name: self._click(name))
+            row.addWidget(choice)
+            self._buttons[name] = choice
+        row.addStretch(1)
+
+    def _click(self, name: str) -> None:
+        self.show_choice(name)
+        self.chosen.emit(name)
+
+    def show_choice(self, name: str) -> None:
+        """Mark a choice without telling anybody; an unknown name marks none."""
+        for other, choice in self._buttons.items():
+            choice.setChecked(other == name)
+
+
+class VelocityBar(QWidget):
+    """One velocity about its zero: commanded above, measured below, the limit as the full width."""
+
+    def __init__(self, name: str, unit: str) -> None:
+        super().__init__()
+        self._name, self._unit = name, unit
+        self._commanded, self._measured, self._limit = 0.0, math.nan, 1.0
+        self.setMinimumHeight(42)
+        self.setSizePolicy(QSizePolicy.Expanding, QSizePolicy.Fixed)
+
+    def show_values(self, commanded: float, measured: float, limit: float) -> None:
+        """Show commanded, measured (NaN: unknown) and limit, all in the bar's unit."""
+        if (commanded, measured, limit) != (self._commanded, self._measured, self._limit):
+            self._commanded, self._measured, self._limit = commanded, measured, limit
+            self.update()
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: draw."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.Antialiasing)
+        width = self.width()
+        painter.setFont(theme.font(9.5))
+        painter.setPen(theme.colour(theme.MUTED))
+        painter.drawText(QRectF(0, 0, width, 16), Qt.AlignLeft | Qt.AlignVCenter, self._name)
+        painter.setFont(theme.font(8.5, mono=True))
+        measured = f"{self._measured:+.2f}" if math.isfinite(self._measured) else "   –"
+        painter.setPen(theme.colour(theme.GOOD))
+        painter.drawText(QRectF(0, 0, width, 16), Qt.AlignRight | Qt.AlignVCenter, f"{measured} {self._unit}")
+        metrics = painter.fontMetrics()
+        offset = metrics.horizontalAdvance(f"{measured} {self._unit}") + 12
+        painter.setPen(theme.colour(theme.ACCENT))
+        painter.drawText(QRectF(0, 0, width - offset, 16), Qt.AlignRight | Qt.AlignVCenter, f"{self._commanded:+.2f}")
+        for top, value, name in ((19, self._commanded, theme.ACCENT), (28, self._measured, theme.GOOD)):
+            painter.setPen(Qt.NoPen)
+            painter.setBrush(theme.colour(theme.RAISED))
+            painter.drawRoundedRect(QRectF(0, top, width, 7), 3, 3)
+            if math.isfinite(value) and self._limit > 0.0 and value != 0.0:
+                length = min(abs(value) / self._limit, 1.0) * width / 2
+                painter.setBrush(theme.colour(name))
+                painter.drawRoundedRect(QRectF(width / 2 - (length if value < 0 else 0), top, length, 7), 3, 3)
+        painter.setPen(QPen(theme.colour(theme.MUTED), 1))
+        painter.drawLine(round(width / 2), 17, round(width / 2), 37)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""What is known of the robot: the last message of each kind, with its arrival time, and the log.
+
+Writers are ROS threads, the reader is the view. Each field is replaced as a whole by a frozen object, so a reader never
+sees half a message; the log has a lock.
+"""
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Deque, List, Optional, Tuple
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ModeInfo:
+    """Mode machine: see shellbot_msgs/Mode."""
+
+    name: str
+    target: str
+    step: str
+    progress: float
+    text: str
+    arrived: float
+
+
+@dataclass(frozen=True)
+class OdomInfo:
+    """Pose in odom (x, y, z in m; roll, pitch, yaw in rad) and velocity in the body's axes (m/s, m/s, rad/s)."""
+
+    position: Tuple[float, float, float]
+    rpy: Tuple[float, float, float]
+    velocity: Tuple[float, float, float]
+    arrived: float
+
+    @property
+    def finite(self) -> bool:
+        """True when every number is finite."""
+        return all(math.isfinite(value) for value in self.position + self.rpy + self.velocity)
+
+
+@dataclass(frozen=True)
+class ContactsInfo:
+    """Feet: contact (6,), phase (6,) 0..1 or NaN, tip positions (6, 3) in base_link, m."""
+
+    contact: Tuple[bool, ...]
+    phase: Tuple[float, ...]
+    p_base_foot: np.ndarray
+    arrived: float
+
+
+@dataclass(frozen=True)
+class StatusInfo:
+    """How far the joints are behind: see shellbot_msgs/ReferenceStatus."""
+
+    reached: bool
+    max_error: float
+    max_error_joint: str
+    target_age: float
+    holding: bool
+    text: str
+    arrived: float
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One line of the log; `level` is debug, info, warn, error or fatal; `time` is wall-clock s since the epoch."""
+
+    level: str
+    source: str
+    text: str
+    time: float
+
+
+@dataclass
+class RobotMonitor:
+    """The last of everything; None means that it never arrived.
+
+    Attributes
+    ----------
+    picture : ndarray or None
+        (h, w, 3) uint8 RGB, the camera's last picture.
+    picture_count : int
+        Pictures since the start, so that a view redraws only new ones.
+    """
+
+    mode: Optional[ModeInfo] = None
+    odom: Optional[OdomInfo] = None
+    contacts: Optional[ContactsInfo] = None
+    status: Optional[StatusInfo] = None
+    picture: Optional[np.ndarray] = None
+    picture_count: int = 0
+    _log: Deque[LogLine] = field(default_factory=lambda: deque(maxlen=500))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add_log(self, line: LogLine) -> None:
+        """Append a line; the oldest is forgotten after 500."""
+        with self._lock:
+            self._log.append(line)
+
+    def take_log(self) -> List[LogLine]:
+        """Return and forget the lines since the last call."""
+        with self._lock:
+            lines = list(self._log)
+            self._log.clear()
+        return lines
+
+    def forget_robot(self) -> None:
+        """Forget what an earlier ROS master's robot said; the log stays."""
+        self.mode = self.odom = self.contacts = self.status = self.picture = None
+
+
+def age(info: Optional[object], now: float) -> float:
+    """Seconds since an info object arrived; infinite when it never did."""
+    return math.inf if info is None else now - info.arrived  # type: ignore[attr-defined]

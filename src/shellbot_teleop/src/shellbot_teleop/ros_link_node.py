@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""The operator's link to ROS, shared by window and terminal.
+
+It looks for the ROS master in a thread of its own, so a program starts without roscore and connects when it appears,
+also after roscore was restarted. Effects of the command model are carried out at once; services run in threads, so that
+no missing node can block a key.
+"""
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+from typing import Any, Callable, List, Optional
+
+import rosgraph
+import rospy
+from geometry_msgs.msg import Pose, Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
+from sensor_msgs.msg import Image
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
+from shellbot_msgs.srv import RequestMode
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from shellbot_teleop import effects
+from shellbot_teleop import teleop_conversions as conversions
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.effects import Effect, Notice
+from shellbot_teleop.errors import ImageError, LimitsError
+from shellbot_teleop.limits import Limits
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
+
+_POLL_PERIOD = 1.0      # s between two looks at the master
+_FLUSH = 0.15           # s for rospy's queues to write the last zero before the node goes
+
+
+class RosLink:
+    """Publishers, subscribers and services of the operator side.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+    config : TeleopConfig
+        Settings.
+    monitor : RobotMonitor
+        Takes what arrives often (odometry, contacts, pictures, log).
+    on_event : callable
+        Called with a LinkEvent from ROS threads, for what must be acted on.
+    """
+
+    def __init__(self, name: str, config: TeleopConfig, monitor: RobotMonitor, on_event: Callable[[LinkEvent], None]) -> None:
+        self._name = name
+        self._config = config
+        self._monitor = monitor
+        self._on_event = on_event
+        self._ending = threading.Event()
+        self._lock = threading.RLock()
+        self._run_id: Optional[str] = None
+        self._initialised = False
+        self._connected = False
+        self._subscribers: List[rospy.Subscriber] = []
+        self._publishers: dict = {}
+        self._camera_wanted = False
+        self._camera: Optional[rospy.Subscriber] = None
+        self._last_trouble = {}
+        self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
+
+    # ------------------------------------------------------------------- life
+
+    def start(self) -> None:
+        """Begin to look for the master."""
+        self._watcher.start()
+
+    def close(self) -> None:
+        """Write what is queued and leave the graph; can be called twice."""
+        if self._ending.is_set():
+            return
+        self._ending.set()
+        if self._initialised:
+            time.sleep(_FLUSH)
+            rospy.signal_shutdown("the operator left")
+
+    @property
+    def connected(self) -> bool:
+        """True while the master answers and topics are set up."""
+        return self._connected
+
+    def _watch(self) -> None:
+        master = rosgraph.Master(f"/{self._name}_watch")
+        first = True
+        while not self._ending.is_set():
+            run_id = self._read_run_id(master)
+            if run_id is None:
+                if self._connected or first:
+                    self._connected = False
+                    self._on_event(LinkState(False, f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim "
+                                                    "or roscore; this connects by itself."))
+            elif not self._connected or run_id != self._run_id:
+                self._connect(run_id)
+            first = False
+            if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
+                self._on_event(LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True))
+                return
+            self._ending.wait(_POLL_PERIOD)
+
+    @staticmethod
+    def _read_run_id(master: rosgraph.Master) -> Optional[str]:
+        """Identity of the master, or None while there is none; a restarted roscore has another one."""
+        try:
+            return str(master.getParam("/run_id"))
+        except rosgraph.MasterError:
+            return ""          # a master without roslaunch's parameter
+        except (OSError, socket.error):
+            return None
+
+    def _connect(self, run_id: str) -> None:
+        try:
+            if not self._initialised:
+                rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
+                self._initialised = True
+            with self._lock:
+                if run_id != self._run_id:
+                    self._disconnect()
+                    self._monitor.forget_robot()
+                    self._set_up_topics()
+                self._run_id = run_id
+                self._connected = True
+            self._on_event(LinkState(True, f"Connected to {rosgraph.get_master_uri()}."))
+        except (rospy.ROSException, OSError) as error:
+            self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
+
+    def _disconnect(self) -> None:
+        for endpoint in self._subscribers + list(self._publishers.values()) + ([self._camera] if self._camera else []):
+            try:
+                endpoint.unregister()
+            except OSError:
+                pass           # the old master is gone and need not know
+        self._subscribers, self._publishers, self._camera = [], {}, None
+
+    def _set_up_topics(self) -> None:
+        def publisher(name: str, kind: Any, latch: bool = False) -> None:
+            self._publishers[name] = rospy.Publisher(name, kind, queue_size=10, latch=latch, tcp_nodelay=True)
+
+        def subscriber(name: str, kind: Any, callback: Callable[[Any], None], queue_size: int = 1) -> None:
+            self._subscribers.append(rospy.Subscriber(name, kind, callback, queue_size=queue_size, tcp_nodelay=True))
+
+        publisher("cmd_vel", Twist)
+        publisher("body_pose", Pose)
+        publisher("upper_shells", UpperShells)
+        publisher("gait", String, latch=True)
+        publisher("emergency_stop", Bool)     # not latched: a node that restarts after rearm must not be stopped again
+        monitor, now = self._monitor, time.monotonic
+        subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, now())))
+        subscriber("walkspace", Walkspace, self._on_walkspace)
+        subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
+        subscriber("odom", Odometry, lambda message: setattr(monitor, "odom", conversions.odom_info(message, now())))
+        subscriber("foot_contacts", FootContacts, lambda message: setattr(monitor, "contacts", conversions.contacts_info(message, now())))
+        subscriber("reference_status", ReferenceStatus, lambda message: setattr(monitor, "status", conversions.status_info(message, now())))
+        subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
+        subscriber("upper_shells", UpperShells, lambda message: self._from_others(
+            message, UpperShellsSeen, lambda shells: (shells.sphere_centre_height, shells.opening_angle)))
+        subscriber("/rosout_agg", Log, self._on_log, queue_size=100)
+        if self._camera_wanted:
+            self._subscribe_camera()
+
+    # ---------------------------------------------------------------- incoming
+
+    def _on_mode(self, info: ModeInfo) -> None:
+        self._monitor.mode = info
+        self._on_event(info)
+
+    def _on_walkspace(self, message: Walkspace) -> None:
+        try:
+            self._on_event(conversions.limits_from_walkspace(message))
+        except LimitsError as error:
+            self._tell_once_a_while("walkspace", Notice("warn", f"walkspace is not usable: {error}"))
+
+    def _from_others(self, message: Any, event: Callable, convert: Callable) -> None:
+        if message._connection_header.get("callerid") != rospy.get_name():
+            self._on_event(event(tuple(convert(message))))
+
+    def _on_log(self, message: Log) -> None:
+        if message.name != rospy.get_name():
+            self._monitor.add_log(conversions.log_line(message))
+
+    def _on_picture(self, message: Image) -> None:
+        try:
+            self._monitor.picture = conversions.picture(message)
+            self._monitor.picture_count += 1
+        except ImageError as error:
+            self._tell_once_a_while("camera", Notice("warn", str(error)))
+
+    def _tell_once_a_while(self, what: str, notice: Notice) -> None:
+        now = time.monotonic()
+        if now - self._last_trouble.get(what, -10.0) >= 10.0:
+            self._last_trouble[what] = now
+            self._on_event(notice)
+
+    def want_camera(self, wanted: bool) -> None:
+        """Subscribe to the camera only while somebody looks: pictures cost the simulator and the network."""
+        with self._lock:
+            self._camera_wanted = wanted
+            if wanted and self._publishers and self._camera is None:
+                self._subscribe_camera()
+            elif not wanted and self._camera is not None:
+                self._camera.unregister()
+                self._camera = None
+
+    def _subscribe_camera(self) -> None:
+        self._camera = rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2 ** 24)
+
+    # ---------------------------------------------------------------- outgoing
+
+    def execute(self, effect: Effect) -> None:
+        """Carry out an effect of the command model; without a master the operator is told."""
+        if isinstance(effect, Notice):
+            self._log_notice(effect)
+        elif not self._publishers:
+            self._tell_once_a_while("master", Notice("warn", "No ROS master yet: the command went nowhere."))
+        elif isinstance(effect, effects.PublishTwist):
+            self._publish("cmd_vel", conversions.twist_message(effect))
+        elif isinstance(effect, effects.PublishBodyPose):
+            self._publish("body_pose", conversions.pose_message(effect))
+        elif isinstance(effect, effects.PublishUpperShells):
+            self._publish("upper_shells", conversions.shells_message(effect))
+        elif isinstance(effect, effects.PublishGait):
+            self._publish("gait", String(data=effect.name))
+        elif isinstance(effect, effects.RequestMode):
+            self._call("request_mode", RequestMode, lambda proxy: self._mode_answer(effect.name, proxy(effect.name)))
+        elif isinstance(effect, effects.EmergencyStop):
+            # The topic reaches whoever listens within a millisecond; the service confirms.
+            self._publish("emergency_stop", Bool(data=True))
+            self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
+        elif isinstance(effect, effects.Rearm):
+            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
+
+    def _publish(self, topic: str, message: Any) -> None:
+        try:
+            self._publishers[topic].publish(message)
+        except (rospy.ROSException, KeyError) as error:
+            self._tell_once_a_while(topic, Notice("error", f"{topic} could not be published: {error}."))
+
+    def _call(self, service: str, kind: Any, use: Callable[[Any], None]) -> None:
+        def run() -> None:
+            try:
+                rospy.wait_for_service(service, timeout=self._config.service_timeout)
+                use(rospy.ServiceProxy(service, kind))
+            except (rospy.ROSException, rospy.ServiceException, OSError) as error:
+                self._on_event(Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?"))
+
+        threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
+
+    def _mode_answer(self, asked: str, answer: Any) -> None:
+        level = "info" if answer.accepted else "warn"
+        self._on_event(Notice(level, f"{asked}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
+
+    def _trigger_answer(self, what: str, answer: Any) -> None:
+        level = "info" if answer.success else "error"
+        self._on_event(Notice(level, f"{what}: {answer.message or ('done' if answer.success else 'refused')}"))
+
+    def _log_notice(self, notice: Notice) -> None:
+        if not self._initialised:
+            return
+        {"info": rospy.loginfo, "warn": rospy.logwarn}.get(notice.level, rospy.logerr)(notice.text)

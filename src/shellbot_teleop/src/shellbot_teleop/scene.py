@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Geometry of the 3D feedback: where ground, body and feet are in the world, and where that is on the screen."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import List, Optional, Tuple
+
+import numpy as np
+
+from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
+from shellbot_teleop.rotations import matrix_from_rpy
+
+BODY_RADIUS = 0.150         # m, of the drawn body; a drawing, not a model
+LEG_ROOT_RADIUS = 0.110     # m, where the drawn legs begin
+GRID_STEP = 0.1             # m
+GRID_LINES = 6              # lines each side of the robot
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """Orthographic view: azimuth of the viewer about z, elevation above the ground (rad), pixels a metre."""
+
+    azimuth: float = math.radians(215.0)
+    elevation: float = math.radians(32.0)
+    scale: float = 600.0
+
+    def turned(self, dx: float, dy: float) -> "Viewpoint":
+        """View after dragging the mouse by dx, dy pixels."""
+        elevation = min(max(self.elevation + dy * 0.008, math.radians(5.0)), math.radians(90.0))
+        return Viewpoint(self.azimuth - dx * 0.008, elevation, self.scale)
+
+    def zoomed(self, factor: float) -> "Viewpoint":
+        """View at another scale, within sensible bounds."""
+        return Viewpoint(self.azimuth, self.elevation, min(max(self.scale * factor, 80.0), 3000.0))
+
+    def project(self, p_world: np.ndarray, centre_world: np.ndarray) -> np.ndarray:
+        """Screen coordinates of points.
+
+        Parameters
+        ----------
+        p_world : (n, 3) ndarray
+            Points in m.
+        centre_world : (3,) ndarray
+            The point in the middle of the screen.
+
+        Returns
+        -------
+        ndarray
+            (n, 2) pixels from the middle, x right, y down.
+        """
+        ca, sa, ce, se = math.cos(self.azimuth), math.sin(self.azimuth), math.cos(self.elevation), math.sin(self.elevation)
+        right = np.array([-sa, ca, 0.0])
+        up = np.array([-ca * se, -sa * se, ce])
+        offset = np.atleast_2d(p_world) - centre_world
+        return self.scale * np.column_stack([offset @ right, -(offset @ up)])
+
+
+@dataclass(frozen=True)
+class RobotPose:
+    """Pose of the body for the drawing: position (3,) in m, rotation (3, 3)."""
+
+    position: np.ndarray
+    rotation: np.ndarray
+
+    def to_world(self, p_base: np.ndarray) -> np.ndarray:
+        """World coordinates of points (n, 3) in base_link."""
+        return p_base @ self.rotation.T + self.position
+
+
+def robot_pose(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> RobotPose:
+    """Pose of the body from odometry; without it, level and with its lowest foot on the ground."""
+    if odom is not None and odom.finite:
+        return RobotPose(np.array(odom.position), matrix_from_rpy(odom.rpy))
+    height = 0.16
+    if contacts is not None and np.isfinite(contacts.p_base_foot).any():
+        height = -float(np.nanmin(contacts.p_base_foot[:, 2]))
+    return RobotPose(np.array([0.0, 0.0, height]), np.eye(3))
+
+
+def grid_segments(x: float, y: float) -> List[Tuple[np.ndarray, np.ndarray]]:
+    """Ground lines around (x, y); they stay put in the world, so a walking robot is seen to walk."""
+    x0, y0 = GRID_STEP * round(x / GRID_STEP), GRID_STEP * round(y / GRID_STEP)
+    reach = GRID_LINES * GRID_STEP
+    segments = []
+    for index in range(-GRID_LINES, GRID_LINES + 1):
+        offset = index * GRID_STEP
+        half = math.sqrt(max(reach ** 2 - offset ** 2, 0.0))
+        segments.append((np.array([x0 + offset, y0 - half, 0.0]), np.array([x0 + offset, y0 + half, 0.0])))
+        segments.append((np.array([x0 - half, y0 + offset, 0.0]), np.array([x0 + half, y0 + offset, 0.0])))
+    return segments
+
+
+def circle(radius: float, height: float = 0.0, count: int = 48) -> np.ndarray:
+    """Horizontal circle (count, 3) in base_link."""
+    angle = np.linspace(0.0, 2.0 * math.pi, count)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.full(count, height)])
+
+
+def dome_meridian(azimuth: float, radius: float = BODY_RADIUS, count: int = 13) -> np.ndarray:
+    """Quarter circle (count, 3) from the body's equator to its pole, in base_link."""
+    latitude = np.linspace(0.0, math.pi / 2, count)
+    return np.column_stack([radius * np.cos(latitude) * math.cos(azimuth), radius * np.cos(latitude) * math.sin(azimuth),
+                            radius * np.sin(latitude)])
+
+
+def leg_roots() -> np.ndarray:
+    """Points (6, 3) in base_link where the drawn legs begin, leg k at (k - 1) * 60 degrees."""
+    angle = np.arange(6) * math.pi / 3
+    return np.column_stack([LEG_ROOT_RADIUS * np.cos(angle), LEG_ROOT_RADIUS * np.sin(angle), np.zeros(6)])
+
+
+def support_polygon(p_ground: np.ndarray) -> np.ndarray:
+    """Order ground points (n, 3) around their middle, so that they can be filled; n < 3 gives an empty array."""
+    if len(p_ground) < 3:
+        return np.empty((0, 3))
+    middle = p_ground.mean(axis=0)
+    order = np.argsort(np.arctan2(p_ground[:, 1] - middle[1], p_ground[:, 0] - middle[0]))
+    return p_ground[order]

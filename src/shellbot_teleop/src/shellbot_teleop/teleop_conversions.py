@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Messages to what the pure modules know, and back."""
+from __future__ import annotations
+
+import time
+from typing import Tuple
+
+import numpy as np
+from geometry_msgs.msg import Pose, Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
+from sensor_msgs.msg import Image
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
+
+from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
+from shellbot_teleop.image import rgb_array
+from shellbot_teleop.limits import Limits
+from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.rotations import quaternion_from_rpy, rpy_from_quaternion
+
+_LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
+
+
+def twist_message(twist: PublishTwist) -> Twist:
+    """cmd_vel of a twist."""
+    message = Twist()
+    message.linear.x, message.linear.y, message.angular.z = twist.x, twist.y, twist.yaw
+    return message
+
+
+def pose_message(effect: PublishBodyPose) -> Pose:
+    """body_pose of a pose (x, y, z, roll, pitch, yaw)."""
+    message = Pose()
+    message.position.x, message.position.y, message.position.z = effect.pose[:3]
+    orientation = message.orientation
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion_from_rpy(*effect.pose[3:])
+    return message
+
+
+def pose_vector(message: Pose) -> Tuple[float, ...]:
+    """Body pose (6,): x, y, z in m, roll, pitch, yaw in rad."""
+    orientation = message.orientation
+    return (message.position.x, message.position.y, message.position.z) + rpy_from_quaternion(
+        orientation.x, orientation.y, orientation.z, orientation.w)
+
+
+def shells_message(effect: PublishUpperShells) -> UpperShells:
+    """upper_shells of a height and an angle."""
+    return UpperShells(sphere_centre_height=effect.height, opening_angle=effect.angle)
+
+
+def limits_from_walkspace(message: Walkspace) -> Limits:
+    """Limits of a walkspace; raises LimitsError when they cannot be used."""
+    velocity, low, high, tilt = message.max_velocity, message.min_shift, message.max_shift, message.max_tilt
+    return Limits((velocity.linear.x, velocity.linear.y, velocity.angular.z), (low.x, low.y, low.z), (high.x, high.y, high.z),
+                  (tilt.x, tilt.y, tilt.z), message.gait, measured=True)
+
+
+def mode_info(message: Mode, now: float) -> ModeInfo:
+    """Mode as the views show it."""
+    return ModeInfo(message.name, message.target, message.step, message.progress, message.text, now)
+
+
+def odom_info(message: Odometry, now: float) -> OdomInfo:
+    """Pose and velocity as the views show them."""
+    pose, twist = message.pose.pose, message.twist.twist
+    orientation = pose.orientation
+    return OdomInfo((pose.position.x, pose.position.y, pose.position.z),
+                    rpy_from_quaternion(orientation.x, orientation.y, orientation.z, orientation.w),
+                    (twist.linear.x, twist.linear.y, twist.angular.z), now)
+
+
+def contacts_info(message: FootContacts, now: float) -> ContactsInfo:
+    """Feet as the views show them."""
+    return ContactsInfo(tuple(message.contact), tuple(message.phase),
+                        np.array([(point.x, point.y, point.z) for point in message.position]), now)
+
+
+def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
+    """Joint errors as the views show them."""
+    return StatusInfo(message.reached, message.max_error, message.max_error_joint, message.target_age, message.holding,
+                      message.text, now)
+
+
+def log_line(message: Log) -> LogLine:
+    """Line of the log; the time is when it arrived, because the stamp may be simulated time."""
+    return LogLine(_LEVELS.get(message.level, "info"), message.name.lstrip("/"), message.msg, time.time())
+
+
+def picture(message: Image) -> np.ndarray:
+    """(h, w, 3) uint8 RGB of a picture; raises ImageError when it cannot be shown."""
+    return rgb_array(message.height, message.width, message.encoding, message.step, message.data)

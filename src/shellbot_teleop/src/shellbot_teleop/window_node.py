@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Node `teleop_window`: the operator's window joined to ROS."""
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Optional
+
+import rospy
+from python_qt_binding.QtCore import QObject, QTimer, Signal
+from python_qt_binding.QtWidgets import QApplication
+
+from shellbot_teleop.command_line import parse_arguments
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.config import TeleopConfig, load_config
+from shellbot_teleop.effects import Notice
+from shellbot_teleop.errors import TeleopError
+from shellbot_teleop.gains_client_node import GainsClient
+from shellbot_teleop.keymap import Keymap, load_keymap
+from shellbot_teleop.limits import Limits
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.qt.controller import OperatorController
+from shellbot_teleop.qt.main_window import TeleopWindow
+from shellbot_teleop.resources import resource
+from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
+from shellbot_teleop.ros_link_node import RosLink
+from shellbot_teleop.x_display import answers
+
+NO_DISPLAY = ("teleop_window: there is no display to open the window on (DISPLAY is empty or its server does not answer).\n"
+              "Use the terminal version instead:  scripts/teleop --terminal\n"
+              "or log in with  ssh -X  and start the window again.")
+
+
+class Bridge(QObject):
+    """Brings what ROS threads tell into the window's thread."""
+
+    event = Signal(object)
+    gains_groups = Signal(object)
+    gains_values = Signal(object)
+    gains_state = Signal(bool, str)
+
+
+class WindowProgram:
+    """Window, command model and link, put together; also used by the latency measurement and the tests."""
+
+    def __init__(self, config: TeleopConfig, keymap: Keymap, name: str = "teleop_window") -> None:
+        self.bridge = Bridge()
+        self.monitor = RobotMonitor()
+        self.link = RosLink(name, config, self.monitor, self.bridge.event.emit)
+        self.model = CommandModel(config, keymap)
+        self.controller = OperatorController(self.model, config, self.link.execute)
+        self.window = TeleopWindow(config, self.controller, self.monitor)
+        self.controller.watch(self.window, QApplication.instance())
+        self.bridge.event.connect(self._on_event)
+        self.window.camera.visible_changed.connect(self.link.want_camera)
+        self._gains: Optional[GainsClient] = None
+        self._gains_server = config.gains_server
+        self.bridge.gains_groups.connect(self.window.gains.show_groups)
+        self.bridge.gains_values.connect(self.window.gains.show_values)
+        self.bridge.gains_state.connect(self.window.gains.show_state)
+        self.window.gains.changed.connect(self._change_gains)
+
+    def start(self) -> None:
+        """Show the window and look for ROS."""
+        self.window.show()
+        self.window.activateWindow()
+        self.link.start()
+
+    def close(self) -> None:
+        """Send the last zero and leave."""
+        self.window.close()
+        if self._gains is not None:
+            self._gains.close()
+        self.link.close()
+
+    def _change_gains(self, values: dict) -> None:
+        if self._gains is not None:
+            self._gains.change(values)
+
+    def _on_event(self, event: LinkEvent) -> None:
+        """Act on what came from ROS; in the window's thread."""
+        if isinstance(event, LinkState):
+            self.window.show_link(event.connected, event.text)
+            self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
+            if event.connected and self._gains is None:
+                self._gains = GainsClient(self._gains_server, self.bridge.gains_groups.emit, self.bridge.gains_values.emit,
+                                          self.bridge.gains_state.emit)
+                self._gains.start()
+            if event.ended:
+                self.window.close()
+        elif isinstance(event, ModeInfo):
+            self.model.observe_mode(event.name)
+        elif isinstance(event, Limits):
+            self.model.observe_limits(event)
+        elif isinstance(event, StoppedSeen):
+            self.controller.observe_stopped(event.stopped)
+        elif isinstance(event, BodyPoseSeen):
+            self.model.observe_body_pose(event.pose)
+        elif isinstance(event, UpperShellsSeen):
+            self.model.observe_upper_shells(event.shells)
+        elif isinstance(event, Notice):
+            self.window.show_notice(event)
+
+
+def has_display() -> bool:
+    """Tell whether a window can be opened; Qt itself would end the program with a core dump."""
+    if os.environ.get("QT_QPA_PLATFORM", "xcb") not in ("", "xcb"):
+        return True
+    if os.environ.get("WAYLAND_DISPLAY") and not os.environ.get("DISPLAY"):
+        return True
+    display = os.environ.get("DISPLAY", "")
+    if not display:
+        return False
+    return answers(display)
+
+
+def main() -> int:
+    """Run the node; returns the exit status."""
+    arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
+    try:
+        config = load_config(arguments.config or resource("config/teleop.yaml"))
+        keymap = load_keymap(arguments.keymap or resource("config/keymap.yaml"))
+    except TeleopError as error:
+        print(f"teleop_window: {error}", file=sys.stderr)
+        return 2
+    if not has_display():
+        print(NO_DISPLAY, file=sys.stderr)
+        return 3
+    application = QApplication(sys.argv[:1])
+    program = WindowProgram(config, keymap)
+    if arguments.layout:
+        program.controller.set_layout(arguments.layout)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: program.window.close())
+    # Python sees signals only when it runs: wake it now and then.
+    wake = QTimer()
+    wake.timeout.connect(lambda: None)
+    wake.start(100)
+    program.start()
+    application.exec_()
+    program.close()
+    return 0
