@@ -3,12 +3,16 @@
 
 import numpy as np
 import pytest
-
-from shellbot_control import CHECKS, BackendUnderTest, ContractViolation, JointLimits, PerfectBackend, check_backend
 from shellbot_control.errors import ConfigurationError
 
+from shellbot_control import CHECKS, BackendUnderTest, ContractViolation, JointLimits, PerfectBackend, check_backend
+
 LIMITS = JointLimits(
-    ("lower_1_fan", "lower_1_coxa", "upper_1_shell"), [-2.15, -1.9, -2.6], [0.05, 1.9, 2.6], [3.0, 6.0, 6.0], [0.5, 1.5, 1.5]
+    ("lower_1_fan", "lower_1_coxa", "upper_1_shell"),
+    [-2.15, -1.9, -2.6],
+    [0.05, 1.9, 2.6],
+    [3.0, 6.0, 6.0],
+    [0.5, 1.5, 1.5],
 )
 
 

@@ -4,12 +4,19 @@
 import math
 
 import pytest
+from shellbot_control.controllers import (
+    CONTROLLER,
+    config_folder,
+    controllers_text,
+    file_name,
+    load_controllers,
+    variants,
+)
+from shellbot_control.gain_forwarder import GainForwarder
+from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
 
 import shellbot_control
 from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, controller_joints, joint_class
-from shellbot_control.controllers import CONTROLLER, config_folder, controllers_text, file_name, load_controllers, variants
-from shellbot_control.gain_forwarder import GainForwarder
-from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
 
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
 
@@ -184,6 +191,9 @@ def test_failures_are_retried_and_named():
     assert gains_forwarder.next_due(10.0)[0] == A
     assert gains_forwarder.next_due(10.0) is None  # in flight
     assert gains_forwarder.not_answering(11.0) == [] and gains_forwarder.not_answering(12.5) == [A]
+    gains_forwarder.announced(B, Gains(99.0), new_connection=True)
+    assert gains_forwarder.not_answering(12.5) == [A, B]  # B waits behind A
+    send_all(gains_forwarder, 12.5)
     gains_forwarder.failed(A, 12.5, "connection refused")
     assert gains_forwarder.next_due(12.6) is None and gains_forwarder.next_retry() == 13.0
     summary = gains_forwarder.summary(12.6)

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from shellbot_control import ConfigurationError, JointLimits, JointOrder, TargetsError, Watchdog, clamp_targets, rate_limit
+from shellbot_control import (
+    ConfigurationError,
+    JointLimits,
+    JointOrder,
+    TargetsError,
+    Watchdog,
+    clamp_targets,
+    rate_limit,
+)
 
 NAMES = ("lower_1_fan", "lower_1_coxa", "lower_1_femur")
 LIMITS = JointLimits(NAMES, [-2.15, -1.9, -2.6], [0.05, 1.9, 2.6], [3.09, 6.18, 10.2], [0.5, 1.5, 1.8])
@@ -17,7 +25,8 @@ URDF = """<robot name="r"><link name="a"/>
 <joint name="lower_1_femur" type="revolute"><limit lower="-2.6" upper="2.6" velocity="10.2" effort="1.8"/></joint>
 <joint name="fixed" type="fixed"/>
 <joint name="lower_1_coxa" type="revolute"><limit lower="-1.9" upper="1.9" velocity="6.18" effort="1.5"/></joint>
-<joint name="lower_1_fan" type="revolute"><limit lower="-2.15" upper="0.05" velocity="3.09" effort="0.5"/></joint></robot>"""
+<joint name="lower_1_fan" type="revolute"><limit lower="-2.15" upper="0.05" velocity="3.09" effort="0.5"/></joint>
+</robot>"""
 
 positions = arrays(float, 3, elements=st.floats(-10, 10))
 

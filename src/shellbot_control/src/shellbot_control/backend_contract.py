@@ -58,7 +58,7 @@ def _require(condition: object, text: str) -> None:
 
 
 def names_match_limits(under_test: BackendUnderTest) -> None:
-    """joint_names is a tuple of unique names, the driven joints in their order, and stays the same."""  # noqa: D403
+    """Require joint_names to be a tuple of the driven joints in their order that stays the same."""
     names = under_test.backend.joint_names
     _require(isinstance(names, tuple), f"joint_names is a {type(names).__name__}, not a tuple")
     _require(names == under_test.limits.names, f"joint_names {names} differ from the limits' {under_test.limits.names}")
@@ -67,7 +67,7 @@ def names_match_limits(under_test: BackendUnderTest) -> None:
 
 
 def read_is_finite_and_ordered(under_test: BackendUnderTest) -> None:
-    """A sample carries the names, finite arrays of the right shape and a stamp that follows time."""
+    """Require names, finite arrays of the right shape and a stamp that follows time in every sample."""
     first = under_test.backend.read()
     under_test.advance(0.02)
     second = under_test.backend.read()
@@ -82,14 +82,14 @@ def read_is_finite_and_ordered(under_test: BackendUnderTest) -> None:
 
 
 def read_moves_nothing(under_test: BackendUnderTest) -> None:
-    """Reading twice at one time gives the same."""
+    """Require two reads at one time to give the same."""
     first, second = under_test.backend.read(), under_test.backend.read()
     _require(first.stamp == second.stamp, "reading let time pass")
     _require(np.array_equal(first.position, second.position), "reading moved the joints")
 
 
 def write_returns_the_applied_targets(under_test: BackendUnderTest) -> None:
-    """Targets in range, where the joints are, are applied as they are; later changes of the array do not matter."""
+    """Require targets in range to be applied as they are, and the caller's array not to be kept."""
     limits = under_test.limits
     targets = np.clip(under_test.backend.read().position, limits.lower, limits.upper)
     wanted = targets.copy()
@@ -100,7 +100,7 @@ def write_returns_the_applied_targets(under_test: BackendUnderTest) -> None:
 
 
 def write_keeps_the_limits(under_test: BackendUnderTest) -> None:
-    """Targets beyond the range are never applied, in either direction, and what was applied stays applicable."""
+    """Require that targets beyond the range are never applied, in either direction."""
     limits = under_test.limits
     for targets in (limits.upper + 5.0, limits.lower - 5.0):
         applied = under_test.backend.write(targets)
@@ -109,7 +109,7 @@ def write_keeps_the_limits(under_test: BackendUnderTest) -> None:
 
 
 def write_refuses_nonsense(under_test: BackendUnderTest) -> None:
-    """A wrong length and values that are not finite raise TargetsError and leave the applied targets alone."""
+    """Require TargetsError for a wrong length or a value that is not finite, and no change of the targets."""
     backend, n = under_test.backend, len(under_test.limits)
     before = backend.write(np.clip(backend.read().position, under_test.limits.lower, under_test.limits.upper))
     with_nan, with_inf = before.copy(), before.copy()
@@ -131,7 +131,7 @@ def write_refuses_nonsense(under_test: BackendUnderTest) -> None:
 
 
 def joints_arrive(under_test: BackendUnderTest) -> None:
-    """A small step of every joint arrives within the settling time."""
+    """Require a small step of every joint to arrive within the settling time."""
     backend, limits = under_test.backend, under_test.limits
     start = backend.read().position
     middle = (limits.lower + limits.upper) / 2.0
@@ -148,7 +148,7 @@ def joints_arrive(under_test: BackendUnderTest) -> None:
 
 
 def hold_keeps_the_targets(under_test: BackendUnderTest) -> None:
-    """hold before the first write keeps the joints where they are, and after it the applied targets; never limp."""  # noqa: D403
+    """Require hold to keep the joints where they are before the first write, and the applied targets after it."""
     backend, limits = under_test.backend, under_test.limits
     measured = backend.read().position
     held = backend.hold()

@@ -311,6 +311,8 @@ class CommandFilter:
             velocity = slow + min(ramp, 1.0) * (limits.velocity - slow)  # (n,) rad/s
             self._catch_up += dt
         position = rate_limit(wanted, previous, velocity, dt)
-        if self._catch_up is not None and (self._catch_up >= parameters.catch_up_time or np.array_equal(position, wanted)):
+        if self._catch_up is not None and (
+            self._catch_up >= parameters.catch_up_time or np.array_equal(position, wanted)
+        ):
             self._catch_up = None
         self._applied = read_only(position)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The controllers' parameter files, generated from the description.
 
-``python3 -m shellbot_control.controllers`` (or ``scripts/generate_controllers`` of the package) writes them, ``--check`` compares.
+``scripts/generate_controllers`` of this package writes them; ``--check`` compares.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ JOINT_STATE_RATE_HZ = 100
 I_CLAMP_SHARE = 0.5
 
 _HEADER = """\
-# Controllers of the variant {variant}, as ros_control reads them. The embedded simulator and Gazebo Classic share this file.
+# Controllers of the variant {variant}, as ros_control reads them; for every simulator.
 # Generated from shellbot_description by scripts/generate_controllers of this package; do not edit, a test compares.
 #   joints           the driven joints in the project's order, which is the order of the command
 #   p [N·m/rad]      full torque over the servo's compliance slope (16 steps of 0.29 degrees); fan: times gear² / 6

@@ -160,12 +160,14 @@ class GainForwarder:
         return [name for name, joint in self._joints.items() if not joint.announced]
 
     def not_answering(self, now: float) -> List[str]:
-        """Return the joints whose controllers fail or do not answer within the patience."""
+        """Return the joints whose controllers fail or do not answer within the patience, and those queued behind."""
+        joints = self._joints.items()
+        calls = [joint.in_flight_since for _, joint in joints if joint.in_flight_since is not None]
+        stuck = any(now - since > self._patience for since in calls)
         return [
             name
-            for name, joint in self._joints.items()
-            if (joint.failure and joint.pending())
-            or (joint.in_flight_since is not None and now - joint.in_flight_since > self._patience)
+            for name, joint in joints
+            if (joint.pending() and (joint.failure or stuck)) or (stuck and joint.in_flight_since is not None)
         ]
 
     def tuned_directly(self) -> List[str]:
@@ -188,11 +190,14 @@ class GainForwarder:
         silent, absent, direct = self.not_answering(now), self.waiting_for(), self.tuned_directly()
         total = len(self._joints)
         if silent:
-            reason = next((self._joints[name].failure for name in silent if self._joints[name].failure), "no answer yet")
+            reason = next(
+                (self._joints[name].failure for name in silent if self._joints[name].failure), "no answer yet"
+            )
             text = f"{len(silent)} of {total} joints did not answer: {shorten(silent)} ({reason}); trying again"
             return Notice("silent", Level.WARN, text)
         if absent:
-            text = f"waiting for the controllers of {len(absent)} of {total} joints: {shorten(absent)}; is the simulator up?"
+            who = shorten(absent)
+            text = f"waiting for the controllers of {len(absent)} of {total} joints: {who}; is the simulator up?"
             return Notice("absent", Level.WARN, text)
         if direct:
             return Notice("direct", Level.INFO, f"{len(direct)} of {total} joints tuned directly: {shorten(direct)}")

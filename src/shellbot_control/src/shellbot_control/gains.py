@@ -17,7 +17,7 @@ from shellbot_control.errors import ConfigurationError
 JOINT_CLASSES = ("fan", "coxa", "femur", "tibia", "shoulder", "shell")
 GAIN_NAMES = ("p", "i", "d")
 # Ranges of the page. P: five times the stiffness of an AX-18A at compliance slope 16; D: ten times the passive damping
-# of an AX-12A; I: brings P's whole torque within half a second. Estimates of what is worth trying, not of what is stable.
+# of an AX-12A; I: reaches the default P's torque in about a third of a second. Estimates of what is worth trying.
 PAGE_RANGES: Mapping[str, Tuple[float, float]] = {"p": (0.0, 120.0), "i": (0.0, 60.0), "d": (0.0, 2.5)}
 STIFFNESS_RANGE = (0.0, 1.5)
 STIFFNESS = "stiffness"
@@ -71,7 +71,12 @@ class Gains:
         """Check the signs."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0.0:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not math.isfinite(value)
+                or value < 0.0
+            ):
                 raise ConfigurationError(f"gain {field.name} is {value!r}; give a finite number that is not negative")
 
     def close_to(self, other: Gains) -> bool:
@@ -129,7 +134,9 @@ class GainTable:
 
     def to_page(self) -> Dict[str, float]:
         """Return the page: ``<class>_<p|i|d>`` and ``stiffness``."""
-        page = {page_name(name, k): float(getattr(gains, k)) for name, gains in self.classes.items() for k in GAIN_NAMES}
+        page = {
+            page_name(name, k): float(getattr(gains, k)) for name, gains in self.classes.items() for k in GAIN_NAMES
+        }
         page[STIFFNESS] = self.stiffness
         return page
 
@@ -172,7 +179,9 @@ class GainTable:
         for joint in controller_joints(parameters):
             pid = (parameters.get(joint) or {}).get("pid") or {}
             if "p" not in pid:
-                raise ConfigurationError(f"{_CONTROLLER}/{joint}/pid/p is missing; load shellbot_control's controllers yaml")
+                raise ConfigurationError(
+                    f"{_CONTROLLER}/{joint}/pid/p is missing; load shellbot_control's controllers yaml"
+                )
             gains = Gains(pid["p"], pid.get("i", 0.0), pid.get("d", 0.0))
             name = joint_class(joint)
             if name not in classes:

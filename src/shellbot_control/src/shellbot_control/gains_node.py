@@ -68,7 +68,9 @@ class GainsNode:
     def _on_announced(self, message: Config, joint: str) -> None:
         present = gains_from_config(message)
         if present is None:
-            rospy.logwarn_throttle(5.0, f"gains: {joint} announced no usable p, i, d; set its class on the page to repair it")
+            rospy.logwarn_throttle(
+                5.0, f"gains: {joint} announced no usable p, i, d; set its class on the page to repair it"
+            )
             return
         # rospy gives every message of one connection the same header object: another object is another connection.
         connection = message._connection_header
@@ -105,7 +107,9 @@ class GainsNode:
     def _proxy(self, joint: str) -> rospy.ServiceProxy:
         """Return the persistent connection to a joint's controller; a joint is served by one worker at a time."""
         if joint not in self._proxies:
-            self._proxies[joint] = rospy.ServiceProxy(f"{CONTROLLER}/{joint}/pid/set_parameters", Reconfigure, persistent=True)
+            self._proxies[joint] = rospy.ServiceProxy(
+                f"{CONTROLLER}/{joint}/pid/set_parameters", Reconfigure, persistent=True
+            )
         return self._proxies[joint]
 
     def _drop_proxy(self, joint: str) -> None:
@@ -134,7 +138,9 @@ def wait_for_controller_parameters() -> Dict[str, Any]:
         if parameters:
             return dict(parameters)
         if not told:
-            rospy.logwarn("gains: waiting for the parameters %s; load shellbot_control/config/controllers_*.yaml", CONTROLLER)
+            rospy.logwarn(
+                "gains: waiting for the parameters %s; load shellbot_control/config/controllers_*.yaml", CONTROLLER
+            )
             told = True
         time.sleep(0.5)
     raise rospy.ROSInterruptException("shut down while waiting for the controllers' parameters")

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The gains page reaches every joint's pid server, quickly, again after restarts, and never blocks."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+import dynamic_reconfigure.client
+import rosgraph
+import rospy
+import rostest
+from diagnostic_msgs.msg import DiagnosticArray
+
+LEGS = "shellbot_legs_controller"
+SERVERS = Path(__file__).resolve().with_name("pid_servers.py")
+
+
+def wait_until(condition, seconds, what):
+    """Return the seconds it took until ``condition`` held; fail after ``seconds`` of wall clock."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds:
+        if condition():
+            return time.monotonic() - start
+        time.sleep(0.02)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+class GainsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("gains_rostest")
+        cls.joints = rospy.get_param(f"{LEGS}/joints")
+        cls.diagnostic = ""
+        cls.servers = None
+        cls.subscriber = rospy.Subscriber("/diagnostics", DiagnosticArray, cls.on_diagnostics)
+        cls.page = dynamic_reconfigure.client.Client("gains", timeout=20)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.stop_servers()
+
+    @classmethod
+    def on_diagnostics(cls, message):
+        for status in message.status:
+            if status.name.startswith("gains"):
+                cls.diagnostic = status.message
+
+    @classmethod
+    def start_servers(cls):
+        cls.servers = subprocess.Popen([sys.executable, str(SERVERS)])
+        master = rosgraph.Master("/gains_rostest")
+
+        def all_up():
+            names = {name for name, _ in master.getSystemState()[2]}
+            return all(f"/{LEGS}/{joint}/pid/set_parameters" in names for joint in cls.joints)
+
+        wait_until(all_up, 20, "pid servers up")
+
+    @classmethod
+    def stop_servers(cls):
+        if cls.servers is not None:
+            cls.servers.kill()  # as a crash: nothing is unregistered
+            cls.servers.wait()
+            cls.servers = None
+
+    def values(self, gain="p"):
+        legs = rospy.get_param(LEGS)
+        return {joint: legs[joint]["pid"][gain] for joint in self.joints}
+
+    def of_class(self, name, gain="p"):
+        return {value for joint, value in self.values(gain).items() if joint.endswith(name)}
+
+    def set_page(self, **changes):
+        start = time.monotonic()
+        self.page.update_configuration(changes)
+        return time.monotonic() - start
+
+    def test_1_waits_for_controllers_and_names_them(self):
+        self.assertEqual(len(self.joints), 36)
+        wait_until(
+            lambda: "waiting for the controllers of 36 of 36" in self.diagnostic, 5, "diagnostics say who is missing"
+        )
+        self.assertLess(self.set_page(tibia_p=25.0), 1.0)
+        self.start_servers()
+        wait_until(lambda: self.of_class("tibia") == {25.0}, 10, "controllers that appear later get the page")
+        self.assertEqual(self.of_class("coxa"), {18.52})
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 5, "diagnostics say that all is well")
+
+    def test_2_one_class_changes_alone_and_all_change_quickly(self):
+        before = self.values()
+        self.set_page(femur_p=30.0, femur_d=0.2)
+        wait_until(
+            lambda: self.of_class("femur") == {30.0} and self.of_class("femur", "d") == {0.2}, 3, "femurs follow"
+        )
+        after = self.values()
+        self.assertEqual({j for j in self.joints if before[j] != after[j]}, {j for j in self.joints if "femur" in j})
+        took = self.set_page(stiffness=0.5)
+        self.assertLess(took, 0.5, "the page's callback must not wait for the controllers")
+        seconds = wait_until(
+            lambda: self.of_class("femur") == {15.0} and self.of_class("fan") == {6.175}, 3, "all follow"
+        )
+        print(f"page answered in {took * 1e3:.0f} ms, 36 joints had their gains after {(took + seconds) * 1e3:.0f} ms")
+        self.assertEqual(self.of_class("femur", "d"), {0.2})
+        self.assertEqual(self.of_class("coxa", "i_clamp_max"), {0.75}, "clamps are left alone")
+        self.set_page(stiffness=1.0)
+        wait_until(lambda: self.of_class("femur") == {30.0}, 3, "and back")
+
+    def test_3_values_beyond_the_range_are_clamped_by_the_page(self):
+        config = self.page.update_configuration({"shell_p": 1e9, "stiffness": -1.0})
+        self.assertEqual((config["shell_p"], config["stiffness"]), (120.0, 0.0))
+        wait_until(lambda: set(self.values().values()) == {0.0}, 3, "limp")
+        self.set_page(shell_p=18.52, stiffness=1.0)
+        wait_until(lambda: self.of_class("shell") == {18.52}, 3, "stiff again")
+
+    def test_4_a_joint_tuned_directly_is_respected(self):
+        joint = dynamic_reconfigure.client.Client(f"{LEGS}/lower_2_coxa/pid", timeout=5)
+        joint.update_configuration({"p": 40.0})
+        wait_until(lambda: "tuned directly: lower_2_coxa" in self.diagnostic, 5, "diagnostics name the joint")
+        self.assertEqual(self.values()["lower_2_coxa"], 40.0)
+        self.set_page(coxa_p=20.0)
+        wait_until(lambda: self.of_class("coxa") == {20.0}, 3, "the page wins when its class changes")
+
+    def test_5_a_restarted_controller_gets_the_values_again(self):
+        self.stop_servers()
+        for joint in self.joints:
+            rospy.set_param(f"{LEGS}/{joint}/pid/p", 1.0)
+        self.start_servers()
+        expected = {"fan": 12.35, "coxa": 20.0, "femur": 30.0, "tibia": 25.0, "shoulder": 18.52, "shell": 18.52}
+        for name, p in expected.items():
+            wait_until(lambda name=name, p=p: self.of_class(name) == {p}, 10, f"{name} sent again")
+
+    def test_6_a_controller_that_hangs_is_named_and_does_not_block_the_page(self):
+        os.kill(self.servers.pid, signal.SIGSTOP)
+        try:
+            self.assertLess(self.set_page(shoulder_p=33.0), 0.5)
+            wait_until(
+                lambda: "6 of 36 joints did not answer: upper_1_shoulder" in self.diagnostic,
+                6,
+                "diagnostics name who does not answer",
+            )
+            self.assertLess(self.set_page(shoulder_p=34.0), 0.5)
+        finally:
+            os.kill(self.servers.pid, signal.SIGCONT)
+        wait_until(lambda: self.of_class("shoulder") == {34.0}, 5, "the last value arrives")
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 5, "diagnostics recover")
+
+    def test_7_the_page_survives_a_restart_of_its_node(self):
+        subprocess.check_call(["rosnode", "kill", "gains"], stdout=subprocess.DEVNULL)
+        type(self).diagnostic = ""
+        wait_until(lambda: "36 of 36 joints have" in self.diagnostic, 20, "respawned")
+        self.assertEqual(rospy.get_param("/gains/shoulder_p"), 34.0)
+        self.assertEqual(self.of_class("shoulder"), {34.0})
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_control", "gains", GainsTest)
