@@ -42,7 +42,7 @@ def collisions_text(variables: Variables) -> str:
     lines = [HEADER.format(what="Collision shapes in link frames; gores: names of their convex meshes.")]
     for kind, shapes in link_shapes(variables).items():
         rows: List[Dict[str, Any]] = [
-            {"name": s.name, "kind": s.kind, "size_m": s.size, "xyz_m": s.xyz, "yaw_rad": s.yaw}
+            {"name": s.name, "kind": s.kind, "size_m": s.size, "xyz_m": s.xyz, "rpy_rad": s.rpy}
             for s in shapes
             if s.collides
         ]

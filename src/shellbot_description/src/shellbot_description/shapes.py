@@ -10,6 +10,7 @@ from typing import Dict, Tuple
 from shellbot_description.variables import Variables
 
 Vector = Tuple[float, float, float]
+_ALONG_X: Vector = (0.0, math.pi / 2, 0.0)  # a cylinder laid along x
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Shape:
         Centre in the link frame, m.
     share : float
         Part of the link's mass, 0..1; 0 for a shape that only collides.
-    yaw : float
-        Turn about z of the link frame, rad.
+    rpy : tuple of float
+        Orientation in the link frame, rad: turns about x, then y, then z of the link frame (as in a URDF).
     collides : bool
         Whether the shape is a collision element.
     """
@@ -39,7 +40,7 @@ class Shape:
     size: Tuple[float, ...]
     xyz: Vector
     share: float
-    yaw: float = 0.0
+    rpy: Vector = (0.0, 0.0, 0.0)
     collides: bool = True
 
 
@@ -77,7 +78,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
             (s.servo_width, s.servo_depth, s.servo_length),
             (reach * math.cos(azimuth), reach * math.sin(azimuth), variables.upper.base_height),
             servo_share,
-            yaw=azimuth,
+            rpy=(0.0, 0.0, azimuth),
             collides=False,
         )
         for k in range(6)
@@ -93,7 +94,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
             size,
             (radius * math.cos(azimuth), radius * math.sin(azimuth), sign * middle),
             s.rim_mass_share / (2 * len(azimuths)),
-            yaw=azimuth,
+            rpy=(0.0, 0.0, azimuth),
         )
         for index, azimuth in enumerate(azimuths)
         for sign in (1, -1)
@@ -106,19 +107,18 @@ def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
     servo_half = (s.servo_width + 6e-3) / 2  # servo 1 stands on end over the coxa axis
     femur_length = leg.femur_length
     tibia_end = leg.tibia_length - foot.back
+    tube = tibia_end - (s.tibia_block - s.tibia_margin)
     lateral = leg.femur_offset
     return {
         "fan": (
+            Shape("arm", "cylinder", (s.fan_radius, leg.fan_length), (leg.fan_length / 2, 0.0, s.fan_rise), 0.6, _ALONG_X),
+            Shape("hub", "cylinder", (s.fan_hub_radius, s.fan_rise), (0.0, 0.0, s.fan_rise / 2), 0.2, collides=False),
             Shape(
-                "arm",
-                "box",
-                (leg.fan_length, s.fan_width, s.fan_height),
-                (leg.fan_length / 2, 0.0, s.fan_rise),
-                0.7,
-            ),
-            Shape("hub", "cylinder", (s.fan_width / 2, s.fan_rise), (0.0, 0.0, s.fan_rise / 2), 0.15, collides=False),
-            Shape(
-                "tip", "cylinder", (s.fan_width / 2, s.fan_rise), (leg.fan_length, 0.0, s.fan_rise / 2), 0.15,
+                "tip",
+                "cylinder",
+                (s.fan_hub_radius, s.fan_rise),
+                (leg.fan_length, 0.0, s.fan_rise / 2),
+                0.2,
                 collides=False,
             ),
         ),
@@ -149,13 +149,14 @@ def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
         ),
         "tibia": (
             Shape(
-                "shank",
+                "knee",
                 "box",
-                (tibia_end + s.tibia_margin, s.tibia_width, s.tibia_depth),
-                ((tibia_end - s.tibia_margin) / 2, 0.0, 0.0),
-                0.9,
+                (s.tibia_block, s.tibia_width, s.tibia_depth),
+                (s.tibia_block / 2 - s.tibia_margin, 0.0, 0.0),
+                0.6,
             ),
-            Shape("foot", "sphere", (foot.radius,), (tibia_end, 0.0, 0.0), 0.1),
+            Shape("shank", "cylinder", (s.tibia_radius, tube), (tibia_end - tube / 2, 0.0, 0.0), 0.25, _ALONG_X),
+            Shape("foot", "sphere", (foot.radius,), (tibia_end, 0.0, 0.0), 0.15),
         ),
     }
 
