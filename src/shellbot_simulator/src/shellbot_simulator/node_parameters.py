@@ -10,6 +10,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 from .errors import ConfigError
 from .servo import PidGains
 
+VARIANTS = ("auto", "simulation", "full", "walker")
 VIEWERS = ("auto", "true", "false")
 
 
@@ -19,6 +20,8 @@ class NodeParameters:
 
     Attributes
     ----------
+    variant : str
+        auto, or the variant that robot_description must be (`full` drives the joints of `simulation`).
     rtf : float
         Real-time factor; 0 is as fast as possible.
     viewer : str
@@ -41,6 +44,7 @@ class NodeParameters:
         Path of a settings file; empty for the package's own.
     """
 
+    variant: str = "auto"
     rtf: float = 1.0
     viewer: str = "auto"
     seed: int = -1
@@ -62,6 +66,8 @@ class NodeParameters:
         _range("camera_rate", self.camera_rate, 0.1, 100.0, "pictures per simulated second")
         _range("camera_width", self.camera_width, 16, 2048, "pixels")
         _range("camera_height", self.camera_height, 16, 2048, "pixels")
+        if self.variant not in VARIANTS:
+            raise ConfigError(f"~variant = {self.variant!r} is unknown; choose one of {', '.join(VARIANTS)}")
         if self.viewer not in VIEWERS:
             raise ConfigError(f"~viewer = {self.viewer!r} is unknown; choose one of {', '.join(VIEWERS)}")
 

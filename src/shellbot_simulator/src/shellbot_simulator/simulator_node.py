@@ -22,7 +22,7 @@ from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .robot_profile import RobotProfile
 from .sensor_conversions import TICK_NS, stamp_ns
-from .shellbot_profile import shellbot_profile
+from .shellbot_profile import shellbot_profile, variant_of
 from .simulator import Simulator
 from .state_publisher_node import StatePublisher
 from .viewer import Viewer, wants_viewer
@@ -241,6 +241,9 @@ def _build_simulator(parameters: NodeParameters, urdf_text: str, controller: Dic
     config = load_config(parameters.config or None)
     if parameters.friction:
         config = config.replace(friction=parameters.friction)
+    found, wanted = variant_of(urdf_text), parameters.variant
+    if wanted not in ("auto", found) and (wanted, found) != ("full", "simulation"):
+        raise SimulatorError(f"~variant is {wanted}, but robot_description is {found}: give both launch files the same variant")
     profile = shellbot_profile(urdf_text)
     joints = controller.get("joints", [])
     if not joints:
