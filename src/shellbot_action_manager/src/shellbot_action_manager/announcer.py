@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""One sentence for the operator out of several sources: the newest one that still holds."""
+
+from __future__ import annotations
+
+from typing import Dict
+
+
+class Announcer:
+    """Chooses the text of the mode topic: what was said last by a source that has not taken it back."""
+
+    def __init__(self) -> None:
+        self._texts: Dict[str, str] = {}
+
+    def say(self, source: str, text: str) -> None:
+        """Set what a source says now; an empty text takes it back, the same text again changes nothing."""
+        if self._texts.get(source, "") == text:
+            return
+        self._texts.pop(source, None)
+        if text:
+            self._texts[source] = text  # dictionaries keep the order: the newest is last
+
+    @property
+    def text(self) -> str:
+        """The newest text, or empty."""
+        return next(reversed(self._texts.values()), "") if self._texts else ""

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The pose of the body over its feet: tilt, height and shift relative to rest, and how fast it may change.
+
+A pose is the array (x, y, z, roll, pitch, yaw) of the body relative to its rest pose in W, m and rad.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+REST_POSE = np.zeros(6)
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Return the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll)."""
+    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def rpy_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Return roll, pitch, yaw (3,) in rad of a quaternion (x, y, z, w)."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+            np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0)),
+            np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+        ]
+    )
+
+
+def feet_in_base(p_walk_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
+    """Return feet (..., 3) given in W seen from base_link, for a body at `pose` and rest height `height` (m)."""
+    body = np.array([pose[0], pose[1], pose[2] + height])
+    return (np.asarray(p_walk_feet) - body) @ rotation_from_rpy(*pose[3:])
+
+
+def feet_in_walk(p_base_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
+    """Return feet (..., 3) given in base_link seen from W; the inverse of `feet_in_base`."""
+    body = np.array([pose[0], pose[1], pose[2] + height])
+    return np.asarray(p_base_feet) @ rotation_from_rpy(*pose[3:]).T + body
+
+
+@dataclass(frozen=True)
+class PoseLimits:
+    """How fast the body may be posed.
+
+    Attributes
+    ----------
+    shift_rate, tilt_rate : float
+        Greatest speed of x, y, z (m/s) and of roll, pitch, yaw (rad/s).
+    shift_acceleration, tilt_acceleration : float
+        m/s^2, rad/s^2.
+    """
+
+    shift_rate: float
+    tilt_rate: float
+    shift_acceleration: float
+    tilt_acceleration: float
+
+    @property
+    def rate(self) -> np.ndarray:
+        """Greatest speed per coordinate, (6,)."""
+        return np.array([self.shift_rate] * 3 + [self.tilt_rate] * 3)
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """Greatest acceleration per coordinate, (6,)."""
+        return np.array([self.shift_acceleration] * 3 + [self.tilt_acceleration] * 3)
+
+
+def approach(value: np.ndarray, rate: np.ndarray, goal: np.ndarray, limits: PoseLimits, dt: float) -> tuple:
+    """Return the next pose and its rate, (6,) each, on a trapezoid towards `goal` that does not overshoot.
+
+    The speed is the least of the greatest one and sqrt(2 a d), from which the rest d of the way suffices to stop.
+    """
+    rest = goal - value
+    # One tick less of the way keeps the discrete steps on the safe side of the braking curve.
+    room = np.maximum(np.abs(rest) - np.abs(rate) * dt, 0.0)
+    wanted = np.sign(rest) * np.minimum(limits.rate, np.sqrt(2.0 * limits.acceleration * room))
+    step = limits.acceleration * dt
+    new_rate = np.clip(wanted, rate - step, rate + step)
+    arrived = (np.abs(rest) <= np.maximum(step * dt, 1e-6)) & (np.abs(rate) <= 2.0 * step)
+    new_rate = np.where(arrived, 0.0, new_rate)
+    return np.where(arrived, goal, value + new_rate * dt), new_rate

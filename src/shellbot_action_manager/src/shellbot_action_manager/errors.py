@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Errors of the action manager. Each message gives the value, what is allowed and what to do next."""
+
+from __future__ import annotations
+
+
+class ActionManagerError(ValueError):
+    """Base of every error of this package."""
+
+
+class ConfigError(ActionManagerError):
+    """A configuration file cannot be read, or a value in it is out of range."""
+
+
+class UnknownGaitError(ActionManagerError):
+    """A gait was asked for that is not in the table."""

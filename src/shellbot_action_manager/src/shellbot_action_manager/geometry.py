@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The robot as the action manager sees it, read from the description: no number of the robot is repeated here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Tuple
+
+import numpy as np
+import shellbot_description as description
+
+from shellbot_action_manager.legs import JOINTS, LegGeometry
+from shellbot_action_manager.upper_shells import UpperGeometry
+
+LOWER_COUNT = 24  # joints of the six lower legs, first in every joint array
+
+
+@dataclass(frozen=True)
+class RobotGeometry:
+    """Legs, upper shells and the postures that have a name.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+        Driven joints of the variant, in the order of every joint array.
+    legs : LegGeometry
+        Lower legs.
+    upper : UpperGeometry or None
+        Upper legs; None for the variant `walker`.
+    sit_lower : (6, 4) array
+        fan, coxa, femur, tibia of the sitting robot, rad.
+    up_upper : (6, 2) array
+        shoulder, shell of the walking robot, rad; empty (0, 2) for `walker`.
+    """
+
+    joint_names: Tuple[str, ...]
+    legs: LegGeometry
+    upper: Optional[UpperGeometry]
+    sit_lower: np.ndarray
+    up_upper: np.ndarray
+
+
+def load_geometry(variant: str = "simulation") -> RobotGeometry:
+    """Return the geometry of a variant of the description.
+
+    Raises
+    ------
+    shellbot_description.DescriptionError
+        If there is no such variant or the variables file is not valid.
+    """
+    variables = description.load_variables()
+    lower, upper = variables.lower, variables.upper
+    limits = np.array([[variables.limits(name).lower, variables.limits(name).upper] for name in JOINTS])
+    legs = LegGeometry(
+        base_radius=lower.base_radius,
+        base_height=lower.base_height,
+        fan_length=lower.fan_length,
+        coxa_length=lower.coxa_length,
+        coxa_drop=lower.coxa_drop,
+        femur_length=lower.femur_length,
+        lateral_offset=lower.femur_offset,
+        tibia_length=lower.tibia_length,
+        limits=limits,
+    )
+    names = description.driven_joint_names(variant)
+    sit = description.named_pose_array("sit", variant)
+    stand = description.named_pose_array("stand", variant)
+    shells = None
+    if len(names) > LOWER_COUNT:
+        shells = UpperGeometry(
+            base_height=upper.base_height,
+            shoulder_length=upper.shoulder_length,
+            sphere_x=upper.sphere_x,
+            sphere_y=upper.sphere_y,
+            sphere_radius=upper.sphere_radius,
+            sphere_delta=upper.sphere_delta,
+            sphere_epsilon=upper.sphere_epsilon,
+        )
+    return RobotGeometry(
+        joint_names=tuple(names),
+        legs=legs,
+        upper=shells,
+        sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
+        up_upper=stand[LOWER_COUNT:].reshape(-1, 2),
+    )

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Heading hold: turn the feet's twist so that the IMU's yaw follows the commanded one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+
+from shellbot_action_manager.planar_motion import wrap_angle
+
+
+@dataclass(frozen=True)
+class HeadingConfig:
+    """Gain and limits of the heading hold.
+
+    Attributes
+    ----------
+    gain : float
+        Turning rate per heading error, 1/s.
+    max_rate : float
+        Greatest correction, rad/s.
+    max_error : float
+        The commanded heading never runs ahead of the measured one by more than this, rad.
+    """
+
+    gain: float
+    max_rate: float
+    max_error: float
+
+
+class HeadingHold:
+    """Integrates the commanded turning rate and steers the measured yaw towards it."""
+
+    def __init__(self, config: HeadingConfig) -> None:
+        self._config = config
+        self._wanted: Optional[float] = None
+
+    def reset(self) -> None:
+        """Forget the heading; the next step takes the measured one."""
+        self._wanted = None
+
+    def step(self, yaw: Optional[float], rate: float, dt: float) -> float:
+        """Return the turning rate (rad/s) to add to the commanded one.
+
+        Parameters
+        ----------
+        yaw : float or None
+            Measured heading, rad; None without an IMU: no correction.
+        rate : float
+            Commanded turning rate, rad/s.
+        dt : float
+            s.
+        """
+        if yaw is None or not np.isfinite(yaw):
+            self._wanted = None
+            return 0.0
+        if self._wanted is None:
+            self._wanted = yaw
+        limit = self._config.max_error
+        error = float(np.clip(wrap_angle(self._wanted + rate * dt - yaw), -limit, limit))
+        self._wanted = yaw + error
+        return float(np.clip(self._config.gain * error, -self._config.max_rate, self._config.max_rate))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What the action manager asks of the lower legs: joint angles for many feet at once, and which limit is in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shellbot_action_manager.walking import LEG_AZIMUTH
+
+JOINTS = ("coxa", "femur", "tibia")
+
+
+@dataclass(frozen=True)
+class LegGeometry:
+    """Lengths and joint limits of the six equal lower legs (metre, radian), with the fan at zero.
+
+    Attributes
+    ----------
+    base_radius, base_height : float
+        Fan axis from the body's centre.
+    fan_length, coxa_length, femur_length, tibia_length : float
+        Denavit-Hartenberg a of the four links.
+    coxa_drop : float
+        d of the coxa (negative: the femur's axis lies below).
+    lateral_offset : float
+        d of the femur along the horizontal axis.
+    limits : (3, 2) array
+        Lower and upper limit of coxa, femur and tibia.
+    """
+
+    base_radius: float
+    base_height: float
+    fan_length: float
+    coxa_length: float
+    coxa_drop: float
+    femur_length: float
+    lateral_offset: float
+    tibia_length: float
+    limits: np.ndarray
+
+    def solve(self, p_base_feet: np.ndarray) -> np.ndarray:
+        """Return coxa, femur and tibia angles, (6, m, 3), for feet (6, m, 3) in base_link; NaN where out of reach.
+
+        Notes
+        -----
+        From the coxa axis, with d the lateral offset: s = +sqrt(x^2 + y^2 - d^2), q2 = atan2(y, x) - atan2(d, s), then
+        the planar arm with reach s - l2. The branch with the tip outside the coxa axis and the knee up is the walking one.
+        """
+        p = np.asarray(p_base_feet, dtype=np.float64)
+        c, s = np.cos(LEG_AZIMUTH)[:, None], np.sin(LEG_AZIMUTH)[:, None]
+        x = c * p[..., 0] + s * p[..., 1] - (self.base_radius + self.fan_length)
+        y = c * p[..., 1] - s * p[..., 0]
+        down = self.base_height + self.coxa_drop - p[..., 2]
+        with np.errstate(invalid="ignore"):
+            reach_xy = np.sqrt(x * x + y * y - self.lateral_offset**2)
+            coxa = np.arctan2(y, x) - np.arctan2(self.lateral_offset, reach_xy)
+            out = reach_xy - self.coxa_length
+            cos_knee = (out**2 + down**2 - self.femur_length**2 - self.tibia_length**2) / (
+                2.0 * self.femur_length * self.tibia_length
+            )
+            tibia = np.arccos(cos_knee)
+            femur = np.arctan2(down, out) - np.arctan2(
+                self.tibia_length * np.sin(tibia), self.femur_length + self.tibia_length * np.cos(tibia)
+            )
+        coxa = np.remainder(coxa + np.pi, 2.0 * np.pi) - np.pi
+        return np.stack((coxa, femur, tibia), axis=-1)
+
+    def forward(self, q_lower: np.ndarray) -> np.ndarray:
+        """Return the feet in base_link, (6, 3), for joints (6, 4): fan, coxa, femur, tibia."""
+        q = np.asarray(q_lower, dtype=np.float64)
+        fan, coxa = LEG_AZIMUTH + q[:, 0], LEG_AZIMUTH + q[:, 0] + q[:, 1]
+        knee = q[:, 2] + q[:, 3]
+        out = self.coxa_length + self.femur_length * np.cos(q[:, 2]) + self.tibia_length * np.cos(knee)
+        down = self.femur_length * np.sin(q[:, 2]) + self.tibia_length * np.sin(knee)
+        side = self.lateral_offset
+        x = self.base_radius * np.cos(LEG_AZIMUTH) + self.fan_length * np.cos(fan)
+        y = self.base_radius * np.sin(LEG_AZIMUTH) + self.fan_length * np.sin(fan)
+        x = x + out * np.cos(coxa) - side * np.sin(coxa)
+        y = y + out * np.sin(coxa) + side * np.cos(coxa)
+        return np.stack((x, y, self.base_height + self.coxa_drop - down), axis=1)
+
+    def margin(self, q: np.ndarray) -> np.ndarray:
+        """Return the distance (rad) of each joint (..., 3) to its nearest limit; negative outside, -inf out of reach."""
+        inside = np.minimum(q - self.limits[:, 0], self.limits[:, 1] - q)
+        return np.where(np.isnan(inside), -np.inf, inside)
+
+    def reachable(self, p_base_feet: np.ndarray) -> bool:
+        """Return whether all six feet (6, 3) in base_link are within reach and within the joint limits."""
+        return bool((self.margin(self.solve(p_base_feet[:, None, :])) >= 0.0).all())
+
+    def explain(self, q: np.ndarray, margin_wanted: float = 0.0) -> str:
+        """Return which leg and joint is in the way for angles (6, 3), in words; empty when all keep the margin (rad)."""
+        margin = self.margin(q)
+        leg, joint = np.unravel_index(int(np.argmin(margin)), margin.shape)
+        if margin[leg, joint] >= margin_wanted:
+            return ""
+        if not np.isfinite(margin[leg, joint]):
+            return f"the foot of lower_{leg + 1} would be out of reach"
+        low, high = self.limits[joint] + np.array([margin_wanted, -margin_wanted])
+        return (
+            f"lower_{leg + 1}_{JOINTS[joint]} would go to {q[leg, joint]:.2f} rad, limits {low:.2f} to {high:.2f} rad"
+        )

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""The robot on its feet: twist and body pose in, feet in base_link out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Optional, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.body_pose import REST_POSE, approach, feet_in_base
+from shellbot_action_manager.config import ActionManagerConfig
+from shellbot_action_manager.gait_table import Gait, find_gait
+from shellbot_action_manager.heading import HeadingHold
+from shellbot_action_manager.legs import LegGeometry
+from shellbot_action_manager.pose_range import clamp_pose, pose_ranges
+from shellbot_action_manager.twist_command import limit_change
+from shellbot_action_manager.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
+from shellbot_action_manager.walkspace import (
+    Reach,
+    WalkspaceLimits,
+    acceleration_limits,
+    find_reach,
+    scale_twist,
+    speed_limits,
+)
+
+_POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
+_EASED = ((1.0, 1.0), (1.0, 0.5), (0.5, 0.5), (0.0, 0.5), (0.0, 0.2), (0.0, 0.0))  # shares of speed and of lift
+
+
+class OnFeet:
+    """Walks and poses the body; keeps every foot within the reach of its leg.
+
+    Parameters
+    ----------
+    config : ActionManagerConfig
+        Limits, gains and gaits.
+    legs : LegGeometry
+        The lower legs.
+    """
+
+    def __init__(self, config: ActionManagerConfig, legs: LegGeometry) -> None:
+        self._config, self._legs = config, legs
+        self._heading = HeadingHold(config.heading)
+        self._select(find_gait(config.gaits, config.gait))
+        self.start(np.hstack((neutral_feet(self.gait.rest_radius), np.zeros((6, 1)))), REST_POSE)
+
+    def start(self, p_walk: np.ndarray, pose: np.ndarray) -> None:
+        """Begin at rest, with the feet (6, 3) where they are in W and the body at `pose` (6,)."""
+        self._state: WalkState = standing_at(p_walk)
+        self.pose = np.array(pose, dtype=np.float64)
+        self._pose_rate = np.zeros(6)
+        self._asked: Optional[Tuple[np.ndarray, bool]] = None
+        self._goal_pose = REST_POSE
+        self.twist = np.zeros(3)
+        self.text = ""
+        self._home: Gait = self.gait
+        self._heading.reset()
+        self._update_walkspace(False, force=True)
+
+    @property
+    def walking(self) -> bool:
+        """Whether the gait's clock runs."""
+        return self._state.active
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the feet are home and the twist is zero."""
+        return not self._state.active and not self.twist.any() and is_home(self._state, self._home)
+
+    @property
+    def pose_reached(self) -> bool:
+        """Whether the body is where it was asked to be, or as near as the limits allow."""
+        return bool((self.pose == self._goal_pose).all())
+
+    @property
+    def standing(self) -> np.ndarray:
+        """Feet that the gait keeps on the ground, (6,) bool."""
+        return ~self._state.swinging
+
+    @property
+    def phases(self) -> np.ndarray:
+        """Phase of each leg, (6,), NaN while not walking."""
+        return leg_phases(self._state, self.gait)
+
+    @property
+    def p_walk(self) -> np.ndarray:
+        """Feet in W, (6, 3)."""
+        return self._state.p_feet
+
+    def set_gait(self, name: str) -> bool:
+        """Change the gait; only at rest. Return whether it is the one in use now.
+
+        Raises
+        ------
+        UnknownGaitError
+            If there is no such gait.
+        """
+        gait = find_gait(self._config.gaits, name)
+        if gait.name == self.gait.name:
+            return True
+        if self._state.active:
+            return False
+        self._select(gait)
+        self._home = gait
+        self._update_walkspace(False, force=True)
+        return True
+
+    def step(
+        self,
+        dt: float,
+        wanted_twist: np.ndarray,
+        wanted_pose: np.ndarray,
+        yaw: Optional[float],
+        home_radius: Optional[float] = None,
+    ) -> np.ndarray:
+        """Return the feet in base_link, (6, 3), one tick later.
+
+        Parameters
+        ----------
+        wanted_twist : (3,) array
+            m/s, m/s, rad/s; scaled to the limits with its direction kept.
+        wanted_pose : (6,) array
+            Body pose relative to rest, clamped to what the legs can reach.
+        yaw : float or None
+            Measured heading, rad.
+        home_radius : float, optional
+            Circle (m) to which the feet step home; the gait's by default.
+        """
+        self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
+        walking = bool(np.any(wanted_twist) or self._state.active)
+        self._follow_pose(dt, wanted_pose, walking)
+        self._update_walkspace(walking)
+        goal, _ = scale_twist(wanted_twist, self._reach, self.gait, self.limits.max_velocity)
+        self.twist = limit_change(self.twist, goal, self.limits.max_acceleration, dt)
+        _, usage = scale_twist(self.twist, self._reach, self.gait, self.limits.max_velocity)
+        if self.twist.any():
+            correction = np.array([0.0, 0.0, self._heading.step(yaw, float(self.twist[2]), dt)])
+        else:
+            correction = np.zeros(3)
+            self._heading.reset()
+        feet_twist = (self.twist + correction) * np.asarray(self.gait.slip_scale)
+        self._state = self._within_reach(dt, feet_twist, usage)
+        return feet_in_base(self._state.p_feet, self.pose, self.gait.stance_height)
+
+    def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
+        """Return the next state; with less speed and lift when a foot would leave its leg's reach (in sudden reversals)."""
+        commanded = bool(self.twist.any())
+        for speed_share, lift_share in _EASED:
+            gait = self._home if lift_share == 1.0 else replace(self._home, lift_height=lift_share * self._home.lift_height)
+            state = advance(self._state, gait, dt, twist * speed_share, usage, commanded)
+            if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height)):
+                break
+        return state
+
+    def _follow_pose(self, dt: float, wanted: np.ndarray, walking: bool) -> None:
+        if self._asked is None or (wanted != self._asked[0]).any() or walking != self._asked[1]:
+            self._asked = (np.array(wanted), walking)
+            self._goal_pose, self.text = clamp_pose(wanted, self._config, self._legs, self.gait, walking)
+        if (self.pose == self._goal_pose).all() and not self._pose_rate.any():
+            return
+        pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)
+        if self._legs.reachable(feet_in_base(self._state.p_feet, pose, self.gait.stance_height)):
+            self.pose, self._pose_rate = pose, rate
+        else:
+            self._pose_rate = np.zeros(6)
+
+    def _select(self, gait: Gait) -> None:
+        self.gait = gait
+        self._ranges = [pose_ranges(self._config, self._legs, gait, walking) for walking in (False, True)]
+
+    def _update_walkspace(self, walking: bool, force: bool = False) -> None:
+        moved = force or (np.abs(self.pose - self._searched_pose) > _POSE_CHANGE).any()
+        if not moved and walking == self._searched_walking:
+            return
+        if moved:
+            self._searched_pose = self.pose.copy()
+            self._reach: Reach = find_reach(self._legs, self.gait, self.pose, self._config.joint_margin)
+        self._searched_walking = walking
+        speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
+        min_shift, max_shift, max_tilt = self._ranges[walking]
+        self.limits = WalkspaceLimits(
+            speed, acceleration_limits(speed, self.gait), min_shift, max_shift, max_tilt, self.gait.name
+        )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Which body poses the legs allow: range of each coordinate, and a wanted pose shortened to what can be reached."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import numpy as np
+
+from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.config import ActionManagerConfig
+from shellbot_action_manager.gait_table import Gait
+from shellbot_action_manager.legs import LegGeometry
+from shellbot_action_manager.walking import neutral_feet
+
+_BISECTIONS = 8
+_NAMES = ("x", "y", "height", "roll", "pitch", "yaw")
+
+
+def box(config: ActionManagerConfig) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest pose (6,) of the configured box, m and rad."""
+    low = [pair[0] for pair in config.shift_range] + [-tilt for tilt in config.tilt_range]
+    high = [pair[1] for pair in config.shift_range] + list(config.tilt_range)
+    return np.array(low), np.array(high)
+
+
+def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool) -> str:
+    """Return what forbids a pose, in words; empty when nothing does.
+
+    Standing, the feet have to reach their rest points; walking, they also have to keep some stride and the lift around
+    the points of the walking stance.
+    """
+    feet = np.zeros((6, 17, 3))
+    feet[..., :2] = neutral_feet(gait.stance_radius if walking else gait.rest_radius)[:, None, :]
+    if walking:
+        angles = np.arange(8) * (np.pi / 4.0)
+        ring = 0.5 * config.stride_kept * np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        feet[:, :8, :2] += ring
+        feet[:, 8:16, :2] += ring
+        feet[:, 8:, 2] = gait.lift_height
+    q = legs.solve(feet_in_base(feet, pose, gait.stance_height))
+    margin = legs.margin(q)
+    if (margin >= config.joint_margin).all():
+        return ""
+    worst = np.argmin(margin.min(axis=-1), axis=1)  # sample per leg
+    return legs.explain(q[np.arange(6), worst], config.joint_margin)
+
+
+def clamp_pose(
+    wanted: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+) -> Tuple[np.ndarray, str]:
+    """Return the pose shortened to the box and to the legs' reach, its direction kept, and a sentence if it was.
+
+    Parameters
+    ----------
+    wanted : (6,) array
+        Body pose relative to rest, m and rad.
+    """
+    if not np.isfinite(wanted).all():
+        return np.zeros(6), "body_pose is not a number; going to the rest pose, send finite values"
+    low, high = box(config)
+    pose = np.clip(wanted, low, high)
+    text = ""
+    if (pose != wanted).any():
+        axis = int(np.argmax(np.abs(pose - wanted)))
+        text = f"body pose limited: {_NAMES[axis]} {wanted[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
+    reason = obstacle(pose, config, legs, gait, walking)
+    if not reason:
+        return pose, text
+    share = _largest_share(pose, config, legs, gait, walking)
+    return share * pose, f"body pose limited to {100.0 * share:.0f} %{' while walking' if walking else ''}: {reason}"
+
+
+def pose_ranges(
+    config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return lowest shift, highest shift (m) and greatest tilt (rad), (3,) each, of one coordinate alone."""
+    low, high = box(config)
+    reach = np.zeros((2, 6))
+    for side, bound in enumerate((low, high)):
+        for axis in range(6):
+            pose = np.zeros(6)
+            pose[axis] = bound[axis]
+            reach[side, axis] = bound[axis] * _largest_share(pose, config, legs, gait, walking)
+    return reach[0, :3], reach[1, :3], np.minimum(-reach[0, 3:], reach[1, 3:])
+
+
+def _largest_share(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool) -> float:
+    if not obstacle(pose, config, legs, gait, walking):
+        return 1.0
+    good, bad = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (good + bad)
+        if obstacle(middle * pose, config, legs, gait, walking):
+            bad = middle
+        else:
+            good = middle
+    return good

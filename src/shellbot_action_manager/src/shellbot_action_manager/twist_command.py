@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""From what the operator sends to what the gait gets: time-out, nonsense, speed and acceleration limits."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+import numpy as np
+
+
+def fresh_twist(twist: np.ndarray, arrived: float, now: float, timeout: float) -> Tuple[np.ndarray, str]:
+    """Return the commanded twist (3,), or zero with a reason in words.
+
+    Parameters
+    ----------
+    twist : (3,) array
+        m/s, m/s, rad/s.
+    arrived, now, timeout : float
+        Simulated time, s. A command is used until `arrived + timeout`.
+    """
+    if not np.isfinite(twist).all():
+        shown = ", ".join(f"{value:g}" for value in twist)
+        return np.zeros(3), f"cmd_vel ({shown}) is not a number; stopping, send finite velocities"
+    if not arrived <= now + timeout:  # also when nothing ever came (-inf is smaller) or the clock went back
+        return np.zeros(3), "cmd_vel comes from the future; waiting for a new one"
+    if now - arrived > timeout:
+        return np.zeros(3), ""
+    return np.asarray(twist, dtype=np.float64), ""
+
+
+def limit_change(present: np.ndarray, wanted: np.ndarray, max_acceleration: np.ndarray, dt: float) -> np.ndarray:
+    """Return the next twist (3,) on the straight way from `present` to `wanted`, within the acceleration limits."""
+    change = wanted - present
+    step = np.maximum(max_acceleration * dt, 1e-9)
+    return present + change / max(1.0, float(np.max(np.abs(change) / step)))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The six upper shells, all alike: from height and opening angle to shoulder and shell joints."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Tuple
+
+import numpy as np
+
+from shellbot_action_manager.config import UpperConfig
+
+
+@dataclass(frozen=True)
+class UpperGeometry:
+    """Lengths (m) and angles (rad) of an upper leg, as in its Denavit-Hartenberg table."""
+
+    base_height: float
+    shoulder_length: float
+    sphere_x: float
+    sphere_y: float
+    sphere_radius: float
+    sphere_delta: float
+    sphere_epsilon: float
+
+    def solve(self, height: float, opening: float) -> np.ndarray:
+        """Return shoulder and shell (2,) in rad for the sphere centre's height (m) and the opening angle (rad); NaN if out of reach.
+
+        Notes
+        -----
+        With the sum s = q5 + q6 = 3 pi / 2 - opening - delta - epsilon (opening 0: vertical shell),
+        h = h1 + l sin q5 + y cos s + x sin s + r sin(s + delta).
+        """
+        total = 1.5 * math.pi - opening - self.sphere_delta - self.sphere_epsilon
+        rest = (
+            height
+            - self.base_height
+            - self.sphere_y * math.cos(total)
+            - self.sphere_x * math.sin(total)
+            - self.sphere_radius * math.sin(total + self.sphere_delta)
+        )
+        sine = rest / self.shoulder_length
+        if abs(sine) > 1.0:
+            return np.full(2, np.nan)
+        shoulder = math.asin(sine)
+        return np.array([shoulder, math.remainder(total - shoulder, 2.0 * math.pi)])
+
+
+def clamp_upper(wanted: np.ndarray, config: UpperConfig) -> Tuple[np.ndarray, str]:
+    """Return height and opening (2,) inside the configured range, and a sentence if they were not."""
+    if not np.isfinite(wanted).all():
+        return np.full(2, np.nan), "upper_shells is not a number; holding the shells, send finite values"
+    ranges = np.array([config.height, config.opening])
+    inside = np.clip(wanted, ranges[:, 0], ranges[:, 1])
+    if (inside == wanted).all():
+        return inside, ""
+    axis = int(np.argmax(np.abs(inside - wanted)))
+    name, unit = (("height", "m"), ("opening", "rad"))[axis]
+    return inside, (
+        f"upper shells limited: {name} {wanted[axis]:.3f} {unit} is outside {ranges[axis, 0]:.3f} to {ranges[axis, 1]:.3f} {unit}"
+    )

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Where the feet go while walking: stance by the exact rigid motion of the body, swing by closed forms.
+
+The walk frame W is level, moves with the body over the ground, and has its origin on the ground under the body's rest
+position. A foot that stands has z = 0 in W and leaves with the inverse of the body's motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shellbot_action_manager.gait_table import Gait
+from shellbot_action_manager.phase_clock import PhaseClock
+from shellbot_action_manager.planar_motion import carry_along, leave_behind
+from shellbot_action_manager.swing import lift_profile, travel_profile
+
+LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
+
+_TARGET_FROZEN_FROM = 0.7  # share of the swing after which the foothold stays where it is on the ground
+_HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
+_HOME_PERIOD_SHARE = 0.75  # of period_slow: how fast the feet are brought home after the last command
+
+
+def neutral_feet(radius: float) -> np.ndarray:
+    """Return the points under which the feet stand at rest on a circle of `radius` (m), (6, 2) in W."""
+    return radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
+
+
+@dataclass(frozen=True)
+class WalkState:
+    """Everything that the gait remembers between two ticks.
+
+    Attributes
+    ----------
+    phase : float
+        Of the gait cycle, 0..1.
+    active : bool
+        Whether the clock runs: from the first command until the feet are home again.
+    in_swing_phase : (6,) bool array
+        Legs whose phase says swing.
+    swinging : (6,) bool array
+        Legs that really are in the air (a leg stays down when its swing phase began without it).
+    p_feet : (6, 3) array
+        Feet in W, m.
+    p_lift, p_target : (6, 2) array
+        Where the present swing began and ends on the ground, in W, m.
+    """
+
+    phase: float
+    active: bool
+    in_swing_phase: np.ndarray
+    swinging: np.ndarray
+    p_feet: np.ndarray
+    p_lift: np.ndarray
+    p_target: np.ndarray
+
+
+def standing_at(p_feet: np.ndarray) -> WalkState:
+    """Return the state of a robot that stands still with its feet at `p_feet` (6, 2 or 3) in W; z is put on the ground."""
+    feet = np.zeros((6, 3))
+    feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
+    nobody = np.zeros(6, dtype=bool)
+    return WalkState(0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy())
+
+
+def is_home(state: WalkState, gait: Gait) -> bool:
+    """Return whether every foot stands on its rest point."""
+    away = np.linalg.norm(state.p_feet[:, :2] - neutral_feet(gait.rest_radius), axis=1)
+    return bool(not state.swinging.any() and (away <= _HOME_TOLERANCE).all())
+
+
+def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: float, commanded: bool) -> WalkState:
+    """Return the state one tick later.
+
+    Parameters
+    ----------
+    dt : float
+        s.
+    twist : (3,) array
+        Of the body over the ground, in W: m/s, m/s, rad/s.
+    usage : float
+        Share 0..1 of the top speed; sets the period.
+    commanded : bool
+        Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
+
+    Notes
+    -----
+    Standing foot: p <- exp(-xi dt) p, exact for a twist that is constant over the tick. Swinging foot:
+    p = p_lift + s(u) (p_target - p_lift) with both ends fixed to the ground, so that its speed over the ground is zero
+    when it leaves and when it lands. Foothold: the rest point, carried along by the rest of the swing and half a stance.
+    """
+    if not state.active and not commanded and is_home(state, gait):
+        return state
+    clock = PhaseClock(gait.phase_offset, gait.duty_factor)
+    clock.phase = state.phase
+    was_in_swing = state.in_swing_phase
+    if not state.active:
+        clock.restart()
+        was_in_swing = np.nan_to_num(clock.swing_share) > 0.0  # legs in mid-swing wait on the ground for their turn
+    period = gait.period(usage) if commanded else gait.period_slow * _HOME_PERIOD_SHARE
+    clock.advance(dt, period)
+    share = clock.swing_share
+    in_swing = ~np.isnan(share)
+
+    neutral = neutral_feet(gait.stance_radius if commanded else gait.rest_radius)
+    p_feet = state.p_feet.copy()
+    p_feet[:, :2] = leave_behind(p_feet[:, :2], twist, dt)
+    p_lift = leave_behind(state.p_lift, twist, dt)
+    p_target = leave_behind(state.p_target, twist, dt)
+
+    swinging = state.swinging & in_swing
+    landing = state.swinging & ~in_swing
+    p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
+
+    wants_to_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
+    lifting = in_swing & ~was_in_swing & wants_to_step
+    p_lift[lifting] = p_feet[lifting, :2]
+    swinging = swinging | lifting
+
+    swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
+    for k in np.flatnonzero(swinging):
+        if share[k] < _TARGET_FROZEN_FROM or lifting[k]:
+            ahead = (1.0 - share[k]) * swing_time + 0.5 * stance_time
+            p_target[k] = carry_along(neutral[k : k + 1], twist, ahead)[0]
+        p_feet[k, :2] = p_lift[k] + travel_profile(share[k], gait.dwell) * (p_target[k] - p_lift[k])
+        p_feet[k, 2] = gait.lift_height * lift_profile(share[k])[0]
+
+    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target)
+    if not commanded and is_home(new, gait):
+        return standing_at(p_feet)
+    return new
+
+
+def leg_phases(state: WalkState, gait: Gait) -> np.ndarray:
+    """Return each leg's phase 0..1 in its own cycle, (6,); NaN while the robot does not walk."""
+    if not state.active:
+        return np.full(6, np.nan)
+    return (state.phase + np.asarray(gait.phase_offset)) % 1.0

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""How fast the robot may walk: limits derived from what the legs can reach at the present height and tilt of the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+import numpy as np
+
+from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.gait_table import Gait
+from shellbot_action_manager.legs import LegGeometry
+from shellbot_action_manager.walking import neutral_feet
+
+_BEARINGS = 12
+_RADII = np.linspace(0.0, 0.08, 17)  # m, 5 mm apart
+
+
+@dataclass(frozen=True)
+class WalkspaceLimits:
+    """Present limits of cmd_vel and body pose.
+
+    Attributes
+    ----------
+    max_velocity, max_acceleration : (3,) array
+        Forward, sideways (m/s, m/s^2) and turning (rad/s, rad/s^2), each axis alone.
+    min_shift, max_shift : (3,) array
+        Body from its rest pose, m.
+    max_tilt : (3,) array
+        Roll, pitch, yaw of the body, both ways, rad.
+    gait : str
+        The gait that the limits belong to.
+    """
+
+    max_velocity: np.ndarray
+    max_acceleration: np.ndarray
+    min_shift: np.ndarray
+    max_shift: np.ndarray
+    max_tilt: np.ndarray
+    gait: str
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far each foot may go from its rest point over the ground.
+
+    Attributes
+    ----------
+    radius : (6, 12) array
+        m, per leg and bearing in W (30 degrees apart, from x towards y), without a gap from the rest point on.
+    neutral : (6, 2) array
+        Rest points in W, m.
+    """
+
+    radius: np.ndarray
+    neutral: np.ndarray
+
+    def usage(self, gait: Gait, twist: np.ndarray) -> float:
+        """Return the share of the reach that a twist (3,) of the body needs at the gait's fastest period.
+
+        Half a stance moves foot k by (v + w x n_k) duty T / 2, forth and back; the share is the largest over the legs.
+        """
+        half_stance = 0.5 * gait.duty_factor * gait.period_fast
+        slip = np.asarray(gait.slip_scale)
+        vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
+        dx, dy = half_stance * (vx - w * self.neutral[:, 1]), half_stance * (vy + w * self.neutral[:, 0])
+        step = 2.0 * np.pi / _BEARINGS
+        bearing = np.floor(np.arctan2(dy, dx) / step).astype(int)
+        legs = np.arange(6)
+        around = np.stack([(bearing + i) % _BEARINGS for i in (0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1)])
+        room = self.radius[legs, around].min(axis=0)
+        room = np.minimum(room, 0.5 * gait.stride_limit)
+        way = np.hypot(dx, dy)
+        if not way.any():
+            return 0.0
+        if (room <= 0.0).any():
+            return np.inf
+        return float((way / room).max())
+
+
+def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: float) -> Reach:
+    """Search each leg's reachable ground around its rest point, at foot height 0 and at the top of the swing.
+
+    Parameters
+    ----------
+    pose : (6,) array
+        Body pose relative to rest: shift (m), roll, pitch, yaw (rad).
+    joint_margin : float
+        Distance that every joint keeps from its limits, rad.
+    """
+    neutral = neutral_feet(gait.stance_radius)
+    angles = np.arange(_BEARINGS) * (2.0 * np.pi / _BEARINGS)
+    rays = np.stack((np.cos(angles), np.sin(angles)), axis=1)[:, None, :] * _RADII[None, :, None]  # (12, 17, 2)
+    p_walk = np.zeros((6, 2, _BEARINGS, _RADII.size, 3))
+    p_walk[..., :2] = neutral[:, None, None, None, :] + rays[None, None]
+    p_walk[:, 1, ..., 2] = gait.lift_height
+    p_base = feet_in_base(p_walk.reshape(6, -1, 3), pose, gait.stance_height)
+    margin = legs.margin(legs.solve(p_base)).min(axis=-1).reshape(6, 2, _BEARINGS, _RADII.size)
+    inside = (margin >= joint_margin).all(axis=1)
+    count = np.cumprod(inside, axis=-1).sum(axis=-1)  # (6, 12) points without a gap
+    return Reach(np.where(count > 0, _RADII[np.maximum(count - 1, 0)], 0.0), neutral)
+
+
+def speed_limits(reach: Reach, gait: Gait, speed_cap: Tuple[float, float, float]) -> np.ndarray:
+    """Return the greatest speed (3,) of each axis alone: what the reach allows, at most `speed_cap`."""
+    limits = np.zeros(3)
+    for axis in range(3):
+        unit = np.zeros(3)
+        unit[axis] = 1.0
+        needed = max(reach.usage(gait, unit), reach.usage(gait, -unit))
+        limits[axis] = 0.0 if not np.isfinite(needed) else min(1.0 / needed, speed_cap[axis])
+    return limits
+
+
+def acceleration_limits(max_velocity: np.ndarray, gait: Gait) -> np.ndarray:
+    """Return the greatest acceleration (3,): top speed within one stance at the slow period.
+
+    In the first stance from rest the feet start at their rest points; reaching top speed v within the stance time t
+    takes them v t / 2 away, which is where a steady stance ends.
+    """
+    return max_velocity / (gait.duty_factor * gait.period_slow)
+
+
+def scale_twist(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> Tuple[np.ndarray, float]:
+    """Return the twist shortened to the limits, its direction kept, and the share 0..1 of the top speed that it uses."""
+    twist = np.asarray(twist, dtype=np.float64)
+    if not twist.any():
+        return np.zeros(3), 0.0
+    usage = twist_usage(twist, reach, gait, max_velocity)
+    if not np.isfinite(usage):
+        return np.zeros(3), 0.0
+    return twist / max(usage, 1.0), min(usage, 1.0)
+
+
+def twist_usage(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> float:
+    """Return the share of the limits that a twist uses; above 1 it is too fast, infinite when an axis is shut.
+
+    The limits of the single axes form an ellipsoid, the reach of the feet a convex body; the tighter one counts.
+    """
+    if np.any((max_velocity <= 0.0) & (twist != 0.0)):
+        return np.inf
+    axes = float(np.linalg.norm(np.divide(twist, max_velocity, out=np.zeros(3), where=max_velocity > 0.0)))
+    return max(axes, reach.usage(gait, twist))
