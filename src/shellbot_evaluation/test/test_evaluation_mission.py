@@ -24,7 +24,7 @@ class Unicycle:
     def observe(self, hold: bool = False) -> Observation:
         target = "hexapod" if self.ready_at < math.inf else self.mode
         wrapped = math.remainder(self.pose[2], 2 * math.pi)
-        return Observation(self.t, self.pose[0], self.pose[1], wrapped, self.mode, target, hold)
+        return Observation(self.t, self.pose[0], self.pose[1], wrapped, self.mode, target, "", hold)
 
     def obey(self, command) -> None:
         if command.request_mode is not None:
@@ -122,6 +122,16 @@ def test_time_limit_fails_with_phase_progress_and_refusal():
             robot.t += DT
     assert mission.state is MissionState.FAILED
     assert mission.step(robot.observe()).twist == (0.0, 0.0, 0.0)
+
+
+def test_a_step_that_still_runs_in_the_mode_is_waited_for():
+    mission = Mission((stand_up(),))
+    for i in range(300):
+        mission.step(Observation(i * DT, 0.0, 0.0, 0.0, "hexapod", "hexapod", "settling"))
+    assert mission.state is MissionState.RUNNING
+    for i in range(300, 500):
+        mission.step(Observation(i * DT, 0.0, 0.0, 0.0, "hexapod", "hexapod", ""))
+    assert mission.state is MissionState.SUCCEEDED
 
 
 def test_request_is_repeated_once_a_second_only():

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.odometry import OdometryCore
 from shellbot_kinematics.solver import ShellbotSolver
@@ -107,7 +108,8 @@ class Chain:
         self.limits = JointLimits.from_urdf(urdf, names)
         self.filter = CommandFilter(self.limits)
         self.manager = ActionManagerCore(
-            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode), self.solver)
+            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
+            load_geometry(self.config.variant))
         self.odometry = OdometryCore(self.manager.config, self.solver.fk_feet)
         self.joint_names: Tuple[str, ...] = tuple(names)
         self._recorder = TraceRecorder(self.joint_names)
@@ -143,6 +145,13 @@ class Chain:
         """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick."""
         return self._odom
 
+    def observe(self) -> Observation:
+        """Return what the robot says of itself, for a mission."""
+        if self.output is None:
+            return Observation(self.time, *self._odom, "waiting", "waiting")
+        mode = self.output.mode
+        return Observation(self.time, *self._odom, mode.name, mode.target.label, mode.step)
+
     def command_twist(self, twist: Sequence[float]) -> None:
         """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
         self.commands = dataclasses.replace(
@@ -177,7 +186,7 @@ class Chain:
             self.tick()
 
     def stand_up(self, limit_s: float = MODE_LIMIT_S) -> None:
-        """Tick until the robot is in mode hexapod, and half a second more.
+        """Tick until the robot is at rest in mode hexapod, and half a second more.
 
         Raises
         ------
@@ -185,13 +194,16 @@ class Chain:
             If it is not there in time; with what the action manager said last.
         """
         reason, end = "", self.time + limit_s
-        while self.mode != "hexapod":
+        while True:
+            seen = self.observe()
+            if seen.mode == seen.target == "hexapod" and not seen.step:
+                break
             if self.time > end:
                 said = self.output.mode.text if self.output is not None else "nothing"
                 raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {said} {reason}".strip())
-            self.tick()
-            if self.output is not None and self.output.mode.target.label != "hexapod":
+            if seen.target not in ("hexapod", "waiting"):
                 _, reason = self.request_mode("hexapod")
+            self.tick()
         self.run(0.5)
 
     def walk(
@@ -242,10 +254,7 @@ class Chain:
             See `Mission.step`.
         """
         while mission.state is MissionState.RUNNING:
-            mode, target = "waiting", "waiting"
-            if self.output is not None:
-                mode, target = self.output.mode.name, self.output.mode.target.label
-            command = mission.step(Observation(self.time, *self._odom, mode, target))
+            command = mission.step(self.observe())
             if command.request_mode is not None:
                 accepted, reason = self.request_mode(command.request_mode)
                 if not accepted:

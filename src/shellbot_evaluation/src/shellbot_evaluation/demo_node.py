@@ -46,7 +46,7 @@ class DemoNode:
         self._ended = threading.Event()
         self._requests: queue.Queue[str] = queue.Queue()
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
-        self._mode, self._target = "waiting", "waiting"
+        self._mode: Tuple[str, str, str] = ("waiting", "waiting", "")  # mode, target, step
         self._own_rows: List[Tuple[float, float, float, float]] = []
         self._true_rows: List[Tuple[float, ...]] = []
         self._body_pose: Optional[Tuple[float, ...]] = None
@@ -144,7 +144,7 @@ class DemoNode:
         return [path.name for path in paths]
 
     def _on_mode(self, message: Mode) -> None:
-        self._mode, self._target = message.name, message.target
+        self._mode = (message.name, message.target, message.step)
 
     def _on_truth(self, message: Odometry) -> None:
         p, q = position_and_quaternion(message)
@@ -160,7 +160,7 @@ class DemoNode:
         self._now = message.header.stamp.to_sec()
         hold = self._camera is not None and self._camera.busy()
         try:
-            command = self._mission.step(Observation(self._now, *self._odom, self._mode, self._target, hold))
+            command = self._mission.step(Observation(self._now, *self._odom, *self._mode, hold))
         except MissionFailed:
             self._ended.set()
             return

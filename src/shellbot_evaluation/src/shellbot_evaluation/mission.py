@@ -35,7 +35,10 @@ class MissionState(enum.Enum):
 
 @dataclass(frozen=True)
 class Observation:
-    """What the robot says of itself at one tick: odometry (m, rad; NaN before the first one) and its mode."""
+    """What the robot says of itself at one tick: odometry (m, rad; NaN before the first one) and its mode.
+
+    `mode`, `target` and `step` are those of topic mode: at rest in a mode, target equals mode and step is empty.
+    """
 
     t: float
     x: float
@@ -43,6 +46,7 @@ class Observation:
     yaw: float
     mode: str
     target: str
+    step: str = ""
     hold: bool = False  # True: stay settled where you are (a picture is being taken)
 
 
@@ -163,7 +167,8 @@ class Mission:
         raise MissionFailed(message)
 
     def _go_to(self, phase: GoTo, seen: Observation) -> MissionCommand:
-        if seen.mode == phase.mode and seen.target == phase.mode and math.isfinite(seen.x):
+        there = seen.mode == phase.mode and seen.target == phase.mode and not seen.step
+        if there and math.isfinite(seen.x):
             if self._t_stop is None:
                 self._t_stop = seen.t
                 return MissionCommand(event=f"{phase.name}:stop")
@@ -213,7 +218,8 @@ class Mission:
     def _progress(self, phase: Phase, seen: Observation, yaw: float) -> str:
         if isinstance(phase, GoTo):
             odom = "" if math.isfinite(seen.x) else ", no odometry yet"
-            return f"mode is '{seen.mode}', going to '{seen.target}'{odom}"
+            doing = f", {seen.step}" if seen.step else ""
+            return f"mode is '{seen.mode}', going to '{seen.target}'{doing}{odom}"
         if isinstance(phase, (Walk, Turn)) and self._origin is not None and self._t_stop is None:
             left = phase.remaining(self._origin, (seen.x, seen.y, yaw))
             return f"{phase.amount - left:.2f} of {phase.amount:.2f} {phase.unit} by its odometry"

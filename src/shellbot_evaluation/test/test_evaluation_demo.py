@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""The demo's parameters, summary, pictures; processes and latencies: everything around the nodes that is pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from shellbot_evaluation.demo_params import DemoParams
+from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_evaluation.latency import ChangeWatch, latency_row, spread_waits
+from shellbot_evaluation.mission import PhaseRecord
+from shellbot_evaluation.phases import DemoPlan
+from shellbot_evaluation.pictures import contact_sheet, rgb_from_bytes, save_all
+from shellbot_evaluation.planar import PlanarPath
+from shellbot_evaluation.processes import CpuMeter, children_of, launch_start_time, process_times
+from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.summary import make_summary, score_phases, score_tilt, summary_table
+
+
+def tour():
+    """Records and paths of a demo in which the robot goes 2 % too far and 1 % to the left, and turns 88 degrees."""
+    phases = DemoPlan().phases()
+    records = [PhaseRecord(phase, 10.0 * i, 10.0 * i + 8.0, 10.0 * i + 10.0) for i, phase in enumerate(phases)]
+    t = np.array([0.0, 10.0, 20.0, 30.0, 40.0, 60.0])
+    xy = np.array([[0, 0], [0, 0], [1.02, 0.01], [1.01, 0.52], [1.01, 0.52], [1.01, 0.52]])
+    yaw = np.radians([0, 0, 0, 0, 88, 88])
+    return records, PlanarPath(t, xy, yaw), PlanarPath(t, 0.98 * xy, yaw * 90 / 88)
+
+
+def test_summary_has_the_keys_and_figures_asked_for(tmp_path):
+    records, truth, own = tour()
+    scores = score_phases(records, truth, own)
+    scores["tilt"] = score_tilt(records[4], np.array([0.0, 60.0]), np.radians([7.5, 7.5]))
+    write_json(tmp_path / "summary.json", make_summary(scores, 0.99, 8.5, True, "fine", ["a.png"], []))
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert set(summary) == {"forward", "sideways", "turn", "tilt", "real_time_factor", "start_s", "success", "message",
+                            "pictures", "warnings"}
+    assert summary["forward"]["commanded_m"] == 1.0
+    assert summary["forward"]["walked_m"] == pytest.approx(1.02)
+    assert summary["forward"]["lateral_m"] == pytest.approx(0.01)
+    assert (summary["sideways"]["commanded_m"], summary["sideways"]["walked_m"]) == pytest.approx((0.5, 0.51))
+    assert summary["sideways"]["lateral_m"] == pytest.approx(0.01)  # backward is left of the way to the left
+    assert (summary["turn"]["commanded_deg"], summary["turn"]["turned_deg"]) == pytest.approx((90.0, 88.0))
+    assert (summary["tilt"]["commanded_deg"], summary["tilt"]["tilted_deg"]) == pytest.approx((8.0, 7.5))
+    assert (summary["real_time_factor"], summary["start_s"]) == (0.99, 8.5)
+
+
+def test_table_shows_motion_warnings_and_how_it_ended():
+    records, truth, own = tour()
+    summary = make_summary(score_phases(records, truth, own), 1.0, 8.0, True, "all done", [], ["no camera"])
+    text = summary_table(summary)
+    assert "| forward  | 1.000 m   | 1.000 m          | 1.020 m      | +10 mm" in text
+    assert "88.0 deg" in text and "warning: no camera" in text and "done: all done" in text
+
+
+def test_summary_of_a_demo_that_failed_early_has_empty_phases():
+    summary = make_summary({}, math.nan, math.nan, False, "not standing", [], [])
+    assert summary["forward"] is None and summary["turn"] is None
+    assert "FAILED: not standing" in summary_table(summary)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [({"forward_m": math.nan}, "~forward_m is nan; allowed are 0.05 to 10"), ({"tilt_deg": 45.0}, "~tilt_deg is 45"),
+     ({"turn_deg": 0.0}, "~turn_deg is 0"), ({"speed_m_s": "fast"}, "~speed_m_s is 'fast'")],
+)
+def test_unusable_demo_parameters_are_refused(changes, message):
+    with pytest.raises(DefinitionError, match=message):
+        DemoParams(**changes)
+
+
+def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
+    given = {"~forward_m": 2.0, "~results": str(tmp_path / "a" / "b")}
+    params = DemoParams.read(lambda name, default: given.get(name, default))
+    assert (params.forward_m, params.turn_deg) == (2.0, 90.0)
+    assert params.plan().phases()[1].amount == 2.0
+    assert params.results_folder() == tmp_path / "a" / "b" and (tmp_path / "a" / "b").is_dir()
+    assert DemoParams().results_folder() is None
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DefinitionError, match="cannot make the results folder"):
+        DemoParams(results=str(tmp_path / "file" / "x")).results_folder()
+
+
+def test_relative_results_folder_counts_from_the_users_shell(tmp_path, monkeypatch):
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert DemoParams(results="out").results_folder() == tmp_path / "out"
+
+
+@pytest.mark.parametrize("encoding, pixel", [("rgb8", (1, 2, 3)), ("bgr8", (3, 2, 1)), ("rgba8", (1, 2, 3, 9)),
+                                             ("bgra8", (3, 2, 1, 9)), ("mono8", (1,))])
+def test_camera_encodings_with_padded_rows(encoding, pixel):
+    row = bytes(pixel) * 2 + b"\xff"
+    picture = rgb_from_bytes(row * 3, 2, 3, len(row), encoding)
+    assert picture.shape == (3, 2, 3)
+    assert picture[2, 1].tolist() == ([1, 1, 1] if encoding == "mono8" else [1, 2, 3])
+
+
+def test_unknown_encoding_and_short_data_are_refused():
+    with pytest.raises(EvaluationError, match="'yuv422' is not known"):
+        rgb_from_bytes(b"", 1, 1, 2, "yuv422")
+    with pytest.raises(EvaluationError, match="too few"):
+        rgb_from_bytes(b"abc", 2, 1, 6, "rgb8")
+
+
+def test_contact_sheet_holds_every_picture_and_files_are_numbered(tmp_path):
+    pictures = {f"moment {i}": np.full((30, 40, 3), 40 * i, np.uint8) for i in range(4)}
+    sheet = contact_sheet(pictures, columns=3, tile_width=40)
+    assert sheet.shape[1] == 4 + 3 * 44
+    for i in range(4):
+        row, column = divmod(i, 3)
+        assert sheet[4 + row * (30 + 18 + 4) + 15, 4 + column * 44 + 20].tolist() == [40 * i] * 3
+    names = [path.name for path in save_all(tmp_path, pictures)]
+    assert names == [*(f"{i:02d}_moment_{i}.png" for i in range(4)), "contact_sheet.png"]
+    assert Image.open(tmp_path / "03_moment_3.png").getpixel((0, 0)) == (120, 120, 120)
+    assert save_all(tmp_path, {}) == []
+    with pytest.raises(EvaluationError, match="was the camera running"):
+        contact_sheet({})
+
+
+def fake_proc(tmp_path, pid, parent, name, utime, stime, start):
+    folder = tmp_path / str(pid)
+    folder.mkdir(exist_ok=True)
+    fields = ["S", str(parent), *["0"] * 9, str(utime), str(stime), *["0"] * 6, str(start), "0", "0"]
+    (folder / "stat").write_text(f"{pid} ({name}) " + " ".join(fields))
+    (tmp_path / "stat").write_text("cpu 1 2\nbtime 1000\n")
+
+
+def test_process_times_count_from_boot_though_the_name_has_blanks_and_brackets(tmp_path):
+    ticks = os.sysconf("SC_CLK_TCK")
+    fake_proc(tmp_path, 7, 1, "my (odd) name", 3 * ticks, ticks, 5 * ticks)
+    times = process_times(7, tmp_path)
+    assert (times.start_time, times.cpu_s) == (1005.0, 4.0)
+    with pytest.raises(EvaluationError, match="process 8 cannot be read"):
+        process_times(8, tmp_path)
+
+
+def test_descendants_are_found_through_generations(tmp_path):
+    for pid, parent in ((2, 1), (3, 2), (4, 3), (5, 1)):
+        fake_proc(tmp_path, pid, parent, "x", 0, 0, 0)
+    assert sorted(children_of(2, tmp_path)) == [3, 4]
+
+
+def test_cpu_meter_reports_share_and_drops_ended_processes(tmp_path, monkeypatch):
+    ticks = os.sysconf("SC_CLK_TCK")
+    fake_proc(tmp_path, 7, 1, "a", 0, 0, 0)
+    fake_proc(tmp_path, 8, 1, "b", 0, 0, 0)
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    meter = CpuMeter({"a": 7, "b": 8}, tmp_path)
+    now[0] = 104.0
+    fake_proc(tmp_path, 7, 1, "a", 1 * ticks, 1 * ticks, 0)
+    (tmp_path / "8" / "stat").unlink()
+    assert meter.shares() == {"a": pytest.approx(0.5)}
+
+
+def test_start_of_the_launch_prefers_what_the_script_has_set(monkeypatch):
+    monkeypatch.setenv("SHELLBOT_START", "123.5")
+    assert launch_start_time() == 123.5
+    monkeypatch.delenv("SHELLBOT_START")
+    own = process_times(os.getpid()).start_time
+    assert launch_start_time() == pytest.approx(own) and Path("/proc").exists()
+
+
+def test_watch_finds_the_first_vector_that_differs_by_more_than_the_noise():
+    watch = ChangeWatch()
+    watch.feed([1.0, 2.0], now=0.0)
+    watch.wait_still(0.1, 1.0, noise=0.01)
+    watch.arm()
+    watch.feed([1.0, 2.005], now=10.0)
+    watch.feed([1.0, 2.02], now=10.5)
+    watch.feed([1.0, 3.0], now=11.0)
+    assert watch.wait_change(0.1) == 10.5
+
+
+def test_watch_gives_up_with_a_sentence():
+    watch = ChangeWatch()
+    with pytest.raises(EvaluationError, match="not at rest within"):
+        watch.wait_still(0.1, 0.1)
+    watch.feed([1.0], now=0.0)
+    watch.wait_still(0.1, 1.0)
+    watch.arm()
+    with pytest.raises(EvaluationError, match="nothing answered"):
+        watch.wait_change(0.1)
+
+
+def test_latency_row_is_judged_by_its_99th_percentile():
+    row = latency_row("key", [0.010] * 99 + [0.5], 60.0)
+    assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["kept"]) == (10.0, 10.0, 500.0, True)
+    assert latency_row("key", [0.010] * 98 + [0.5] * 2, 60.0)["kept"] is False
+    waits = spread_waits(10, 0.01)
+    assert sorted(waits) == pytest.approx(np.arange(0.0005, 0.01, 0.001)) and list(waits) != sorted(waits)
