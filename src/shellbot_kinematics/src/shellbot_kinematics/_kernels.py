@@ -574,7 +574,7 @@ def _upper_reference(u, frame, p, v, rpy, w, jp, jv, last, low, high, q, dq):
 
 @kernel
 def solve_tick(
-    legs, shells, low, high, speed, frame, p, v, rpy, w, jp, jv, fan, fan_rate, q_meas, settings, last, mode, offset, left, q, dq, status,
+    legs, shells, low, high, speed, frame, p, v, rpy, w, jp, jv, fan, fan_rate, q_meas, settings, last, last_dq, mode, offset, left, q, dq, status,
     distance, stop,
 ):  # fmt: skip
     """Turn the references of all limbs into joint targets.
@@ -582,7 +582,7 @@ def solve_tick(
     legs (6, 28), shells (0 or 6, 22): packed geometry; low, high, speed (n,): limits of the joints.
     frame .. fan_rate: fields of LimbReferences; q_meas (n,): measured joints (NaN unknown).
     settings: (dt s, clik 0|1, gain 1/s, greatest dt of a CLIK step s, blend s).
-    State, changed: last (n,) targets of the tick before (NaN at the start), mode (13,) frame and solver a limb was led by (12: the
+    State, changed: last, last_dq (n,) targets of the tick before and how they moved (NaN and 0 at the start), mode (13,) frame and solver a limb was led by (12: the
     fan), offset (n,) what is still to be blended out, left (13,) s of blending left.
     Out: q, dq (n,), status, stop (12,) int, distance (12,) m.
 
@@ -609,7 +609,7 @@ def solve_tick(
     mode[12] = fan_mode
     left[12] = _start_blend(changed and fan_ok, blend, left[12], dt, fan_ok)
     for i in range(6):
-        _blend(4 * i, 1, changed and fan_ok, left[12], blend, step, low, high, speed, last, offset, q, dq)
+        _blend(4 * i, 1, changed and fan_ok, left[12], blend, step, low, high, speed, last, last_dq, offset, q, dq)
 
     for i in range(12):
         first = 4 * i if i < 6 else 24 + 2 * (i - 6)
@@ -650,8 +650,11 @@ def solve_tick(
                 # the tick before without what was blended into it
                 dq[j] = (q[j] - last[j]) / dt if known and left[i] <= 0.0 else 0.0
         left[i] = _start_blend(changed and not held, blend, left[i], dt, not held)
-        _blend(first, count, changed and not held, left[i], blend, step, low, high, speed, last, offset, q, dq)
+        _blend(first, count, changed and not held, left[i], blend, step, low, high, speed, last, last_dq, offset, q, dq)
     for j in range(q.shape[0]):
+        # how the targets really moved: the rates of CLIK also hold what pulls the joints back
+        moved = (q[j] - last[j]) / dt if dt > 0.0 else 0.0
+        last_dq[j] = clamp(moved, -speed[j], speed[j]) if math.isfinite(moved) else 0.0
         last[j] = q[j]
 
 
@@ -664,15 +667,18 @@ def _start_blend(start, blend, left, dt, active):
 
 
 @kernel
-def _blend(first, count, start, left, blend, step, low, high, speed, last, offset, q, dq):
-    """Add the offset that is left to the targets first .. first + count, then keep them within limits and speed."""
+def _blend(first, count, start, left, blend, step, low, high, speed, last, last_dq, offset, q, dq):
+    """Add the offset that is left to the targets first .. first + count, then keep them within limits and speed.
+
+    At the start of a blend the targets go on as they moved: the offset is taken from the tick before, carried on by its own rates.
+    """
     share, slope = 0.0, 0.0
     if left > 0.0 and blend > 0.0:
         x = left / blend
         share, slope = x * x * (3.0 - 2.0 * x), -6.0 * x * (1.0 - x) / blend
     for j in range(first, first + count):
         if start:
-            offset[j] = last[j] + clamp(dq[j], -speed[j], speed[j]) * step - q[j]
+            offset[j] = last[j] + last_dq[j] * step - q[j]
             if not math.isfinite(offset[j]):
                 offset[j] = 0.0
         if share > 0.0:

@@ -44,7 +44,7 @@ class ShellbotSolver:
         self.config = SolverConfig() if config is None else config
         self.names: Tuple[str, ...] = self.model.names
         n = self.model.n
-        self._last, self._offset = np.empty(n), np.empty(n)
+        self._last, self._last_dq, self._offset = np.empty(n), np.empty(n), np.empty(n)
         self._mode, self._left = np.empty(13, dtype=np.int64), np.empty(13)
         self._settings = np.empty(5)
         self.reset()
@@ -54,8 +54,8 @@ class ShellbotSolver:
         """Forget the past; the next targets start from `q` (n,) if given, else from the joints measured in the next tick."""
         self._last[:] = np.nan if q is None else self._vector("q", q)
         self._mode[:] = -1
-        self._left[:] = 0.0
-        self._offset[:] = 0.0
+        for array in (self._last_dq, self._left, self._offset):
+            array[:] = 0.0
 
     def set_config(self, config: SolverConfig) -> None:
         """Go on with other parameters; the targets are blended over, they do not jump."""
@@ -108,7 +108,7 @@ class ShellbotSolver:
         _kernels.solve_tick(
             model.legs, model.shells, model.lower, model.upper, model.velocity,
             r.frame, r.p_base, r.v_base, r.rpy_base, r.w_base, r.joint_position, r.joint_velocity, r.fan_position, r.fan_velocity,
-            q, settings, self._last, self._mode, self._offset, self._left, position, velocity, status, distance, stop,
+            q, settings, self._last, self._last_dq, self._mode, self._offset, self._left, position, velocity, status, distance, stop,
         )  # fmt: skip
         if np.isnan(position).any():
             lost = [name for name, value in zip(self.names, position) if np.isnan(value)]
@@ -122,12 +122,13 @@ class ShellbotSolver:
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache on disk, without touching the state."""
-        saved = [array.copy() for array in (self._last, self._mode, self._offset, self._left)]
+        state = (self._last, self._last_dq, self._mode, self._offset, self._left)
+        saved = [array.copy() for array in state]
         q = np.zeros(self.model.n)
         self.solve(LimbReferences.feet(0.0, self.fk_feet(q)), q, 0.0)
         self.inverse("lower_1", Frame.FOOT, self.forward("lower_1", Frame.FOOT, q[:4])[:3, 3])
         self.foot_jacobians(q)
-        for array, values in zip((self._last, self._mode, self._offset, self._left), saved):
+        for array, values in zip(state, saved):
             array[:] = values
 
     # ------------------------------------------------------------------------------------------ single questions

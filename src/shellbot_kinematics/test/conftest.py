@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of the kinematics tests: Shellbot's URDF per variant, its model, and kernels jitted or interpreted."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+import shellbot_description
+from shellbot_kinematics import ShellbotModel, ShellbotSolver, _kernels
+
+_urdf = {}
+
+
+def urdf_of(variant: str) -> str:
+    if variant not in _urdf:
+        _urdf[variant] = shellbot_description.expand(variant)
+    return _urdf[variant]
+
+
+@pytest.fixture(scope="session")
+def urdf():
+    return urdf_of("simulation")
+
+
+@pytest.fixture(scope="session")
+def model(urdf):
+    return ShellbotModel(urdf)
+
+
+@pytest.fixture
+def solver(urdf):
+    return ShellbotSolver(urdf)
+
+
+@pytest.fixture
+def walker():
+    return ShellbotSolver(urdf_of("walker"))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240601)
+
+
+@pytest.fixture(params=["jitted", "interpreted"])
+def kernels(request, monkeypatch):
+    """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
+    if request.param == "interpreted":
+        plain = {name: item.py_func for name, item in vars(_kernels).items() if hasattr(item, "py_func")}
+        # functions look their callees up in the module, so replacing the names there interprets the whole call tree
+        for name, function in plain.items():
+            assert isinstance(function, types.FunctionType)
+            monkeypatch.setattr(_kernels, name, function)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def stand():
+    """All 36 joints of the stand pose of robot.md: q2 -16.8, q3 -9.4, q4 110.2 deg, upper shells up."""
+    return np.radians([0.0, -16.8, -9.4, 110.2] * 6 + [26.69, 78.31] * 6)
