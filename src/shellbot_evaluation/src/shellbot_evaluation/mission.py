@@ -22,7 +22,7 @@ ZERO_TWIST: Twist = (0.0, 0.0, 0.0)
 REST_POSE: BodyPose = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 REQUEST_PERIOD_S = 1.0  # a request that was refused or lost is repeated this often, simulated time
 STILL_S = 0.3  # the odometry must not have moved for so long before a motion counts as settled
-STILL_M, STILL_RAD = 5e-4, 1e-3  # what counts as not moved
+STILL_M, STILL_RAD = 2e-3, 1.5e-2  # what counts as not moved: the noise of an IMU's yaw is 0.1 degrees and more
 
 
 class MissionState(enum.Enum):

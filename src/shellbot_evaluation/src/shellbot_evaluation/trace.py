@@ -117,7 +117,7 @@ class TraceRecorder:
         return len(self._rows)
 
     def append(self, **row: Any) -> None:
-        """Add one tick; the names are those of Trace's arrays (yaw_world_base is computed)."""
+        """Add one tick; the names are those of Trace's arrays (yaw_world_base is computed; the odometry's yaw may wrap)."""
         self._rows.append({name: np.array(value) for name, value in row.items()})
 
     def clear(self) -> None:
@@ -135,5 +135,7 @@ class TraceRecorder:
         if not self._rows:
             raise EvaluationError("nothing was recorded; tick the chain first")
         columns = {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]}
+        known = np.isfinite(columns["odom"][:, 2])
+        columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])
         columns["yaw_world_base"] = np.unwrap(yaw_from_quaternion(columns["q_world_base"]))
         return Trace(joint_names=self._joint_names, **columns)
