@@ -113,6 +113,10 @@ def test_robot_that_is_stopped_does_not_stand_up_and_it_is_said_why():
 def test_unusable_arguments_are_refused():
     with pytest.raises(DefinitionError, match="friction is nan"):
         Chain(friction=math.nan)
+    with pytest.raises(DefinitionError, match="gallop"):
+        Chain(gait="gallop")
+    with pytest.raises(DefinitionError, match="variant.*biped|biped.*variant"):
+        Chain(variant="biped")
     with pytest.raises(DefinitionError, match="seed is -1"):
         Chain(seed=-1)
     with pytest.raises(DefinitionError, match="give seconds or until"):

@@ -10,16 +10,19 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.odometry import OdometryCore
+from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator
 from shellbot_simulator.state import SimState
 
 from shellbot_action_manager.config import load_config as load_action_config
-from shellbot_control import CommandFilter, JointLimits
-from shellbot_description import driven_joint_names, expand
+from shellbot_control import CommandFilter, ControlError, JointLimits
+from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_simulator.config import TICK
 from shellbot_simulator.config import load_config as load_simulator_config
 
@@ -29,6 +32,7 @@ from .mission import Mission, MissionState, Observation
 from .phases import MODE_LIMIT_S
 from .trace import Trace, TraceRecorder
 
+CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
 WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
 
 
@@ -84,6 +88,11 @@ class Chain:
     **changes
         Fields of ChainConfig to set, e.g. ``Chain(seed=3, friction=0.7)``.
 
+    Raises
+    ------
+    DefinitionError
+        If a core refuses its part of the configuration; the message is the core's.
+
     Attributes
     ----------
     simulator, solver, manager, odometry, filter
@@ -99,19 +108,11 @@ class Chain:
     def __init__(self, config: Optional[ChainConfig] = None, **changes: Any) -> None:
         self.config = (config or ChainConfig()).replace(**changes)
         self._check()
-        urdf = expand(self.config.variant)
-        names = driven_joint_names(self.config.variant)
-        physics = load_simulator_config().replace(
-            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision)
-        self.simulator = Simulator(urdf, physics)
-        self.solver = ShellbotSolver(urdf)
-        self.limits = JointLimits.from_urdf(urdf, names)
-        self.filter = CommandFilter(self.limits)
-        self.manager = ActionManagerCore(
-            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
-            load_geometry(self.config.variant))
-        self.odometry = OdometryCore(self.manager.config, self.solver.fk_feet)
-        self.joint_names: Tuple[str, ...] = tuple(names)
+        try:
+            self._build()
+        except CORE_ERRORS as error:
+            raise DefinitionError(str(error)) from error
+        self.joint_names: Tuple[str, ...] = self.limits.names
         self._recorder = TraceRecorder(self.joint_names)
         self.reset()
 
@@ -174,7 +175,10 @@ class Chain:
             self.simulator.command(under_way)
         if self.config.record:
             self._record(state, output)
-        self.simulator.step_tick()
+        try:
+            self.simulator.step_tick()
+        except SimulatorError as error:
+            raise EvaluationError(f"at simulated {self.time:.2f} s: {error}") from error
         self.state = self.simulator.state()
         return self.state
 
@@ -278,6 +282,20 @@ class Chain:
     def score_body(self, window: Trace) -> BodyMetrics:
         """Score body, feet and joints over a window of the trace, with this robot's limits and mass."""
         return body_metrics(window, self.limits.lower, self.limits.upper, self.limits.effort, self.simulator.mass)
+
+    def _build(self) -> None:
+        urdf = expand(self.config.variant)
+        names = driven_joint_names(self.config.variant)
+        physics = load_simulator_config().replace(
+            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision)
+        self.simulator = Simulator(urdf, physics)
+        self.solver = ShellbotSolver(urdf)
+        self.limits = JointLimits.from_urdf(urdf, names)
+        self.filter = CommandFilter(self.limits)
+        self.manager = ActionManagerCore(
+            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
+            load_geometry(self.config.variant))
+        self.odometry = OdometryCore(self.manager.config, self.solver.fk_feet)
 
     def _think(self) -> ActionOutput:
         state = self.state

@@ -117,7 +117,10 @@ class TraceRecorder:
         return len(self._rows)
 
     def append(self, **row: Any) -> None:
-        """Add one tick; the names are those of Trace's arrays (yaw_world_base is computed; the odometry's yaw may wrap)."""
+        """Add one tick; the names are those of Trace's arrays.
+
+        Headings are made free of jumps later: yaw_world_base is computed, and the odometry's yaw may wrap.
+        """
         self._rows.append({name: np.array(value) for name, value in row.items()})
 
     def clear(self) -> None:
