@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""The connector without ROS: joint states and targets in, stamped commands, status and notices out.
+
+Nothing here runs on a timer; every output answers a message. In lock-step the simulator waits for the command of every
+tick, so each message of targets, good or bad, gets exactly one command with its stamp as soon as the joints are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shellbot_control import CommandFilter, JointLimits, JointOrder, Level, Notice, TargetsError
+from shellbot_gazebo_connector.arrival import ArrivalStatus, arrival_status
+from shellbot_gazebo_connector.parameters import ConnectorParameters
+
+Array = NDArray[np.float64]
+
+NS_PER_S = 1_000_000_000
+# A stamp that goes back by more than this is a reset of the simulation; by less, a late message (five ticks).
+JUMP_NS = 50_000_000
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command for the controllers.
+
+    Parameters
+    ----------
+    position : (n,) array
+        rad, in the controller's order.
+    stamp_ns : int or None
+        Stamp of the targets it answers; None if they had none.
+    holding : bool
+        Whether it repeats the last applied command.
+    """
+
+    position: Array
+    stamp_ns: Optional[int]
+    holding: bool
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the node must do after a message: publish the command and the status that are there, log the notices."""
+
+    command: Optional[Command] = None
+    status: Optional[ArrivalStatus] = None
+    notices: Tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Targets:
+    stamp_ns: int
+    names: Sequence[str]
+    position: Sequence[float]
+
+
+class ConnectorCore:
+    """Turn messages of joint states and joint targets into commands and status. Not thread-safe.
+
+    Parameters
+    ----------
+    limits : JointLimits
+        The driven joints in the controller's order.
+    parameters : ConnectorParameters
+        Time-outs and tolerances.
+    """
+
+    def __init__(self, limits: JointLimits, parameters: Optional[ConnectorParameters] = None) -> None:
+        self._parameters = parameters or ConnectorParameters()
+        self._limits = limits
+        self._filter = CommandFilter(limits, self._parameters.command_filter())
+        self._measured_order = JointOrder(limits.names)
+        self._status_period_ns = round(NS_PER_S / self._parameters.status_rate)
+        self._before_reset_ns: Optional[int] = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._states_ns: Optional[int] = None
+        self._targets_ns: Optional[int] = None
+        self._status_ns: Optional[int] = None
+        self._measured: Optional[Array] = None
+        self._pending: Optional[_Targets] = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the emergency stop is in force."""
+        return self._filter.stopped
+
+    @property
+    def holding(self) -> bool:
+        """Whether targets are not being followed."""
+        return self._filter.holding
+
+    @property
+    def measured(self) -> bool:
+        """Whether the joints are known."""
+        return self._measured is not None
+
+    @property
+    def text(self) -> str:
+        """One sentence for the operator; empty when all is well."""
+        if self._filter.text or self._filter.requested is not None:
+            return self._filter.text
+        if self._measured is None:
+            return "no joint_states yet: start the simulator, or unpause it"
+        return "no joint_targets yet: start kinematics_server and action_manager"
+
+    def on_joint_states(self, stamp_ns: int, names: Sequence[str], position: Sequence[float]) -> Output:
+        """Take measured joints; joints that are not driven are ignored.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Stamp in ns of simulated time.
+        names, position : sequences
+            Joint names in any order, and rad.
+
+        Returns
+        -------
+        Output
+            The status when it is due, and the command of targets that came before the first joint states.
+        """
+        notices: List[Notice] = []
+        if self._states_ns is not None and stamp_ns < self._states_ns - JUMP_NS:
+            notices.append(self._reset(self._states_ns, stamp_ns))
+        self._states_ns = stamp_ns
+        if self._before_reset_ns is not None and stamp_ns > self._before_reset_ns:
+            self._before_reset_ns = None
+        try:
+            self._measured = self._measured_order.pick(names, position, allow_extra=True)
+        except TargetsError as error:
+            notices.append(Notice("bad states", Level.ERROR, f"joint_states ignored: {error}"))
+            return Output(notices=tuple(notices))
+        self._filter.observe(self._measured)
+        command = None
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            command = self._apply(pending, notices)
+        notices.extend(self._filter.check(stamp_ns / NS_PER_S))
+        return Output(command, self._status_if_due(stamp_ns), tuple(notices))
+
+    def on_joint_targets(self, stamp_ns: int, names: Sequence[str], position: Sequence[float]) -> Output:
+        """Take targets.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Stamp in ns of simulated time, that of the joint states they were made from; 0: none.
+        names, position : sequences
+            Joint names in any order, and rad.
+
+        Returns
+        -------
+        Output
+            Exactly one command once the joints are known; none for targets left over from before a reset.
+        """
+        notices: List[Notice] = []
+        if stamp_ns:
+            if self._left_over(stamp_ns):
+                text = f"joint_targets of {stamp_ns / NS_PER_S:.2f} s are from before the reset of the clock: dropped"
+                return Output(notices=(Notice("left over", Level.INFO, text),))
+            if self._targets_ns is not None and stamp_ns < self._targets_ns - JUMP_NS:
+                notices.append(self._reset(self._targets_ns, stamp_ns))
+            self._targets_ns = max(stamp_ns, self._targets_ns or 0)
+        targets = _Targets(stamp_ns, names, position)
+        if self._measured is None:
+            self._pending = targets  # answered as soon as the joints are measured
+            text = "joint_targets come, but the joints have not been measured: waiting for joint_states"
+            return Output(notices=(*notices, Notice("unmeasured", Level.WARN, text)))
+        return Output(self._apply(targets, notices), None, tuple(notices))
+
+    def stop(self, cause: str) -> str:
+        """Hold the last command until :meth:`rearm`; ``cause`` says who asked. Returns what to answer."""
+        if self._filter.stop(cause):
+            return f"stopped: {self._filter.text}"
+        return f"was stopped before: {self._filter.text}"
+
+    def rearm(self) -> Tuple[bool, str]:
+        """End the emergency stop. Returns whether there was one, and what to answer."""
+        if self._filter.rearm():
+            return True, "armed again: the joints go to their targets, slowly at first"
+        return False, "not stopped: there is nothing to rearm"
+
+    def status(self, now_ns: int) -> ArrivalStatus:
+        """Return the arrival status at ``now_ns`` of simulated time."""
+        return arrival_status(
+            self._limits.names,
+            self._filter.requested,
+            self._measured,
+            self._parameters.arrival_tolerance,
+            self._filter.target_age(now_ns / NS_PER_S),
+            self._filter.holding,
+            self.text,
+        )
+
+    def reset(self) -> None:
+        """Forget everything but an emergency stop."""
+        self._filter.reset()
+        self._forget()
+
+    def _reset(self, before_ns: int, now_ns: int) -> Notice:
+        newest = max(before_ns, self._states_ns or 0, self._targets_ns or 0)
+        self.reset()
+        self._before_reset_ns = newest
+        jump = f"from {newest / NS_PER_S:.2f} to {now_ns / NS_PER_S:.2f} s"
+        return Notice("reset", Level.INFO, f"the clock went back {jump}: starting again from the measured joints")
+
+    def _left_over(self, stamp_ns: int) -> bool:
+        """Return whether targets were under way when the clock went back."""
+        if self._before_reset_ns is None or self._states_ns is None:
+            return False
+        return self._states_ns + JUMP_NS < stamp_ns <= self._before_reset_ns
+
+    def _apply(self, targets: _Targets, notices: List[Notice]) -> Optional[Command]:
+        now_ns = targets.stamp_ns if self._states_ns is None else self._states_ns
+        # Tick 0 of a simulation is stamped 0 by right; later on a 0 means "no stamp", from a command typed by hand.
+        has_stamp = targets.stamp_ns != 0 or now_ns == 0
+        stamp_ns = targets.stamp_ns if has_stamp else now_ns
+        filtered, said = self._filter.apply(stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S)
+        notices.extend(said)
+        if filtered is None:
+            return None
+        return Command(filtered.position, stamp_ns if has_stamp else None, filtered.holding)
+
+    def _status_if_due(self, now_ns: int) -> Optional[ArrivalStatus]:
+        if self._status_ns is not None and now_ns - self._status_ns < self._status_period_ns:
+            return None
+        self._status_ns = now_ns
+        return self.status(now_ns)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Node ``gazebo_connector``: joint targets into the controllers of a simulator, Gazebo Classic or the embedded one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Dict, Tuple
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Float64MultiArray
+from std_srvs.srv import Trigger, TriggerResponse
+
+from shellbot_control import ConfigurationError, JointLimits, Level, Notice, controller_joints
+from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
+from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
+from shellbot_gazebo_connector.parameters import ConnectorParameters
+from shellbot_msgs.msg import ReferenceStatus
+
+CONTROLLER = "shellbot_legs_controller"
+STOPPED_BY = "~stopped_by"
+THROTTLE_S = 5.0  # wall clock, per kind of notice
+SILENT_S = 2.0  # wall clock; so long without joint_states is worth a diagnostic
+LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
+
+
+class GazeboConnectorNode:
+    """Messages to the core and back."""
+
+    def __init__(self, limits: JointLimits, parameters: ConnectorParameters) -> None:
+        self._core = ConnectorCore(limits, parameters)
+        self._lock = threading.Lock()
+        self._logged: Dict[str, float] = {}
+        self._states_at = self._commands = 0.0
+        self._command = rospy.Publisher(f"{CONTROLLER}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True)
+        self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
+        self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        # A stop outlives a crash of this node: respawned, it finds the cause here. A fresh launch clears it.
+        stopped_by = rospy.get_param(STOPPED_BY, "")
+        if stopped_by:
+            rospy.logwarn("gazebo_connector: %s", self._core.stop(stopped_by))
+        self._stopped.publish(self._core.stopped)
+        rospy.Service("emergency_stop", Trigger, lambda _: TriggerResponse(True, self._stop("service emergency_stop")))
+        rospy.Service("rearm", Trigger, self._on_rearm)
+        rospy.Subscriber("emergency_stop", Bool, self._on_emergency_stop, queue_size=5)
+        # The newest measured joints suffice, but every message of targets wants its command.
+        rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True)
+        self._targets = rospy.Subscriber(
+            "joint_targets", JointState, self._on_joint_targets, queue_size=50, tcp_nodelay=True
+        )
+
+    def run(self) -> None:
+        """Report to /diagnostics once per second of wall clock until shutdown, also while the simulation is paused."""
+        while not rospy.is_shutdown():
+            before, self._commands = self._commands, 0
+            self._publish_diagnostics(int(before))
+            time.sleep(1.0)
+
+    def _on_joint_states(self, message: JointState) -> None:
+        self._states_at = time.monotonic()
+        stamp = message.header.stamp
+        with self._lock:
+            self._do(self._core.on_joint_states(stamp.to_nsec(), message.name, message.position), stamp)
+
+    def _on_joint_targets(self, message: JointState) -> None:
+        stamp = message.header.stamp
+        with self._lock:
+            self._do(self._core.on_joint_targets(stamp.to_nsec(), message.name, message.position), stamp)
+
+    def _on_emergency_stop(self, message: Bool) -> None:
+        if message.data:
+            self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
+
+    def _on_rearm(self, _request: Any) -> TriggerResponse:
+        with self._lock:
+            success, text = self._core.rearm()
+            self._stopped.publish(self._core.stopped)
+        rospy.set_param(STOPPED_BY, "")
+        rospy.loginfo("gazebo_connector: %s", text)
+        return TriggerResponse(success, text)
+
+    def _stop(self, cause: str) -> str:
+        with self._lock:
+            text = self._core.stop(cause)
+            self._stopped.publish(self._core.stopped)
+        rospy.set_param(STOPPED_BY, cause)
+        rospy.logwarn("gazebo_connector: %s", text)
+        return text
+
+    def _do(self, output: Output, stamp: rospy.Time) -> None:
+        if output.command is not None:
+            self._command.publish(command_to_message(output.command))
+            self._commands += 1
+        if output.status is not None:
+            status = status_to_message(output.status)
+            status.header.stamp = stamp
+            self._status.publish(status)
+        for notice in output.notices:
+            self._log(notice)
+
+    def _log(self, notice: Notice) -> None:
+        now = time.monotonic()
+        if now - self._logged.get(notice.key, -THROTTLE_S) >= THROTTLE_S:
+            self._logged[notice.key] = now
+            LOG[notice.level]("gazebo_connector: %s", notice.text)
+
+    def _publish_diagnostics(self, commands: int) -> None:
+        with self._lock:
+            stopped, text = self._core.stopped, self._core.text
+        sources = self._targets.get_num_connections()
+        level, summary = DiagnosticStatus.OK, "following joint_targets"
+        if text:
+            level, summary = DiagnosticStatus.WARN, text
+        elif time.monotonic() - self._states_at > SILENT_S:
+            level, summary = DiagnosticStatus.WARN, "joint_states stand still: is the simulation paused or gone?"
+        elif sources > 1:
+            level, summary = DiagnosticStatus.WARN, f"{sources} nodes publish joint_targets: stop all but one"
+        values = [KeyValue("commands per second", str(commands)), KeyValue("stopped", str(stopped))]
+        status = DiagnosticStatus(
+            level=level, name="gazebo_connector: commands", message=summary, hardware_id="shellbot", values=values
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = rospy.Time.now()
+        self._diagnostics.publish(message)
+
+
+def wait_for_parameters() -> Tuple[str, Tuple[str, ...]]:
+    """Return robot_description and the controllers' joints, waiting for them as long as it takes."""
+    told = ""
+    while not rospy.is_shutdown():
+        name = rospy.search_param("robot_description")
+        urdf = rospy.get_param(name) if name else None
+        legs = rospy.get_param(CONTROLLER, None)
+        if urdf and legs:
+            return urdf, controller_joints(legs)
+        missing = "robot_description" if not urdf else CONTROLLER
+        if told != missing:
+            rospy.logwarn("gazebo_connector: waiting for the parameter %s; sim.launch loads it", missing)
+            told = missing
+        time.sleep(0.2)
+    raise rospy.ROSInterruptException("shut down while waiting for parameters")
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("gazebo_connector")
+    try:
+        private = {key: value for key, value in rospy.get_param("~", {}).items() if key != STOPPED_BY[1:]}
+        parameters = ConnectorParameters.from_mapping(private)
+        urdf, joints = wait_for_parameters()
+        GazeboConnectorNode(JointLimits.from_urdf(urdf, joints), parameters).run()
+    except ConfigurationError as error:
+        rospy.logfatal("gazebo_connector: %s", error)
+        raise SystemExit(1) from error
+    except rospy.ROSInterruptException:
+        pass

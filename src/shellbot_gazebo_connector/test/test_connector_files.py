@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Parameter file, launch files, world and the arguments for spawning, as far as they can be checked without Gazebo."""
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import yaml
+
+import shellbot_gazebo_connector
+from shellbot_gazebo_connector import ConnectorParameters, spawn_arguments
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def test_exports_exist():
+    assert all(hasattr(shellbot_gazebo_connector, name) for name in shellbot_gazebo_connector.__all__)
+
+
+def test_parameter_file_holds_the_defaults_and_a_comment_for_each():
+    text = (PACKAGE / "config" / "connector.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(text) == asdict(ConnectorParameters())
+    assert all("#" in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("variant", "count"), [("simulation", 36), ("full", 36), ("walker", 24)])
+def test_spawn_arguments_place_every_joint_of_the_description(variant, count):
+    from shellbot_description import driven_joint_names, named_pose, pose
+
+    arguments = spawn_arguments(variant)
+    placed = {arguments[i + 1]: float(arguments[i + 2]) for i, argument in enumerate(arguments) if argument == "-J"}
+    assert tuple(placed) == driven_joint_names(variant) and len(placed) == count
+    assert placed == pytest.approx(named_pose("spawn", variant), abs=1e-6)
+    height = float(arguments[arguments.index("-z") + 1])
+    assert 0.0 < height - pose("spawn").body_height <= 0.01
+
+
+def test_spawn_command_line_passes_the_rest_on():
+    node = pytest.importorskip("shellbot_gazebo_connector.spawn_in_gazebo_node")
+    line = node.command_line(["spawn_in_gazebo", "walker", "-unpause", "__name:=spawn_shellbot"])
+    assert line[:3] == ["rosrun", "gazebo_ros", "spawn_model"]
+    assert line[-2:] == ["-unpause", "__name:=spawn_shellbot"]
+    assert line.count("-J") == 24 and "walker" not in line
+    assert node.command_line(["spawn_in_gazebo", "-unpause"]).count("-J") == 36
+
+
+def test_world_is_a_flat_floor_at_one_millisecond_without_downloads():
+    root = ElementTree.parse(PACKAGE / "worlds" / "shellbot.world").getroot()
+    assert root.tag == "sdf"
+    assert root.findtext("world/physics/max_step_size") == "0.001"
+    assert root.find("world/physics").get("type") == "ode"
+    step, rate = 0.001, float(root.findtext("world/physics/real_time_update_rate"))
+    assert step * rate == pytest.approx(float(root.findtext("world/physics/real_time_factor")))
+    assert root.find(".//include") is None, "an include of a model would be downloaded"
+    assert float(root.findtext("world/model/link/collision/surface/friction/ode/mu")) >= 1.0
+
+
+@pytest.mark.parametrize("name", ["connector.launch", "gazebo.launch"])
+def test_every_launch_argument_is_explained(name):
+    root = ElementTree.parse(PACKAGE / "launch" / name).getroot()
+    arguments = root.findall("arg")
+    assert arguments and all(argument.get("doc") and argument.get("default") is not None for argument in arguments)
+
+
+EMPTY_WORLD_ARGUMENTS = ("world_name", "paused", "use_sim_time", "gui", "pub_clock_frequency")
+
+
+def loaded(tmp_path, name, arguments=()):
+    """Load a launch file as roslaunch does; a file with the same arguments stands for gazebo_ros' own."""
+    config = pytest.importorskip("roslaunch.config", reason="roslaunch is not installed")
+    text = (PACKAGE / "launch" / name).read_text(encoding="utf-8")
+    stand_in = tmp_path / "empty_world.launch"
+    declared = "".join(f'<arg name="{argument}"/>' for argument in EMPTY_WORLD_ARGUMENTS)
+    paused = '<param name="paused_at_start" value="$(arg paused)"/>'
+    stand_in.write_text(f"<launch>{declared}{paused}</launch>", encoding="utf-8")
+    text = text.replace("$(find gazebo_ros)/launch/empty_world.launch", str(stand_in))
+    for package in ("shellbot_gazebo_connector", "shellbot_control"):
+        text = text.replace(f"$(find {package})", str(PACKAGE.parent / package))
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return config.load_config_default([(str(file), list(arguments))], None, assign_machines=False)
+
+
+def parameters(loaded_config):
+    return {name: parameter.value for name, parameter in loaded_config.params.items()}
+
+
+def test_connector_launch_loads(tmp_path):
+    launch = loaded(tmp_path, "connector.launch")
+    (node,) = launch.nodes
+    assert (node.package, node.type, node.name, node.respawn) == (
+        "shellbot_gazebo_connector", "gazebo_connector", "gazebo_connector", True
+    )  # fmt: skip
+    assert parameters(launch)["/gazebo_connector/arrival_tolerance"] == 0.05
+
+
+@pytest.mark.parametrize(("variant", "joints"), [("simulation", 36), ("walker", 24)])
+@pytest.mark.parametrize("paused", ["true", "false"])
+def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
+    launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", f"paused:={paused}"])
+    nodes = {node.name: node for node in launch.nodes}
+    assert nodes["spawn_shellbot"].args.split() == [variant, *([] if paused == "true" else ["-unpause"])]
+    assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
+    values = parameters(launch)
+    assert len(values["/shellbot_legs_controller/joints"]) == joints
+    assert values["/paused_at_start"] is True
