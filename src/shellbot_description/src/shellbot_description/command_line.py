@@ -20,7 +20,7 @@ def parse(arguments: List[str]) -> argparse.Namespace:
     parser.add_argument("--simulator", default="mujoco", choices=SIMULATORS, help="who reads it (default: mujoco)")
     parser.add_argument("--variables", default=None, metavar="FILE", help="another variables file")
     parser.add_argument("--output", default=None, metavar="FILE", help="write there instead of to the standard output")
-    parser.add_argument("extra", nargs="*", metavar="NAME:=VALUE", help=f"xacro arguments: {', '.join(XACRO_ARGS)}")
+    parser.add_argument("extra", nargs="*", metavar="NAME=VALUE", help=f"xacro arguments: {', '.join(XACRO_ARGS)}")
     return parser.parse_args([text for text in arguments if not text.startswith("__")])
 
 
@@ -30,10 +30,10 @@ def main(arguments: Optional[List[str]] = None) -> None:
     extra: Dict[str, object] = {}
     try:
         for text in options.extra:
-            name, sign, value = text.partition(":=")
+            name, sign, value = text.partition("=")  # roslaunch cannot pass `:=` on inside an argument
             if not sign:
-                raise DescriptionError(f"{text!r} is no xacro argument; write name:=value")
-            extra[name] = value
+                raise DescriptionError(f"{text!r} is no xacro argument; write name=value")
+            extra[name.rstrip(":")] = value
         urdf = expand(options.variant, options.simulator, options.variables, **extra)
         if options.output is None:
             sys.stdout.write(urdf)

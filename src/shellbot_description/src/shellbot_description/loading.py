@@ -12,6 +12,7 @@ from shellbot_description.errors import DescriptionError
 from shellbot_description.files import package_path, read_yaml
 from shellbot_description.names import JOINT_CLASSES
 from shellbot_description.variables import (
+    Battery,
     Camera,
     Contact,
     FanDrive,
@@ -103,7 +104,7 @@ def load_raw(path: Optional[Union[str, Path]] = None) -> Dict[str, Any]:
 
 def variables_from_raw(data: Mapping[str, Any]) -> Variables:
     """Check the raw values and return them in SI; see `load_variables`."""
-    known = {"name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "contact", "sensors"}
+    known = {"name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "battery", "contact", "sensors"}
     unknown = sorted(set(data) - known)
     if unknown:
         raise DescriptionError(f"{unknown[0]} is not a known section; known are {', '.join(sorted(known))}")
@@ -133,6 +134,7 @@ def variables_from_raw(data: Mapping[str, Any]) -> Variables:
             name: _section(JointLimits, _mapping(joints, name, "joints."), f"joints.{name}.") for name in JOINT_CLASSES
         },
         shapes=_section(Shapes, _mapping(data, "shapes", ""), "shapes."),
+        battery=_section(Battery, _mapping(data, "battery", ""), "battery."),
         contact=_section(Contact, _mapping(data, "contact", ""), "contact."),
         imu=_section(Imu, _mapping(sensors, "imu", "sensors."), "sensors.imu."),
         camera=_section(Camera, _mapping(sensors, "camera", "sensors."), "sensors.camera."),
@@ -157,10 +159,10 @@ def _check_relations(variables: Variables) -> None:
                 f"joints.{name}: the servo would turn {math.degrees(travel):.1f} deg, it has "
                 f"{math.degrees(variables.servo_range):.1f}; reduce the range or fan_drive.reduction"
             )
-    fixed = variables.shapes.rim_mass_share * variables.mass.chassis + 6 * variables.servo_mass
+    fixed = variables.shapes.rim_mass_share * variables.mass.chassis + 6 * variables.servo_mass + variables.battery.mass
     if fixed >= variables.mass.chassis:
         raise DescriptionError(
-            f"mass.chassis_kg {variables.mass.chassis} must be more than rim and six servos, {fixed:.3f} kg; raise it"
+            f"mass.chassis_kg {variables.mass.chassis} must be more than rim, battery and six servos, {fixed:.3f} kg; raise it"
         )
     if variables.mass.shell_bracket >= variables.mass.upper_gore:
         raise DescriptionError("mass.shell_bracket_kg must be less than mass.upper_gore_kg, of which it is a part")

@@ -59,8 +59,8 @@ def stop_azimuths(variables: Variables) -> Tuple[float, ...]:
 
 
 def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
-    """Return the drum above the hollow, the shoulder servos (mass only) and the rim of stops behind the equator ends of the gores."""
-    s = variables.shapes
+    """Return the drum above the hollow, battery and shoulder servos (mass only) and the rim of stops behind the equator ends of the gores."""
+    s, battery = variables.shapes, variables.battery
     height = s.chassis_top - s.chassis_bottom
     servo_share = variables.servo_mass / variables.mass.chassis
     drum = Shape(
@@ -68,15 +68,25 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
         "cylinder",
         (s.chassis_radius, height),
         (0.0, 0.0, s.chassis_bottom + height / 2),
-        1.0 - s.rim_mass_share - 6 * servo_share,
+        1.0 - s.rim_mass_share - 6 * servo_share - battery.mass / variables.mass.chassis,
     )
-    reach = variables.upper.base_radius - s.servo_width / 2
+    pack = Shape(
+        "battery",
+        "box",
+        (battery.length, battery.width, battery.height),
+        (0.0, 0.0, s.chassis_top - battery.height / 2),
+        battery.mass / variables.mass.chassis,
+        collides=False,
+    )
+    # A shoulder servo hangs: its axis is as far from the top end as from the sides.
+    reach = variables.upper.base_radius
+    level = variables.upper.base_height + s.servo_width / 2 - s.servo_length / 2
     servos = [
         Shape(
             f"shoulder_servo_{k + 1}",
             "box",
             (s.servo_width, s.servo_depth, s.servo_length),
-            (reach * math.cos(azimuth), reach * math.sin(azimuth), variables.upper.base_height),
+            (reach * math.cos(azimuth), reach * math.sin(azimuth), level),
             servo_share,
             rpy=(0.0, 0.0, azimuth),
             collides=False,
@@ -99,7 +109,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
         for index, azimuth in enumerate(azimuths)
         for sign in (1, -1)
     ]
-    return (drum, *servos, *stops)
+    return (drum, pack, *servos, *stops)
 
 
 def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:

@@ -197,6 +197,16 @@ class Shapes:
 
 
 @dataclass(frozen=True)
+class Battery:
+    """Mass and size of the battery, which is part of the chassis."""
+
+    mass: float = quantity("kg", 0.001, 5)
+    length: float = quantity("mm", 1, 500)
+    width: float = quantity("mm", 1, 500)
+    height: float = quantity("mm", 1, 500)
+
+
+@dataclass(frozen=True)
 class Contact:
     """Friction coefficients."""
 
@@ -250,6 +260,7 @@ class Variables:
     fan_drive: FanDrive
     joints: Mapping[str, JointLimits]
     shapes: Shapes
+    battery: Battery
     contact: Contact
     imu: Imu
     camera: Camera
