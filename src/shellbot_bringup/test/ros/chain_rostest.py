@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The whole chain, live: it walks, and bad input makes it neither jump nor fall."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+import unittest
+
+import dynamic_reconfigure.client
+import rosnode
+import rospy
+import rosservice
+import rostest
+from geometry_msgs.msg import Twist
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Empty, Trigger
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from live_robot import LiveRobot  # noqa: E402
+
+ROBOT = None
+
+
+def pid_of(node):
+    import xmlrpc.client
+    uri = rosnode.get_api_uri(rospy.get_master(), node)
+    return xmlrpc.client.ServerProxy(uri).getPid("/test")[2]
+
+
+class ChainTest(unittest.TestCase):
+    """Tests run in the order of their names: the first stands the robot up."""
+
+    def setUp(self):
+        global ROBOT
+        if ROBOT is None:
+            ROBOT = LiveRobot()
+        self.robot = ROBOT
+        self.robot.wait_until_standing(30)
+        self.robot.jumps.clear()
+        self.robot.falls.clear()
+        self.robot.log.clear()
+        self.robot.watch_falls = True
+
+    def tearDown(self):
+        self.robot.stop()
+        self.robot.watch_falls = False
+        self.assertEqual(self.robot.jumps[:3], [], "joint targets jumped")
+        self.assertEqual(self.robot.falls[:3], [], "the robot fell (time, height, tilt_deg)")
+
+    def settle(self):
+        self.robot.stop()
+        rospy.sleep(1.5)
+
+    def test_01_walks_any_mix(self):
+        for vx, vy, wz in ((0.15, 0, 0), (0, 0.12, 0), (0, 0, 0.5), (0.08, -0.06, 0.3)):
+            self.settle()
+            start = self.robot.pose()
+            self.robot.drive(2.5, vx, vy, wz)
+            self.settle()
+            dx, dy, turned = self.robot.moved_since(start)
+            if wz == 0:
+                self.assertGreater(dx * vx + dy * vy, 0.7 * 2.0 * (vx * vx + vy * vy), (vx, vy, wz, dx, dy))
+            else:
+                self.assertGreater(turned * wz, 0.7 * 2.0 * wz * wz, (vx, vy, wz, turned))
+
+    def test_02_command_timeout_stops(self):
+        self.settle()
+        self.robot.drive(1.5, 0.2)  # and then silence, without a zero
+        self.robot.wait_for(lambda: abs(self.robot.truth.twist.twist.linear.x) < 0.02, 2.5, "stop after the last cmd_vel")
+        rospy.sleep(1.0)
+        start = self.robot.pose()
+        rospy.sleep(1.0)
+        dx, dy, turned = self.robot.moved_since(start)
+        self.assertLess(math.hypot(dx, dy), 0.003)
+
+    def test_03_nan_twist_is_refused_in_words(self):
+        self.settle()
+        start = self.robot.pose()
+        for bad in (float("nan"), float("inf")):
+            twist = Twist()
+            twist.linear.x = bad
+            for _ in range(10):
+                self.robot.cmd_vel.publish(twist)
+                rospy.sleep(0.05)
+        self.robot.wait_logged("cmd_vel")
+        dx, dy, _ = self.robot.moved_since(start)
+        self.assertLess(math.hypot(dx, dy), 0.005)
+
+    def test_04_too_fast_is_scaled_with_its_direction(self):
+        self.settle()
+        start = self.robot.pose()
+        self.robot.drive(3.0, 5.0, 5.0, 0.0)
+        self.settle()
+        dx, dy, _ = self.robot.moved_since(start)
+        self.assertGreater(math.hypot(dx, dy), 0.3)
+        self.assertLess(math.hypot(dx, dy), 3.0 * 0.6)
+        self.assertAlmostEqual(math.degrees(math.atan2(dy, dx)), 45.0, delta=6.0)
+
+    def test_05_bad_joint_targets_are_held_off(self):
+        self.settle()
+        publisher = rospy.Publisher("joint_targets", JointState, queue_size=1)
+        self.robot.wait_for(lambda: publisher.get_num_connections() >= 1, 3, "connector listens")
+        before = self.robot.states
+        good = list(self.robot.targets.name)
+        for names, positions in ((good, [0.0] * 5), (["nonsense"] * len(good), [0.0] * len(good)),
+                                 (good, [float("nan")] * len(good))):
+            bad = JointState(name=names, position=positions)
+            for _ in range(5):
+                bad.header.stamp = rospy.Time.now()
+                publisher.publish(bad)
+                rospy.sleep(0.02)
+        publisher.unregister()
+        rospy.sleep(0.3)
+        after = self.robot.states
+        self.assertLess(max(abs(a - b) for a, b in zip(before.position, after.position)), 0.05)
+        self.assertTrue(self.robot.logged("joint_targets"), [m.msg for m in self.robot.log[-5:]])
+        # the witness saw the bad messages, too; they are not the chain's
+        self.robot.jumps.clear()
+
+    def test_06_unknown_gait_is_refused_with_the_choices(self):
+        publisher = rospy.Publisher("gait", String, queue_size=1, latch=True)
+        self.robot.wait_for(lambda: publisher.get_num_connections() >= 1, 3, "action manager listens")
+        publisher.publish("moonwalk")
+        self.robot.wait_logged("moonwalk", "tripod")
+        publisher.publish("tripod")
+        rospy.sleep(0.2)
+        self.settle()
+        start = self.robot.pose()
+        self.robot.drive(1.5, 0.15)
+        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+
+    def test_07_each_node_may_die(self):
+        for node in ("/kinematics", "/action_manager", "/gazebo_connector", "/odometry", "/gains", "/robot_state_publisher"):
+            self.settle()
+            old = pid_of(node)
+            os.kill(old, signal.SIGKILL)
+
+            def is_back(node=node, old=old):
+                try:
+                    return pid_of(node) != old
+                except Exception:  # not registered yet
+                    return False
+            self.robot.wait_for(is_back, 30, f"{node} comes back", wall_s=60)
+            self.robot.wait_until_standing(30)
+            rospy.sleep(1.0)
+            start = self.robot.pose()
+            self.robot.drive(1.5, 0.15)
+            self.settle()
+            self.assertGreater(self.robot.moved_since(start)[0], 0.08, f"walks again after {node} was killed")
+            self.assertEqual(self.robot.falls[:3], [], f"fell after {node} was killed")
+
+    def test_08_gains_are_tuned_live(self):
+        self.settle()
+        page = dynamic_reconfigure.client.Client("gains", timeout=20)
+        joint = dynamic_reconfigure.client.Client("shellbot_legs_controller/lower_3_femur/pid", timeout=20)
+        before = joint.get_configuration()["p"]
+        page.update_configuration({"stiffness": 0.8})
+        self.robot.wait_for(lambda: abs(joint.get_configuration()["p"] - 0.8 * before) < 1e-6, 3, "softer joints")
+        page.update_configuration({"stiffness": 1.0})
+        self.robot.wait_for(lambda: abs(joint.get_configuration()["p"] - before) < 1e-6, 3, "stiff again")
+        page.close()
+        joint.close()
+
+    def test_09_emergency_stop_freezes_until_rearm(self):
+        stop, rearm = rospy.ServiceProxy("emergency_stop", Trigger), rospy.ServiceProxy("rearm", Trigger)
+        self.settle()
+        start = self.robot.pose()
+        self.assertTrue(stop().success)
+        self.robot.wait_for(lambda: self.robot.mode.name == "stopped", 2, "mode stopped")
+        self.robot.drive(1.5, 0.2)
+        dx, dy, _ = self.robot.moved_since(start)
+        self.assertLess(math.hypot(dx, dy), 0.01)
+        answer = self.robot.request("sit")
+        self.assertFalse(answer.accepted)
+        self.assertIn("rearm", answer.reason)
+        self.assertTrue(rearm().success)
+        self.robot.wait_until_standing(15)
+
+    def test_10_sits_and_stands_on_request(self):
+        self.robot.watch_falls = False
+        self.assertTrue(self.robot.request("sit").accepted)
+        self.robot.wait_for(lambda: self.robot.in_mode("sit"), 12, "sit down")
+        self.assertLess(self.robot.truth.pose.pose.position.z, 0.13)
+        start = self.robot.pose()
+        self.robot.drive(1.0, 0.2)
+        self.assertLess(math.hypot(*self.robot.moved_since(start)[:2]), 0.01)
+        refusal = self.robot.request("shell")
+        self.assertFalse(refusal.accepted)
+        self.assertGreater(len(refusal.reason), 20)
+        refusal = self.robot.request("dance")
+        self.assertFalse(refusal.accepted)
+        self.assertIn("hexapod", refusal.reason)
+        self.assertTrue(self.robot.request("hexapod").accepted)
+        self.robot.wait_until_standing(15)
+
+    def test_11_a_minute_of_pause_changes_nothing(self):
+        self.settle()
+        self.robot.drive(1.0, 0.15)
+        pause, unpause = (rospy.ServiceProxy(f"/gazebo/{word}_physics", Empty) for word in ("pause", "unpause"))
+        pause()
+        time.sleep(1.0)
+        stopped_at = rospy.get_time()
+        joints = list(self.robot.states.position)
+        time.sleep(60.0)  # the operator's wall clock: that is what is tested
+        self.assertEqual(rospy.get_time(), stopped_at)
+        unpause()
+        rospy.sleep(0.05)
+        self.assertLess(max(abs(a - b) for a, b in zip(joints, self.robot.states.position)), 0.3)
+        self.settle()
+        start = self.robot.pose()
+        self.robot.drive(1.5, 0.15)
+        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+
+    def test_12_reset_begins_anew(self):
+        self.settle()
+        self.robot.drive(1.0, 0.15)
+        self.robot.watch_falls = False
+        before = rospy.get_time()
+        rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
+        self.robot.wait_for(lambda: rospy.get_time() < before - 1.0 or rospy.get_time() < 1.0, 5, "the clock jumps back", wall_s=10)
+        self.robot.wait_for(lambda: not self.robot.in_mode("hexapod"), 3, "leave the mode", wall_s=15)
+        self.robot.wait_until_standing(20)
+        x, y, yaw = self.robot.pose()
+        self.assertLess(math.hypot(x, y), 0.05)
+        self.assertLess(math.hypot(self.robot.odom.pose.pose.position.x, self.robot.odom.pose.pose.position.y), 0.05)
+
+    def test_13_every_service_of_the_interface_is_there(self):
+        listed = set(rosservice.get_service_list())
+        for name in ("/request_mode", "/emergency_stop", "/rearm", "/compute_fk", "/compute_ik", "/gazebo/pause_physics",
+                     "/gazebo/unpause_physics", "/gazebo/reset_simulation", "/gazebo/reset_world", "/gains/set_parameters",
+                     "/shellbot_legs_controller/upper_6_shell/pid/set_parameters"):
+            self.assertIn(name, listed)
+
+
+if __name__ == "__main__":
+    rospy.init_node("chain_rostest")
+    rostest.rosrun("shellbot_bringup", "chain", ChainTest)

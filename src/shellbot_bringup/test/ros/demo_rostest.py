@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sim.launch demo:=true, headless and as fast as possible: ends by itself, with a summary within the promised figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import rostest
+
+NAME = "demo_rostest"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+class DemoTest(unittest.TestCase):
+
+    def test_demo_ends_with_a_summary(self):
+        port = free_port()
+        environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}")
+        environment.pop("DISPLAY", None)
+        with tempfile.TemporaryDirectory() as results:
+            process = subprocess.Popen(
+                ["roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "demo:=true", "rtf:=0", f"results:={results}"],
+                env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
+            try:
+                output, _ = process.communicate(timeout=240)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGINT)
+                output, _ = process.communicate(timeout=40)
+                self.fail("the demo did not end by itself:\n" + output[-4000:])
+            print(output[-6000:])
+            with open(os.path.join(results, "summary.json"), encoding="utf-8") as file:
+                summary = json.load(file)
+            pictures = [f for f in os.listdir(results) if f.endswith(".png")]
+        for part in ("forward", "sideways"):
+            commanded, walked = summary[part]["commanded_m"], summary[part]["walked_m"]
+            self.assertLess(abs(walked - commanded), 0.05 * abs(commanded), (part, summary[part]))
+            self.assertLess(abs(summary[part]["lateral_m"]), 0.03 * abs(commanded), (part, summary[part]))
+        self.assertLess(abs(summary["turn"]["turned_deg"] - summary["turn"]["commanded_deg"]),
+                        0.05 * abs(summary["turn"]["commanded_deg"]), summary["turn"])
+        self.assertGreater(summary["real_time_factor"], 0.3)
+        self.assertGreater(summary["start_s"], 0.0)
+        self.assertGreaterEqual(len(pictures), 3, "pictures of the run")
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_bringup", NAME, DemoTest)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Awkward starts: each ends in words that say what to do, or in a robot that stands."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import rostest
+from demo_rostest import free_port
+
+
+class Started:
+    """A process with its own master port, ended with its children whatever happens."""
+
+    def __init__(self, *command, port, **extra):
+        environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}", **extra)
+        environment.pop("DISPLAY", None)
+        self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.process = subprocess.Popen(list(command), env=environment, stdout=self.log, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def output(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def wait_for(self, *words, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            text = self.output()
+            if all(word in text for word in words):
+                return text
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        text = self.output()
+        if all(word in text for word in words):
+            return text
+        raise AssertionError(f"{words} not in the output:\n{text[-4000:]}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for sign, seconds in ((signal.SIGINT, 25), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+            if self.process.poll() is not None:
+                break
+            os.killpg(self.process.pid, sign)
+            try:
+                self.process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                continue
+        self.log.close()
+
+
+HEADLESS = ("gui:=false", "teleop:=none")
+
+
+class StartTest(unittest.TestCase):
+
+    def test_no_display_comes_up_and_ctrl_c_cleans_up(self):
+        port = free_port()
+        with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", port=port) as sim:
+            mode = subprocess.run(["timeout", "60", "rostopic", "echo", "-n1", "/foot_contacts"],
+                                  env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+            # rostopic comes before the master does: ask again until it is there
+            end = time.monotonic() + 60
+            while "position" not in mode.stdout and time.monotonic() < end:
+                mode = subprocess.run(["timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts"],
+                                      env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+            self.assertIn("position", mode.stdout, sim.output()[-4000:])
+            os.killpg(sim.process.pid, signal.SIGINT)
+            sim.process.wait(timeout=30)
+            text = sim.output()
+        self.assertNotIn("Traceback", text)
+        self.assertNotIn("escalating to SIGTERM", text)
+
+    def test_unknown_gait_at_the_start_names_the_choices(self):
+        port = free_port()
+        with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port) as sim:
+            text = sim.wait_for("moonwalk", "tripod", seconds=60)
+        self.assertNotIn("Traceback", text)
+
+    def test_unreadable_gaits_file_is_named(self):
+        port = free_port()
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as broken:
+            broken.write("tripod: [this is: no yaml\n")
+            broken.flush()
+            with Started("roscore", "-p", str(port), port=port):
+                time.sleep(2.0)
+                subprocess.run(["rosparam", "set", "/action_manager/gaits_file", broken.name],
+                               env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), check=True)
+                with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port) as sim:
+                    text = sim.wait_for(broken.name, seconds=60)
+        self.assertNotIn("Traceback", text)
+
+    def test_nodes_wait_for_a_late_roscore(self):
+        port = free_port()
+        with Started("rosrun", "shellbot_kinematics", "kinematics_server", port=port) as node:
+            node.wait_for("master", seconds=30)
+            self.assertIsNone(node.process.poll(), "the node gave up")
+            with Started("roscore", "-p", str(port), port=port):
+                node.wait_for("robot_description", seconds=60)
+                self.assertIsNone(node.process.poll(), "the node gave up")
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_bringup", "start", StartTest)
