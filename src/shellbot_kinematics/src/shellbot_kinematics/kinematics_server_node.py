@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Node `kinematics`: limb_references in, joint_targets out; services compute_fk and compute_ik."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Optional
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray
+from sensor_msgs.msg import JointState
+from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
+from shellbot_msgs.srv import ComputeFK, ComputeIK
+
+from shellbot_kinematics.errors import KinematicsError
+from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message, targets_to_message
+from shellbot_kinematics.limb_references_conversions import references_from_message
+from shellbot_kinematics.reports import JointTargets, Status
+from shellbot_kinematics.server_core import ServerCore
+from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_kinematics.solver_config import SolverConfig
+
+WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
+
+
+class KinematicsServer:
+    """Solve on arrival of limb_references; there is no timer in the way of a tick."""
+
+    def __init__(self, solver: ShellbotSolver) -> None:
+        self._core = ServerCore(solver)
+        self._lock = threading.Lock()
+        self._stamp = rospy.Time()
+        self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._services = [
+            rospy.Service("compute_fk", ComputeFK, lambda r: answer_fk(solver, r, self._measured())),
+            rospy.Service("compute_ik", ComputeIK, lambda r: answer_ik(solver, r, self._measured())),
+        ]
+        self._subscribers = [
+            rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("limb_references", LimbReferencesMsg, self._on_references, queue_size=1, tcp_nodelay=True),
+        ]
+
+    def run(self) -> None:
+        """Publish diagnostics until shutdown, once a second of wall clock: also while the simulation is paused."""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            with self._lock:
+                summary = self._core.summary()
+            try:
+                self._diagnostics.publish(summary_to_message(summary, rospy.get_name(), self._stamp))
+            except rospy.ROSException:  # shut down in between
+                return
+
+    def _measured(self):  # noqa: ANN202
+        with self._lock:
+            return self._core.measured.copy()
+
+    def _on_joint_states(self, message: JointState) -> None:
+        with self._lock:
+            complaint = self._core.update_measured(message.name, message.position)
+        if complaint:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {complaint}")
+
+    def _on_references(self, message: LimbReferencesMsg) -> None:
+        start = time.perf_counter()
+        with self._lock:
+            targets = self._solve(message)
+            if targets is None:
+                return
+            self._stamp = message.header.stamp
+            self._targets.publish(targets_to_message(targets, message.header.stamp))
+            self._core.note_duration(time.perf_counter() - start)
+        if not targets.all_reached:
+            self._complain(targets)
+
+    def _solve(self, message: LimbReferencesMsg) -> Optional[JointTargets]:
+        try:
+            try:
+                return self._core.tick(references_from_message(message))
+            except KinematicsError as error:
+                if self._core.missing:
+                    raise
+                rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: limb_references not used, all limbs hold: {error}")
+                return self._core.hold(message.header.stamp.to_sec())
+        except KinematicsError as error:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: no joint_targets: {error}")
+            return None
+
+    @staticmethod
+    def _complain(targets: JointTargets) -> None:
+        worst = [str(report) for report in targets.reports if not report.reached]
+        if any(targets.status == Status.BAD_REFERENCE):
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {'; '.join(worst)}")
+        else:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: out of reach, nearest point taken: {'; '.join(worst)}")
+
+
+def wait_for_description() -> str:
+    """Return the parameter robot_description as soon as it is there, and say what is being waited for."""
+    name = rospy.resolve_name("robot_description")
+    asked = 0
+    while not rospy.is_shutdown():
+        text = rospy.get_param("robot_description", "")
+        if text:
+            return str(text)
+        if asked % 25 == 0:  # every 5 s
+            rospy.logwarn(f"kinematics: waiting for the parameter {name}; load it with shellbot_description's description.launch")
+        asked += 1
+        time.sleep(0.2)
+    return ""
+
+
+def main() -> None:
+    """Run the node."""
+    # No node time is needed here, and /clock at every tick would only cost processor time
+    rospy.init_node("kinematics", disable_rostime=True)
+    text = wait_for_description()
+    if not text:
+        return
+    try:
+        names = {"solver": "solver", "clik_gain": "clik_gain", "tick": "tick", "blend_time": "blend_time"}
+        given = {key: rospy.get_param(f"~{name}") for key, name in names.items() if rospy.has_param(f"~{name}")}
+        solver = ShellbotSolver(text, SolverConfig(**given))
+    except (KinematicsError, TypeError) as error:
+        rospy.logfatal(f"kinematics: {error}")
+        sys.exit(1)
+    start = time.perf_counter()
+    solver.warm_up()  # before anything is advertised: the first tick must not wait for the compiler
+    seconds = time.perf_counter() - start
+    rospy.loginfo(f"kinematics: {solver.model.n} joints, solver {solver.config.solver}, kernels ready in {seconds:.2f} s")
+    KinematicsServer(solver).run()

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What the kinematics server does with what arrives, without ROS: measured joints, ticks, resets, a summary for diagnostics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_kinematics.errors import InvalidReferenceError
+from shellbot_kinematics.references import LimbReferences
+from shellbot_kinematics.reports import JointTargets, Status
+
+if TYPE_CHECKING:
+    from shellbot_kinematics.solver import ShellbotSolver
+
+_FINE = (Status.OK, Status.HELD)
+
+
+@dataclass
+class Statistics:
+    """Counts since the last summary."""
+
+    ticks: int = 0
+    refused: int = 0
+    resets: int = 0
+    troubled: Dict[str, str] = field(default_factory=dict)
+    slowest: float = 0.0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """State of the server for an operator: level 0 fine, 1 warning, 2 error; one sentence; values in words."""
+
+    level: int
+    text: str
+    values: Tuple[Tuple[str, str], ...]
+
+
+class ServerCore:
+    """Feeds a solver from messages that may be late, incomplete or wrong.
+
+    Parameters
+    ----------
+    solver : ShellbotSolver
+        Warmed up.
+    """
+
+    def __init__(self, solver: ShellbotSolver) -> None:
+        self.solver = solver
+        self.measured = np.full(solver.model.n, np.nan)
+        self._stamp: Optional[float] = None
+        self._index: Dict[str, int] = {name: i for i, name in enumerate(solver.names)}
+        self._names: Tuple[str, ...] = ()
+        self._from = self._to = np.empty(0, dtype=np.int64)
+        self._heard_joints = False
+        self._statistics = Statistics()
+
+    @property
+    def missing(self) -> Tuple[str, ...]:
+        """Driven joints without a measured position."""
+        return tuple(name for name, value in zip(self.solver.names, self.measured) if math.isnan(value))
+
+    def update_measured(self, names: Sequence[str], positions: Sequence[float]) -> str:
+        """Take measured joints; unknown names are passed over, those that do not come keep their last value.
+
+        Returns
+        -------
+        str
+            Why the message was not used; empty if it was.
+        """
+        if len(names) != len(positions):
+            return f"joint_states has {len(names)} names and {len(positions)} positions; expected as many: ignored"
+        if tuple(names) != self._names:
+            self._names = tuple(names)
+            pairs = [(i, self._index[name]) for i, name in enumerate(names) if name in self._index]
+            self._from = np.array([i for i, _ in pairs], dtype=np.int64)
+            self._to = np.array([j for _, j in pairs], dtype=np.int64)
+        if not self._to.size:
+            return "joint_states has none of the driven joints; is it another robot's?"
+        values = np.asarray(positions, dtype=np.float64)[self._from]
+        finite = np.isfinite(values)
+        self.measured[self._to[finite]] = values[finite]
+        self._heard_joints = True
+        return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
+
+    def tick(self, references: LimbReferences) -> JointTargets:
+        """Return the targets of one tick; a stamp older than the one before resets the solver.
+
+        Raises
+        ------
+        InvalidReferenceError
+            If there is nothing to command yet.
+        """
+        dt = self._time_step(references.stamp)
+        if not self._heard_joints:
+            raise InvalidReferenceError("waiting for joint_states: without them the first targets would jump; start a simulator")
+        targets = self.solver.solve(references, self.measured, dt)
+        self._note(targets)
+        return targets
+
+    def hold(self, stamp: float) -> JointTargets:
+        """Return the last targets once more, for a message that could not be read.
+
+        Raises
+        ------
+        InvalidReferenceError
+            As `tick`.
+        """
+        self._statistics.refused += 1
+        return self.tick(LimbReferences(stamp, math.nan, math.nan))
+
+    def note_duration(self, seconds: float) -> None:
+        """Take the time of one tick, wall clock, for the summary."""
+        self._statistics.slowest = max(self._statistics.slowest, seconds)
+
+    def summary(self) -> Summary:
+        """Return the state since the last summary, and count anew."""
+        s, self._statistics = self._statistics, Statistics()
+        level, text = 0, f"{s.ticks} ticks" if s.ticks else "waiting for limb_references"
+        if s.troubled:
+            level, text = 1, "; ".join(s.troubled[limb] for limb in sorted(s.troubled))
+        if s.refused:
+            level, text = 2, f"{s.refused} limb_references could not be read, everything held"
+        if not self._heard_joints:
+            level, text = (2 if s.ticks or s.refused else 1), "waiting for joint_states"
+        elif self.missing:
+            level, text = max(level, 1), f"no measured position of {', '.join(self.missing)}"
+        values: List[Tuple[str, str]] = [
+            ("solver", self.solver.config.solver),
+            ("ticks", str(s.ticks)),
+            ("refused", str(s.refused)),
+            ("resets", str(s.resets)),
+            ("slowest tick, ms", f"{1e3 * s.slowest:.3f}"),
+            ("driven joints", str(self.solver.model.n)),
+        ]
+        values += sorted(s.troubled.items())
+        return Summary(level, text, tuple(values))
+
+    def _time_step(self, stamp: float) -> float:
+        before, self._stamp = self._stamp, stamp
+        if before is None:
+            return 0.0
+        if stamp < before:
+            self.solver.reset()
+            self._statistics.resets += 1
+            return 0.0
+        return stamp - before
+
+    def _note(self, targets: JointTargets) -> None:
+        self._statistics.ticks += 1
+        if not targets.all_reached:
+            for report in targets.reports:
+                if report.status not in _FINE:
+                    self._statistics.troubled[report.limb] = str(report)
