@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from shellbot_simulator import node_parameters
-from shellbot_simulator.config import SimulatorConfig, load_config
 from shellbot_simulator.errors import ConfigError, ModelError
 from shellbot_simulator.node_parameters import joint_gains
 from shellbot_simulator.paths import config_path, resolve_uri
 from shellbot_simulator.servo import PidGains
+
+from shellbot_simulator import node_parameters
+from shellbot_simulator.config import SimulatorConfig, load_config
 
 
 def test_file_holds_every_setting_with_its_default():
@@ -23,7 +24,9 @@ def test_every_setting_has_a_comment():
     lines = config_path().read_text(encoding="utf-8").splitlines()
     keys = [number for number, line in enumerate(lines) if line and line[0].isalpha()]
     commented = [
-        n for n in keys if lines[n - 1].startswith("#") or any(lines[m].startswith("#") for m in range(max(0, n - 3), n))
+        n
+        for n in keys
+        if lines[n - 1].startswith("#") or any(lines[m].startswith("#") for m in range(max(0, n - 3), n))
     ]
     assert len(keys) > 15 and commented == keys
 

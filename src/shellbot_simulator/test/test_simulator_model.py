@@ -7,11 +7,12 @@ import mujoco
 import numpy as np
 import pytest
 import tiny_robot
-from shellbot_simulator.config import SimulatorConfig
 from shellbot_simulator.errors import ModelError
 from shellbot_simulator.model_builder import build_model, urdf_mass
 from shellbot_simulator.shape_points import shape_points
 from shellbot_simulator.simulator import Simulator
+
+from shellbot_simulator.config import SimulatorConfig
 
 
 def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
@@ -46,7 +47,9 @@ def test_model_holds_masses_limits_and_damping_of_the_urdf():
 
 
 def test_visual_shapes_do_not_collide_and_exclusions_are_taken():
-    model = build(collision_exclusions=frozenset({frozenset({"left_link", "right_link"}), frozenset({"left_link", "none"})}))
+    model = build(
+        collision_exclusions=frozenset({frozenset({"left_link", "right_link"}), frozenset({"left_link", "none"})})
+    )
     visual = model.geom_group == 2
     assert visual.sum() == 1 and not model.geom_contype[visual].any()
     assert model.nexclude == 1

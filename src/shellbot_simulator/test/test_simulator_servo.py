@@ -146,7 +146,7 @@ def test_command_is_clamped_to_the_limits(simulator):
     ("position", "says"),
     [
         ([0.0], r"Dimension of command \(1\) does not match number of joints \(2\)! Not executing!"),
-        ([0.0, np.nan], "joint right is nan"),
+        ([0.0, np.nan], "Command for joint right is nan"),
         ([np.inf, 0.0], "joint left is inf"),
     ],
 )

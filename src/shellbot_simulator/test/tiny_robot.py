@@ -9,11 +9,13 @@ from shellbot_simulator.robot_profile import RobotProfile
 from shellbot_simulator.servo import PidGains
 
 _ARM = """
-<joint name="{name}" type="revolute"><parent link="chassis"/><child link="{name}_link"/><origin xyz="{x} 0 0"/><axis xyz="0 0 1"/>
+<joint name="{name}" type="revolute"><parent link="chassis"/><child link="{name}_link"/><origin xyz="{x} 0 0"/>
+  <axis xyz="0 0 1"/>
   <limit lower="-1.5" upper="1.5" effort="1.5" velocity="6.2"/><dynamics damping="{damping}"/></joint>
 <link name="{name}_link"><inertial><mass value="0.05"/><origin xyz="0.05 0 0"/>
   <inertia ixx="2e-5" iyy="5e-5" izz="5e-5" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="{name}_fixed" type="fixed"><parent link="{name}_link"/><child link="{name}_tip"/><origin xyz="0.1 0 0"/></joint>
+<joint name="{name}_fixed" type="fixed"><parent link="{name}_link"/><child link="{name}_tip"/>
+  <origin xyz="0.1 0 0"/></joint>
 <link name="{name}_tip"/>
 """
 
@@ -22,7 +24,8 @@ URDF = (
 <joint name="base_fixed" type="fixed"><parent link="base_link"/><child link="chassis"/></joint>
 <link name="chassis"><inertial><mass value="20"/><origin xyz="0 0 -0.04"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
-  <visual><geometry><box size="0.3 0.3 0.1"/></geometry><material name="red"><color rgba="0.9 0.1 0.1 1"/></material></visual>
+  <visual><geometry><box size="0.3 0.3 0.1"/></geometry>
+  <material name="red"><color rgba="0.9 0.1 0.1 1"/></material></visual>
   <collision><geometry><box size="0.3 0.3 0.1"/></geometry></collision></link>
 """
     + _ARM.format(name="left", x=0.05, damping=0.2427)

@@ -1,2 +1,36 @@
 # SPDX-License-Identifier: MIT
 """The embedded simulator: MuJoCo physics behind the names of gazebo_ros and ros_control."""
+
+from .config import TICK, SimulatorConfig, load_config
+from .errors import (
+    CommandError,
+    ConfigError,
+    ModelError,
+    RenderError,
+    SimulationDivergedError,
+    SimulatorError,
+)
+from .robot_profile import RobotProfile
+from .servo import PidGains
+from .shellbot_profile import shellbot_profile
+from .simulator import Simulator
+from .state import GroundContacts, ImuSample, SimState
+
+__all__ = [
+    "CommandError",
+    "ConfigError",
+    "GroundContacts",
+    "ImuSample",
+    "ModelError",
+    "PidGains",
+    "RenderError",
+    "RobotProfile",
+    "SimState",
+    "SimulationDivergedError",
+    "Simulator",
+    "SimulatorConfig",
+    "SimulatorError",
+    "TICK",
+    "load_config",
+    "shellbot_profile",
+]

@@ -41,7 +41,7 @@ class Camera:
         self._thread.start()
 
     def offer(self, simulator: Simulator) -> None:
-        """Called at every tick: hands over a copy of the position if a picture is due, wanted and the renderer free."""
+        """Hand over a copy of the position, if a picture is due, wanted and the renderer free; call at every tick."""
         tick = simulator.tick_count
         if tick % self._period_ticks or not self._publisher.get_num_connections():
             return

@@ -9,6 +9,7 @@ import numpy as np
 from std_msgs.msg import Float64MultiArray
 
 from .errors import CommandError
+from .joint_arrays import checked_positions
 
 _PREFIX = "stamp:"
 
@@ -21,15 +22,7 @@ def command_from_message(message: Float64MultiArray, joint_names: Sequence[str])
     CommandError
         For a wrong length, a value that is not finite or a stamp that is no number.
     """
-    position = np.array(message.data, dtype=float)
-    if position.size != len(joint_names):
-        # the text of effort_controllers/JointGroupPositionController
-        raise CommandError(
-            f"Dimension of command ({position.size}) does not match number of joints ({len(joint_names)})! Not executing!"
-        )
-    bad = np.flatnonzero(~np.isfinite(position))
-    if bad.size:
-        raise CommandError(f"Command for joint {joint_names[bad[0]]} is {position[bad[0]]}, which is not finite! Not executing!")
+    position = checked_positions(message.data, joint_names)
     label = message.layout.dim[0].label if message.layout.dim else ""
     if not label.startswith(_PREFIX):
         return position, None

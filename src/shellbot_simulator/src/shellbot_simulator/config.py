@@ -30,7 +30,8 @@ class SimulatorConfig:
     solver: str = "Newton"
     cone: str = "elliptic"
     iterations: int = 20
-    ls_iterations: int = 10
+    ls_iterations: int = 50
+    friction_stiffness_ratio: float = 10.0
     contact_solref: Tuple[float, float] = (0.006, 1.0)
     contact_solimp: Tuple[float, float, float] = (0.95, 0.99, 0.001)
     friction: float = 0.8
@@ -56,6 +57,7 @@ class SimulatorConfig:
         _one_of("cone", self.cone, CONES)
         _in_range("iterations", self.iterations, 1, 1000)
         _in_range("ls_iterations", self.ls_iterations, 1, 1000)
+        _in_range("friction_stiffness_ratio", self.friction_stiffness_ratio, 1.0, 100.0)
         _in_range("contact_solref[0]", self.contact_solref[0], 2 * self.timestep, 1.0, "s (at least two time steps)")
         _in_range("contact_solref[1]", self.contact_solref[1], 0.1, 10.0)
         for index, value in enumerate(self.contact_solimp[:2]):

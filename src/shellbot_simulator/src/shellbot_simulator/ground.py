@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 
 from .errors import ModelError
-from .model_builder import COLLISION_GROUP, FLOOR
+from .model_builder import COLLISION_GROUP
+from .scene import FLOOR
 from .shape_points import ShapePoints, shape_points
 from .state import GroundContacts
 
@@ -36,17 +37,28 @@ class GroundSensor:
         self._foot_bodies = np.array([_body(model, name) for name in foot_links], dtype=int)
         # the tip is a massless link; the shapes belong to the link it is fixed to
         self._shank_bodies = np.array([model.body_parentid[body] for body in self._foot_bodies], dtype=int)
+        self._foot_of_body = np.full(model.nbody, -1)
+        self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
         solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
         self._all_points = shape_points(model, solid)
         self._foot_points = [
             self._points_of_foot(foot, [g for g in solid if model.geom_bodyid[g] == shank])
             for foot, shank in zip(self._foot_bodies, self._shank_bodies)
         ]
-        self._foot_stack = ShapePoints(
-            *(np.concatenate([getattr(p, name) for p in self._foot_points]) for name in ("body", "p_body", "radius"))
-        ) if self._foot_points else shape_points(model, [])
+        self._foot_stack = (
+            ShapePoints(
+                *(
+                    np.concatenate([getattr(p, name) for p in self._foot_points])
+                    for name in ("body", "p_body", "radius")
+                )
+            )
+            if self._foot_points
+            else shape_points(model, [])
+        )
         counts = [len(points.body) for points in self._foot_points]
-        self._foot_starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
+        self._foot_starts = (
+            np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
+        )
 
     def _points_of_foot(self, foot: int, geoms: List[int]) -> ShapePoints:
         tip = self._model.body_pos[foot]  # the foot link is fixed to the shank: its offset in the shank's frame
@@ -72,33 +84,40 @@ class GroundSensor:
 
     def read(self, data: mujoco.MjData) -> GroundContacts:
         """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
-        feet = len(self._foot_bodies)
-        force = np.zeros((feet, 3))
-        total = np.zeros(3)
-        others = set()
         contact = data.contact
-        penetration = max(0.0, -float(np.min(contact.dist, initial=0.0)))
-        wrench = np.zeros(6)
-        for index in np.flatnonzero((contact.geom == self._floor).any(axis=1)):
-            mujoco.mj_contactForce(self._model, data, int(index), wrench)
-            one = contact[index]
-            floor_first = one.geom[0] == self._floor
-            # rows of the frame are the contact's axes, the normal points from the first geom to the second
-            f_robot = wrench[:3] @ one.frame.reshape(3, 3) * (1.0 if floor_first else -1.0)
-            total += f_robot
-            body = self._model.geom_bodyid[one.geom[1 if floor_first else 0]]
-            foot = self._foot_of(data, int(body), one.pos)
-            if foot >= 0:
-                force[foot] += f_robot
-            else:
-                others.add(self._model.body(body).name)
-        return GroundContacts(force[:, 2] > _LOADED, force, total, tuple(sorted(others)), penetration)
+        geoms, distance = contact.geom, contact.dist
+        on_floor = (geoms == self._floor).any(axis=1)
+        rows = np.flatnonzero(on_floor)
+        floor_first = geoms[rows, 0] == self._floor
+        bodies = self._model.geom_bodyid[np.where(floor_first, geoms[rows, 1], geoms[rows, 0])]
+        feet = self._foot_of_body[bodies]
+        gap = (
+            np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
+            if len(self._foot_bodies)
+            else 0.0
+        )
+        is_foot = (feet >= 0) & (gap <= self._foot_radius)
+        # the normal points from the first geom to the second: towards the robot if the floor is the first
+        sign = np.where(floor_first, 1.0, -1.0)
+        f_robot = sign[:, None] * self._contact_forces(data, rows)
+        foot_force = np.zeros((len(self._foot_bodies), 3))
+        np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
+        others = {self._model.body(int(body)).name for body in bodies[~is_foot]}
+        return GroundContacts(
+            foot_contact=foot_force[:, 2] > _LOADED,
+            foot_force=foot_force,
+            ground_force=f_robot.sum(axis=0),
+            other_links=tuple(sorted(others)),
+            max_penetration=max(0.0, -float(np.min(distance, initial=0.0))),
+        )
 
-    def _foot_of(self, data: mujoco.MjData, body: int, position: np.ndarray) -> int:
-        for foot in np.flatnonzero(self._shank_bodies == body):
-            if np.linalg.norm(data.xpos[self._foot_bodies[foot]] - position) <= self._foot_radius:
-                return int(foot)
-        return -1
+    def _contact_forces(self, data: mujoco.MjData, rows: np.ndarray) -> np.ndarray:
+        """Return the forces of some contacts in the world frame, N, shape (len(rows), 3)."""
+        wrench = np.zeros((len(rows), 6))
+        for place, row in enumerate(rows):
+            mujoco.mj_contactForce(self._model, data, row, wrench[place])
+        frames = data.contact.frame[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
+        return np.einsum("ci,cij->cj", wrench[:, :3], frames)
 
 
 def _body(model: mujoco.MjModel, name: str) -> int:

@@ -44,7 +44,7 @@ class ImuSensor:
         self._noise = np.zeros((3, 3)) if self._rng is None else self._rng.standard_normal((3, 3))
 
     def rest(self, data: mujoco.MjData, gravity: float) -> None:
-        """Take the reading of a robot that stands still: a body placed on the floor carries no load before its first step."""
+        """Take the reading at rest: a robot just placed on the floor carries no load before its first step."""
         self.read(data)
         self._specific_force = data.site_xmat[self._site].reshape(3, 3).T @ np.array([0.0, 0.0, gravity])
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which command belongs to which tick, and when the simulator must wait for one.
 
-Tick k publishes the state stamped t_k and then steps with the newest command that was computed from a state before it (stamp <= t_(k-1)).
-Before tick k+1 the simulator waits for the command stamped t_k. So the latency is one tick, whatever the real-time factor.
+Tick k publishes the state stamped t_k and then steps with the newest command that was computed from a state before it
+(stamp <= t_(k-1)). Before tick k+1 the simulator waits for the command stamped t_k. So the latency is one tick,
+whatever the real-time factor.
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ class CommandGate:
         self._tick_ns = tick_ns
         self._wake = threading.Condition()
         self._interrupted = False
-        self._clear()
+        self._phase = Phase.HOLD
+        self._pending: Dict[int, np.ndarray] = {}
+        self._unstamped: Optional[np.ndarray] = None
+        self._published_ns = -1
+        self._applied_ns = -1
 
     @property
     def phase(self) -> Phase:
@@ -46,7 +51,10 @@ class CommandGate:
     def reset(self) -> None:
         """Forget every command; for a clock that starts again."""
         with self._wake:
-            self._clear()
+            self._phase = Phase.HOLD
+            self._pending.clear()
+            self._unstamped = None
+            self._published_ns = self._applied_ns = -1
 
     def offer(self, position: np.ndarray, stamp_ns: Optional[int]) -> Optional[str]:
         """Hand in a command (checked already).
@@ -69,7 +77,10 @@ class CommandGate:
                 self._wake.notify_all()
                 return None
             if stamp_ns > self._published_ns:
-                return f"command stamped {stamp_ns / 1e9:.2f} s lies ahead of the clock ({self._published_ns / 1e9:.2f} s); from before a reset?"
+                return (
+                    f"command stamped {stamp_ns / 1e9:.2f} s is ahead of the clock ({self._published_ns / 1e9:.2f} s) "
+                    "and is dropped; it is from before a reset, or its sender's clock is wrong"
+                )
             if stamp_ns <= self._applied_ns:
                 return None  # a duplicate or a late one: newer ones are in force already
             self._pending[stamp_ns] = position
@@ -94,14 +105,15 @@ class CommandGate:
         """
         with self._wake:
             usable = [stamp for stamp in self._pending if stamp <= limit_ns]
-            newest = None
+            newest: Optional[np.ndarray] = None
             if usable:
                 self._applied_ns = max(usable)
                 newest = self._pending[self._applied_ns]
                 for stamp in usable:
                     del self._pending[stamp]
             if self._unstamped is not None:
-                newest, self._unstamped = self._unstamped, None
+                newest = self._unstamped
+                self._unstamped = None
             return newest
 
     def wait(self, stamp_ns: int, timeout: float) -> bool:
@@ -110,8 +122,8 @@ class CommandGate:
         Returns
         -------
         bool
-            True if the next tick may begin (the command is here, or the phase needs none); False if `interrupt` was called
-            or the time is over: call `give_up` then, or wait again.
+            True if the next tick may begin (the command is here, or the phase needs none); False if `interrupt` was
+            called or the time is over: call `give_up` then, or wait again.
         """
         with self._wake:
             self._wake.wait_for(lambda: self._interrupted or self._may_go(stamp_ns), timeout)
@@ -132,10 +144,3 @@ class CommandGate:
 
     def _may_go(self, stamp_ns: int) -> bool:
         return self._phase is not Phase.LOCKED or stamp_ns in self._pending or stamp_ns <= self._applied_ns
-
-    def _clear(self) -> None:
-        self._phase = Phase.HOLD
-        self._pending: Dict[int, np.ndarray] = {}
-        self._unstamped: Optional[np.ndarray] = None
-        self._published_ns = -1
-        self._applied_ns = -1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List, Tuple
+from typing import Dict, Tuple
 
 import mujoco
 import numpy as np
@@ -13,13 +13,12 @@ from .config import SimulatorConfig
 from .errors import ModelError
 from .paths import resolve_uri
 from .robot_profile import RobotProfile
+from .scene import add_scene, set_contact
 
 VISUAL_GROUP, COLLISION_GROUP = 2, 3
 """Geom groups by MuJoCo's custom: the viewer shows group 2 and hides group 3."""
 
 IMU_SITE = "imu"
-FLOOR = "floor"
-CAMERA = "follow"
 _COMPILER = {
     "fusestatic": "false",  # keep fixed links: their names are frames, and exclusions are per link
     "discardvisual": "false",  # pictures need the visual shapes
@@ -59,7 +58,7 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
     base = spec.body(root)
     base.add_freejoint(name="base_free")
     _style_geoms(spec, config)
-    _add_scene(spec, base, config)
+    add_scene(spec, base, config)
     _add_servos(spec, profile, efforts)
     _add_couplings(spec, profile, config)
     _add_exclusions(spec, profile)
@@ -90,7 +89,9 @@ def _parse(urdf_text: str) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(urdf_text)
     except ElementTree.ParseError as error:
-        raise ModelError(f"the robot description is not XML ({error}); is xacro's output in robot_description?") from error
+        raise ModelError(
+            f"the robot description is not XML ({error}); is xacro's output in robot_description?"
+        ) from error
 
 
 def _prepare_urdf(urdf_text: str, profile: RobotProfile) -> Tuple[str, Dict[str, float], str]:
@@ -101,14 +102,17 @@ def _prepare_urdf(urdf_text: str, profile: RobotProfile) -> Tuple[str, Dict[str,
     extra = [name for name in joints if name not in profile.joint_names]
     if missing or extra:
         raise ModelError(
-            f"robot description and joint list disagree: missing joints {missing or 'none'}, undriven joints {extra or 'none'}; "
+            f"robot description and joint list disagree: missing joints {missing or 'none'}, undriven joints "
+            f"{extra or 'none'}; "
             "load robot_description and controllers.yaml of the same variant"
         )
     efforts = {}
     for name, joint in joints.items():
         limit = joint.find("limit")
         if joint.get("type") != "revolute" or limit is None:
-            raise ModelError(f"joint {name} is {joint.get('type')!r}; the simulator drives revolute joints with a <limit>")
+            raise ModelError(
+                f"joint {name} is {joint.get('type')!r}; the simulator drives revolute joints with a <limit>"
+            )
         efforts[name] = float(limit.get("effort", "0"))
         if not efforts[name] > 0.0:
             raise ModelError(f"joint {name} has effort {efforts[name]} N m; it must be > 0")
@@ -133,6 +137,7 @@ def _set_options(spec: mujoco.MjSpec, config: SimulatorConfig) -> None:
     option.cone = getattr(mujoco.mjtCone, f"mjCONE_{config.cone.upper()}")
     option.iterations = config.iterations
     option.ls_iterations = config.ls_iterations
+    option.impratio = config.friction_stiffness_ratio
     option.gravity = np.array([0.0, 0.0, -config.gravity])
 
 
@@ -145,66 +150,7 @@ def _style_geoms(spec: mujoco.MjSpec, config: SimulatorConfig) -> None:
         geom.group = COLLISION_GROUP
         geom.contype = 1  # the floor has conaffinity 1
         geom.conaffinity = 1 if config.self_collision else 0
-        _set_contact(geom, config)
-
-
-def _set_contact(geom: mujoco.MjsGeom, config: SimulatorConfig) -> None:
-    geom.solref[:2] = config.contact_solref
-    geom.solimp[:3] = config.contact_solimp
-    geom.friction = np.array([config.friction, config.torsional_friction, config.rolling_friction])
-
-
-def _add_scene(spec: mujoco.MjSpec, base: mujoco.MjsBody, config: SimulatorConfig) -> None:
-    spec.add_texture(
-        name="sky",
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=[0.75, 0.83, 0.92],
-        rgb2=[0.32, 0.42, 0.55],
-        width=256,
-        height=256,
-    )
-    spec.add_texture(
-        name="checker",
-        type=mujoco.mjtTexture.mjTEXTURE_2D,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=[0.52, 0.56, 0.60],
-        rgb2=[0.44, 0.48, 0.52],
-        width=256,
-        height=256,
-    )
-    textures = [""] * int(mujoco.mjtTextureRole.mjNTEXROLE)
-    textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = "checker"
-    # one repeat is two tiles; 2 x 2 tiles of 0.1 m per 0.2 m make distances readable in pictures
-    spec.add_material(name="checker", textures=textures, texrepeat=[5, 5], texuniform=True, reflectance=0.0)
-    floor = spec.worldbody.add_geom(
-        name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], material="checker", contype=1, conaffinity=1, group=0
-    )
-    _set_contact(floor, config)
-    spec.worldbody.add_light(
-        name="sun", pos=[0.6, -0.4, 3.0], dir=[-0.2, 0.15, -1.0], diffuse=[0.7, 0.7, 0.7], castshadow=True
-    )
-    spec.worldbody.add_light(name="fill", pos=[-2, 2, 3], dir=[0.5, -0.5, -0.7], diffuse=[0.25, 0.25, 0.28], castshadow=False)
-    # keeps its direction in the world while the base moves: the horizon does not shake with the body
-    base.add_camera(
-        name=CAMERA, mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACK, pos=[0.65, -0.75, 0.5], quat=_look_at([0.65, -0.75, 0.5]), fovy=45
-    )
-    spec.visual.headlight.ambient = np.array([0.35, 0.35, 0.35])
-    spec.visual.headlight.diffuse = np.array([0.25, 0.25, 0.25])
-    spec.visual.quality.shadowsize = 2048
-    spec.visual.map.znear = 0.01
-    spec.stat.extent = 1.0
-    spec.stat.center = np.array([0.0, 0.0, 0.15])
-
-
-def _look_at(position: List[float]) -> np.ndarray:
-    """Quaternion (w, x, y, z) of a camera at `position` looking at the origin, world z up (a camera looks along -z)."""
-    z_axis = np.asarray(position) / np.linalg.norm(position)
-    x_axis = np.cross([0.0, 0.0, 1.0], z_axis)
-    x_axis /= np.linalg.norm(x_axis)
-    quaternion = np.zeros(4)
-    mujoco.mju_mat2Quat(quaternion, np.column_stack([x_axis, np.cross(z_axis, x_axis), z_axis]).ravel())
-    return quaternion
+        set_contact(geom, config)
 
 
 def _add_servos(spec: mujoco.MjSpec, profile: RobotProfile, efforts: Dict[str, float]) -> None:

@@ -23,7 +23,8 @@ def config_path() -> Path:
         if candidate.is_file():
             return candidate
     raise ModelError(
-        f"config/simulator.yaml not found beside {here.parents[2]} nor in ROS_PACKAGE_PATH; source the workspace's setup.bash"
+        f"config/simulator.yaml not found beside {here.parents[2]} nor in ROS_PACKAGE_PATH; "
+        "source the workspace's setup.bash"
     )
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Offscreen pictures from a child process.
 
-A process of its own, because software rendering takes tens of milliseconds that the physics loop must not wait for, because an OpenGL
-library that fails may take its process with it, and because the choice between EGL and OSMesa can be made only once per process.
+A process of its own, because software rendering takes tens of milliseconds that the physics loop must not wait for,
+because an OpenGL library that fails may take its process with it, and because the choice between EGL and OSMesa can be
+made only once per process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -69,7 +71,9 @@ class RenderProcess:
             pixels = self._ask((np.array(qpos), width, height))
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             self.close()  # the next picture starts a new child
-            raise RenderError(f"the rendering process ended unexpectedly ({error!r}); the next picture starts it again") from error
+            raise RenderError(
+                f"the rendering process ended unexpectedly ({error!r}); the next picture starts it again"
+            ) from error
         return np.frombuffer(pixels, dtype=np.uint8).reshape(height, width, 3)
 
     def close(self) -> None:
@@ -79,10 +83,8 @@ class RenderProcess:
             return
         for stream in (process.stdin, process.stdout):
             if stream:
-                try:
+                with contextlib.suppress(OSError):  # the child may be gone already
                     stream.close()
-                except OSError:
-                    pass  # the child is gone already
         try:
             process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:
@@ -103,7 +105,9 @@ class RenderProcess:
             reasons.append(f"{backend}: {answer}")
             self.close()
         self._failure = (
-            "no offscreen rendering here (" + "; ".join(reasons) + "). Install libegl1 and libgl1-mesa-dri, or libosmesa6"
+            "no offscreen rendering here ("
+            + "; ".join(reasons)
+            + "). Install libegl1 and libgl1-mesa-dri, or libosmesa6"
         )
         raise RenderError(self._failure)
 

@@ -6,6 +6,7 @@ Run as a script with MUJOCO_GL set; needs nothing of the package, so that it sta
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
@@ -64,10 +65,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    try:
+    with contextlib.suppress(BrokenPipeError):  # the parent may be gone
         serve(sys.stdin.buffer, answers)
-    except (BrokenPipeError, KeyboardInterrupt):
-        pass  # the parent is gone
 
 
 if __name__ == "__main__":

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import FrozenSet, Mapping, Optional, Sequence, Tuple
-
-import numpy as np
-import shellbot_description
+from typing import FrozenSet, Tuple
 
 from .errors import ModelError
 from .servo import PidGains

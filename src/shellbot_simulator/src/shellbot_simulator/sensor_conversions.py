@@ -33,7 +33,9 @@ def stamp_of(tick: int) -> rospy.Time:
 
 def joint_state_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -> JointState:
     """Return position (rad), velocity (rad/s) and servo torque (N m) of every driven joint."""
-    message = JointState(name=names, position=state.q.tolist(), velocity=state.dq.tolist(), effort=state.effort.tolist())
+    message = JointState(
+        name=names, position=state.q.tolist(), velocity=state.dq.tolist(), effort=state.effort.tolist()
+    )
     message.header.stamp = stamp
     return message
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The servos: one PID per joint, as effort_controllers/JointGroupPositionController does it, inside the torque limit."""
+"""The servos: one PID per joint, as in effort_controllers/JointGroupPositionController, inside the torque limit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class PidGains:
             raise CommandError("i_clamp_min and i_clamp_max must be finite numbers; keeping the former gains")
         if not self.i_clamp_min <= 0.0 <= self.i_clamp_max:
             raise CommandError(
-                f"i_clamp_min = {self.i_clamp_min} <= 0 <= i_clamp_max = {self.i_clamp_max} must hold; keeping the former gains"
+                f"i_clamp_min = {self.i_clamp_min} <= 0 <= i_clamp_max = {self.i_clamp_max} must hold; "
+                "keeping the former gains"
             )
 
 
@@ -54,8 +55,8 @@ class ServoBank:
 
         tau = p (cmd - q) + clamp(i * sum of (cmd - q) dt, i_clamp_min, i_clamp_max) + d (dcmd/dt - dq)
 
-    The physics engine evaluates `gain * ctrl + bias0 + bias1 * q + bias2 * dq` with the velocity part implicitly; so p and d
-    become gain, bias1 and bias2, and the rest goes into bias0. dcmd/dt is the change of the command over one tick.
+    The physics engine evaluates `gain * ctrl + bias0 + bias1 * q + bias2 * dq` with the velocity part implicitly; so p
+    and d become gain, bias1 and bias2, and the rest goes into bias0. dcmd/dt is the command's change over one tick.
 
     Parameters
     ----------

@@ -10,9 +10,10 @@ import mujoco
 import numpy as np
 
 from .config import TICK, SimulatorConfig, load_config
-from .errors import CommandError, SimulationDivergedError
+from .errors import SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
+from .joint_arrays import checked_positions
 from .model_builder import build_model
 from .pushes import Push, PushList
 from .render_process import RenderProcess
@@ -28,7 +29,8 @@ _BASE_Q, _BASE_V = 7, 6  # free base: position and quaternion; linear velocity i
 class Simulator:
     """Physics, servos and sensors of a robot, without ROS.
 
-    A command is held for a whole tick. Gains, friction and pushes may change between ticks. Not thread safe: one thread steps and reads.
+    A command is held for a whole tick. Gains, friction and pushes may change between ticks. Not thread safe: one thread
+    steps and reads.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class Simulator:
         SimState
             The first state. The lowest point of the robot is at height zero.
         """
-        start = self._checked(self.profile.spawn_q if q is None else q, "the start pose")
+        start = checked_positions(self.profile.spawn_q if q is None else q, self.joint_names)
         rng = None if seed is None else np.random.default_rng(seed)
         yaw = 0.0
         if rng is not None:
@@ -158,7 +160,7 @@ class Simulator:
         CommandError
             For a wrong length or a value that is not finite; the former command stays.
         """
-        target = np.clip(self._checked(position, "command"), self._range[:, 0], self._range[:, 1])
+        target = np.clip(checked_positions(position, self.joint_names), self._range[:, 0], self._range[:, 1])
         self._servos.set_command_rate((target - self._command) / TICK)
         self._command = target
         return target.copy()
@@ -240,7 +242,9 @@ class Simulator:
         self.config = self.config.replace(friction=friction)
         self.model.geom_friction[:, 0] = friction
 
-    def push(self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+    def push(
+        self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)
+    ) -> None:
         """Push a link from the next tick on.
 
         Parameters
@@ -255,7 +259,9 @@ class Simulator:
             Where, in the frame of the link, m.
         """
         name = link or self.model.body(self._base_body).name
-        self._pushes.add(Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration)))
+        self._pushes.add(
+            Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration))
+        )
 
     def render(self, width: int = 640, height: int = 480) -> np.ndarray:
         """Return a picture from the camera that follows the robot, (height, width, 3) uint8.
@@ -298,8 +304,8 @@ class Simulator:
         counts = [self.data.warning[int(kind)].number for kind in _FATAL_WARNINGS]
         if any(counts) or not np.isfinite(self.data.qpos).all():
             raise SimulationDivergedError(
-                f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or the "
-                "time step if it happens again"
+                f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
+                "the time step if it happens again"
             )
 
     def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
@@ -307,17 +313,3 @@ class Simulator:
             members: List[int] = [self.profile.index(name) for name in group]
             q[members] = q[members[0]]
         return q
-
-    def _checked(self, position: Sequence[float], what: str) -> np.ndarray:
-        array = np.array(position, dtype=float)
-        if array.shape != (self.joint_count,):
-            size = array.size if array.ndim <= 1 else array.shape
-            raise CommandError(
-                f"Dimension of command ({size}) does not match number of joints ({self.joint_count})! Not executing!"
-            )
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise CommandError(
-                f"{what}: joint {self.joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite angle in rad. Not executing!"
-            )
-        return array

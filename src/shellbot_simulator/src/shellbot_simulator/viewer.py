@@ -16,7 +16,9 @@ _PERIOD = 1.0 / 30.0  # s of wall time between pictures
 
 def wants_viewer(setting: str) -> bool:
     """Return whether to open a window: `true`, or `auto` where there is a display."""
-    return setting == "true" or (setting == "auto" and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")))
+    return setting == "true" or (
+        setting == "auto" and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    )
 
 
 class Viewer:

@@ -52,7 +52,9 @@ class WorldServices:
             self._requests.put((request, done))
             self._wake()
             if not done.wait(_WAIT):
-                raise rospy.ServiceException(f"{request.value}: the simulator is busy, it did not answer within {_WAIT} s; try again")
+                raise rospy.ServiceException(
+                    f"{request.value}: the simulator is busy, it did not answer within {_WAIT} s; try again"
+                )
             return EmptyResponse()
 
         return handle

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Checking arrays with one number per joint."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+
+from .errors import CommandError
+
+
+def checked_positions(position: Sequence[float], joint_names: Sequence[str]) -> np.ndarray:
+    """Return joint positions as a new array (n,), rad.
+
+    Parameters
+    ----------
+    position : sequence of float
+        One angle per joint, rad.
+    joint_names : sequence of str
+        The n joints.
+
+    Raises
+    ------
+    CommandError
+        For a wrong length, in the words of effort_controllers/JointGroupPositionController, or a value not finite.
+    """
+    array = np.array(position, dtype=float)
+    if array.shape != (len(joint_names),):
+        raise CommandError(
+            f"Dimension of command ({array.size}) does not match number of joints ({len(joint_names)})! Not executing!"
+        )
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise CommandError(
+            f"Command for joint {joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite angle in rad. "
+            "Not executing!"
+        )
+    return array
