@@ -44,6 +44,31 @@ class UpperConfig:
 
 
 @dataclass(frozen=True)
+class OdometryConfig:
+    """Odometry from the feet.
+
+    Attributes
+    ----------
+    distance_scale : tuple of 2 float
+        Walked over measured way, forward and sideways (calibrated).
+    slip_scale : float
+        A foot that moves this much (m) against the others in a tick counts half.
+    twist_time : float
+        Time constant of the published twist, s.
+    position_variance_rate : float
+        Growth of the position's variance with the way, m^2/m.
+    yaw_variance : float
+        Of the IMU's heading, rad^2.
+    """
+
+    distance_scale: Tuple[float, float]
+    slip_scale: float
+    twist_time: float
+    position_variance_rate: float
+    yaw_variance: float
+
+
+@dataclass(frozen=True)
 class ActionManagerConfig:
     """Everything that the core is told once.
 
@@ -61,16 +86,18 @@ class ActionManagerConfig:
         s of simulated time.
     joint_margin : float
         rad.
+    servo_lead : float
+        Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration.
     speed_cap : tuple of 3 float
         m/s, m/s, rad/s.
-    heading, body, posture, upper
+    heading, body, posture, upper, odometry
         See their classes.
     stride_kept : float
         Stride (m) that a body pose leaves to the feet.
     shift_range : tuple of 3 pairs, tilt_range : tuple of 3 float
         Box of body poses, m and rad.
-    contact_height : float
-        m above the lowest foot within which a foot may stand.
+    contact_height, contact_lag : float
+        m above the lowest foot within which a foot may stand; s by which the joints are behind.
     """
 
     gaits: Mapping[str, Gait]
@@ -79,6 +106,7 @@ class ActionManagerConfig:
     start_mode: str
     cmd_vel_timeout: float
     joint_margin: float
+    servo_lead: float
     speed_cap: Tuple[float, float, float]
     heading: HeadingConfig
     body: PoseLimits
@@ -87,7 +115,9 @@ class ActionManagerConfig:
     tilt_range: Tuple[float, float, float]
     posture: PostureConfig
     contact_height: float
+    contact_lag: float
     upper: UpperConfig
+    odometry: OdometryConfig
 
     def __post_init__(self) -> None:
         """Refuse a gait or a start mode that does not exist."""
@@ -120,10 +150,19 @@ _SECTIONS: Dict[str, Dict[str, Tuple[Any, ...]]] = {
         "standing_radius": (2, 0.05, 0.45, "m"),
         "upright": (0.1, 1.5, "rad"),
     },
-    "contact": {"height": (0.001, 0.05, "m")},
+    "contact": {"height": (0.001, 0.05, "m"), "lag": (0.0, 0.2, "s")},
     "upper": {"joint_rate": (0.05, 6.0, "rad/s"), "height": (2, -0.05, 0.2, "m"), "opening": (2, -1.5, 2.0, "rad")},
 }
-_SCALARS = {"cmd_vel_timeout": (0.05, 10.0, "s"), "joint_margin": (0.0, 0.5, "rad")}
+_SECTIONS["odometry"] = {
+    "distance_scale": (2, 0.5, 2.0, ""),
+    "slip_scale": (1e-5, 0.1, "m"),
+    "twist_time": (0.01, 5.0, "s"),
+    "position_variance_rate": (0.0, 1.0, "m^2/m"),
+    "yaw_variance": (0.0, 1.0, "rad^2"),
+}
+_SCALARS = {"cmd_vel_timeout": (0.05, 10.0, "s"), "joint_margin": (0.0, 0.5, "rad"), "servo_lead": (0.0, 0.002, "s^2")}
+
+_RANGES = ("x_range", "y_range", "z_range", "standing_radius", "height", "opening")
 
 
 def load_config(
@@ -154,6 +193,7 @@ def load_config(
         start_mode=start_mode,
         cmd_vel_timeout=scalars["cmd_vel_timeout"],
         joint_margin=scalars["joint_margin"],
+        servo_lead=scalars["servo_lead"],
         speed_cap=check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s"),
         heading=HeadingConfig(**sections["heading"]),
         body=PoseLimits(
@@ -164,7 +204,9 @@ def load_config(
         tilt_range=body["tilt_range"],
         posture=PostureConfig(**sections["posture"]),
         contact_height=sections["contact"]["height"],
+        contact_lag=sections["contact"]["lag"],
         upper=UpperConfig(**sections["upper"]),
+        odometry=OdometryConfig(**sections["odometry"]),
     )
 
 
@@ -177,7 +219,7 @@ def _section(name: str, values: Any, keys: Mapping[str, Tuple[Any, ...]]) -> Dic
         where = f"{name}.{key}"
         if len(limits) == 4:
             checked[key] = check_numbers(where, values[key], *limits)
-            if limits[0] == 2 and checked[key][0] > checked[key][1]:
+            if key in _RANGES and checked[key][0] > checked[key][1]:
                 raise ConfigError(f"{where} is {values[key]!r}; the first number must not be the greater one")
         else:
             checked[key] = check_number(where, values[key], *limits)

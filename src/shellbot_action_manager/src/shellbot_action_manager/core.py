@@ -10,7 +10,7 @@ import numpy as np
 from shellbot_action_manager.announcer import Announcer
 from shellbot_action_manager.body_pose import REST_POSE, feet_in_base, rpy_from_quaternion
 from shellbot_action_manager.config import ActionManagerConfig, load_config
-from shellbot_action_manager.contact_estimate import estimate_contacts
+from shellbot_action_manager.contact_estimate import ContactEstimator
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import LOWER_COUNT, RobotGeometry, load_geometry
 from shellbot_action_manager.interface import ActionOutput, ContactEstimate, Feedback, OperatorCommands
@@ -75,6 +75,7 @@ class ActionManagerCore:
         self._moves: Optional[Moves] = None
         self._settling: Optional[Moves] = None
         self._planted = np.zeros(6, dtype=bool)
+        self._contacts = ContactEstimator(self.config.contact_height, self.config.contact_lag)
         self._rpy: Optional[np.ndarray] = None
         self._after_stop = Mode.SIT
         self._rearming = False
@@ -313,8 +314,7 @@ class ActionManagerCore:
         if waiting:
             contacts = ContactEstimate(nobody, np.full(6, np.nan), np.full((6, 3), np.nan))
         else:
-            tolerance = self.config.contact_height
-            standing = estimate_contacts(self._p_measured, self._planted, self._orientation, tolerance)
+            standing = self._contacts.step(dt, self._p_measured, self._planted, self._orientation)
             phases = self._feet.phases if self._walking() else np.full(6, np.nan)
             contacts = ContactEstimate(standing, phases, self._p_measured)
         references = None if waiting else self._builder.build(t, dt, self._lower, self._upper)

@@ -15,7 +15,9 @@ _SCALARS = {
     "period_slow": (0.2, 5.0, "s"),
     "period_fast": (0.2, 5.0, "s"),
     "lift_height": (0.005, 0.10, "m"),
+    "lift_peak": (0.3, 0.6, ""),
     "dwell": (0.0, 0.3, ""),
+    "ramp": (0.05, 0.5, ""),
     "rest_radius": (0.20, 0.36, "m"),
     "stance_radius": (0.20, 0.36, "m"),
     "stance_height": (0.10, 0.22, "m"),
@@ -40,8 +42,12 @@ class Gait:
         Cycle time at creeping and at top speed, s.
     lift_height : float
         Top of the swing above the ground, m.
+    lift_peak : float
+        Share of the swing at which the foot is highest.
     dwell : float
         Share of the swing at each end in which the foot moves only vertically over the ground.
+    ramp : float
+        Share of the rest at each end in which it speeds up and slows down.
     rest_radius, stance_radius, stance_height : float
         Circle on which the feet stand at rest and while walking, and height of the body's centre, m.
     stride_limit : float
@@ -56,7 +62,9 @@ class Gait:
     period_slow: float
     period_fast: float
     lift_height: float
+    lift_peak: float
     dwell: float
+    ramp: float
     rest_radius: float
     stance_radius: float
     stance_height: float

@@ -142,7 +142,15 @@ class OnFeet:
             self._heading.reset()
         feet_twist = (self.twist + correction) * np.asarray(self.gait.slip_scale)
         self._state = self._within_reach(dt, feet_twist, usage)
-        return feet_in_base(self._state.p_feet, self.pose, self.gait.stance_height)
+        return feet_in_base(self._led_feet(), self.pose, self.gait.stance_height)
+
+    def _led_feet(self) -> np.ndarray:
+        """Return the feet in W, (6, 3), with the servos' lead: a spring k that moves an inertia J has to be J/k a ahead."""
+        led = self._state.p_feet + self._config.servo_lead * self._state.a_feet
+        led[:, 2] = np.maximum(led[:, 2], 0.0)
+        if self._legs.reachable(feet_in_base(led, self.pose, self.gait.stance_height)):
+            return led
+        return self._state.p_feet
 
     def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
         """Return the next state; with less speed and lift when a foot would leave its leg's reach (in sudden reversals)."""

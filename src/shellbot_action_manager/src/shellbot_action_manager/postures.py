@@ -42,7 +42,7 @@ class JointMove:
     def step(self, dt: float) -> np.ndarray:
         """Return the joints (6, 4) one tick later."""
         self._time += dt
-        return self._start + smooth_step(np.array(self.progress))[0] * (self._goal - self._start)
+        return self._start + smooth_step(np.array(self.progress)) * (self._goal - self._start)
 
 
 class FootMove(JointMove):

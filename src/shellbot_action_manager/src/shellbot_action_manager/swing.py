@@ -3,39 +3,63 @@
 
 from __future__ import annotations
 
+import math
 from typing import Tuple
 
 import numpy as np
 
 
-def smooth_step(share: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the minimum-jerk step 10 u^3 - 15 u^4 + 6 u^5 and its derivative, for `share` clipped to 0..1.
-
-    Value, first and second derivative are those of a point at rest at both ends.
-    """
+def smooth_step(share: np.ndarray) -> np.ndarray:
+    """Return the minimum-jerk step 10 u^3 - 15 u^4 + 6 u^5 for `share` clipped to 0..1: at rest at both ends."""
     u = np.clip(share, 0.0, 1.0)
-    return u * u * u * (10.0 + u * (6.0 * u - 15.0)), 30.0 * u * u * (1.0 - u) * (1.0 - u)
+    return u * u * u * (10.0 + u * (6.0 * u - 15.0))
 
 
-def lift_profile(share: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the height 0..1 of the foot and its derivative at a share 0..1 of the swing.
-
-    h(u) = 16 u^2 (1 - u)^2: height and vertical speed are zero at both ends, the top is 1 at u = 1/2. The foot leaves
-    the ground with an acceleration (h'' = 32), on purpose: the leg first takes back its sag under load, and the sooner
-    it does the less the foot drags.
-    """
-    u = np.clip(share, 0.0, 1.0)
-    return 16.0 * u * u * (1.0 - u) * (1.0 - u), 32.0 * u * (1.0 - u) * (1.0 - 2.0 * u)
-
-
-def travel_profile(share: np.ndarray, dwell: float) -> np.ndarray:
-    """Return how far along its way over the ground, 0..1, the foot is at a share 0..1 of the swing.
+def lift_profile(share: float, peak: float) -> Tuple[float, float]:
+    """Return the height 0..1 of the foot at a share 0..1 of the swing, and its second derivative by the share.
 
     Parameters
     ----------
-    share : array
+    share : float
+        Share of the swing that is over.
+    peak : float
+        Share at which the foot is highest, 0.3..0.5; an early peak lets the foot down gently.
+
+    Notes
+    -----
+    h(u) = u^3 (1 - u)^n / h_max with n = 3 (1 - peak) / peak: height, speed and acceleration are zero at both ends.
+    """
+    u = min(max(share, 0.0), 1.0)
+    v, n = 1.0 - u, 3.0 * (1.0 - peak) / peak
+    scale = 1.0 / (peak**3 * (1.0 - peak) ** n)
+    bend = 6.0 * u * v**n - 6.0 * n * u * u * v ** (n - 1.0) + n * (n - 1.0) * u**3 * v ** (n - 2.0)
+    return scale * u**3 * v**n, scale * bend
+
+
+def travel_profile(share: float, dwell: float, ramp: float) -> Tuple[float, float]:
+    """Return how far along its way over the ground, 0..1, the foot is, and the second derivative by the share.
+
+    Parameters
+    ----------
+    share : float
         Share of the swing that is over.
     dwell : float
-        Share at each end in which the foot stays over its point on the ground, 0..0.5.
+        Share at each end in which the foot stays over its point on the ground, 0..0.3.
+    ramp : float
+        Share of the rest at each end in which the foot speeds up and slows down, 0.05..0.5.
+
+    Notes
+    -----
+    Speed rises as (1 - cos(pi u / a)) / 2 over the ramp a, stays, and falls likewise; its top is 1 / (1 - a) of the mean.
+    A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at both ends.
     """
-    return smooth_step((np.asarray(share) - dwell) / (1.0 - 2.0 * dwell))[0]
+    u = min(max((share - dwell) / (1.0 - 2.0 * dwell), 0.0), 1.0)
+    near = min(u, 1.0 - u)  # the curve is point-symmetric about its middle
+    bend = 0.0
+    if near < ramp:
+        way = 0.5 * near - ramp / (2.0 * math.pi) * math.sin(math.pi * near / ramp)
+        bend = 0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * (1.0 - 2.0 * dwell) ** 2)
+    else:
+        way = near - 0.5 * ramp
+    way /= 1.0 - ramp
+    return (way, bend) if u <= 0.5 else (1.0 - way, -bend)

@@ -46,6 +46,8 @@ class WalkState:
         Feet in W, m.
     p_lift, p_target : (6, 2) array
         Where the present swing began and ends on the ground, in W, m.
+    a_feet : (6, 3) array
+        Acceleration of the swinging feet over the ground, m/s^2.
     """
 
     phase: float
@@ -55,6 +57,7 @@ class WalkState:
     p_feet: np.ndarray
     p_lift: np.ndarray
     p_target: np.ndarray
+    a_feet: np.ndarray
 
 
 def standing_at(p_feet: np.ndarray) -> WalkState:
@@ -62,7 +65,7 @@ def standing_at(p_feet: np.ndarray) -> WalkState:
     feet = np.zeros((6, 3))
     feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
     nobody = np.zeros(6, dtype=bool)
-    return WalkState(0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy())
+    return WalkState(0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)))
 
 
 def is_home(state: WalkState, gait: Gait) -> bool:
@@ -119,15 +122,20 @@ def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: f
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
 
+    a_feet = np.zeros((6, 3))
     swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
     for k in np.flatnonzero(swinging):
         if share[k] < _TARGET_FROZEN_FROM or lifting[k]:
             ahead = (1.0 - share[k]) * swing_time + 0.5 * stance_time
             p_target[k] = carry_along(neutral[k : k + 1], twist, ahead)[0]
-        p_feet[k, :2] = p_lift[k] + travel_profile(share[k], gait.dwell) * (p_target[k] - p_lift[k])
-        p_feet[k, 2] = gait.lift_height * lift_profile(share[k])[0]
+        travel, travel_bend = travel_profile(share[k], gait.dwell, gait.ramp)
+        lift, lift_bend = lift_profile(share[k], gait.lift_peak)
+        p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
+        p_feet[k, 2] = gait.lift_height * lift
+        a_feet[k, :2] = travel_bend / swing_time**2 * (p_target[k] - p_lift[k])
+        a_feet[k, 2] = lift_bend / swing_time**2 * gait.lift_height
 
-    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target)
+    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet)
     if not commanded and is_home(new, gait):
         return standing_at(p_feet)
     return new
