@@ -23,8 +23,19 @@ SIMULATORS = ("mujoco", "gazebo", "none")
 XACRO_ARGS = ("mesh_uri", "foot_friction", "camera", "self_collide")
 
 
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _xacro_argument(name: str, value: object) -> str:
+    """Return the text of an argument for xacro; xacro itself would complain late, or never."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if name in ("camera", "self_collide") and text not in ("true", "false"):
+        raise DescriptionError(f"argument {name} = {text!r} is neither true nor false; give one of these")
+    if name == "foot_friction":
+        try:
+            friction = float(text)
+        except ValueError:
+            friction = -1.0
+        if not 0.0 <= friction <= 10.0:  # also false for NaN
+            raise DescriptionError(f"argument foot_friction = {text!r} is out of range; give a number from 0 to 10")
+    return text
 
 
 def _xacro_program() -> str:
@@ -90,7 +101,7 @@ def expand(
         raise DescriptionError(f"argument {unknown[0]!r} does not exist; choose from {', '.join(XACRO_ARGS)}")
     file = package_path() / "urdf" / "shellbot.urdf.xacro"
     mappings = {"variant": variant, "simulator": simulator}
-    mappings.update((key, _text(value)) for key, value in xacro_args.items())
+    mappings.update((key, _xacro_argument(key, value)) for key, value in xacro_args.items())
     if variables is None:
         return run_xacro(file, mappings)
     raw = load_raw(variables)
