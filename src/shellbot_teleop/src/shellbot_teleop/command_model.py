@@ -120,7 +120,7 @@ class CommandModel:
         if self._stopped:
             return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
         if not self.active:
-            self._last_step = t - self._config.period
+            self._last_step = t
         self._held[key] = action
         if action.quantity is Quantity.VELOCITY:
             return self._send_twist(t) + self._drive_notice(action)

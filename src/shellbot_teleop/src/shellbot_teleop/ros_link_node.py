@@ -7,6 +7,7 @@ no missing node can block a key.
 """
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 import threading
@@ -17,6 +18,7 @@ import rosgraph
 import rospy
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
+from rosgraph.roslogging import RosStreamHandler
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import Image
 from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
@@ -50,13 +52,17 @@ class RosLink:
         Takes what arrives often (odometry, contacts, pictures, log).
     on_event : callable
         Called with a LinkEvent from ROS threads, for what must be acted on.
+    console : bool
+        False keeps rospy's messages off the terminal that we draw on; the log file and /rosout get them still.
     """
 
-    def __init__(self, name: str, config: TeleopConfig, monitor: RobotMonitor, on_event: Callable[[LinkEvent], None]) -> None:
+    def __init__(self, name: str, config: TeleopConfig, monitor: RobotMonitor, on_event: Callable[[LinkEvent], None],
+                 console: bool = True) -> None:
         self._name = name
         self._config = config
         self._monitor = monitor
         self._on_event = on_event
+        self._console = console
         self._ending = threading.Event()
         self._lock = threading.RLock()
         self._run_id: Optional[str] = None
@@ -122,6 +128,8 @@ class RosLink:
             if not self._initialised:
                 rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
                 self._initialised = True
+                if not self._console:
+                    _silence_console()
             with self._lock:
                 if run_id != self._run_id:
                     self._disconnect()
@@ -266,3 +274,12 @@ class RosLink:
         if not self._initialised:
             return
         {"info": rospy.loginfo, "warn": rospy.logwarn}.get(notice.level, rospy.logerr)(notice.text)
+
+
+def _silence_console() -> None:
+    """Take rospy's console handlers away."""
+    for name in ["", *logging.root.manager.loggerDict]:
+        logger = logging.getLogger(name)
+        for handler in list(logger.handlers):
+            if isinstance(handler, RosStreamHandler) or type(handler) is logging.StreamHandler:
+                logger.removeHandler(handler)

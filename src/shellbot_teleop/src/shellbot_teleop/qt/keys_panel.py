@@ -84,7 +84,8 @@ class KeysPanel(QWidget):
         for key in keys:
             cap = QLabel(key_label(key))
             cap.setAlignment(Qt.AlignCenter)
-            cap.setFont(theme.font(8.5))
+            cap.setFont(theme.font(8.5, bold=True))
+            cap.setMinimumWidth(cap.fontMetrics().horizontalAdvance(cap.text()) + 13)
             self._caps[key] = cap
             self._paint(key, False)
             row.addWidget(cap)

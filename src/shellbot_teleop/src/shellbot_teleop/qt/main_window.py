@@ -119,7 +119,7 @@ class TeleopWindow(QMainWindow):
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
         self.pages = self._tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
-        self.pages.setMinimumWidth(372)
+        self.pages.setMinimumWidth(392)
         main = QSplitter(Qt.Horizontal)
         main.setHandleWidth(10)
         for widget, stretch in ((left_area, 0), (centre, 1), (self.pages, 0)):
@@ -128,7 +128,7 @@ class TeleopWindow(QMainWindow):
             main.setCollapsible(main.count() - 1, False)
         page.addWidget(main, 1)
         self.setCentralWidget(root)
-        self.resize(1340, 820)
+        self.resize(1360, 820)
 
     @staticmethod
     def _tabs(*pages: tuple) -> QTabWidget:

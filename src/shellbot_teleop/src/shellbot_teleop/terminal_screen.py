@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What the terminal version shows, as lines of text; no terminal is touched here."""
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keys import key_label
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+
+Segment = Tuple[str, str]       # style, text
+Line = List[Segment]
+
+STYLES = {"": "", "title": "\x1b[1m", "muted": "\x1b[90m", "command": "\x1b[36m", "measured": "\x1b[32m", "held": "\x1b[30;46m",
+          "debug": "\x1b[90m", "info": "", "warn": "\x1b[33m", "error": "\x1b[31m", "fatal": "\x1b[31m", "stop": "\x1b[1;37;41m"}
+_RESET = "\x1b[0m"
+_BAR = 20           # characters of a velocity bar, an even number
+
+
+@dataclass(frozen=True)
+class RobotView:
+    """What of the robot is shown; None for unknown or old."""
+
+    link: str
+    connected: bool
+    mode: Optional[ModeInfo]
+    odom: Optional[OdomInfo]
+    status: Optional[StatusInfo]
+
+
+def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], width: int, height: int) -> List[Line]:
+    """Compose the screen.
+
+    Parameters
+    ----------
+    model : CommandModel
+        The operator's command.
+    robot : RobotView
+        What is known of the robot.
+    messages : sequence of LogLine
+        The newest last.
+    width, height : int
+        Size of the terminal in characters.
+
+    Returns
+    -------
+    list of Line
+        At most `height` lines of at most `width` characters; a small terminal gets a denser key help.
+    """
+    head = _head(model, robot) + _velocities(model, robot.odom) + _pose(robot)
+    help_lines = key_help(model.keymap, model.layout, model.held, width)
+    room = height - len(head) - 3
+    if len(help_lines) > room:
+        help_lines = compact_key_help(model.keymap, model.layout, model.held, width)[:max(room, 0)]
+    lines = head + [[]] + help_lines
+    room = max(height - len(lines) - 1, 0)
+    lines.append([("title", "Messages")])
+    lines += [[("muted", time.strftime("%H:%M:%S ", time.localtime(message.time)) + message.source + " "), (message.level, message.text.replace("\n", " "))]
+              for message in (messages[-room:] if room else ())]
+    return [cut(line, width) for line in lines[:height]]
+
+
+def _head(model: CommandModel, robot: RobotView) -> List[Line]:
+    link = ("measured", "ROS connected") if robot.connected else ("warn", robot.link)
+    first: Line = [("title", "Shellbot  "), link, ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
+    if model.gait or model.limits.gait:
+        first.append(("", f"   gait {model.limits.gait or model.gait}"))
+    mode = robot.mode
+    if model.stopped:
+        state: Line = [("stop", " EMERGENCY STOP "), ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}")]
+    elif mode is None:
+        state = [("warn", "No mode yet: waiting for the action manager (scripts/sim starts it).")]
+    elif mode.target and mode.target != mode.name:
+        progress = mode.progress if math.isfinite(mode.progress) else 0.0
+        state = [("title", f"{mode.name} -> {mode.target} "), ("", f"{mode.step} {progress:.0%}")]
+    else:
+        state = [("title", mode.name)]
+    return [first, state, [("muted", mode.text if mode is not None else "")]]
+
+
+def _bar(value: float, limit: float) -> str:
+    half = _BAR // 2
+    if not math.isfinite(value) or limit <= 0.0:
+        return " " * half + "|" + " " * half
+    filled = min(round(half * abs(value) / limit), half)
+    if value < 0.0:
+        return " " * (half - filled) + "#" * filled + "|" + " " * half
+    return " " * half + "|" + "#" * filled + " " * (half - filled)
+
+
+def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
+    measured = odom.velocity if odom is not None else (math.nan,) * 3
+    twist = (model.twist.x, model.twist.y, model.twist.yaw)
+    lines: List[Line] = [[("muted", f"{'':9}{'commanded':>{_BAR + 9}} {'measured':>9} {'limit':>7}")]]
+    for name, unit, command, value, limit in zip(("forward", "sideways", "turn"), ("m/s", "m/s", "rad/s"), twist, measured,
+                                                 model.limits.velocity):
+        shown = f"{value:+9.2f}" if math.isfinite(value) else f"{'-':>9}"
+        lines.append([("", f"{name:9}"), ("command", f"{_bar(command, limit)} {command:+7.2f}"), ("measured", f" {shown}"),
+                      ("muted", f" {limit:7.2f} {unit}")])
+    return lines
+
+
+def _pose(robot: RobotView) -> List[Line]:
+    odom = robot.odom
+    if odom is None or not odom.finite:
+        lines: List[Line] = [[("muted", "pose     no odometry")]]
+    else:
+        roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
+        x, y, z = odom.position
+        lines = [[("", f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "
+                       f"roll {roll:+.1f}  pitch {pitch:+.1f} deg")]]
+    if robot.status is not None and robot.status.holding:
+        lines.append([("warn", f"joints hold: {robot.status.text}")])
+    return lines
+
+
+def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[List[str], str]]:
+    """Keys and help text of each action of a group."""
+    actions: Dict[str, Tuple[List[str], str]] = {}
+    for binding in keymap.in_layout(layout):
+        if binding.group == group:
+            actions.setdefault(binding.action, ([], binding.help))[0].append(binding.key)
+    return list(actions.values())
+
+
+def compact_key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[Line]:
+    """Key help without headings, entry after entry: for a terminal of 80 x 24."""
+    lines: List[Line] = [[]]
+    used = 0
+    for group, _ in keymap.groups:
+        for keys, text in _entries(keymap, layout, group):
+            caps = " ".join(key_label(key) for key in keys)
+            length = len(caps) + len(text) + 3
+            if used + length > width and used:
+                lines.append([])
+                used = 0
+            lines[-1] += [("held" if any(key in held for key in keys) else "command", caps), ("", f" {text}  ")]
+            used += length
+    return lines
+
+
+def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[Line]:
+    """Key help in columns that fill the width, one block a group; held keys are marked."""
+    lines: List[Line] = []
+    column = 27
+    per_line = max(width // column, 1)
+    for group, title in keymap.groups:
+        entries = _entries(keymap, layout, group)
+        if not entries:
+            continue
+        lines.append([("title", title)])
+        for start in range(0, len(entries), per_line):
+            line: Line = []
+            for keys, text in entries[start:start + per_line]:
+                caps = " ".join(key_label(key) for key in keys)
+                marked = any(key in held for key in keys)
+                line += [("held" if marked else "command", caps), ("", f" {text}".ljust(max(column - len(caps), len(text) + 2)))]
+            lines.append(line)
+    return lines
+
+
+def cut(line: Line, width: int) -> Line:
+    """Cut a line to a width, styles not counted."""
+    result: Line = []
+    left = width
+    for style, text in line:
+        printable = "".join(character if character.isprintable() else " " for character in text[:left])
+        if printable:
+            result.append((style, printable))
+        left -= len(printable)
+        if left <= 0:
+            break
+    return result
+
+
+def ansi(lines: Sequence[Line]) -> str:
+    """Text that draws the lines from the top left corner, without flicker: each line is overwritten, its rest erased."""
+    drawn = ["".join(f"{STYLES[style]}{text}{_RESET if STYLES[style] else ''}" for style, text in line) + "\x1b[K" for line in lines]
+    return "\x1b[H" + "\r\n".join(drawn) + "\x1b[J"

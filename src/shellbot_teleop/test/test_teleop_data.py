@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Settings, gains page, pictures, rotations, 3D scene, latency figures, log: the small pure modules."""
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import yaml
+from scipy.spatial.transform import Rotation
+from shellbot_teleop import scene
+from shellbot_teleop.config import load_config, parse_config
+from shellbot_teleop.errors import ConfigError, ImageError, TeleopError
+from shellbot_teleop.gains_model import groups_from_description
+from shellbot_teleop.image import rgb_array
+from shellbot_teleop.latency import ChangeDetector, as_document, summarise
+from shellbot_teleop.resources import resource
+from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
+from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
+
+
+def settings():
+    return yaml.safe_load(resource("config/teleop.yaml").read_text())
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"publish_rate": 0.0}, ["publish_rate = 0.0", "5.0 .. 100.0"]), ({"speed_scale": math.nan}, ["speed_scale = nan"]),
+    ({"repeat_hold": 3}, ["repeat_hold"]), ({"gaits": []}, ["gaits"]), ({"speed_step": "fast"}, ["speed_step = 'fast'"]),
+    ({"fallback_velocity": [1.0, 2.0]}, ["fallback_velocity", "3 numbers"]), ({"shell_angle_range": [1.0, 0.0]}, ["shell_angle_range"]),
+    ({"warp": 9}, ["unknown ['warp']"])])
+def test_wrong_settings_are_named(change, words):
+    with pytest.raises(ConfigError) as caught:
+        parse_config({**settings(), **change})
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_missing_setting_and_unreadable_files_are_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"missing \['tilt_rate'\]"):
+        parse_config({name: value for name, value in settings().items() if name != "tilt_rate"})
+    (tmp_path / "bad.yaml").write_text("a: [")
+    for name in ("bad.yaml", "none.yaml"):
+        with pytest.raises(ConfigError, match="cannot read the settings"):
+            load_config(tmp_path / name)
+    (tmp_path / "list.yaml").write_text("- 1")
+    with pytest.raises(ConfigError, match="mapping"):
+        load_config(tmp_path / "list.yaml")
+
+
+def test_a_resource_that_is_not_there_says_where_it_was_looked_for():
+    with pytest.raises(ConfigError, match="devel/setup.bash"):
+        resource("config/none.yaml")
+
+
+TREE = {"name": "Default", "parameters": [
+    {"name": "stiffness", "type": "double", "min": 0.1, "max": 2.0, "default": 1.0, "description": "overall"},
+    {"name": "note", "type": "str", "min": "", "max": "", "default": "", "description": ""},
+    {"name": "endless", "type": "double", "min": -math.inf, "max": math.inf, "default": 0.0, "description": ""}],
+    "groups": {"coxa": {"name": "coxa", "groups": {}, "parameters": [
+        {"name": "coxa_p", "type": "double", "min": 0.0, "max": 60.0, "default": 18.5, "description": "N m/rad"},
+        {"name": "hold_coxa", "type": "bool", "min": False, "max": True, "default": True, "description": ""}]},
+        "empty": {"name": "empty", "groups": {}, "parameters": []}}}
+
+
+def test_gains_groups_are_what_the_server_describes():
+    overall, coxa = groups_from_description(TREE)
+    assert [overall.title, coxa.title] == ["Overall", "coxa"]
+    assert [parameter.name for parameter in overall.parameters] == ["stiffness"]
+    assert [(parameter.name, parameter.label, parameter.kind) for parameter in coxa.parameters] == [
+        ("coxa_p", "p", "double"), ("hold_coxa", "hold", "bool")]
+    p = coxa.parameters[0]
+    assert (p.low, p.high, p.default) == (0.0, 60.0, 18.5)
+    assert [p.clamped(value) for value in (-1.0, 30.0, 99.0, math.nan)] == [0.0, 30.0, 60.0, 18.5]
+
+
+@pytest.mark.parametrize("encoding, pixel, expected", [
+    ("rgb8", (1, 2, 3), (1, 2, 3)), ("bgr8", (3, 2, 1), (1, 2, 3)), ("rgba8", (1, 2, 3, 9), (1, 2, 3)), ("bgra8", (3, 2, 1, 9), (1, 2, 3)),
+    ("mono8", (7,), (7, 7, 7))])
+def test_pictures_are_decoded_with_padding(encoding, pixel, expected):
+    row = bytes(pixel) * 2 + b"\xff\xff"
+    pixels = rgb_array(3, 2, encoding, len(row), row * 3)
+    assert pixels.shape == (3, 2, 3) and pixels.flags.c_contiguous and (pixels == expected).all()
+
+
+@pytest.mark.parametrize("arguments", [(1, 1, "yuv422", 2, b"00"), (2, 2, "rgb8", 6, b"0" * 11), (1, 2, "rgb8", 3, b"0" * 6), (0, 1, "rgb8", 3, b"")])
+def test_pictures_that_do_not_fit_are_refused(arguments):
+    with pytest.raises(ImageError):
+        rgb_array(*arguments)
+
+
+def test_rotations_agree_with_scipy_and_each_other():
+    random = np.random.default_rng(1)
+    for rpy in random.uniform(-1.4, 1.4, (50, 3)):
+        expected = Rotation.from_euler("xyz", rpy)
+        np.testing.assert_allclose(matrix_from_rpy(rpy), expected.as_matrix(), atol=1e-12)
+        quaternion = quaternion_from_rpy(*rpy)
+        np.testing.assert_allclose(Rotation.from_quat(quaternion).as_matrix(), expected.as_matrix(), atol=1e-12)
+        np.testing.assert_allclose(rpy_from_quaternion(*quaternion), rpy, atol=1e-12)
+
+
+@pytest.mark.parametrize("quaternion", [(0, 0, 0, 0), (math.nan, 0, 0, 1), (math.inf, 0, 0, 1)])
+def test_a_quaternion_that_is_none_gives_nan(quaternion):
+    assert all(math.isnan(value) for value in rpy_from_quaternion(*quaternion))
+
+
+def odom(position=(1.0, 2.0, 0.16), rpy=(0.0, 0.0, 0.0)):
+    return OdomInfo(position, rpy, (0.0, 0.0, 0.0), 5.0)
+
+
+def test_the_scene_from_above_has_x_up_and_y_left():
+    above = scene.Viewpoint(math.pi, math.pi / 2, 100.0)
+    points = above.project(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
+    np.testing.assert_allclose(points, [[0.0, -100.0], [-100.0, 0.0], [0.0, 0.0]], atol=1e-9)
+    from_behind = scene.Viewpoint(math.pi, 0.0, 100.0)
+    np.testing.assert_allclose(from_behind.project(np.array([[0.0, 1.0, 1.0]]), np.zeros(3)), [[-100.0, -100.0]], atol=1e-9)
+
+
+def test_a_viewpoint_stays_usable():
+    view = scene.Viewpoint()
+    assert view.turned(0, 1e6).elevation == pytest.approx(math.pi / 2) and view.turned(0, -1e6).elevation > 0
+    assert view.zoomed(1e9).scale <= 3000 and view.zoomed(0).scale >= 80
+
+
+def test_the_scene_shows_the_robot_where_odometry_says_and_level_without_it():
+    pose = scene.robot_pose(odom(rpy=(0.0, 0.0, math.pi / 2)), None)
+    np.testing.assert_allclose(pose.to_world(np.array([[0.1, 0.0, 0.0]])), [[1.0, 2.1, 0.16]], atol=1e-12)
+    feet = np.array([[0.27, 0.0, -0.14]] * 6)
+    contacts = ContactsInfo((True,) * 6, (0.0,) * 6, feet, 0.0)
+    for missing in (None, replace(odom(), position=(math.nan, 0.0, 0.0))):
+        assert scene.robot_pose(missing, contacts).to_world(feet)[:, 2] == pytest.approx(0.0)
+
+
+def test_the_grid_stays_put_in_the_world():
+    first = {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.0, 0.0)}
+    assert {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.04, -0.03)} == first
+    assert all(abs((start[0] - 0.04) % 0.1) < 1 for start, _ in scene.grid_segments(3.0, 1.0))
+
+
+def test_the_support_polygon_is_ordered_around_its_middle():
+    square = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
+    ordered = scene.support_polygon(square)
+    area = 0.5 * sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ordered, np.roll(ordered, -1, axis=0)))
+    assert area == pytest.approx(1.0)
+    assert scene.support_polygon(square[:2]).shape == (0, 3)
+
+
+def test_the_first_changed_target_is_found_over_the_noise_of_standing():
+    detector = ChangeDetector(threshold=1e-4)
+    noise = np.random.default_rng(3)
+    for index in range(60):
+        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
+    detector.arm(0.6)
+    for index in range(61, 64):
+        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
+    assert detector.found is None
+    changed = np.zeros(24)
+    changed[7] = 0.02
+    detector.add(0.65, changed)
+    detector.add(0.66, 2 * changed)
+    assert detector.found == pytest.approx(0.05)
+    detector.disarm()
+    assert not detector.quiet
+    for index in range(40):
+        detector.add(1.0 + 0.01 * index, np.zeros(24))
+    assert detector.quiet
+
+
+def test_a_detector_without_quiet_samples_or_of_another_length_finds_nothing():
+    detector = ChangeDetector()
+    detector.arm(0.0)
+    detector.add(0.1, np.ones(3))
+    assert detector.found is None
+    detector.disarm()
+    detector.add(0.2, np.zeros(3))
+    detector.arm(0.3)
+    detector.add(0.4, np.ones(4))
+    assert detector.found is None
+
+
+def test_latency_figures():
+    summary = summarise("press", [0.001 * value for value in range(1, 101)])
+    assert (summary.count, summary.max_ms) == (100, pytest.approx(100.0)) and 99.0 < summary.p99_ms <= 100.0
+    assert as_document([summary])["press"]["p50_ms"] == 50.5 and "press" in summary.row()
+    with pytest.raises(TeleopError, match="nothing was measured"):
+        summarise("press", [])
+
+
+def test_the_monitor_hands_out_each_log_line_once_and_forgets_the_oldest():
+    monitor = RobotMonitor()
+    for index in range(600):
+        monitor.add_log(LogLine("info", "node", str(index), 0.0))
+    lines = monitor.take_log()
+    assert [lines[0].text, lines[-1].text, len(lines)] == ["100", "599", 500]
+    assert monitor.take_log() == []
+    monitor.odom = odom()
+    assert age(monitor.odom, 5.5) == 0.5 and age(None, 0.0) == math.inf
+    monitor.forget_robot()
+    assert monitor.odom is None

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""What the terminal version shows."""
+from __future__ import annotations
+
+import math
+
+import pytest
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.terminal_screen import RobotView, ansi, cut, screen
+
+
+@pytest.fixture
+def model(teleop_config, teleop_keymap):
+    return CommandModel(teleop_config, teleop_keymap)
+
+
+def text(lines):
+    return "\n".join("".join(part for _, part in line) for line in lines)
+
+
+NOTHING = RobotView("Waiting for the ROS master at http://localhost:11311", False, None, None, None)
+WALKING = RobotView("", True, ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", 0.0),
+                    OdomInfo((1.0, -0.5, 0.162), (0.0, 0.1, math.pi), (0.1, 0.0, 0.0), 0.0),
+                    StatusInfo(False, 0.2, "lower_1_coxa", 0.6, True, "target is 0.6 s old", 0.0))
+
+
+def test_without_a_robot_it_says_what_is_waited_for(model):
+    shown = text(screen(model, NOTHING, [], 100, 40))
+    assert "Waiting for the ROS master" in shown and "No mode yet" in shown and "no odometry" in shown
+
+
+def test_it_shows_mode_velocities_pose_hold_and_messages(model):
+    model.press("w", 0.0)
+    lines = screen(model, WALKING, [LogLine("warn", "node", "watch out\nhere", 0.0)], 100, 45)
+    shown = text(lines)
+    for part in ("hexapod -> shell", "closing_fan 40%", "Closing.", "+0.05", "+0.10", "yaw +180.0 deg", "height 162 mm",
+                 "joints hold: target is 0.6 s old", "watch out here"):
+        assert part in shown
+    assert ("held", "W 8") in [segment for line in lines for segment in line]
+    assert ("warn", "watch out here") in [segment for line in lines for segment in line]
+
+
+def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
+    model.observe_stopped(True, 0.0)
+    assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(screen(model, WALKING, [], 80, 24))
+
+
+@pytest.mark.parametrize("width, height", [(20, 5), (80, 24), (100, 30), (200, 60)])
+def test_it_never_exceeds_the_terminal(model, width, height):
+    lines = screen(model, WALKING, [LogLine("info", "n", "x" * 300, 0.0)] * 50, width, height)
+    assert len(lines) <= height and max(len(line) for line in text(lines).split("\n")) <= width
+
+
+@pytest.mark.parametrize("layout", ["shell", "esapode"])
+def test_80_by_24_still_shows_every_key(model, layout):
+    model.set_layout(layout, 0.0)
+    shown = text(screen(model, WALKING, [], 80, 24))
+    for binding in model.keymap.in_layout(layout):
+        assert binding.help in shown
+
+
+def test_control_characters_of_a_message_do_not_reach_the_terminal(model):
+    lines = cut([("info", "a\x1b[2Jb\x07")], 80)
+    assert "\x1b" not in text([lines]) and "\x07" not in text([lines])
+    drawn = ansi([[("warn", "old")], []])
+    assert drawn.startswith("\x1b[H") and "\x1b[33mold\x1b[0m" in drawn and drawn.endswith("\x1b[J")

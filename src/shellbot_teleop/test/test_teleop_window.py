@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""The real window on a real X server: keys are pressed through XTEST, so focus and auto-repeat are the server's own.
+
+What the window wants done is collected where otherwise the link to ROS carries it out.
+"""
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from shellbot_teleop import effects
+from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
+from shellbot_teleop.gains_model import GainGroup, GainParameter
+from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, RobotMonitor, StatusInfo
+
+WAIT = 3.0      # s at most for an event to go through the X server
+
+
+class Setup:
+    """Window, controller and what came out of them."""
+
+    def __init__(self, application, config, keymap):
+        from shellbot_teleop.qt.controller import OperatorController
+        from shellbot_teleop.qt.main_window import TeleopWindow
+        self.application = application
+        self.out = []
+        self.monitor = RobotMonitor()
+        self.model = CommandModel(config, keymap)
+        self.controller = OperatorController(self.model, config, lambda effect: self.out.append((time.monotonic(), effect)))
+        self.window = TeleopWindow(config, self.controller, self.monitor)
+        self.controller.watch(self.window, application)
+        self.window.show()
+        self.window.activateWindow()
+        assert self.until(self.window.isActiveWindow), "the window did not get the focus"
+
+    def until(self, condition, timeout=WAIT):
+        """Let Qt work until something is true; tell whether it became so."""
+        deadline = time.monotonic() + timeout
+        while not condition() and time.monotonic() < deadline:
+            self.application.processEvents()
+            time.sleep(0.001)
+        return bool(condition())
+
+    def work(self, seconds):
+        """Let Qt work for a while in which nothing may happen."""
+        self.until(lambda: False, seconds)
+
+    @property
+    def twists(self):
+        return [effect for _, effect in self.out if isinstance(effect, PublishTwist)]
+
+    def kinds(self, kind):
+        return [effect for _, effect in self.out if isinstance(effect, kind)]
+
+
+@pytest.fixture
+def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
+    from python_qt_binding.QtCore import QEvent
+    setup = Setup(teleop_application, teleop_config, teleop_keymap)
+    yield setup
+    setup.window.close()
+    teleop_application.removeEventFilter(setup.controller)
+    setup.window.deleteLater()
+    teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
+    teleop_application.processEvents()
+
+
+def test_it_starts_in_monitor_mode(setup):
+    setup.work(0.3)
+    assert setup.out == []
+
+
+def test_press_repeat_release_silence(setup, teleop_keyboard):
+    pressed = time.monotonic()
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) >= 12)
+    released = time.monotonic()
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: setup.twists[-1].is_zero)
+    zero_time = setup.out[-1][0]
+    setup.work(0.3)
+    assert setup.out[-1][0] == zero_time, "something was published after the zero"
+    assert [twist.is_zero for twist in setup.twists].count(True) == 1
+    assert setup.out[0][0] - pressed < 0.06
+    assert zero_time - released < 0.1
+    # The X server's auto-repeat began within this time (0.66 s by default) or not: in neither case a second press.
+    gaps = np.diff([when for when, _ in setup.out[:-1]])
+    assert np.median(gaps) == pytest.approx(0.05, abs=0.02)
+
+
+def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    setup.work(1.3)         # Xvfb repeats after 0.66 s, 25 times a second
+    assert not any(twist.is_zero for twist in setup.twists)
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert sum(twist.is_zero for twist in setup.twists) == 1
+
+
+@pytest.mark.parametrize("key, name", [("KP_8", "8"), ("KP_Up", "8"), ("KP_7", "7"), ("6", "6"), ("q", "q"), ("Up", "Up"), ("u", "u"),
+                                       ("Next", "PageDown")])
+def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, teleop_keyboard, key, name):
+    teleop_keyboard.press(key)
+    assert setup.until(lambda: setup.model.held == {name})
+    teleop_keyboard.release(key)
+    assert setup.until(lambda: not setup.model.held)
+
+
+def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboard, teleop_application):
+    from python_qt_binding.QtWidgets import QLineEdit
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2)
+    other = QLineEdit()
+    other.show()
+    other.activateWindow()
+    assert setup.until(lambda: setup.twists[-1].is_zero)
+    count = len(setup.out)
+    setup.work(0.3)
+    assert len(setup.out) == count and not setup.model.held
+    teleop_keyboard.release("w")
+    setup.work(0.1)
+    assert len(setup.out) == count
+    other.close()
+    setup.window.activateWindow()
+    assert setup.until(setup.window.isActiveWindow)
+
+
+def test_closing_sends_one_zero(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2)
+    setup.window.close()
+    assert setup.twists[-1].is_zero and sum(twist.is_zero for twist in setup.twists) == 1
+    count = len(setup.out)
+    setup.work(0.2)
+    teleop_keyboard.release("w")
+    setup.work(0.1)
+    assert len(setup.out) == count
+
+
+def test_space_stops_while_a_key_is_held_and_its_repeat_does_not_start_again(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    setup.work(0.9)         # into the auto-repeat
+    teleop_keyboard.press("Space")
+    assert setup.until(lambda: setup.twists[-1].is_zero)
+    teleop_keyboard.release("Space")
+    count = len(setup.twists)
+    setup.work(0.4)
+    assert len(setup.twists) == count
+    teleop_keyboard.release("w")
+    setup.work(0.1)
+    assert len(setup.twists) == count
+
+
+def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+    teleop_keyboard.press("Escape")
+    assert setup.until(lambda: setup.kinds(effects.EmergencyStop))
+    teleop_keyboard.release("Escape")
+    QTest.mousePress(setup.window.stop, Qt.LeftButton)
+    assert len(setup.kinds(effects.EmergencyStop)) == 2, "the button must act on the press"
+    QTest.mouseRelease(setup.window.stop, Qt.LeftButton)
+    setup.controller.observe_stopped(True)
+    setup.window.refresh()
+    assert setup.window.rearm.isEnabled()
+    QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
+    assert setup.kinds(effects.Rearm)
+
+
+def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.model.held == {"w"})
+    teleop_keyboard.press("Control_L")
+    setup.work(0.05)
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: not setup.model.held)
+    teleop_keyboard.release("Control_L")
+    assert setup.until(lambda: setup.twists[-1].is_zero)
+
+
+def test_buttons_do_not_take_the_keys(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+    QTest.mouseClick(setup.window.mode.buttons["mode.stand"], Qt.LeftButton)
+    assert setup.kinds(effects.RequestMode) == [effects.RequestMode("stand")]
+    teleop_keyboard.press("Space")
+    assert setup.until(lambda: setup.twists)
+    teleop_keyboard.release("Space")
+    setup.work(0.1)
+    assert len(setup.kinds(effects.RequestMode)) == 1, "Space pressed the button"
+
+
+PARAMETERS = (GainParameter("coxa_p", "p", "double", 0.0, 60.0, 18.5, "N m/rad"), GainParameter("hold", "hold", "bool", 0.0, 1.0, 0.0, ""))
+
+
+def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(setup):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+    gains = setup.window.gains
+    sent = []
+    gains.changed.connect(sent.append)
+    setup.window.pages.setCurrentWidget(gains)
+    gains.show_state(True, "Connected to gains.")
+    gains.show_groups((GainGroup("coxa", PARAMETERS),))
+    gains.show_values({"coxa_p": 20.0, "hold": 1.0, "unknown": 3.0})
+    row = gains.rows["coxa_p"]
+    assert row._field.value() == 20.0 and gains.rows["hold"]._check.isChecked()
+    assert sent == []
+    row._slider.setValue(250)
+    row._slider.setValue(251)
+    assert setup.until(lambda: sent)
+    assert sent == [{"coxa_p": pytest.approx(60.0 * 251 / 500)}]
+    gains.show_groups((GainGroup("coxa", PARAMETERS),))
+    assert gains.rows["coxa_p"] is row, "the same description must not rebuild the page"
+    # A number typed into the field goes to the field, not to the robot.
+    setup.until(row._field.isVisible)
+    QTest.mouseClick(row._field, Qt.LeftButton)
+    assert setup.until(lambda: setup.controller.editing)
+    row._field.selectAll()
+    QTest.keyClicks(row._field, "8")
+    QTest.keyClick(row._field, Qt.Key_Return)
+    assert setup.until(lambda: len(sent) == 2) and sent[1] == {"coxa_p": 8.0}
+    assert setup.twists == [] and not setup.controller.editing
+    gains.show_state(False, "Waiting for the node gains.")
+    assert not gains._area.isEnabled() and "Waiting" in gains.state.text()
+
+
+def test_space_and_escape_stop_even_while_a_number_is_typed(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+    gains = setup.window.gains
+    setup.window.pages.setCurrentWidget(gains)
+    gains.show_groups((GainGroup("coxa", PARAMETERS),))
+    field = gains.rows["coxa_p"]._field
+    setup.until(field.isVisible)
+    QTest.mouseClick(field, Qt.LeftButton)
+    assert setup.until(lambda: setup.controller.editing)
+    for key in ("Space", "Escape"):
+        teleop_keyboard.press(key)
+        teleop_keyboard.release(key)
+    assert setup.until(lambda: setup.twists and setup.kinds(effects.EmergencyStop))
+
+
+def test_sliders_move_the_body_and_follow_the_keys(setup, teleop_keyboard):
+    body = setup.window.body
+    setup.window.pages.setCurrentWidget(body)
+    slider = body.pose[4]
+    slider._slider.setValue(slider.STEPS)
+    assert setup.until(lambda: not setup.model.active)
+    poses = setup.kinds(PublishBodyPose)
+    assert poses[-1].pose[4] == pytest.approx(setup.model.limits.tilt[1])
+    body.neutral_asked.emit()
+    assert setup.until(lambda: not setup.model.active) and setup.model.pose.value == (0.0,) * 6
+    teleop_keyboard.press("u")
+    setup.until(lambda: setup.model.pose.value[2] > 0.005)
+    teleop_keyboard.release("u")
+    assert setup.until(lambda: not setup.model.held)
+    assert body.pose[2].value == pytest.approx(setup.model.pose.value[2], abs=2e-4)
+
+
+def test_the_layout_is_switched_live_and_the_help_with_it(setup, teleop_keyboard):
+    teleop_keyboard.press("Tab")
+    teleop_keyboard.release("Tab")
+    assert setup.until(lambda: setup.model.layout == "esapode")
+    assert setup.window.keys.layout_name == "esapode"
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.kinds(PublishBodyPose))
+    teleop_keyboard.release("w")
+    setup.until(lambda: not setup.model.held)
+    assert setup.twists == []
+
+
+def test_live_data_bad_data_and_old_data_are_shown(setup):
+    window, monitor = setup.window, setup.monitor
+    now = time.monotonic()
+    monitor.mode = ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", now)
+    monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now)
+    monitor.contacts = ContactsInfo((True,) * 6, (float("nan"),) * 6, np.full((6, 3), 0.1), now)
+    monitor.status = StatusInfo(True, 0.01, "lower_1_coxa", 0.0, False, "", now)
+    monitor.picture, monitor.picture_count = np.full((12, 16, 3), 90, np.uint8), 1
+    monitor.add_log(LogLine("error", "node", "<b>bad</b>", 0.0))
+    window.refresh()
+    assert window.mode._name.text() == "hexapod → shell" and "closing fan  40%" in window.mode._step.text()
+    assert window.pose._values["x"].text() == "+1.500 m"
+    assert "<b>bad</b>" in window.log.view.toPlainText()
+    window.views.setCurrentWidget(window.camera)
+    setup.work(0.1)
+    window.refresh()
+    assert window.camera._image is not None and not window.grab().isNull()
+    window.views.setCurrentWidget(window.robot)
+    nan = float("nan")
+    monitor.odom = OdomInfo((nan, 0.0, 0.0), (nan,) * 3, (nan,) * 3, now)
+    monitor.contacts = ContactsInfo((True,) * 6, (nan,) * 6, np.full((6, 3), nan), now)
+    monitor.mode = ModeInfo("stand", "hexapod", "", nan, "", now)
+    window.refresh()
+    assert not window.grab().isNull() and window.pose._values["x"].text() == "–"
+    monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now - 60.0)
+    window.refresh()
+    assert window.pose._values["x"].text() == "–", "a value of a minute ago is no value"
+
+
+def test_the_camera_is_wanted_only_while_it_is_seen(setup):
+    wanted = []
+    setup.window.camera.visible_changed.connect(wanted.append)
+    setup.window.views.setCurrentWidget(setup.window.camera)
+    setup.window.views.setCurrentWidget(setup.window.robot)
+    assert wanted == [True, False]
+
+
+def test_the_log_filters_and_shows_our_own_notices(setup):
+    log = setup.window.log
+    setup.controller.carry_out([Notice("info", "hello"), Notice("warn", "careful")])
+    assert "hello" in log.view.toPlainText() and "careful" in log.view.toPlainText()
+    log._set_filter("warnings")
+    assert "hello" not in log.view.toPlainText() and "careful" in log.view.toPlainText()
+
+
+def test_the_key_help_lights_up(setup, teleop_keyboard):
+    cap = setup.window.keys._caps["w"]
+    before = cap.styleSheet()
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: cap.styleSheet() != before)
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: cap.styleSheet() == before)
+
+
+@pytest.mark.parametrize("size", [(900, 560), (1360, 820), (1500, 1000)])
+def test_it_can_be_resized(setup, size):
+    setup.window.resize(*size)
+    setup.work(0.05)
+    assert (setup.window.width(), setup.window.height()) == size
+    assert setup.window.stop.geometry().right() <= setup.window.width()
