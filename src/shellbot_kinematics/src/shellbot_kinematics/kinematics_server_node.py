@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Optional
 
+import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
@@ -54,7 +55,7 @@ class KinematicsServer:
             except rospy.ROSException:  # shut down in between
                 return
 
-    def _measured(self):  # noqa: ANN202
+    def _measured(self) -> np.ndarray:
         with self._lock:
             return self._core.measured.copy()
 
@@ -78,13 +79,14 @@ class KinematicsServer:
 
     def _solve(self, message: LimbReferencesMsg) -> Optional[JointTargets]:
         try:
-            try:
-                return self._core.tick(references_from_message(message))
-            except KinematicsError as error:
-                if self._core.missing:
-                    raise
-                rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: limb_references not used, all limbs hold: {error}")
+            references = references_from_message(message)
+        except KinematicsError as error:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: limb_references not used, all limbs hold: {error}")
+            references = None
+        try:
+            if references is None:
                 return self._core.hold(message.header.stamp.to_sec())
+            return self._core.tick(references)
         except KinematicsError as error:
             rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: no joint_targets: {error}")
             return None
@@ -121,10 +123,8 @@ def main() -> None:
     if not text:
         return
     try:
-        names = {"solver": "solver", "clik_gain": "clik_gain", "tick": "tick", "blend_time": "blend_time"}
-        given = {key: rospy.get_param(f"~{name}") for key, name in names.items() if rospy.has_param(f"~{name}")}
-        solver = ShellbotSolver(text, SolverConfig(**given))
-    except (KinematicsError, TypeError) as error:
+        solver = ShellbotSolver(text, SolverConfig.from_mapping(rospy.get_param("~", {})))
+    except KinematicsError as error:
         rospy.logfatal(f"kinematics: {error}")
         sys.exit(1)
     start = time.perf_counter()

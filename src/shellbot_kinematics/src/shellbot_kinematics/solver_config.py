@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Tuple
+from dataclasses import dataclass, fields
+from typing import Any, Dict, Mapping, Tuple
 
 from shellbot_kinematics.errors import InvalidConfigError, UnknownNameError
 
@@ -42,6 +42,26 @@ class SolverConfig:
     clik_gain: float = 50.0
     tick: float = 0.01
     blend_time: float = 0.2
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, object]) -> SolverConfig:
+        """Return the configuration for parameters as a node gets them; unknown names are refused, so that a misspelt one is seen.
+
+        Raises
+        ------
+        UnknownNameError, InvalidConfigError
+            On a name that does not exist or a value of the wrong kind or range.
+        """
+        known = {item.name: item.type for item in fields(cls)}
+        values: Dict[str, Any] = {}
+        for name, value in given.items():
+            if name not in known:
+                raise UnknownNameError(f"parameter '{name}' does not exist; there are {', '.join(known)}")
+            numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if numeric == (known[name] == "str"):
+                raise InvalidConfigError(f"{name} is {value!r}; allowed is a {'text' if known[name] == 'str' else 'number'}")
+            values[name] = value
+        return cls(**values)
 
     def __post_init__(self) -> None:
         """Check the ranges."""

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The kinematics server over real topics and services; this test plays the action manager and the robot."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import xmlrpc.client
+
+import numpy as np
+import rosgraph
+import rospy
+import rostest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Pose
+from sensor_msgs.msg import JointState
+from shellbot_kinematics import Frame, LimbReferences, ShellbotSolver
+from shellbot_kinematics.limb_references_conversions import references_to_message
+from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
+from shellbot_msgs.srv import ComputeFK, ComputeFKRequest, ComputeIK, ComputeIKRequest
+
+STAND = np.radians([0.0, -16.8, -9.4, 110.2] * 6 + [26.69, 78.31] * 6)
+TICK_NS = 10_000_000
+PATIENCE = 15.0  # s of wall clock; only a failure waits that long
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {PATIENCE} s in vain: {what}")
+        time.sleep(0.01)
+
+
+class KinematicsServerTest(unittest.TestCase):
+    """One conversation after the other; each brings the clock further."""
+
+    tick = 1000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.solver = ShellbotSolver(rospy.get_param("robot_description"))
+        cls.answers, cls.diagnostics = {}, []
+        cls.came = threading.Condition()
+        cls.joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
+        cls.references = rospy.Publisher("limb_references", LimbReferencesMsg, queue_size=10)
+        cls.subscribers = [
+            rospy.Subscriber("joint_targets", JointState, cls.on_targets, queue_size=50),
+            rospy.Subscriber("/diagnostics", DiagnosticArray, lambda m: cls.diagnostics.append(m.status[0])),
+        ]
+
+    @classmethod
+    def on_targets(cls, message):
+        with cls.came:
+            cls.answers[message.header.stamp.to_nsec()] = message
+            cls.came.notify_all()
+
+    def setUp(self):
+        self.connect()
+        self.measure(STAND)
+
+    def connect(self):
+        rospy.wait_for_service("compute_ik", PATIENCE)
+        wait_until(
+            lambda: self.joint_states.get_num_connections() == 1
+            and self.references.get_num_connections() == 1
+            and self.subscribers[0].get_num_connections() == 1,
+            "connections to the server",
+        )
+
+    def measure(self, q, names=None):
+        names = list(self.solver.names if names is None else names)
+        self.joint_states.publish(JointState(name=names, position=list(q)))
+
+    def stamp(self):
+        KinematicsServerTest.tick += 1
+        nanoseconds = self.tick * TICK_NS
+        return rospy.Time(nanoseconds // 10**9, nanoseconds % 10**9)
+
+    def ask(self, message, stamp=None):
+        """Publish and return the answer that carries the same stamp, to the nanosecond."""
+        message.header.stamp = self.stamp() if stamp is None else stamp
+        key = message.header.stamp.to_nsec()
+        with self.came:
+            self.answers.pop(key, None)
+            self.references.publish(message)
+            arrived = self.came.wait_for(lambda: key in self.answers, PATIENCE)
+            self.assertTrue(arrived, "no joint_targets with the stamp of the references")
+            return self.answers[key]
+
+    def feet(self, shift=(0.0, 0.0, 0.0)):
+        return references_to_message(LimbReferences.feet(0.0, self.solver.fk_feet(STAND) + shift))
+
+    def settle(self, message, ticks=30):
+        for _ in range(ticks):
+            answer = self.ask(message)
+        return answer
+
+    # ------------------------------------------------------------------------------------------
+    def test_targets_follow_references(self):
+        answer = self.settle(self.feet((0.01, -0.005, 0.008)))
+        self.assertEqual(tuple(answer.name), self.solver.names)
+        self.assertEqual(len(answer.velocity), 36)
+        feet = self.solver.fk_feet(np.array(answer.position))
+        np.testing.assert_allclose(feet, self.solver.fk_feet(STAND) + [0.01, -0.005, 0.008], atol=1e-9)
+
+    def test_nan_holds_one_limb(self):
+        before = self.settle(self.feet())
+        message = self.feet((0.0, 0.0, 0.01))
+        message.limbs[2].pose.position.x = float("nan")
+        after = self.settle(message)
+        self.assertEqual(after.position[8:12], before.position[8:12])
+        self.assertGreater(abs(after.position[3] - before.position[3]), 0.01)
+
+    def test_unreadable_references_hold_everything(self):
+        before = self.settle(self.feet())
+        for spoil in ("limb", "frame", "twice", "length"):
+            message = self.feet((0.0, 0.0, 0.02))
+            if spoil == "limb":
+                message.limbs[0].limb = "lower_9"
+            elif spoil == "frame":
+                message.limbs[0].frame = 77
+            elif spoil == "twice":
+                message.limbs[1].limb = "lower_1"
+            else:
+                message.limbs[0].frame, message.limbs[0].joint_position = 2, [0.0]
+            self.assertEqual(self.ask(message).position, before.position, spoil)
+
+    def test_out_of_reach_is_answered_and_diagnosed(self):
+        message = self.feet()
+        message.limbs[3].pose.position.x -= 1.0
+        answer = self.settle(message)
+        self.assertTrue(np.isfinite(answer.position).all())
+        self.diagnostics.clear()
+
+        def told():
+            self.ask(message)
+            words = [v.value for status in self.diagnostics for v in status.values if v.key == "lower_4"]
+            return any("mm from its reference" in w for w in words)
+
+        wait_until(told, "diagnostics naming lower_4")
+
+    def test_odd_joint_states(self):
+        self.settle(self.feet())
+        self.measure([1.0, 2.0], ["wheel", "lower_1_coxa"])  # unknown and few
+        self.measure([1.0], ["lower_1_coxa", "lower_2_coxa"])  # wrong length: ignored
+        self.measure([float("nan")], ["lower_2_coxa"])
+
+        def partly():
+            request = ComputeFKRequest(limb="lower_1", frame=0)
+            q = STAND[:4].copy()
+            q[1] = 2.0
+            p = rospy.ServiceProxy("compute_fk", ComputeFK)(request).pose.pose.position
+            return np.allclose([p.x, p.y, p.z], self.solver.forward("lower_1", Frame.FOOT, q)[:3, 3])
+
+        wait_until(partly, "the one known joint of joint_states")
+        self.assertTrue(np.isfinite(self.ask(self.feet()).position).all())
+
+    def test_services(self):
+        fk, ik = rospy.ServiceProxy("compute_fk", ComputeFK), rospy.ServiceProxy("compute_ik", ComputeIK)
+        q = [-0.2, 0.3, -0.4, 1.5]
+        pose = fk(ComputeFKRequest(limb="lower_5", frame=0, joint_position=q)).pose
+        self.assertEqual(pose.header.frame_id, "base_link")
+        answer = ik(ComputeIKRequest(limb="lower_5", frame=0, pose=pose.pose, fan_position=-0.2))
+        self.assertTrue(answer.success, answer.reason)
+        np.testing.assert_allclose(answer.joint_position, q, atol=1e-9)
+        upper = fk(ComputeFKRequest(limb="upper_2", frame=1, joint_position=[0.3, 1.2])).pose.pose
+        np.testing.assert_allclose(
+            ik(ComputeIKRequest(limb="upper_2", frame=1, pose=upper)).joint_position, [0.3, 1.2], atol=1e-9
+        )
+        far = Pose()
+        far.position.x = 2.0
+        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far))
+        self.assertFalse(answer.success)
+        self.assertIn("lower_1 stops", answer.reason)
+        self.assertGreater(answer.error, 1.0)
+        self.assertEqual(len(answer.joint_position), 4)
+        for request in (
+            ComputeFKRequest(limb="tail", frame=0),
+            ComputeFKRequest(limb="upper_1", frame=0, joint_position=[0, 0]),
+            ComputeFKRequest(limb="lower_1", frame=0, joint_position=[0, 0]),
+        ):
+            answer = fk(request)
+            self.assertFalse(answer.success)
+            self.assertGreater(len(answer.reason), 10)
+        far.position.x = float("nan")
+        self.assertIn("three finite", ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far)).reason)
+
+    def test_clock_reset_starts_from_the_measured_joints(self):
+        self.settle(self.feet((0.0, 0.0, 0.03)))
+        elsewhere = STAND.copy()
+        elsewhere[1:24:4] += 0.3
+        self.measure(elsewhere)
+        rospy.ServiceProxy("compute_fk", ComputeFK)(ComputeFKRequest(limb="lower_1"))
+        wait_until(lambda: self.measured_coxa() > STAND[1] + 0.29, "the measured joints")
+        back = rospy.Time(1, 10_000_000)
+        first = self.ask(self.feet(), back)  # older than everything before
+        self.assertLess(np.abs(np.array(first.position) - elsewhere).max(), 0.02)
+
+    def measured_coxa(self):
+        """The coxa of lower_1 that the server has heard of last, from where it sees the foot."""
+        fk = rospy.ServiceProxy("compute_fk", ComputeFK)
+        p = fk(ComputeFKRequest(limb="lower_1", frame=0)).pose.pose.position
+        angles = np.linspace(-1.0, 1.0, 2001)
+        feet = [self.solver.forward("lower_1", Frame.FOOT, [STAND[0], a, STAND[2], STAND[3]])[:3, 3] for a in angles]
+        return angles[np.argmin(np.linalg.norm(np.array(feet) - [p.x, p.y, p.z], axis=1))]
+
+    def test_restart_goes_on_without_a_jump(self):
+        self.settle(self.feet((0.0, 0.0, 0.01)))
+        uri = rosgraph.Master("/test").lookupNode("/kinematics")
+        old = xmlrpc.client.ServerProxy(uri).getPid("/test")[2]
+        os.kill(old, signal.SIGKILL)
+
+        def is_back():
+            try:
+                uri = rosgraph.Master("/test").lookupNode("/kinematics")
+                return xmlrpc.client.ServerProxy(uri).getPid("/test")[2] != old
+            except (OSError, rosgraph.MasterError):
+                return False
+
+        wait_until(is_back, "the respawned server")
+        self.connect()
+        measured = STAND + 0.05 * np.sign(np.arange(36) % 4)  # not the fans
+        self.measure(measured)
+        wait_until(lambda: self.measured_coxa() > STAND[1] + 0.04, "the measured joints")
+        first = self.ask(self.feet())
+        self.assertLess(np.abs(np.array(first.position) - measured).max(), 1e-9)
+        np.testing.assert_allclose(
+            self.solver.fk_feet(np.array(self.settle(self.feet()).position)), self.solver.fk_feet(STAND), atol=1e-9
+        )
+
+    def test_waits_for_the_description(self):
+        """A second server in a namespace of its own, started before its robot_description."""
+        environment = dict(os.environ, ROS_NAMESPACE="late")
+        program = [sys.executable, "-c", "from shellbot_kinematics.kinematics_server_node import main; main()"]
+        process = subprocess.Popen(
+            program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            line = b""
+            while b"waiting for the parameter /late/robot_description" not in line:
+                line = process.stdout.readline()
+                self.assertTrue(line, "the server ended instead of waiting")
+            with self.assertRaises(rospy.ROSException):
+                rospy.wait_for_service("late/compute_fk", 0.3)
+            rospy.set_param("late/robot_description", rospy.get_param("robot_description"))
+            rospy.wait_for_service("late/compute_fk", PATIENCE)
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(PATIENCE)
+            process.stdout.close()
+
+
+if __name__ == "__main__":
+    rospy.init_node("kinematics_server_rostest", disable_rostime=True)
+    rostest.rosrun("shellbot_kinematics", "kinematics_server", KinematicsServerTest, sys.argv)
