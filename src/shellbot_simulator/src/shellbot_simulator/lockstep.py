@@ -14,6 +14,8 @@ from typing import Dict, Optional
 
 import numpy as np
 
+_IN_FLIGHT = 20  # commands that may be under way at a reset
+
 
 class Phase(enum.Enum):
     """How the simulator and the controller are coupled."""
@@ -41,6 +43,7 @@ class CommandGate:
         self._unstamped: Optional[np.ndarray] = None
         self._published_ns = -1
         self._applied_ns = -1
+        self._dropped = 0
 
     @property
     def phase(self) -> Phase:
@@ -55,6 +58,7 @@ class CommandGate:
             self._pending.clear()
             self._unstamped = None
             self._published_ns = self._applied_ns = -1
+            self._dropped = 0
 
     def offer(self, position: np.ndarray, stamp_ns: Optional[int]) -> Optional[str]:
         """Hand in a command (checked already).
@@ -69,7 +73,7 @@ class CommandGate:
         Returns
         -------
         str or None
-            Why it was dropped, if so.
+            Why commands are dropped, if that must be told.
         """
         with self._wake:
             if stamp_ns is None:
@@ -77,9 +81,12 @@ class CommandGate:
                 self._wake.notify_all()
                 return None
             if stamp_ns > self._published_ns:
+                self._dropped += 1
+                if self._dropped <= _IN_FLIGHT:
+                    return None  # the last ones from before a reset
                 return (
-                    f"command stamped {stamp_ns / 1e9:.2f} s is ahead of the clock ({self._published_ns / 1e9:.2f} s) "
-                    "and is dropped; it is from before a reset, or its sender's clock is wrong"
+                    f"commands stamped {stamp_ns / 1e9:.2f} s are ahead of the clock ({self._published_ns / 1e9:.2f} s) and "
+                    "are dropped; restart the controller, it did not notice the reset"
                 )
             if stamp_ns <= self._applied_ns:
                 return None  # a duplicate or a late one: newer ones are in force already

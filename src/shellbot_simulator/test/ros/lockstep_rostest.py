@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Lock-step over the wire at rtf 0: latency of one tick, time-out, fallback, re-engagement, reset."""
+
+from __future__ import annotations
+
+import threading
+import time
+import unittest
+from typing import List, Tuple
+
+import numpy as np
+import rospy
+import rostest
+from rosgraph_msgs.msg import Log
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+from std_srvs.srv import Empty
+
+from shellbot_description import driven_joint_names, named_pose_array
+
+SHELL = driven_joint_names("simulation").index("upper_1_shell")
+SPAWN = named_pose_array("spawn", "simulation")
+STEP_AT = 20  # tick after which the echo controller asks for another angle
+
+
+class EchoController:
+    """Answers every joint state with a command of the same stamp; can be silenced."""
+
+    def __init__(self) -> None:
+        self.states: List[Tuple[int, float, float]] = []  # tick, position and effort of the shell joint
+        self.arrivals: List[float] = []
+        self.talks = threading.Event()
+        self.step_at: int = -1
+        self._publisher = rospy.Publisher(
+            "shellbot_legs_controller/command", Float64MultiArray, queue_size=10, tcp_nodelay=True
+        )
+        while not self._publisher.get_num_connections():
+            time.sleep(0.01)
+        self._subscriber = rospy.Subscriber(
+            "joint_states", JointState, self._on_state, queue_size=1000, tcp_nodelay=True
+        )
+
+    def _on_state(self, message: JointState) -> None:
+        tick = message.header.stamp.to_nsec() // 10_000_000
+        self.states.append((tick, message.position[SHELL], message.effort[SHELL]))
+        self.arrivals.append(time.monotonic())
+        if not self.talks.is_set():
+            return
+        target = SPAWN.copy()
+        if 0 <= self.step_at <= tick:
+            target[SHELL] += 0.3
+        command = Float64MultiArray(data=target.tolist())
+        command.layout.dim = [
+            MultiArrayDimension(label=f"stamp:{message.header.stamp.to_nsec()}", size=len(target), stride=len(target))
+        ]
+        self._publisher.publish(command)
+
+    def wait_ticks(self, count: int, timeout: float = 15.0) -> None:
+        """Wait until `count` further states have come."""
+        goal = len(self.states) + count
+        end = time.monotonic() + timeout
+        while len(self.states) < goal:
+            if time.monotonic() > end:
+                raise AssertionError(f"only {len(self.states) + count - goal} of {count} states within {timeout} s")
+            time.sleep(0.005)
+
+
+class LockstepTest(unittest.TestCase):
+    """One simulator for all cases."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        """Start the controller."""
+        cls.warnings: List[str] = []
+        cls.log = rospy.Subscriber("/rosout", Log, lambda m: cls.warnings.append(m.msg), queue_size=100)
+        rospy.wait_for_service("/gazebo/reset_simulation", timeout=20.0)
+        cls.reset = rospy.ServiceProxy("/gazebo/reset_simulation", Empty)
+        cls.echo = EchoController()
+
+    def setUp(self) -> None:
+        """Begin with a silent controller and a fresh clock."""
+        self.echo.talks.clear()
+        self.echo.step_at = -1
+        self.echo.wait_ticks(2)
+        self.reset()
+        self.echo.wait_ticks(5)
+
+    def fresh(self) -> List[Tuple[int, float, float]]:
+        """Reset with a talking controller and return the list that then fills."""
+        self.echo.talks.set()
+        self.reset()
+        self.echo.states.clear()
+        self.echo.arrivals.clear()
+        return self.echo.states
+
+    def factor(self, ticks: int) -> float:
+        """Measure the real-time factor over some ticks."""
+        start = len(self.echo.arrivals)
+        self.echo.wait_ticks(ticks + 1)
+        return ticks * 0.01 / (self.echo.arrivals[start + ticks] - self.echo.arrivals[start])
+
+    def test_latency_is_exactly_one_tick(self) -> None:
+        """The command computed from state k drives the step that follows state k+1, and shows in state k+2."""
+        self.echo.step_at = STEP_AT
+        states = self.fresh()
+        self.echo.wait_ticks(STEP_AT + 60)
+        effort = {tick: value for tick, _position, value in states if tick <= STEP_AT + 50}
+        for tick in range(STEP_AT - 5, STEP_AT + 2):
+            self.assertLess(abs(effort[tick]), 0.3, f"moved before its tick: {tick}")
+        self.assertGreater(effort[STEP_AT + 2], 1.0)
+
+    def test_trace_does_not_depend_on_timing(self) -> None:
+        """Two runs through the wire are identical to the last bit."""
+        traces = []
+        for _ in range(2):
+            self.echo.step_at = STEP_AT
+            states = self.fresh()
+            self.echo.wait_ticks(200)
+            first = next(i for i, state in enumerate(states) if state[0] <= 1)
+            rows = {state[0]: state for state in states[first:]}
+            traces.append(np.array([rows[tick] for tick in range(2, 120)]))
+            self.echo.talks.clear()
+        self.assertTrue(np.array_equal(traces[0], traces[1]))
+
+    def test_runs_faster_than_real_time_and_loses_no_tick(self) -> None:
+        """With rtf 0 the controller sets the pace."""
+        states = self.fresh()
+        self.echo.wait_ticks(50)
+        factor = self.factor(300)
+        self.assertGreater(factor, 1.5)
+        ticks = [state[0] for state in states[10:]]
+        self.assertEqual(set(np.diff(ticks).tolist()), {1})
+
+    def test_holds_at_real_time_until_the_first_command(self) -> None:
+        """rtf 0 does not race ahead of nodes that are still starting."""
+        self.assertAlmostEqual(self.factor(60), 1.0, delta=0.2)
+        position = self.echo.states[-1][1]
+        self.assertAlmostEqual(position, SPAWN[SHELL], delta=np.radians(1.0))
+
+    def test_silent_controller_falls_back_to_real_time_and_re_engages(self) -> None:
+        """One wait of the time-out, one warning, then real time; lock-step again with the next stamped command."""
+        self.fresh()
+        self.echo.wait_ticks(50)
+        self.warnings.clear()
+        self.echo.talks.clear()
+        self.echo.wait_ticks(20)
+        gap = max(np.diff(self.echo.arrivals[-25:]))
+        self.assertAlmostEqual(gap, 0.5, delta=0.15)
+        self.assertAlmostEqual(self.factor(60), 1.0, delta=0.2)
+        self.assertEqual(sum("no command for t" in text for text in self.warnings), 1)
+        self.echo.talks.set()
+        self.echo.wait_ticks(10)
+        self.assertGreater(self.factor(200), 1.5)
+
+    def test_reset_while_locked_starts_again_at_zero(self) -> None:
+        """Commands in flight belong to the old clock and are dropped."""
+        self.fresh()
+        self.echo.wait_ticks(100)
+        self.reset()
+        mark = len(self.echo.states)
+        self.echo.wait_ticks(100)
+        self.assertLess(min(tick for tick, _, _ in self.echo.states[max(0, mark - 30) :]), 5)
+        self.assertLess(self.echo.states[-1][0], 5000)
+        self.assertGreater(self.factor(100), 1.5)
+
+
+if __name__ == "__main__":
+    rospy.init_node("lockstep_rostest", disable_rostime=True)
+    rostest.rosrun("shellbot_simulator", "lockstep_test", LockstepTest)
