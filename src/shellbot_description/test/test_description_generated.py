@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is generated: inertias against formulas and against the meshes, files up to date, pieces convex, ball closed."""
+"""What is generated: inertias against formulas and against the meshes, files up to date, convex pieces, ball closed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ import numpy as np
 import pytest
 from description_support import link_frames, mesh_vertices, urdf
 from scipy.spatial import ConvexHull
-from shellbot_description import (
-    DescriptionError,
-    collision_exclusions,
-    colliding_links,
-    load_variables,
-    named_pose,
-    package_path,
-)
 from shellbot_description.exclusions import expand_patterns
 from shellbot_description.generation import collisions_text, inertials_text, write_meshes
 from shellbot_description.gore import convex_pieces, gore_quadrature
@@ -25,6 +17,15 @@ from shellbot_description.inertia import inertial_of_shapes, link_inertials
 from shellbot_description.shapes import Shape
 from shellbot_description.surfaces import read_stl
 from shellbot_description.visual_meshes import visual_meshes
+
+from shellbot_description import (
+    DescriptionError,
+    colliding_links,
+    collision_exclusions,
+    load_variables,
+    named_pose,
+    package_path,
+)
 
 MESH_BYTES = 3e6
 
@@ -46,7 +47,8 @@ def test_generated_config_is_up_to_date(variables):
 def test_committed_meshes_are_up_to_date(variables, tmp_path):
     """A regeneration gives the same files, with the same corners (to 1 micrometre), and they are small."""
     written = {path.relative_to(tmp_path): path for path in write_meshes(tmp_path, variables)}
-    committed = {path.relative_to(package_path() / "meshes"): path for path in (package_path() / "meshes").rglob("*.stl")}
+    folder = package_path() / "meshes"
+    committed = {path.relative_to(folder): path for path in folder.rglob("*.stl")}
     assert set(written) == set(committed)
     for name, path in written.items():
         ours, theirs = (np.unique(np.round(read_stl(p).reshape(-1, 3), 6), axis=0) for p in (path, committed[name]))

@@ -8,6 +8,8 @@ import math
 import numpy as np
 import pytest
 from description_support import centre_of_mass, link_frames, lowest_points, urdf
+from shellbot_description.poses import parse_poses
+
 from shellbot_description import (
     POSES,
     VARIANTS,
@@ -26,7 +28,6 @@ from shellbot_description import (
     shell_to_upper_sphere_centre,
     sphere_centre_in_foot,
 )
-from shellbot_description.poses import parse_poses
 
 LEGS = range(1, 7)
 
@@ -83,7 +84,8 @@ def test_dh_and_urdf_agree(geometry):
 def test_rows_name_their_joints():
     """The first row is fixed, the others carry the joints of the URDF."""
     variables = load_variables()
-    names = [row.name for row in dh_table_lower(variables, 3)[1:]] + [row.name for row in dh_table_upper(variables, 3)[1:]]
+    rows = (*dh_table_lower(variables, 3)[1:], *dh_table_upper(variables, 3)[1:])
+    names = [row.name for row in rows]
     assert names == [name for name in driven_joint_names() if "_3_" in name]
     assert dh_table_lower(variables, 3)[0].kind == dh_table_upper(variables, 3)[0].kind == "fixed"
     for k in (0, 7, "1", True):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from shellbot_description import VARIANTS, collision_exclusions, expand, named_pose, package_path
 
 mujoco = pytest.importorskip("mujoco", reason="the embedded simulator's engine; scripts/setup installs it")

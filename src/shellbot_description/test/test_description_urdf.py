@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from description_support import URI, inertia_of, masses, numbers, urdf
+
 from shellbot_description import (
     SIMULATORS,
     VARIANTS,
@@ -49,7 +50,8 @@ def test_moving_joints(variant):
     joints = moving(urdf(variant))
     assert set(joints) == set(driven_joint_names(variant))
     assert {joint.get("type") for joint in joints.values()} == {"revolute"}
-    mimics = {name: joint.find("mimic").get("joint") for name, joint in joints.items() if joint.find("mimic") is not None}
+    found = {name: joint.find("mimic") for name, joint in joints.items()}
+    mimics = {name: mimic.get("joint") for name, mimic in found.items() if mimic is not None}
     expected = {f"lower_{k}_fan": "lower_1_fan" for k in range(2, 7)} if variant == "full" else {}
     assert mimics == expected
     if variant == "full":
@@ -96,7 +98,7 @@ def test_inertias_are_physical(variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_meshes_exist_and_names_are_unique(variant):
-    """Each mesh of the URDF is in the package; each collision and visual has its own name and each material a colour."""
+    """Each mesh is in the package; each collision and visual has its own name, each material a colour."""
     robot = urdf(variant)
     for mesh in robot.iter("mesh"):
         assert mesh.get("filename").startswith(URI)
@@ -154,7 +156,8 @@ def test_simulator_argument(variant, simulator):
     assert plugins["libgazebo_ros_imu_sensor.so"].find("topicName").text == "imu/data"
     assert float(plugins["libgazebo_ros_imu_sensor.so"].find("updateRateHZ").text) == 100.0
     assert plugins["libgazebo_ros_p3d.so"].find("topicName").text == "ground_truth/odom"
-    friction = {item.get("reference"): float(item.find("mu1").text) for item in robot.findall("gazebo") if item.find("mu1") is not None}
+    surfaces = [item for item in robot.findall("gazebo") if item.find("mu1") is not None]
+    friction = {item.get("reference"): float(item.find("mu1").text) for item in surfaces}
     links = {link.get("name") for link in robot.findall("link")}
     assert set(friction) <= links
     assert friction["lower_6_tibia_link"] == 0.8 and friction["base_link"] == 0.5
@@ -163,7 +166,8 @@ def test_simulator_argument(variant, simulator):
 def test_xacro_arguments():
     """Friction, camera and mesh folder may be given; anything else is refused with the choices."""
     robot = ElementTree.fromstring(expand("walker", "gazebo", foot_friction=0.35, camera=False, mesh_uri="file:///m"))
-    friction = [item.find("mu1").text for item in robot.findall("gazebo") if item.get("reference") == "lower_1_tibia_link"]
+    surfaces = [item for item in robot.findall("gazebo") if item.get("reference") == "lower_1_tibia_link"]
+    friction = [item.find("mu1").text for item in surfaces]
     assert friction == ["0.35"]
     assert "libgazebo_ros_camera.so" not in {plugin.get("filename") for plugin in robot.iter("plugin")}
     assert all(mesh.get("filename").startswith("file:///m/") for mesh in robot.iter("mesh"))

@@ -35,7 +35,7 @@ def _azimuth(k: int) -> float:
 
 
 def dh_table_lower(variables: Variables, k: int) -> Tuple[DhRow, ...]:
-    """Return the five rows of lower leg `k` (1..6): base (fixed), fan, coxa, femur, tibia; the last frame is the foot."""
+    """Return the rows of lower leg `k` (1..6): base (fixed), fan, coxa, femur, tibia; the last frame is the foot."""
     leg = variables.lower
     return (
         DhRow(0.0, leg.base_radius, _azimuth(k), leg.base_height, "fixed", f"lower_{k}_base"),
@@ -47,7 +47,7 @@ def dh_table_lower(variables: Variables, k: int) -> Tuple[DhRow, ...]:
 
 
 def dh_table_upper(variables: Variables, k: int) -> Tuple[DhRow, ...]:
-    """Return the three rows of upper leg `k` (1..6): base (fixed), shoulder, shell; the last frame is the shell frame."""
+    """Return the rows of upper leg `k` (1..6): base (fixed), shoulder, shell; the last frame is the shell's."""
     leg = variables.upper
     return (
         DhRow(math.pi / 2, leg.base_radius, _azimuth(k) + leg.azimuth, leg.base_height, "fixed", f"upper_{k}_base"),
@@ -83,7 +83,7 @@ def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
 
 
 def sphere_centre_in_foot(variables: Variables) -> Tuple[float, float]:
-    """Return x and y (m) of the lower sphere centre in the foot frame (x along the shank, y down in the closed ball)."""
+    """Return x and y (m) of the lower sphere centre in the foot frame (x along the shank)."""
     leg = variables.lower
     return (
         leg.sphere_x + leg.sphere_radius * math.cos(leg.sphere_alpha),

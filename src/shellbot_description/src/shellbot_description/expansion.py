@@ -42,7 +42,7 @@ def _xacro_program() -> str:
     beside = Path(sys.executable).parent / "xacro"  # a virtual environment that is not active
     program = shutil.which("xacro") or (str(beside) if os.access(beside, os.X_OK) else None)
     if program is None:
-        raise DescriptionError("xacro is neither importable nor on PATH; run scripts/setup, or install ros-noetic-xacro")
+        raise DescriptionError("xacro is neither importable nor on PATH; run scripts/setup or install ros-noetic-xacro")
     return program
 
 
@@ -58,7 +58,7 @@ def run_xacro(file: Path, mappings: Dict[str, str]) -> str:
         import xacro
     except ImportError:
         command = [_xacro_program(), str(file)] + [f"{key}:={value}" for key, value in mappings.items()]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise DescriptionError(f"xacro could not expand {file}: {done.stderr.strip()}") from None
         return done.stdout

@@ -21,7 +21,8 @@ def _flow(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     if isinstance(value, float):
-        text = repr(float(f"{value:.12g}") + 0.0)  # 12 digits: the same file from every BLAS; + 0.0 drops the sign of -0
+        # 12 digits: the same file from every BLAS; + 0.0 drops the sign of -0
+        text = repr(float(f"{value:.12g}") + 0.0)
         # YAML 1.1 takes 1e-05 for a string unless the mantissa has a point
         return text.replace("e", ".0e") if "e" in text and "." not in text else text
     return str(value)
@@ -33,12 +34,13 @@ def inertials_text(variables: Variables) -> str:
     for kind, body in link_inertials(variables).items():
         com = tuple(0.0 if abs(x) < 1e-12 else float(x) for x in body.com)
         moments = tuple(0.0 if abs(x) < 1e-15 else x for x in six(body.inertia))
-        lines.append(f"{kind}:\n  mass_kg: {_flow(body.mass)}\n  com_m: {_flow(com)}\n  inertia_kgm2: {_flow(moments)}\n")
+        lines.append(f"{kind}:\n  mass_kg: {_flow(body.mass)}\n  com_m: {_flow(com)}\n")
+        lines.append(f"  inertia_kgm2: {_flow(moments)}\n")
     return "".join(lines)
 
 
 def collisions_text(variables: Variables) -> str:
-    """Return the text of `collisions.yaml`: primitives of each kind of link, names of the convex pieces of the gores."""
+    """Return the text of `collisions.yaml`: primitives of each kind of link, names of the gores' pieces."""
     lines = [HEADER.format(what="Collision shapes in link frames; gores: names of their convex meshes.")]
     for kind, shapes in link_shapes(variables).items():
         rows: List[Dict[str, Any]] = [

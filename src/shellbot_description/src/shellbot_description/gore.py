@@ -80,6 +80,4 @@ def convex_pieces(variables: Variables, lower: bool) -> Dict[str, np.ndarray]:
 def piece_names(variables: Variables) -> List[str]:
     """Return the names of the convex pieces of a gore."""
     gore = variables.gore
-    return [
-        f"piece_{i + 1}_{j + 1}" for i in range(int(gore.pieces_latitude)) for j in range(int(gore.pieces_azimuth))
-    ]
+    return [f"piece_{i + 1}_{j + 1}" for i in range(int(gore.pieces_latitude)) for j in range(int(gore.pieces_azimuth))]

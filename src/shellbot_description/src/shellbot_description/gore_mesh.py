@@ -17,9 +17,10 @@ STEP = math.radians(3.0)  # greatest facet of the picture
 
 def _ticks(*stops: float) -> np.ndarray:
     """Return an increasing row of numbers through all stops, no farther apart than `STEP`."""
-    parts = [
-        np.linspace(low, high, max(1, math.ceil((high - low) / STEP)) + 1)[:-1] for low, high in zip(stops[:-1], stops[1:])
-    ]
+    parts = []
+    for low, high in zip(stops[:-1], stops[1:]):
+        count = max(1, math.ceil((high - low) / STEP))
+        parts.append(np.linspace(low, high, count + 1)[:-1])
     return np.concatenate([*parts, [stops[-1]]])
 
 

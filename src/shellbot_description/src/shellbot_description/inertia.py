@@ -49,7 +49,7 @@ def point_inertia(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def inertial_of_shapes(shapes: Iterable[Shape], mass: float) -> Inertial:
     """Return the mass properties of a link of mass `mass` (kg) whose shapes carry their shares of it.
 
-    Parallel axes: I = sum(R I_own Rᵀ) + inertia of the shapes' masses put at their centres, seen from the common centre.
+    Parallel axes: I = sum(R I_own Rᵀ) + inertia of the masses put at the shapes' centres about the common centre.
     """
     parts = [shape for shape in shapes if shape.share > 0.0]
     shares = np.array([shape.share for shape in parts])

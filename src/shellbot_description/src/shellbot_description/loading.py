@@ -90,7 +90,7 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any], where: str = "") 
 
 
 def load_raw(path: Optional[Union[str, Path]] = None) -> Dict[str, Any]:
-    """Return the variables as they stand in the file; a file with the key `base` changes some values of that other file."""
+    """Return the variables as they stand in the file, over those of the file that its key `base` names."""
     path = package_path() / "config" / "shellbot.yaml" if path is None else Path(path)
     data = read_yaml(path)
     if "base" not in data:
@@ -123,7 +123,9 @@ def variables_from_raw(data: Mapping[str, Any]) -> Variables:
         mass=_section(Mass, _mapping(data, "mass", ""), "mass."),
         servos={key: _section(Servo, value, f"servos.{key}.") for key, value in models.items()},
         servo_range=si(_number(_take(servos, "range_deg", "servos."), 10, 360, "servos.range_deg"), "deg"),
-        servo_resolution=si(_number(_take(servos, "resolution_deg", "servos."), 1e-3, 5, "servos.resolution_deg"), "deg"),
+        servo_resolution=si(
+            _number(_take(servos, "resolution_deg", "servos."), 1e-3, 5, "servos.resolution_deg"), "deg"
+        ),
         compliance_slope=_number(
             _take(servos, "compliance_slope_steps", "servos."), 2, 128, "servos.compliance_slope_steps"
         ),
@@ -162,7 +164,8 @@ def _check_relations(variables: Variables) -> None:
     fixed = variables.shapes.rim_mass_share * variables.mass.chassis + 6 * variables.servo_mass + variables.battery.mass
     if fixed >= variables.mass.chassis:
         raise DescriptionError(
-            f"mass.chassis_kg {variables.mass.chassis} must be more than rim, battery and six servos, {fixed:.3f} kg; raise it"
+            f"mass.chassis_kg {variables.mass.chassis} must be more than rim, battery and six servos "
+            f"together, {fixed:.3f} kg; raise it"
         )
     if variables.mass.shell_bracket >= variables.mass.upper_gore:
         raise DescriptionError("mass.shell_bracket_kg must be less than mass.upper_gore_kg, of which it is a part")

@@ -39,8 +39,8 @@ def limb_names(variant: str = "simulation") -> Tuple[str, ...]:
 def driven_joint_names(variant: str = "simulation") -> Tuple[str, ...]:
     """Return the joints a simulator drives, in the order of every joint array of the project.
 
-    36 names (`simulation`, `full`) or the first 24 of them (`walker`). The six fan joints are all in the list; who drives
-    servos reduces them to one motor, see `motor_joint_names`.
+    36 names (`simulation`, `full`) or the first 24 of them (`walker`). The six fan joints are all in the list; who
+    drives servos reduces them to one motor, see `motor_joint_names`.
     """
     return _LOWER_JOINTS + _UPPER_JOINTS if has_upper_legs(variant) else _LOWER_JOINTS
 

@@ -10,7 +10,7 @@ from typing import Dict, Tuple
 from shellbot_description.variables import Variables
 
 Vector = Tuple[float, float, float]
-_ALONG_X: Vector = (0.0, math.pi / 2, 0.0)  # a cylinder laid along x
+_LIE: Vector = (0.0, math.pi / 2, 0.0)  # a cylinder laid along x
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def stop_azimuths(variables: Variables) -> Tuple[float, ...]:
 
 
 def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
-    """Return the drum above the hollow, battery and shoulder servos (mass only) and the rim of stops behind the equator ends of the gores."""
+    """Return the drum, battery and shoulder servos (mass only), and the rim of stops behind the gores' ends."""
     s, battery = variables.shapes, variables.battery
     height = s.chassis_top - s.chassis_bottom
     servo_share = variables.servo_mass / variables.mass.chassis
@@ -121,7 +121,7 @@ def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
     lateral = leg.femur_offset
     return {
         "fan": (
-            Shape("arm", "cylinder", (s.fan_radius, leg.fan_length), (leg.fan_length / 2, 0.0, s.fan_rise), 0.6, _ALONG_X),
+            Shape("arm", "cylinder", (s.fan_radius, leg.fan_length), (leg.fan_length / 2, 0.0, s.fan_rise), 0.6, _LIE),
             Shape("hub", "cylinder", (s.fan_hub_radius, s.fan_rise), (0.0, 0.0, s.fan_rise / 2), 0.2, collides=False),
             Shape(
                 "tip",
@@ -165,7 +165,7 @@ def _lower_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
                 (s.tibia_block / 2 - s.tibia_margin, 0.0, 0.0),
                 0.6,
             ),
-            Shape("shank", "cylinder", (s.tibia_radius, tube), (tibia_end - tube / 2, 0.0, 0.0), 0.25, _ALONG_X),
+            Shape("shank", "cylinder", (s.tibia_radius, tube), (tibia_end - tube / 2, 0.0, 0.0), 0.25, _LIE),
             Shape("foot", "sphere", (foot.radius,), (tibia_end, 0.0, 0.0), 0.15),
         ),
     }
@@ -183,7 +183,5 @@ def link_shapes(variables: Variables) -> Dict[str, Tuple[Shape, ...]]:
     shapes["shoulder"] = (
         Shape("beam", "box", (beam, s.shoulder_width, s.shoulder_depth), (s.shoulder_margin + beam / 2, 0.0, 0.0), 1.0),
     )
-    shapes["shell"] = (
-        Shape("bracket", "box", (s.shell_bracket,) * 3, (0.0, 0.0, 0.0), 1.0, collides=False),
-    )
+    shapes["shell"] = (Shape("bracket", "box", (s.shell_bracket,) * 3, (0.0, 0.0, 0.0), 1.0, collides=False),)
     return shapes

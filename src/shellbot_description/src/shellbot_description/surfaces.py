@@ -19,7 +19,7 @@ def join(parts: Iterable[Triangles]) -> Triangles:
 
 
 def hull(points: np.ndarray) -> Triangles:
-    """Return the convex hull of points (n, 3), triangles turned outwards, in an order that does not depend on chance."""
+    """Return the convex hull of points (n, 3), its triangles turned outwards."""
     found = ConvexHull(points)
     triangles = points[found.simplices]
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
@@ -85,7 +85,7 @@ def canonical(triangles: Triangles) -> np.ndarray:
     The order qhull finds its facets in may change with its version; the file should not.
     """
     corners = rounded(triangles)
-    first = np.array([min(range(3), key=lambda i, t=tri: tuple(t[i])) for tri in corners])
+    first = np.array([np.lexsort(triangle.T[::-1])[0] for triangle in corners])
     rolled = np.stack([corners[np.arange(len(corners)), (first + i) % 3] for i in range(3)], axis=1)
     keys = rolled.reshape(len(rolled), 9)
     return rolled[np.lexsort(keys.T[::-1])]

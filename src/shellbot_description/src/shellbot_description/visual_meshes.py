@@ -120,7 +120,10 @@ def chassis_meshes(v: Variables) -> Dict[str, Triangles]:
         "chassis_servos": join(servos),
         "chassis_horns": around(horn, _sixfold(upper.azimuth)),
         "chassis_board": join(
-            [box((80e-3, 62e-3, 2e-3), (0.0, 0.0, board_level)), box((40e-3, 8e-3, 9e-3), (15e-3, -24e-3, board_level + 5e-3))]
+            [
+                box((80e-3, 62e-3, 2e-3), (0.0, 0.0, board_level)),
+                box((40e-3, 8e-3, 9e-3), (15e-3, -24e-3, board_level + 5e-3)),
+            ]
         ),
         "chassis_heatsink": join(
             [box((34e-3, 34e-3, 4e-3), (0.0, 6e-3, board_level + 3e-3))]
@@ -137,12 +140,18 @@ def lower_leg_meshes(v: Variables) -> Dict[str, Triangles]:
     femur_low, femur_high = leg.femur_offset - s.femur_depth / 2, leg.femur_offset + s.femur_depth / 2
     axle = (leg.coxa_length, 0.0, leg.coxa_drop)
     servo_end = leg.femur_length - 12e-3
+    foot_x = leg.tibia_length - foot.back
     lateral = v.gore.slot_width / 2 + 7e-3
     bracket_x = -s.tibia_margin - 2e-3
     arms = [
         hull(
             np.array(
-                [[bracket_x + dx, dy - 6e-3, z] for dx in (-3e-3, 3e-3) for dy in (-6e-3, 6e-3) for z in (0.0, sign * lateral)]
+                [
+                    [bracket_x + dx, dy - 6e-3, z]
+                    for dx in (-3e-3, 3e-3)
+                    for dy in (-6e-3, 6e-3)
+                    for z in (0.0, sign * lateral)
+                ]
             )
         )
         for sign in (1, -1)
@@ -155,7 +164,7 @@ def lower_leg_meshes(v: Variables) -> Dict[str, Triangles]:
                 cylinder(hub, 0.0, rise + s.fan_radius + 2e-3, (leg.fan_length, 0.0)),
             ]
         ),
-        "coxa_servos": join([of_shape(shapes["coxa"]["coxa_servo"], 3e-3), of_shape(shapes["coxa"]["femur_servo"], 3e-3)]),
+        "coxa_servos": join([of_shape(shapes["coxa"][name], 3e-3) for name in ("coxa_servo", "femur_servo")]),
         "coxa_horns": join(
             [
                 cylinder(10e-3, 0.0, 2e-3),
@@ -183,7 +192,7 @@ def lower_leg_meshes(v: Variables) -> Dict[str, Triangles]:
         "tibia_foot": join(
             [
                 of_shape(shapes["tibia"]["foot"]),
-                tube(foot.radius - 1e-3, (leg.tibia_length - foot.back - 14e-3, 0, 0), (leg.tibia_length - foot.back, 0, 0)),
+                tube(foot.radius - 1e-3, (foot_x - 14e-3, 0, 0), (foot_x, 0, 0)),
             ]
         ),
     }
@@ -202,9 +211,7 @@ def upper_leg_meshes(v: Variables) -> Dict[str, Triangles]:
     across = np.array([-away[1], away[0], 0.0])
     corners = [a * w * across + [0.0, 0.0, b * d] for w, d in ((1.0, 1.0),) for a in (-1, 1) for b in (-1, 1)]
     bracket = hull(
-        np.vstack(
-            [np.array(corners) * [8e-3, 8e-3, 10e-3], np.array(corners) * [14e-3, 14e-3, 17e-3] + foot]
-        )
+        np.vstack([np.array(corners) * [8e-3, 8e-3, 10e-3], np.array(corners) * [14e-3, 14e-3, 17e-3] + foot])
     )
     return {
         "shoulder_plates": join(
