@@ -63,7 +63,10 @@ class ActionManagerCore:
         return cls(load_config(**config), load_geometry(variant))
 
     def reset(self) -> None:
-        """Begin anew, as after a start: wait for joint states, then go to the start mode."""
+        """Begin anew, as after a start: wait for joint states, then go to the start mode. Ends an emergency stop."""
+        self._begin()
+
+    def _begin(self) -> None:
         self._machine.reset()
         self._builder.reset()
         self._announcer = Announcer()
@@ -77,10 +80,10 @@ class ActionManagerCore:
         self._planted = np.zeros(6, dtype=bool)
         self._contacts = ContactEstimator(self.config.contact_height, self.config.contact_lag)
         self._rpy: Optional[np.ndarray] = None
-        self._after_stop = Mode.SIT
+        self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
         self._rearming = False
-        self._start_pending = True
-        self._notice = ""
+        self._taken_over = False
+        self._notice, self._progress = "", 0.0
 
     @property
     def mode(self) -> Mode:
@@ -137,7 +140,10 @@ class ActionManagerCore:
             What was measured; None or NaN joints: the references are held.
         """
         if self._time is not None and t < self._time:
-            self.reset()
+            stopped = self._machine.mode == Mode.STOPPED
+            self._begin()
+            if stopped:  # a latched stop outlives a reset of the simulation
+                self.emergency_stop(t)
         if self._time is not None and t == self._time and self._output is not None:
             return self._output
         dt = TICK if self._time is None or t - self._time > GAP else t - self._time
@@ -190,6 +196,9 @@ class ActionManagerCore:
             self._rearming = False
             near = np.abs(self._lower.q - self._q_lower).max() < _SAME_POSTURE
             self._take_over(self._lower.q if near else self._q_lower, self._after_stop)
+        if not self._taken_over:  # stopped before anything was measured: freeze what is found
+            self._taken_over = True
+            self._lower, self._upper = LowerCommand(self._q_lower.copy(), None), self._q_upper.copy()
         if machine.mode == Mode.STOPPED:
             return
         self._upper_step(dt, commands)
@@ -216,8 +225,8 @@ class ActionManagerCore:
         if np.abs(q_lower[:, 0]).max() < FAN_CLOSED_FROM:
             found = find_standing(p_base, self._tilt(), gait.stance_height, self.config.posture)
         self._lower = LowerCommand(np.array(q_lower), None)
-        if not len(self._upper):
-            self._upper = self._q_upper.copy()
+        if not self._taken_over:
+            self._upper, self._taken_over = self._q_upper.copy(), True
         self._moves = None
         if found is None:
             posture = self.config.posture
@@ -309,7 +318,7 @@ class ActionManagerCore:
         return self._moves.done, self._moves.progress
 
     def _publishable(self, t: float, dt: float) -> ActionOutput:
-        waiting = self._machine.mode == Mode.WAITING or not hasattr(self, "_p_measured")
+        waiting = not self._taken_over
         nobody = np.zeros(6, dtype=bool)
         if waiting:
             contacts = ContactEstimate(nobody, np.full(6, np.nan), np.full((6, 3), np.nan))
@@ -319,7 +328,7 @@ class ActionManagerCore:
             contacts = ContactEstimate(standing, phases, self._p_measured)
         references = None if waiting else self._builder.build(t, dt, self._lower, self._upper)
         self._announcer.say("machine", self._machine.text)
-        status = self._machine.status(self._doing(), getattr(self, "_progress", 0.0), self._announcer.text)
+        status = self._machine.status(self._doing(), self._progress, self._announcer.text)
         return ActionOutput(references, status, contacts, self._feet.limits, self._notice)
 
     def _walking(self) -> bool:

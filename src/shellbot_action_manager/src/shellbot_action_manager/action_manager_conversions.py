@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Messages of the action manager to and from the arrays of its core."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional, Sequence, Tuple
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import Point, Pose, Twist, Vector3
+from sensor_msgs.msg import Imu, JointState
+from shellbot_msgs.msg import FootContacts, Walkspace
+from shellbot_msgs.msg import Mode as ModeMsg
+
+from shellbot_action_manager.body_pose import rpy_from_quaternion
+from shellbot_action_manager.interface import ContactEstimate
+from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_action_manager.walkspace import WalkspaceLimits
+
+FRAME_ID = "base_link"
+
+
+class JointOrder:
+    """Picks the driven joints out of joint_states, whatever their order and whoever else is in the message.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Driven joints, in the order of the arrays.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = tuple(names)
+        self._seen: Tuple[str, ...] = ()
+        self._index = np.zeros(0, dtype=int)
+        self._known = np.zeros(0, dtype=bool)
+
+    def positions(self, message: JointState) -> np.ndarray:
+        """Return the positions (n,) in rad; NaN for joints that are not in the message."""
+        names = tuple(message.name)
+        if names != self._seen:
+            place: Dict[str, int] = {name: i for i, name in enumerate(names)}
+            self._index = np.array([place.get(name, 0) for name in self._names], dtype=int)
+            self._known = np.array([name in place for name in self._names])
+            self._seen = names
+        position = np.asarray(message.position, dtype=np.float64)
+        if position.size != len(names) or not names:
+            return np.full(len(self._names), np.nan)
+        return np.where(self._known, position[self._index], np.nan)
+
+
+def orientation_from_imu(message: Imu) -> Optional[np.ndarray]:
+    """Return the quaternion (4,) x, y, z, w; None when the IMU says that it has none (covariance -1) or sends nonsense."""
+    if message.orientation_covariance[0] == -1.0:
+        return None
+    q = message.orientation
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    if not np.isfinite(quaternion).all() or np.linalg.norm(quaternion) < 0.5:
+        return None
+    return quaternion
+
+
+def angular_velocity_from_imu(message: Imu) -> np.ndarray:
+    """Return the angular velocity (3,) in rad/s."""
+    w = message.angular_velocity
+    return np.array([w.x, w.y, w.z])
+
+
+def twist_to_array(message: Twist) -> np.ndarray:
+    """Return forward, sideways (m/s) and turning (rad/s) speed, (3,)."""
+    return np.array([message.linear.x, message.linear.y, message.angular.z])
+
+
+def body_pose_to_array(message: Pose) -> np.ndarray:
+    """Return x, y, z (m), roll, pitch, yaw (rad), (6,); a quaternion of zeros means no rotation, nonsense becomes NaN."""
+    q = message.orientation
+    quaternion = np.array([q.x, q.y, q.z, q.w])
+    norm = np.linalg.norm(quaternion)
+    rpy = np.zeros(3) if norm == 0.0 else np.full(3, np.nan)
+    if np.isfinite(norm) and norm > 1e-3:
+        rpy = rpy_from_quaternion(quaternion)
+    p = message.position
+    return np.array([p.x, p.y, p.z, *rpy])
+
+
+def mode_to_message(status: ModeStatus, stamp: rospy.Time) -> ModeMsg:
+    """Return the message of the latched topic `mode`."""
+    message = ModeMsg(
+        mode=int(status.mode),
+        name=status.name,
+        target=status.target.label,
+        step=status.step,
+        progress=status.progress,
+        text=status.text,
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> FootContacts:
+    """Return the message of the topic `foot_contacts`."""
+    message = FootContacts(
+        contact=contacts.contact.tolist(),
+        phase=contacts.phase.tolist(),
+        position=[Point(*foot) for foot in contacts.p_base_foot.tolist()],
+    )
+    message.header.stamp, message.header.frame_id = stamp, FRAME_ID
+    return message
+
+
+def walkspace_to_message(limits: WalkspaceLimits, stamp: rospy.Time) -> Walkspace:
+    """Return the message of the latched topic `walkspace`."""
+    message = Walkspace(
+        max_velocity=_twist(limits.max_velocity),
+        max_acceleration=_twist(limits.max_acceleration),
+        min_shift=Vector3(*limits.min_shift.tolist()),
+        max_shift=Vector3(*limits.max_shift.tolist()),
+        max_tilt=Vector3(*limits.max_tilt.tolist()),
+        gait=limits.gait,
+    )
+    message.header.stamp, message.header.frame_id = stamp, FRAME_ID
+    return message
+
+
+def _twist(values: np.ndarray) -> Twist:
+    x, y, w = values.tolist()
+    return Twist(linear=Vector3(x, y, 0.0), angular=Vector3(0.0, 0.0, w))

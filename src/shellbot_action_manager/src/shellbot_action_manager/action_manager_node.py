@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Node `action_manager`: what the operator wants in, limb_references out; a tick is the arrival of joint_states."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import replace
+from typing import List, Optional
+
+import numpy as np
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Pose, Twist
+from sensor_msgs.msg import Imu, JointState
+from shellbot_kinematics.limb_references_conversions import references_to_message
+from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
+from shellbot_msgs.msg import Mode as ModeMsg
+from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
+from std_msgs.msg import Bool, String
+
+from shellbot_action_manager import action_manager_conversions as conversions
+from shellbot_action_manager.config import ActionManagerConfig, load_config
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
+from shellbot_action_manager.mode_machine import ModeStatus
+
+WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
+IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
+PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
+
+
+class ActionManagerNode:
+    """Runs the core at each joint_states; there is no timer in the way of a tick."""
+
+    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+        self._core = ActionManagerCore(config, geometry)
+        self._order = conversions.JointOrder(geometry.joint_names)
+        self._lock = threading.RLock()
+        self._commands = OperatorCommands(gait=config.gait)
+        self._imu: Optional[Imu] = None
+        self._time = -np.inf
+        self._stopped = False
+        self._told: Optional[ModeStatus] = None
+        self._limits: Optional[Walkspace] = None
+        self._ticks, self._durations = 0, [0.0]
+        nodelay = {"queue_size": 1, "tcp_nodelay": True}
+        self._references_pub = rospy.Publisher("limb_references", LimbReferences, **nodelay)
+        self._contacts_pub = rospy.Publisher("foot_contacts", FootContacts, **nodelay)
+        self._mode_pub = rospy.Publisher("mode", ModeMsg, queue_size=5, latch=True)
+        self._walkspace_pub = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self._diagnostics_pub = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._service = rospy.Service("request_mode", RequestMode, self._on_request)
+        self._subscribers: List[rospy.Subscriber] = [
+            rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
+            rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
+            rospy.Subscriber("body_pose", Pose, self._on_body_pose, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("upper_shells", UpperShells, self._on_upper_shells, queue_size=1),
+            rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
+        ]
+
+    def run(self) -> None:
+        """Publish diagnostics once a second of wall clock until shutdown, also while the simulation is paused."""
+        warned = False
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            with self._lock:
+                ticks, self._ticks = self._ticks, 0
+                durations, self._durations = self._durations, [0.0]
+                status, stamp = self._told, self._time
+            if not ticks and not warned and status is None:
+                warned = True
+                rospy.logwarn(f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver")
+            try:
+                self._diagnostics_pub.publish(diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status))
+            except rospy.ROSException:  # shut down in between
+                return
+
+    def _on_joint_states(self, message: JointState) -> None:
+        start = time.perf_counter()
+        with self._lock:
+            stamp, t = message.header.stamp, message.header.stamp.to_sec()
+            if t < self._time:
+                rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
+                self._commands = OperatorCommands(gait=self._commands.gait)
+                self._imu = None
+            self._time = t
+            output = self._core.step(t, self._commands, self._feedback(message, t))
+            if output.references is not None:
+                self._references_pub.publish(references_to_message(output.references, stamp))
+                self._contacts_pub.publish(conversions.contacts_to_message(output.contacts, stamp))
+            self._tell(output, stamp)
+            self._ticks += 1
+            self._durations.append(time.perf_counter() - start)
+        if output.notice:
+            rospy.logwarn_throttle(WARN_PERIOD, f"action_manager: {output.notice}")
+
+    def _feedback(self, message: JointState, t: float) -> Feedback:
+        orientation, rate = None, None
+        if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:
+            orientation = conversions.orientation_from_imu(self._imu)
+            rate = conversions.angular_velocity_from_imu(self._imu)
+        if orientation is None and self._core.twist.any():
+            rospy.logwarn_throttle(10.0, "action_manager: no attitude on imu/data; walking without holding the heading")
+        return Feedback(self._order.positions(message), orientation, rate)
+
+    def _tell(self, output: ActionOutput, stamp: rospy.Time) -> None:
+        """Send the latched topics when something changed."""
+        new, told = output.mode, self._told
+        if (
+            told is None
+            or replace(new, progress=0.0) != replace(told, progress=0.0)
+            or abs(new.progress - told.progress) >= PROGRESS_STEP
+        ):
+            if told is None or (new.mode, new.target, new.text) != (told.mode, told.target, told.text):
+                rospy.loginfo(f"action_manager: {new.name}: {new.text}")
+            self._told = new
+            self._mode_pub.publish(conversions.mode_to_message(new, stamp))
+        if output.walkspace is not self._limits:
+            self._limits = output.walkspace
+            self._walkspace_pub.publish(conversions.walkspace_to_message(output.walkspace, stamp))
+
+    def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
+        with self._lock:
+            accepted, reason = self._core.request_mode(request.mode, self._time)
+            mode = self._core.mode.label
+        (rospy.loginfo if accepted else rospy.logwarn)(f"action_manager: {request.mode}: {reason}")
+        return RequestModeResponse(accepted=accepted, reason=reason, mode=mode)
+
+    def _on_stopped(self, message: Bool) -> None:
+        with self._lock:
+            (self._core.emergency_stop if message.data else self._core.rearm)(self._time)
+
+    def _on_cmd_vel(self, message: Twist) -> None:
+        with self._lock:
+            self._commands = replace(self._commands, twist=conversions.twist_to_array(message), twist_time=self._time)
+
+    def _on_body_pose(self, message: Pose) -> None:
+        with self._lock:
+            self._commands = replace(self._commands, body_pose=conversions.body_pose_to_array(message))
+
+    def _on_upper_shells(self, message: UpperShells) -> None:
+        with self._lock:
+            wanted = np.array([message.sphere_centre_height, message.opening_angle])
+            self._commands = replace(self._commands, upper_shells=wanted)
+
+    def _on_gait(self, message: String) -> None:
+        with self._lock:
+            self._commands = replace(self._commands, gait=message.data)
+
+    def _on_imu(self, message: Imu) -> None:
+        with self._lock:
+            self._imu = message
+
+
+def main() -> None:
+    """Run the node."""
+    # Time comes with joint_states; /clock at every tick would only cost processor time.
+    rospy.init_node("action_manager", disable_rostime=True)
+    try:
+        config = load_config(
+            path=rospy.get_param("~settings_file", "") or None,
+            gaits_path=rospy.get_param("~gaits_file", "") or None,
+            modes_path=rospy.get_param("~modes_file", "") or None,
+            gait=str(rospy.get_param("~gait", "tripod")),
+            start_mode=str(rospy.get_param("~start_mode", "hexapod")),
+        )
+        geometry = load_geometry(str(rospy.get_param("~variant", "simulation")))
+    except ActionManagerError as error:
+        rospy.logfatal(f"action_manager: {error}")
+        sys.exit(1)
+    except ValueError as error:  # of the description
+        rospy.logfatal(f"action_manager: {error}")
+        sys.exit(1)
+    ActionManagerNode(config, geometry).run()

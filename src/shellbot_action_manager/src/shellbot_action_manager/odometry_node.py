@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Node `odometry`: foot_contacts and imu/data in, odom and the transforms odom -> base_footprint -> base_link out."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from typing import Optional
+
+import numpy as np
+import rospy
+import tf2_ros
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu
+from shellbot_msgs.msg import FootContacts
+
+from shellbot_action_manager import odometry_conversions as conversions
+from shellbot_action_manager.action_manager_conversions import orientation_from_imu
+from shellbot_action_manager.config import ActionManagerConfig, load_config
+from shellbot_action_manager.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.odometry import OdometryCore
+
+IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
+
+
+class OdometryNode:
+    """Runs the core at each foot_contacts, which carry the measured feet and the stamp of joint_states."""
+
+    def __init__(self, config: ActionManagerConfig) -> None:
+        self._core = OdometryCore(config)
+        self._lock = threading.Lock()
+        self._imu: Optional[Imu] = None
+        self._time, self._ticks, self._longest = -math.inf, 0, 0.0
+        self._odom = rospy.Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._transforms = tf2_ros.TransformBroadcaster()
+        self._subscribers = [
+            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("foot_contacts", FootContacts, self._on_contacts, queue_size=1, tcp_nodelay=True),
+        ]
+
+    def run(self) -> None:
+        """Publish diagnostics once a second of wall clock until shutdown."""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            with self._lock:
+                ticks, longest, stamp = self._ticks, self._longest, self._time
+                self._ticks, self._longest = 0, 0.0
+            try:
+                self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
+            except rospy.ROSException:  # shut down in between
+                return
+
+    def _on_imu(self, message: Imu) -> None:
+        with self._lock:
+            self._imu = message
+
+    def _on_contacts(self, message: FootContacts) -> None:
+        start = time.perf_counter()
+        stamp, t = message.header.stamp, message.header.stamp.to_sec()
+        feet, contact = conversions.feet_from_contacts(message)
+        if feet.shape != (6, 3) or not np.isfinite(feet).all():
+            rospy.logwarn_throttle(2.0, "odometry: foot_contacts holds no six feet; holding the estimate")
+            return
+        with self._lock:
+            if t < self._time:
+                rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
+                self._core.reset()
+                self._imu = None
+            elif t == self._time:
+                return
+            self._time = t
+            orientation = None
+            if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:
+                orientation = orientation_from_imu(self._imu)
+            if orientation is None:
+                rospy.logwarn_throttle(10.0, "odometry: no attitude on imu/data; the heading comes from the feet alone")
+            state = self._core.step_feet(t, feet, contact, orientation)
+            self._ticks += 1
+            self._longest = max(self._longest, time.perf_counter() - start)
+        self._odom.publish(conversions.odometry_to_message(state, stamp))
+        self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+
+
+def main() -> None:
+    """Run the node."""
+    # Time comes with foot_contacts; /clock at every tick would only cost processor time.
+    rospy.init_node("odometry", disable_rostime=True)
+    try:
+        config = load_config(path=rospy.get_param("~settings_file", "") or None)
+    except ActionManagerError as error:
+        rospy.logfatal(f"odometry: {error}")
+        sys.exit(1)
+    OdometryNode(config).run()
