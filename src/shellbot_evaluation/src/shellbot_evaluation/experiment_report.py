@@ -54,13 +54,23 @@ def campaign_text(campaign: Campaign, results: Sequence[RunResult], command: str
     for percent in campaign.speeds_percent:
         heads.update({f"x_{percent}": f"{percent} %: x m", f"y_{percent}": "y m", f"turn_{percent}": "turned deg"})
     digits = {f"turn_{percent}": 1 for percent in campaign.speeds_percent}
-    summary = case_summary(rows)
-    walks = [line for line in summary if "walked_m" in line]
-    turns = [line for line in summary if "turned_deg" in line]
     parts = ["3 m and 360° commanded, means:\n", markdown_table(comparison(campaign, rows), heads, digits)]
-    parts += [markdown_table(group) for group in (walks, turns) if group]
-    parts.append(f"Made by `{command}`; `_std` is the standard deviation over the runs.\n")
+    summary = case_summary(rows)
+    for key in ("walked_m", "turned_deg"):
+        group = [_mean_and_spread(line) for line in summary if key in line]
+        if group:
+            parts.append(markdown_table(group))
+    parts.append(f"Made by `{command}`; mean ± standard deviation over the runs.\n")
     return "\n".join(parts)
+
+
+def _mean_and_spread(line: Mapping[str, Any]) -> Dict[str, object]:
+    cells: Dict[str, object] = {"case": line["case"], "runs": line["runs"]}
+    for key, value in line.items():
+        if key + "_std" in line:
+            places = DIGITS.get(key, 3)
+            cells[HEADINGS[key]] = f"{value:.{places}f} ± {line[key + '_std']:.{places}f}"
+    return cells
 
 
 def write_report(

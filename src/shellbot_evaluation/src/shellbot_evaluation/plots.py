@@ -27,6 +27,9 @@ def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Map
         Label to way; `own` may lack labels of `truth`.
     """
     figure, (axes,) = _figure(title, 1, (7.0, 4.5))
+    ways = [way.in_start_axes() for way in [*truth.values(), *own.values()]]
+    span = np.ptp(np.vstack(ways), axis=0)  # (2,) m
+    enlarged = span.min() < 0.2 * span.max()
     for label, way in truth.items():
         xy = way.in_start_axes()
         (line,) = axes.plot(xy[:, 0], xy[:, 1], label=label)
@@ -34,8 +37,10 @@ def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Map
         if label in own:
             estimate = own[label].in_start_axes()
             axes.plot(estimate[:, 0], estimate[:, 1], "--", color=line.get_color(), linewidth=0.9)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel("forward / m   (solid: ground truth, dashed: odometry)")
+    if not enlarged:
+        axes.set_aspect("equal", adjustable="datalim")
+    note = "; scales differ" if enlarged else ""
+    axes.set_xlabel(f"forward / m   (solid: ground truth, dashed: odometry{note})")
     axes.set_ylabel("left / m")
     axes.legend(fontsize="small")
     _save(figure, path)
