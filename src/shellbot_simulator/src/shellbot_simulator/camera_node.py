@@ -27,13 +27,13 @@ class Camera:
     simulator : Simulator
         Whose model to show.
     parameters : NodeParameters
-        Rate, size, shadows.
+        Rate, size, quality.
     """
 
     def __init__(self, simulator: Simulator, parameters: NodeParameters) -> None:
         self._parameters = parameters
         self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
-        self._renderer = RenderProcess(simulator.model, parameters.camera_shadows)
+        self._renderer = RenderProcess(simulator.model, parameters.camera_nice)
         self._publisher = rospy.Publisher("camera/image_raw", Image, queue_size=1)
         self._waiting: queue.Queue[Tuple[int, np.ndarray]] = queue.Queue(maxsize=1)
         self._closed = threading.Event()

@@ -38,8 +38,8 @@ class NodeParameters:
         Pictures per second of simulated time, while somebody listens.
     camera_width, camera_height : int
         Pixels.
-    camera_shadows : bool
-        Draw shadows (twice the time).
+    camera_nice : bool
+        Draw shadows and smooth edges (several times the time).
     config : str
         Path of a settings file; empty for the package's own.
     """
@@ -54,7 +54,7 @@ class NodeParameters:
     camera_rate: float = 10.0
     camera_width: int = 640
     camera_height: int = 480
-    camera_shadows: bool = True
+    camera_nice: bool = False
     config: str = ""
 
     def __post_init__(self) -> None:

@@ -17,14 +17,16 @@ from typing import Any, BinaryIO, Dict, Tuple
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until the parent closes the pipe.
 
-    The first request is (pickled model, shadows), answered by "ready" or the reason of a failure; the others are
+    The first request is (pickled model, nice), answered by "ready" or the reason of a failure; the others are
     (qpos, width, height), answered by the bytes of the picture.
     """
     try:
-        pickled, shadows = pickle.load(requests)
+        pickled, nice = pickle.load(requests)
         import mujoco  # chooses the OpenGL library by MUJOCO_GL: not before the pipe is set up
 
         model = pickle.loads(pickled)
+        if not nice:
+            model.vis.quality.offsamples = 0
         data = mujoco.MjData(model)
         mujoco.Renderer(model, 16, 16).close()  # fails here if at all
     except EOFError:
@@ -50,7 +52,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
         renderer.update_scene(data, camera="follow")
-        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = shadows
+        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = nice
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         _answer(answers, renderer.render().tobytes())
 
@@ -63,6 +65,7 @@ def _answer(stream: BinaryIO, message: Any) -> None:
 def main() -> None:
     """Serve on the standard streams; what libraries print goes to standard error instead."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
+    os.nice(5)  # the robot comes before its picture
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with contextlib.suppress(BrokenPipeError):  # the parent may be gone

@@ -48,12 +48,17 @@ def add_scene(spec: mujoco.MjSpec, base: mujoco.MjsBody, config: SimulatorConfig
         group=0,
     )
     set_contact(floor, config)
-    spec.worldbody.add_light(
-        name="sun", pos=[0.6, -0.4, 3.0], dir=[-0.2, 0.15, -1.0], diffuse=[0.7, 0.7, 0.7], castshadow=True
+    sun = spec.worldbody.add_light(
+        name="sun", pos=[0.6, -0.4, 3.0], dir=[-0.2, 0.15, -1.0], diffuse=[0.6, 0.6, 0.6], castshadow=True
     )
-    spec.worldbody.add_light(
+    fill = spec.worldbody.add_light(
         name="fill", pos=[-2, 2, 3], dir=[0.5, -0.5, -0.7], diffuse=[0.25, 0.25, 0.28], castshadow=False
     )
+    for light in (sun, fill):
+        if hasattr(light, "directional"):  # the name before MuJoCo 3.3
+            light.directional = True
+        else:
+            light.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
     # keeps its direction in the world while the base moves: the horizon does not shake with the body
     base.add_camera(
         name=CAMERA,
