@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+
 import shellbot_description
 from shellbot_kinematics import ShellbotModel, ShellbotSolver, _kernels
 

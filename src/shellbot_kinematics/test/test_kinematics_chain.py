@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 import shellbot_description as description
 from shellbot_kinematics import (
     LIMBS,
@@ -108,7 +109,9 @@ def test_chain_is_comparable_and_prints_a_table():
     one, same = SerialChain.from_dh(PUMA), SerialChain.from_dh(PUMA)
     other = SerialChain.from_dh(PUMA[:5] + [(0.0, 0.0, 0.0, 0.01)])
     assert one == same and hash(one) == hash(same) and one != other
-    text = str(SerialChain.from_dh([DHRow(0, 0.1, lower=-1.0, upper=0.5), (0, 0, 0, 0, "prismatic"), (0, 0, 0, 0, "fixed")]))
+    text = str(
+        SerialChain.from_dh([DHRow(0, 0.1, lower=-1.0, upper=0.5), (0, 0, 0, 0, "prismatic"), (0, 0, 0, 0, "fixed")])
+    )
     assert "-57.3 .. 28.6 deg" in text and "free" in text and "prismatic" in text and len(text.splitlines()) == 5
 
 
@@ -217,5 +220,9 @@ def test_driven_joints_of_every_variant(variant, n):
 
 
 def test_every_kernel_is_compiled():
-    plain = [name for name, item in vars(_kernels).items() if callable(item) and getattr(item, "__module__", "") == _kernels.__name__]
+    plain = [
+        name
+        for name, item in vars(_kernels).items()
+        if callable(item) and getattr(item, "__module__", "") == _kernels.__name__
+    ]
     assert len(plain) > 15 and all(hasattr(getattr(_kernels, name), "py_func") for name in plain)

@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 import pytest
-import shellbot_description as description
 from scipy.optimize import minimize
+
+import shellbot_description as description
 from shellbot_kinematics import (
     LIMBS,
     Frame,
@@ -32,7 +33,9 @@ def wrapped(angles):
 # ---------------------------------------------------------------------------------------------- round trips
 @pytest.mark.parametrize("frame", [FOOT, SPHERE])
 def test_ten_thousand_targets_all_branches(frame, model):
-    """Joints anywhere within +-180 deg: every branch found meets the target, and one of them is the pose it came from."""
+    """Joints anywhere within +-180 deg: every branch found meets the target, and one of them is the pose it came
+    from.
+    """
     rng = np.random.default_rng(20240602)
     worst, found_itself, count = 0.0, 0, 0
     for i, q in enumerate((rng.random((10_000, 4)) - 0.5) * 2 * np.pi):
@@ -119,7 +122,9 @@ def test_rates_stay_bounded_when_stretched(model):
 
 # ---------------------------------------------------------------------------------------------- figures
 def test_stand(model):
-    """Robot.md: foot circle 270, centre 162.3 above ground gives q2 -16.8, q3 -9.4, q4 110.2 deg; y = 0 does not give q2 = 0."""
+    """Robot.md: foot circle 270, centre 162.3 above ground gives q2 -16.8, q3 -9.4, q4 110.2 deg; y = 0 does not give
+    q2 = 0.
+    """
     for k, limb in enumerate(LOWER):
         azimuth = k * np.pi / 3
         p = [0.270 * np.cos(azimuth), 0.270 * np.sin(azimuth), -0.1623]
@@ -135,7 +140,9 @@ def test_torque_of_12_newton(model):
 
 
 def test_upper_shell_heights(urdf, model):
-    """Adopted h1: the closed ball's centre is at 0.0 mm. With the report's h1 = 66.35 mm: its 1.748 and 78.21 mm within 0.06 mm."""
+    """Adopted h1: the closed ball's centre is at 0.0 mm. With the report's h1 = 66.35 mm: its 1.748 and 78.21 mm
+    within 0.06 mm.
+    """
     chain = model.chain("upper_1", SPHERE)
     closed, up = chain.fk(np.radians([-26.69, 131.69])), chain.fk(np.radians([26.69, 78.31]))
     np.testing.assert_allclose(1e3 * closed[:3, 3], 0.0, atol=0.01)
@@ -145,7 +152,9 @@ def test_upper_shell_heights(urdf, model):
 
 
 def test_upper_shell_by_height_gives_the_published_angles(model):
-    """Vertical shell: height 0 is q5 -26.69, q6 131.69 deg; 76.36 mm (78.2 with the report's h1) is q5 26.69, q6 78.31 deg."""
+    """Vertical shell: height 0 is q5 -26.69, q6 131.69 deg; 76.36 mm (78.2 with the report's h1) is q5 26.69, q6 78.31
+    deg.
+    """
     chain = model.chain("upper_4", SPHERE)
     T = chain.fk(np.radians([-26.69, 131.69]))
     rpy = [math.atan2(T[2, 1], T[2, 2]), math.asin(-T[2, 0]), math.atan2(T[1, 0], T[0, 0])]
@@ -205,7 +214,9 @@ def test_fan_beyond_its_limit_is_named(model):
 
 
 def test_nearest_is_near_the_true_optimum(model, rng):
-    """Out of reach: the answer is at most 5 mm + 15 % farther than the best that a numerical search over the joints finds."""
+    """Out of reach: the answer is at most 5 mm + 15 % farther than the best that a numerical search over the joints
+    finds.
+    """
     chain = model.chain("lower_1", FOOT)
     low, high = chain.lower[1:], chain.upper[1:]
     ratios = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from shellbot_kinematics import (
     InvalidChainError,
     InvalidUrdfError,
@@ -20,8 +21,8 @@ SLIDE = (
     '<limit lower="0" upper="0.1" velocity="1" effort="2"/><mimic joint="turn" multiplier="-2" offset="0.5"/></joint>'
 )
 TURN = (
-    '<joint name="turn" type="continuous"><parent link="a"/><child link="b"/><origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>'
-    "</joint>"
+    '<joint name="turn" type="continuous"><parent link="a"/><child link="b"/>'
+    '<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/></joint>'
 )
 
 
@@ -41,7 +42,8 @@ def test_reads_kinds_limits_defaults_and_mimic():
 
 def test_chain_of_it():
     chain = SerialChain.from_urdf(robot(LINKS, TURN, SLIDE), "a", "c")
-    # a quarter turn about the joint's own x, then 0.1 along z: in base (yaw 90 deg) x is y, so z goes to... R = Rz(90) Rx(90)
+    # a quarter turn about the joint's own x, then 0.1 along z: in base (yaw 90 deg) x is y, so z goes to... R = Rz(90)
+    # Rx(90)
     np.testing.assert_allclose(chain.fk([np.pi / 2, 0.1])[:3, 3], [1 + 0.1, 0, 0], atol=1e-12)
 
 
@@ -96,7 +98,11 @@ def test_cut_descriptions_never_crash(urdf, rng):
 
 
 def test_robot_without_a_leg_is_refused(urdf):
-    for old, words in (("lower_4_tibia", "lower_4_tibia"), ("lower_2_foot", "lower_2_foot"), ("upper_6_shell", "upper_6_shell")):
+    for old, words in (
+        ("lower_4_tibia", "lower_4_tibia"),
+        ("lower_2_foot", "lower_2_foot"),
+        ("upper_6_shell", "upper_6_shell"),
+    ):
         with pytest.raises((InvalidChainError, UnknownNameError), match=words):
             ShellbotModel(urdf.replace(f'"{old}"', '"renamed"'))
 

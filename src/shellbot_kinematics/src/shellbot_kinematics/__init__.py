@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""General kinematics of serial and parallel chains on numpy and numba, and the solver that turns limb references into joint targets."""
+"""General kinematics of serial and parallel chains on numpy and numba, and the solver that turns limb references into
+joint targets.
+"""
 
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.dh import DHRow

@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Callable, TypeVar
+from typing import Any, Callable
 
 import numba
 
-F = TypeVar("F", bound=Callable[..., object])
 
-
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` in nopython mode with a cache on disk, without fastmath (it removes NaN tests).
 
     numba keeps the cache in NUMBA_CACHE_DIR if that is set, else in __pycache__ beside the source, else (read-only
-    installation) in the user's cache folder. If none of them can be written it refuses to start; then the kernel is compiled
-    anew in every process, with one warning, because a slow start is better than none.
+    installation) in the user's cache folder. If none of them can be written it refuses to start; then the kernel is
+    compiled anew in every process, with one warning, because a slow start is better than none.
     """
     try:
         return numba.njit(cache=True)(function)

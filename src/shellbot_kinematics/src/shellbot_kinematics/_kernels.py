@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False, check-untyped-defs=False
 """All jitted code: arrays in, arrays out, no validation, no allocation in the tick. Callers validate.
 
-One module on purpose: numba's cache looks at the time stamp of the kernel's own file only, so a kernel that calls into another file
-would keep a stale copy of it.
+One module on purpose: numba's cache looks at the time stamp of the kernel's own file only, so a kernel that calls into
+another file would keep a stale copy of it.
 
-Leg plane. Both kinds of legs end in a planar 2R. Its two links have lengths l and m, and point at the angles A and B, measured
-from the plane's x axis (away from the body) towards its z axis (up): A = a0 - sg*q, B = b0 - sg*q - sh*q' with the angles
-a0, b0 at q = 0 and the signs sg, sh = +-1 of the joint axes against the plane's y axis (a positive turn about y lowers the tip).
-gamma = B - A is the bend of the knee: negative bends the outer link down ("knee up").
+Leg plane. Both kinds of legs end in a planar 2R. Its two links have lengths l1 and l2, and point at the angles A and B,
+measured from the plane's x axis (away from the body) towards its z axis (up): A = a0 - sg*q, B = b0 - sg*q - sh*q'
+with the angles a0, b0 at q = 0 and the signs sg, sh = +-1 of the joint axes against the plane's y axis (a positive
+turn about y lowers the tip). gamma = B - A is the bend of the knee: negative bends the outer link down ("knee up").
 """
 
 from __future__ import annotations
@@ -31,7 +32,18 @@ STOP_NONE, STOP_FAR, STOP_NEAR, STOP_AXIS, STOP_PLANE = 0, 9, 10, 11, 12
 G_FAN, G_ROT, G_OFF, G_SFAN, G_L2, G_ZF, G_SF, G_ST, G_L, G_A0 = 0, 3, 12, 15, 16, 17, 18, 19, 20, 21
 G_TIP = 22  # then (h, m, b0) of the foot, then of the sphere centre
 # columns of the packed geometry of an upper leg
-U_ORG, U_ROT, U_SS, U_SH, U_L, U_A0, U_H, U_M, U_B0, U_XC = 0, 3, 12, 13, 14, 15, 16, 17, 18, 19  # U_XC: x axis of the frame at zero, (3,)
+U_ORG, U_ROT, U_SS, U_SH, U_L, U_A0, U_H, U_M, U_B0, U_XC = (
+    0,
+    3,
+    12,
+    13,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+)  # U_XC: x axis of the frame at zero, (3,)
 
 TWO_PI = 2.0 * math.pi
 
@@ -41,8 +53,8 @@ TWO_PI = 2.0 * math.pi
 def chain_frames(pre, post, kind, q, frames, axes):
     """Write poses (m, 4, 4) behind every joint, and the pose (m, 4, 4) whose z is the joint's axis, both in the base.
 
-    pre, post: (m, 4, 4), fixed transforms before and after a motion along or about z; kind: (m,) 0 revolute, 1 prismatic, 2 fixed;
-    q: (n,) coordinates of the joints that move.
+    pre, post: (m, 4, 4), fixed transforms before and after a motion along or about z; kind: (m,) 0 revolute, 1
+    prismatic, 2 fixed; q: (n,) coordinates of the joints that move.
     """
     T = np.eye(4)
     M = np.empty((4, 4))
@@ -119,27 +131,29 @@ def clamp(x, low, high):
 
 
 @kernel
-def planar_solve(x, z, l, m, knee):
-    """Return A and gamma (rad) that bring the tip of the 2R to (x, z), or as near as its lengths allow, and the stop."""
+def planar_solve(x, z, l1, l2, knee):
+    """Return A and gamma (rad) that bring the tip of the 2R to (x, z), or as near as its lengths allow, and the
+    stop.
+    """
     r2 = x * x + z * z
     stop = STOP_NONE
-    cosine = (r2 - l * l - m * m) / (2.0 * l * m)
+    cosine = (r2 - l1 * l1 - l2 * l2) / (2.0 * l1 * l2)
     if cosine > 1.0:
         cosine, stop = 1.0, STOP_FAR
     elif cosine < -1.0:
         cosine, stop = -1.0, STOP_NEAR
     gamma = knee * math.acos(cosine)
-    A = math.atan2(z, x) - math.atan2(m * math.sin(gamma), l + m * cosine)
+    A = math.atan2(z, x) - math.atan2(l2 * math.sin(gamma), l1 + l2 * cosine)
     return A, gamma, stop
 
 
 @kernel
-def planar_limited(x, z, l, m, A, gamma, g, low, high):
+def planar_limited(x, z, l1, l2, A, gamma, g, low, high):
     """Return q, q' within low, high (2,), the tip kept as near to (x, z) as one pass over the joints can, and the stop.
 
-    A, gamma: the unlimited solution. g: (sg, sh, a0, b0). The outer joint is clamped and the inner one turned so that the tip
-    lies on the ray to the target (nearest point of the circle); if that is beyond the inner joint's limits, it is clamped and
-    the outer link points at the target.
+    A, gamma: the unlimited solution. g: (sg, sh, a0, b0). The outer joint is clamped and the inner one turned so that
+    the tip lies on the ray to the target (nearest point of the circle); if that is beyond the inner joint's limits, it
+    is clamped and the outer link points at the target.
     """
     sg, sh, a0, b0 = g
     q1 = wrap(sh * (b0 - a0 - gamma), 0.5 * (low[1] + high[1]))
@@ -148,33 +162,33 @@ def planar_limited(x, z, l, m, A, gamma, g, low, high):
     if outer != q1:
         stop = 3 if outer == low[1] else 4
         gamma = b0 - a0 - sh * outer
-        A = math.atan2(z, x) - math.atan2(m * math.sin(gamma), l + m * math.cos(gamma))
+        A = math.atan2(z, x) - math.atan2(l2 * math.sin(gamma), l1 + l2 * math.cos(gamma))
     q0 = wrap(sg * (a0 - A), 0.5 * (low[0] + high[0]))
     inner = clamp(q0, low[0], high[0])
     if inner != q0:
         stop = 1 if inner == low[0] else 2
         A = a0 - sg * inner
-        B = math.atan2(z - l * math.sin(A), x - l * math.cos(A))
+        B = math.atan2(z - l1 * math.sin(A), x - l1 * math.cos(A))
         outer = clamp(wrap(sh * (b0 - a0 - (B - A)), 0.5 * (low[1] + high[1])), low[1], high[1])
     return inner, outer, stop
 
 
 @kernel
-def planar_rates(vx, vz, l, m, A, B):
+def planar_rates(vx, vz, l1, l2, A, B):
     """Return the rates of A and B that move the tip at (vx, vz); damped near the stretched and the folded pose.
 
-    Exact where the sine of the bend is above 0.05; below, the damping lambda^2 grows to (0.05 max(l, m))^2 / 4 (Nakamura and
-    Hanafusa's rule), so that rates stay bounded.
+    Exact where the sine of the bend is above 0.05; below, the damping lambda^2 grows to (0.05 max(l1, l2))^2 / 4
+    (Nakamura and Hanafusa's rule), so that rates stay bounded.
     """
     sa, ca, sb, cb = math.sin(A), math.cos(A), math.sin(B), math.cos(B)
-    # tip = (l ca + m cb, l sa + m sb): J = [[-l sa, -m sb], [l ca, m cb]], det = l m sin(B - A)
-    j00, j01, j10, j11 = -l * sa, -m * sb, l * ca, m * cb
+    # tip = (l1 ca + l2 cb, l1 sa + l2 sb): J = [[-l1 sa, -l2 sb], [l1 ca, l2 cb]], det = l1 l2 sin(B - A)
+    j00, j01, j10, j11 = -l1 * sa, -l2 * sb, l1 * ca, l2 * cb
     bend = abs(sb * ca - cb * sa)
     if bend >= 0.05:
         det = j00 * j11 - j01 * j10
         return (j11 * vx - j01 * vz) / det, (j00 * vz - j10 * vx) / det
     share = 1.0 - bend / 0.05
-    damping = share * share * 0.25 * (0.05 * max(l, m)) ** 2
+    damping = share * share * 0.25 * (0.05 * max(l1, l2)) ** 2
     m00 = j00 * j00 + j01 * j01 + damping
     m01 = j00 * j10 + j01 * j11
     m11 = j10 * j10 + j11 * j11 + damping
@@ -186,7 +200,9 @@ def planar_rates(vx, vz, l, m, A, B):
 # ---------------------------------------------------------------------------------------------- lower leg
 @kernel
 def to_coxa(g, px, py, pz, fan, direction):
-    """Return a point (direction 0) or a vector (1) of base_link in the axes of the coxa at q2 = 0, for the fan angle given."""
+    """Return a point (direction 0) or a vector (1) of base_link in the axes of the coxa at q2 = 0, for the fan angle
+    given.
+    """
     if direction == 0:
         px, py, pz = px - g[G_FAN], py - g[G_FAN + 1], pz - g[G_FAN + 2]
     x = g[G_ROT] * px + g[G_ROT + 1] * py + g[G_ROT + 2] * pz
@@ -229,8 +245,8 @@ def lower_feet(g, q, out):
 def lower_branch(g, tip, x, y, z, side, knee):
     """Return coxa, femur, tibia (rad, unlimited), A and gamma, and the stop, for a target in the axes of the coxa.
 
-    side: +1 the tip in front of the coxa axis, -1 behind it; knee: -1 up, +1 down. Formula: robot.md, s = +-sqrt(x^2 + y^2 - h^2),
-    q2 = atan2(y, x) - atan2(h, s), then the planar 2R from (s - l2, z).
+    side: +1 the tip in front of the coxa axis, -1 behind it; knee: -1 up, +1 down. Formula: robot.md, s = +-sqrt(x^2 +
+    y^2 - h^2), q2 = atan2(y, x) - atan2(h, s), then the planar 2R from (s - l2, z).
     """
     k = G_TIP + 3 * tip
     h = g[k]
@@ -250,7 +266,9 @@ def lower_branch(g, tip, x, y, z, side, knee):
 
 @kernel
 def lower_limited(g, tip, x, y, z, q2, A, gamma, low, high, q):
-    """Write coxa, femur, tibia into q[1:4] within low, high (4,), nearest to the target as planar_limited says; return the stop."""
+    """Write coxa, femur, tibia into q[1:4] within low, high (4,), nearest to the target as planar_limited says; return
+    the stop.
+    """
     k = G_TIP + 3 * tip
     stop = STOP_NONE
     unlimited = wrap(q2, 0.5 * (low[1] + high[1]))
@@ -276,8 +294,9 @@ def lower_limited(g, tip, x, y, z, q2, A, gamma, low, high, q):
 def lower_inverse(g, tip, px, py, pz, last, low, high, nearest, q):
     """Write the solution into q[1:4] (q[0], the fan, is given); return the distance (m) to the target and the stop.
 
-    nearest True: the branch closest to `last` (4,), whatever it reaches: a tick must not jump. False: the branch that comes nearest to the
-    target, among equals the one closest to `last`. NaN in `last` counts as zero distance: then the first branch, in front, knee up.
+    nearest True: the branch closest to `last` (4,), whatever it reaches: a tick must not jump. False: the branch that
+    comes nearest to the target, among equals the one closest to `last`. NaN in `last` counts as zero distance: then
+    the first branch, in front, knee up.
     """
     x, y, z = to_coxa(g, px, py, pz, q[0], 0)
     best_distance, best_cost, best_stop = math.inf, math.inf, STOP_NONE
@@ -307,7 +326,9 @@ def lower_inverse(g, tip, px, py, pz, last, low, high, nearest, q):
 
 @kernel
 def lower_rates(g, tip, q, fan_rate, vx, vy, vz, dq):
-    """Write coxa, femur, tibia rates into dq[1:4] for the velocity (m/s, base_link) of the tip, at q and the fan's rate given."""
+    """Write coxa, femur, tibia rates into dq[1:4] for the velocity (m/s, base_link) of the tip, at q and the fan's
+    rate given.
+    """
     k = G_TIP + 3 * tip
     A = g[G_A0] - g[G_SF] * q[2]
     B = g[k + 2] - g[G_SF] * q[2] - g[G_ST] * q[3]
@@ -385,7 +406,8 @@ def upper_tip(u, q):
 def upper_sum(u, roll, pitch, yaw):
     """Return the angle B (rad) of the outer link for the orientation of the sphere-centre frame in base_link.
 
-    Only the turn about the leg's own axis can be followed; it is read from the frame's x axis projected into the leg plane.
+    Only the turn about the leg's own axis can be followed; it is read from the frame's x axis projected into the leg
+    plane.
     """
     cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
     cy, sy = math.cos(yaw), math.sin(yaw)
@@ -402,8 +424,8 @@ def upper_sum(u, roll, pitch, yaw):
 def upper_inverse(u, px, py, pz, roll, pitch, yaw, last, low, high, nearest, q):
     """Write shoulder and shell into q (2,); return the distance (m) and the stop.
 
-    With px, py, pz all given the sphere centre goes there (two elbows); with px or py NaN the height pz and the orientation decide
-    (two elbows as well, robot.md: sin A = (h - m sin B)/l). `nearest` as in lower_inverse.
+    With px, py, pz all given the sphere centre goes there (two elbows); with px or py NaN the height pz and the
+    orientation decide (two elbows as well, robot.md: sin A = (h - l2 sin B)/l1). `nearest` as in lower_inverse.
     """
     by_height = math.isnan(px) or math.isnan(py)
     B = 0.0
@@ -458,7 +480,9 @@ def upper_inverse(u, px, py, pz, roll, pitch, yaw, last, low, high, nearest, q):
 
 @kernel
 def upper_rates(u, q, v, w, by_height, dq):
-    """Write shoulder and shell rates into dq (2,) for the velocity v (m/s) or, by height, v's z and the angular velocity w (rad/s)."""
+    """Write shoulder and shell rates into dq (2,) for the velocity v (m/s) or, by height, v's z and the angular
+    velocity w (rad/s).
+    """
     A = u[U_A0] - u[U_SS] * q[0]
     B = u[U_B0] - u[U_SS] * q[0] - u[U_SH] * q[1]
     if by_height:
@@ -478,7 +502,7 @@ def upper_rates(u, q, v, w, by_height, dq):
 # ---------------------------------------------------------------------------------------------- one tick, all limbs
 @kernel
 def _finite(row, count):
-    for j in range(count):
+    for j in range(count):  # noqa: SIM110 - numba's generators are slow
         if not math.isfinite(row[j]):
             return False
     return True
@@ -493,7 +517,8 @@ def _status(distance, stop):
 
 @kernel
 def _lower_reference(g, frame, p, v, jp, jv, clik, gain, clik_dt, q_meas, last, low, high, speed, q, dq):
-    """Write q[1:4] and dq[1:4] of one lower leg; q[0] and dq[0] hold the fan's. Return status, distance, stop, difference (flag).
+    """Write q[1:4] and dq[1:4] of one lower leg; q[0] and dq[0] hold the fan's. Return status, distance, stop,
+    difference (flag).
 
     difference is 1 where dq has to come from the difference of two ticks: no velocity given, or the target not reached.
     """
@@ -574,22 +599,28 @@ def _upper_reference(u, frame, p, v, rpy, w, jp, jv, last, low, high, q, dq):
 
 @kernel
 def solve_tick(
-    legs, shells, low, high, speed, frame, p, v, rpy, w, jp, jv, fan, fan_rate, q_meas, settings, last, last_dq, mode, offset, left, q, dq, status,
-    distance, stop,
+    legs, shells, low, high, speed, frame, p, v, rpy, w, jp, jv, fan, fan_rate, q_meas, settings,
+    last, last_dq, mode, offset, left, q, dq, status, distance, stop,
 ):  # fmt: skip
     """Turn the references of all limbs into joint targets.
 
     legs (6, 28), shells (0 or 6, 22): packed geometry; low, high, speed (n,): limits of the joints.
     frame .. fan_rate: fields of LimbReferences; q_meas (n,): measured joints (NaN unknown).
     settings: (dt s, clik 0|1, gain 1/s, greatest dt of a CLIK step s, blend s).
-    State, changed: last, last_dq (n,) targets of the tick before and how they moved (NaN and 0 at the start), mode (13,) frame and solver a limb was led by (12: the
-    fan), offset (n,) what is still to be blended out, left (13,) s of blending left.
-    Out: q, dq (n,), status, stop (12,) int, distance (12,) m.
+    State, changed: last, last_dq (n,) targets of the tick before and how they moved (NaN and 0 at the start), mode
+    (13,) frame and solver a limb was led by (12: the fan), offset (n,) what is still to be blended out, left (13,) s
+    of blending left. Out: q, dq (n,), status, stop (12,) int, distance (12,) m.
 
-    Wherever the source of a limb's targets changes (first tick, frame, solver, end of a hold), what would be a jump becomes an offset
-    that a smooth step takes away within the blend time.
+    Wherever the source of a limb's targets changes (first tick, frame, solver, end of a hold), what would be a jump
+    becomes an offset that a smooth step takes away within the blend time.
     """
-    dt, clik, gain, clik_dt, blend = settings[0], settings[1] != 0.0, settings[2], min(settings[0], settings[3]), settings[4]
+    dt, clik, gain, clik_dt, blend = (
+        settings[0],
+        settings[1] != 0.0,
+        settings[2],
+        min(settings[0], settings[3]),
+        settings[4],
+    )
     step = min(dt, 0.05)  # s, a tick; a longer one is a gap, over which nothing is extrapolated
     # the fan, common to six legs, before the legs: their solution depends on where it really goes
     fan_stop = STOP_NONE
@@ -624,8 +655,8 @@ def solve_tick(
         state, error, end_stop, difference = HELD, 0.0, STOP_NONE, 0
         if frame[i] != HOLD and i < 6:
             state, error, end_stop, difference = _lower_reference(
-                legs[i], frame[i], p[i], v[i], jp[i], jv[i], clik, gain, clik_dt, q_meas[first:end], a, b, c, speed[first:end],
-                q[first:end], dq[first:end],
+                legs[i], frame[i], p[i], v[i], jp[i], jv[i], clik, gain, clik_dt, q_meas[first:end], a, b, c,
+                speed[first:end], q[first:end], dq[first:end],
             )  # fmt: skip
         elif frame[i] != HOLD:
             state, error, end_stop, difference = _upper_reference(
@@ -637,7 +668,7 @@ def solve_tick(
         if i < 6 and not fan_ok and state == OK:
             status[i] = BAD_REFERENCE
         first += skip
-        held = state == HELD or state == BAD_REFERENCE
+        held = state in (HELD, BAD_REFERENCE)
         if held:
             for j in range(first, end):
                 q[j], dq[j] = last[j], 0.0
@@ -670,7 +701,8 @@ def _start_blend(start, blend, left, dt, active):
 def _blend(first, count, start, left, blend, step, low, high, speed, last, last_dq, offset, q, dq):
     """Add the offset that is left to the targets first .. first + count, then keep them within limits and speed.
 
-    At the start of a blend the targets go on as they moved: the offset is taken from the tick before, carried on by its own rates.
+    At the start of a blend the targets go on as they moved: the offset is taken from the tick before, carried on by
+    its own rates.
     """
     share, slope = 0.0, 0.0
     if left > 0.0 and blend > 0.0:

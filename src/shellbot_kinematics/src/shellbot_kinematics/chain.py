@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from shellbot_kinematics.dh import RowLike, as_row
 from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
 from shellbot_kinematics.joint import KINDS, REVOLUTE, Joint
 from shellbot_kinematics.urdf import load_urdf
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class SerialChain:
@@ -61,13 +64,16 @@ class SerialChain:
         self._post = _frozen([A.T @ joint.after for joint, A in zip(self.joints, turned)])
 
     @classmethod
-    def from_dh(cls, rows: Sequence[RowLike], names: Optional[Sequence[str]] = None, name: str = "chain") -> SerialChain:
+    def from_dh(
+        cls, rows: Sequence[RowLike], names: Optional[Sequence[str]] = None, name: str = "chain"
+    ) -> SerialChain:
         """Build a chain from rows of the standard Denavit-Hartenberg convention, T = Rz(theta) Tz(d) Tx(a) Rx(alpha).
 
         Parameters
         ----------
         rows : sequence
-            DHRow, mapping, or (alpha, a, theta, d[, kind[, name]]); rad and m; kind "revolute" (default), "prismatic" or "fixed".
+            DHRow, mapping, or (alpha, a, theta, d[, kind[, name]]); rad and m; kind "revolute" (default), "prismatic"
+            or "fixed".
         names : sequence of str, optional
             One per row; default: the row's own name, else joint_1, joint_2, ...
         name : str
@@ -79,7 +85,9 @@ class SerialChain:
             Naming the row that cannot be used.
         """
         if names is not None and len(names) != len(rows):
-            raise InvalidChainError(f"chain '{name}' has {len(rows)} rows and {len(names)} names; give one name per row")
+            raise InvalidChainError(
+                f"chain '{name}' has {len(rows)} rows and {len(names)} names; give one name per row"
+            )
         table = [as_row(row, i) for i, row in enumerate(rows)]
         given = [f"joint_{i}" for i in range(len(table))] if names is None else list(names)
         return cls([row.joint(label) for row, label in zip(table, given)], name=name)
@@ -95,15 +103,17 @@ class SerialChain:
         """
         return cls(load_urdf(text).path(base, tip), name=tip, base=base, tip=tip)
 
-    def fk(self, q: Sequence[float]) -> np.ndarray:
+    def fk(self, q: ArrayLike) -> np.ndarray:
         """Return T_base_tip, (4, 4), for q (n,)."""
         return self._evaluate(q)[0][-1]
 
-    def frames(self, q: Sequence[float]) -> np.ndarray:
-        """Return the poses (len(joints), 4, 4) in the base behind every joint, fixed ones included; the last is the tip."""
+    def frames(self, q: ArrayLike) -> np.ndarray:
+        """Return the poses (len(joints), 4, 4) in the base behind every joint, fixed ones included; the last is the
+        tip.
+        """
         return self._evaluate(q)[0]
 
-    def frame(self, link: str, q: Sequence[float]) -> np.ndarray:
+    def frame(self, link: str, q: ArrayLike) -> np.ndarray:
         """Return T_base_link, (4, 4), of a child link in the chain.
 
         Raises
@@ -116,7 +126,7 @@ class SerialChain:
             raise UnknownNameError(f"chain '{self.name}' has no link '{link}'; it has {', '.join(links)}")
         return self.frames(q)[links.index(link)]
 
-    def jacobian(self, q: Sequence[float]) -> np.ndarray:
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
         """Return the geometric Jacobian (6, n) of the tip in the axes of the base: v (m/s) above w (rad/s).
 
         Column i of a revolute joint is (z_i x (p_tip - p_i), z_i), of a prismatic one (z_i, 0).
@@ -126,12 +136,12 @@ class SerialChain:
         _kernels.chain_jacobian(self._kind, frames, axes, J)
         return J
 
-    def within_limits(self, q: Sequence[float], tolerance: float = 0.0) -> bool:
+    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
         """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m)."""
         values = self.check(q)
         return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
 
-    def check(self, q: Sequence[float]) -> np.ndarray:
+    def check(self, q: ArrayLike) -> np.ndarray:
         """Return q as a contiguous float array.
 
         Raises
@@ -144,12 +154,14 @@ class SerialChain:
         except (TypeError, ValueError):
             raise ShapeError(f"q of chain '{self.name}' is {q!r}; expected {self.n} numbers") from None
         if values.shape != (self.n,):
-            raise ShapeError(f"q of chain '{self.name}' has shape {values.shape}; expected ({self.n},): {self.joint_names}")
+            raise ShapeError(
+                f"q of chain '{self.name}' has shape {values.shape}; expected ({self.n},): {self.joint_names}"
+            )
         if not np.isfinite(values).all():
             raise ShapeError(f"q of chain '{self.name}' is {values}; expected finite numbers")
         return values
 
-    def _evaluate(self, q: Sequence[float]) -> Tuple[np.ndarray, np.ndarray]:
+    def _evaluate(self, q: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:
         values = self.check(q)
         frames, axes = np.empty((2, len(self.joints), 4, 4))
         _kernels.chain_frames(self._pre, self._post, self._kind, values, frames, axes)
@@ -174,7 +186,9 @@ class SerialChain:
         for joint in self.joints:
             x, y, z = 1e3 * joint.origin[:3, 3]
             axis = "" if not joint.moves else "({:.2f} {:.2f} {:.2f})".format(*joint.axis)
-            lines.append(f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}   {axis:<21}{_limits(joint):<24}")
+            lines.append(
+                f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}   {axis:<21}{_limits(joint):<24}"
+            )
         return "\n".join(line.rstrip() for line in lines)
 
 

@@ -63,9 +63,13 @@ def as_row(row: RowLike, number: int) -> DHRow:
         try:
             made = DHRow(**row) if isinstance(row, Mapping) else DHRow(*row)  # type: ignore[arg-type]
         except TypeError as error:
-            raise InvalidChainError(f"row {number} of the table: {error}; expected alpha, a, theta, d, kind, name") from None
+            raise InvalidChainError(
+                f"row {number} of the table: {error}; expected alpha, a, theta, d, kind, name"
+            ) from None
     if made.kind not in KINDS:
-        raise InvalidChainError(f"row {number} of the table is of kind '{made.kind}'; expected one of {', '.join(KINDS)}")
+        raise InvalidChainError(
+            f"row {number} of the table is of kind '{made.kind}'; expected one of {', '.join(KINDS)}"
+        )
     try:
         numbers = [float(x) for x in (made.alpha, made.a, made.theta, made.d)]
     except (TypeError, ValueError):

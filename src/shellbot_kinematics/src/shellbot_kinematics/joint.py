@@ -17,7 +17,7 @@ KINDS: Tuple[str, ...] = (REVOLUTE, PRISMATIC, FIXED)
 
 @dataclass(frozen=True)
 class Mimic:
-    """This joint follows another: q = ratio * q_other + offset (rad or m)."""
+    """The joint follows another: q = ratio * q_other + offset (rad or m)."""
 
     joint: str
     ratio: float = 1.0
@@ -32,8 +32,8 @@ def _identity() -> np.ndarray:
 class Joint:
     """One joint of a tree or chain: T_parent_child(q) = origin . motion(axis, q) . after.
 
-    A URDF joint has `after` = identity; a row of a Denavit-Hartenberg table has `origin` = identity, the axis z, and the rest of the
-    row in `after`. Both are thus the same kind of thing to the kernels.
+    A URDF joint has `after` = identity; a row of a Denavit-Hartenberg table has `origin` = identity, the axis z, and
+    the rest of the row in `after`. Both are thus the same kind of thing to the kernels.
 
     Attributes
     ----------

@@ -11,7 +11,6 @@ import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from sensor_msgs.msg import JointState
-from shellbot_msgs.srv import ComputeFKRequest, ComputeFKResponse, ComputeIKRequest, ComputeIKResponse
 
 from shellbot_kinematics.errors import KinematicsError, ShapeError
 from shellbot_kinematics.limb_references_conversions import FRAME_ID
@@ -19,11 +18,14 @@ from shellbot_kinematics.reports import JointTargets
 from shellbot_kinematics.rotations import quaternion_from_rotation, rpy_from_quaternion
 from shellbot_kinematics.server_core import Summary
 from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_msgs.srv import ComputeFKRequest, ComputeFKResponse, ComputeIKRequest, ComputeIKResponse
 
 
 def targets_to_message(targets: JointTargets, stamp: rospy.Time) -> JointState:
     """Return joint targets as a message with the stamp of the references, to the nanosecond."""
-    message = JointState(name=list(targets.names), position=targets.position.tolist(), velocity=targets.velocity.tolist())
+    message = JointState(
+        name=list(targets.names), position=targets.position.tolist(), velocity=targets.velocity.tolist()
+    )
     message.header.stamp = stamp
     return message
 
@@ -31,7 +33,9 @@ def targets_to_message(targets: JointTargets, stamp: rospy.Time) -> JointState:
 def summary_to_message(summary: Summary, node: str, stamp: rospy.Time) -> DiagnosticArray:
     """Return the summary as diagnostics of one component."""
     values = [KeyValue(key, value) for key, value in summary.values]
-    status = DiagnosticStatus(level=summary.level, name=f"{node}: solver", message=summary.text, hardware_id="", values=values)
+    status = DiagnosticStatus(
+        level=summary.level, name=f"{node}: solver", message=summary.text, hardware_id="", values=values
+    )
     message = DiagnosticArray(status=[status])
     message.header.stamp = stamp
     return message

@@ -12,8 +12,6 @@ import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from sensor_msgs.msg import JointState
-from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
-from shellbot_msgs.srv import ComputeFK, ComputeIK
 
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message, targets_to_message
@@ -22,6 +20,8 @@ from shellbot_kinematics.reports import JointTargets, Status
 from shellbot_kinematics.server_core import ServerCore
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SolverConfig
+from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
+from shellbot_msgs.srv import ComputeFK, ComputeIK
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
 
@@ -109,7 +109,9 @@ def wait_for_description() -> str:
         if text:
             return str(text)
         if asked % 25 == 0:  # every 5 s
-            rospy.logwarn(f"kinematics: waiting for the parameter {name}; load it with shellbot_description's description.launch")
+            rospy.logwarn(
+                f"kinematics: waiting for the parameter {name}; load it with shellbot_description's description.launch"
+            )
         asked += 1
         time.sleep(0.2)
     return ""
@@ -130,5 +132,7 @@ def main() -> None:
     start = time.perf_counter()
     solver.warm_up()  # before anything is advertised: the first tick must not wait for the compiler
     seconds = time.perf_counter() - start
-    rospy.loginfo(f"kinematics: {solver.model.n} joints, solver {solver.config.solver}, kernels ready in {seconds:.2f} s")
+    rospy.loginfo(
+        f"kinematics: {solver.model.n} joints, solver {solver.config.solver}, kernels ready in {seconds:.2f} s"
+    )
     KinematicsServer(solver).run()

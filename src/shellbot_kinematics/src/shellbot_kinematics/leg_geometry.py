@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Lengths, angles and signs of Shellbot's legs, read from their chains: no number of the robot is repeated here.
 
-The closed forms need the structure of the legs, not the frames that the description happens to use: lower legs have two parallel
-vertical axes (fan, coxa), then two parallel horizontal ones (femur, tibia); upper legs two parallel horizontal ones. Everything else
-is measured from the chains at q = 0.
+The closed forms need the structure of the legs, not the frames that the description happens to use: lower legs have
+two parallel vertical axes (fan, coxa), then two parallel horizontal ones (femur, tibia); upper legs two parallel
+horizontal ones. Everything else is measured from the chains at q = 0.
 """
 
 from __future__ import annotations
@@ -52,7 +52,16 @@ def pack_lower(foot: SerialChain, sphere_centre: SerialChain) -> np.ndarray:
     tips = [R @ (chain.fk(np.zeros(4))[:3, 3] - p4) for chain in (foot, sphere_centre)]
     lateral = [float((R @ (p3 - p2))[1] + knee[1] + tip[1]) for tip in tips]
     femur = R @ (p3 - p2)
-    columns = [*p1, *R.ravel(), *(R @ (p2 - p1)), np.sign(a1 @ up), femur[0], femur[2], np.sign(a3 @ across), np.sign(a4 @ across)]
+    columns = [
+        *p1,
+        *R.ravel(),
+        *(R @ (p2 - p1)),
+        np.sign(a1 @ up),
+        femur[0],
+        femur[2],
+        np.sign(a3 @ across),
+        np.sign(a4 @ across),
+    ]
     columns += list(_polar(foot, knee, "femur"))
     for tip, h in zip(tips, lateral):
         columns += [h, *_polar(foot, tip, "tibia")]
@@ -94,7 +103,9 @@ def _axes(chain: SerialChain) -> Tuple[Tuple[np.ndarray, np.ndarray], ...]:
         T = T @ joint.origin  # noqa: N806
         if joint.moves:
             if joint.kind != "revolute":
-                raise InvalidChainError(f"{chain.name}: joint '{joint.name}' is {joint.kind}; the legs have revolute joints")
+                raise InvalidChainError(
+                    f"{chain.name}: joint '{joint.name}' is {joint.kind}; the legs have revolute joints"
+                )
             result.append((T[:3, 3].copy(), T[:3, :3] @ joint.axis))
         T = T @ joint.after  # noqa: N806
     return tuple(result)
@@ -102,7 +113,9 @@ def _axes(chain: SerialChain) -> Tuple[Tuple[np.ndarray, np.ndarray], ...]:
 
 def _require_parallel(chain: SerialChain, name: str, a: np.ndarray, other: str, b: np.ndarray) -> None:
     if np.linalg.norm(np.cross(a, b)) > PARALLEL_TOLERANCE:
-        raise InvalidChainError(f"{chain.name}: the axes of {name} {a} and {other} {b} must be parallel for the closed form")
+        raise InvalidChainError(
+            f"{chain.name}: the axes of {name} {a} and {other} {b} must be parallel for the closed form"
+        )
 
 
 def _polar(chain: SerialChain, vector: np.ndarray, what: str) -> Tuple[float, float]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Dict, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, Optional
 
 import numpy as np
 
@@ -14,9 +14,14 @@ from shellbot_kinematics.references import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult, limit_name
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 class LegBranch(Enum):
-    """The four solutions of a lower leg: where the tip is seen from the coxa axis, and how the knee bends (side, knee)."""
+    """The four solutions of a lower leg: where the tip is seen from the coxa axis, and how the knee bends (side,
+    knee).
+    """
 
     FRONT_KNEE_UP = (1.0, -1.0)
     FRONT_KNEE_DOWN = (1.0, 1.0)
@@ -26,9 +31,10 @@ class LegBranch(Enum):
 
 
 def foot_branches(
-    model: ShellbotModel, limb: str, p_base: Sequence[float], fan_position: float, frame: Frame = Frame.FOOT
+    model: ShellbotModel, limb: str, p_base: ArrayLike, fan_position: float, frame: Frame = Frame.FOOT
 ) -> Dict[LegBranch, np.ndarray]:
-    """Return all solutions (fan, coxa, femur, tibia), rad in -pi .. pi, joint limits not looked at; empty if out of reach.
+    """Return all solutions (fan, coxa, femur, tibia), rad in -pi .. pi, joint limits not looked at; empty if out of
+    reach.
 
     Parameters
     ----------
@@ -65,10 +71,10 @@ def solve_limb(
     model: ShellbotModel,
     limb: str,
     frame: Frame,
-    p_base: Sequence[float],
-    rpy_base: Optional[Sequence[float]] = None,
+    p_base: ArrayLike,
+    rpy_base: Optional[ArrayLike] = None,
     fan_position: float = 0.0,
-    seed: Optional[Sequence[float]] = None,
+    seed: Optional[ArrayLike] = None,
 ) -> InverseResult:
     """Return the joints of one limb that bring its frame to a position, within the limits.
 
@@ -126,21 +132,23 @@ def solve_limb(
     return InverseResult(limb, Frame(frame), q, converged, float(error), 0, reason)
 
 
-def _seed(model: ShellbotModel, limb: str, seed: Optional[Sequence[float]]) -> np.ndarray:
+def _seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:
     where = model.columns(limb)
     count = where.stop - where.start
-    if seed is None or len(seed) == 0:
+    values = np.zeros(0) if seed is None else np.asarray(seed, dtype=np.float64)
+    if values.size == 0:
         return np.zeros(count)
-    values = np.asarray(seed, dtype=np.float64)
     if values.shape == (model.n,):
         return np.ascontiguousarray(values[where])
     if values.shape == (count,):
         return values
-    raise ShapeError(f"seed has shape {values.shape}; expected ({model.n},), all driven joints, or ({count},), those of {limb}")
+    raise ShapeError(
+        f"seed has shape {values.shape}; expected ({model.n},), all driven joints, or ({count},), those of {limb}"
+    )
 
 
-def _point(p_base: Sequence[float]) -> np.ndarray:
+def _point(p_base: ArrayLike) -> np.ndarray:
     p = np.asarray(p_base, dtype=np.float64)
     if p.shape != (3,) or not np.isfinite(p).all():
-        raise ShapeError(f"p_base is {p_base}; expected three finite numbers, m in base_link")
+        raise ShapeError(f"p_base is {p.tolist()}; expected three finite numbers, m in base_link")
     return p

@@ -9,19 +9,21 @@ from typing import Optional, Tuple
 import numpy as np
 import rospy
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
-from shellbot_msgs.msg import LimbReference
-from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 
 from shellbot_kinematics.errors import InvalidReferenceError
 from shellbot_kinematics.references import LIMBS, Frame, LimbReferences, limb_index
 from shellbot_kinematics.rotations import quaternion_from_rpy, rpy_from_quaternion
+from shellbot_msgs.msg import LimbReference
+from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 
 NAN = float("nan")
 FRAME_ID = "base_link"
 
 
 def stamp_from_seconds(seconds: float) -> rospy.Time:
-    """Return the time rounded to the nearest nanosecond (rospy.Time.from_sec truncates: 0.29 s becomes 289999999 ns)."""
+    """Return the time rounded to the nearest nanosecond (rospy.Time.from_sec truncates: 0.29 s becomes 289999999
+    ns).
+    """
     nanoseconds = int(round(seconds * 1e9))
     return rospy.Time(nanoseconds // 10**9, nanoseconds % 10**9)
 
@@ -34,8 +36,8 @@ def references_to_message(references: LimbReferences, stamp: Optional[rospy.Time
     references : LimbReferences
         What each limb should do.
     stamp : rospy.Time, optional
-        Written into the header instead of `references.stamp`; pass the stamp of the joint_states that started the tick, so that
-        it stays the same to the nanosecond.
+        Written into the header instead of `references.stamp`; pass the stamp of the joint_states that started the
+        tick, so that it stays the same to the nanosecond.
 
     Raises
     ------
@@ -71,16 +73,16 @@ def references_to_message(references: LimbReferences, stamp: Optional[rospy.Time
 def references_from_message(message: LimbReferencesMsg) -> LimbReferences:
     """Return the references of a message.
 
-    Limbs that are missing become Frame.HOLD. NaN passes (free coordinate, or a value the solver will refuse for that limb
-    alone); an empty joint_velocity means zero.
+    Limbs that are missing become Frame.HOLD. NaN passes (free coordinate, or a value the solver will refuse for that
+    limb alone); an empty joint_velocity means zero.
 
     Raises
     ------
     UnknownNameError
         On a limb that does not exist.
     InvalidReferenceError
-        On a limb that comes twice, an unknown frame, a wrong number of joints, or a quaternion that is neither free (all NaN)
-        nor of length one.
+        On a limb that comes twice, an unknown frame, a wrong number of joints, or a quaternion that is neither free
+        (all NaN) nor of length one.
     """
     frame = np.full(12, int(Frame.HOLD), dtype=np.int64)
     p, v, rpy, w, joints, rates = (np.full((12, 3), np.nan) for _ in range(6))
@@ -130,7 +132,8 @@ def _read_joints(limb: LimbReference, i: int, joints: np.ndarray, rates: np.ndar
         )
     if len(limb.joint_velocity) not in (0, count):
         raise InvalidReferenceError(
-            f"limb {limb.limb} has {len(limb.joint_velocity)} joint velocities; expected {count} ({order}) or none for zero"
+            f"limb {limb.limb} has {len(limb.joint_velocity)} joint velocities; "
+            f"expected {count} ({order}) or none for zero"
         )
     joints[i, :count] = limb.joint_position
     rates[i, :count] = limb.joint_velocity if limb.joint_velocity else 0.0
@@ -142,7 +145,8 @@ def _quaternion(rpy: np.ndarray, limb: str) -> Tuple[float, float, float, float]
         return NAN, NAN, NAN, NAN
     if free.any():
         raise InvalidReferenceError(
-            f"limb {limb} has the orientation {rpy.tolist()}: a message carries all three angles or none (all NaN = free)"
+            f"limb {limb} has the orientation {rpy.tolist()}: a message carries all three angles or none "
+            "(all NaN = free)"
         )
     return quaternion_from_rpy(float(rpy[0]), float(rpy[1]), float(rpy[2]))
 

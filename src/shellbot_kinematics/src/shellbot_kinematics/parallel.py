@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from shellbot_kinematics.dh import RowLike
 from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
 from shellbot_kinematics.urdf import load_urdf
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 class ParallelChain:
     """Immutable set of limbs on a floating base.
 
-    Two coordinate vectors are used: `q` has every joint of every limb (the order of `joint_names`), `u` has one coordinate per drive
-    (the order of `drive_names`): joints that belong to a common drive share one. q = expand(u).
+    Two coordinate vectors are used: `q` has every joint of every limb (the order of `joint_names`), `u` has one
+    coordinate per drive (the order of `drive_names`): joints that belong to a common drive share one. q = expand(u).
 
     Parameters
     ----------
@@ -99,20 +102,20 @@ class ParallelChain:
         self.limb(name)
         return self._slices[name]
 
-    def expand(self, u: Sequence[float]) -> np.ndarray:
+    def expand(self, u: ArrayLike) -> np.ndarray:
         """Return q (all joints) for the drives' coordinates u."""
         values = np.asarray(u, dtype=np.float64)
         if values.shape != (len(self.drive_names),):
             raise ShapeError(f"u has shape {values.shape}; expected ({len(self.drive_names)},): {self.drive_names}")
         return values[self._drive_index]
 
-    def fk(self, q: Sequence[float], T_world_base: Optional[np.ndarray] = None) -> np.ndarray:  # noqa: N803
+    def fk(self, q: ArrayLike, T_world_base: Optional[np.ndarray] = None) -> np.ndarray:  # noqa: N803
         """Return the poses (limbs, 4, 4) of all tips in base, or in world where the pose of the base is given."""
         values = self._check(q)
         poses = np.array([chain.fk(values[self._slices[limb]]) for limb, chain in self._limbs.items()])
         return poses if T_world_base is None else np.asarray(T_world_base, dtype=np.float64) @ poses
 
-    def jacobian(self, name: str, q: Sequence[float]) -> np.ndarray:
+    def jacobian(self, name: str, q: ArrayLike) -> np.ndarray:
         """Return d(tip twist)/d(base twist, u): (6, 6 + drives), in the axes of base, linear rows and columns first.
 
         The base's twist is that of its origin: v_tip = v_base + w_base x p_base_tip + J u'.
@@ -126,10 +129,12 @@ class ParallelChain:
         np.add.at(J.T, 6 + self._drive_index[where], chain.jacobian(values[where]).T)
         return J
 
-    def _check(self, q: Sequence[float]) -> np.ndarray:
+    def _check(self, q: ArrayLike) -> np.ndarray:
         values = np.ascontiguousarray(q, dtype=np.float64)
         if values.shape != (len(self.joint_names),):
-            raise ShapeError(f"q has shape {values.shape}; expected ({len(self.joint_names)},), the order of joint_names")
+            raise ShapeError(
+                f"q has shape {values.shape}; expected ({len(self.joint_names)},), the order of joint_names"
+            )
         return values
 
     def __str__(self) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
 from shellbot_kinematics.errors import InvalidReferenceError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Frame(IntEnum):
@@ -69,7 +72,8 @@ class LimbReferences:
     p_base, v_base : (12, 3) arrays
         Position (m) and velocity (m/s) of the limb's frame in base_link's axes, seen from base_link.
     rpy_base, w_base : (12, 3) arrays
-        Roll, pitch, yaw (rad, R = Rz(yaw) Ry(pitch) Rx(roll)) and angular velocity (rad/s); used with SPHERE_CENTRE only.
+        Roll, pitch, yaw (rad, R = Rz(yaw) Ry(pitch) Rx(roll)) and angular velocity (rad/s); used with SPHERE_CENTRE
+        only.
     joint_position, joint_velocity : (12, 3) arrays
         rad, rad/s, used with JOINT. Lower limbs: coxa, femur, tibia; upper limbs: shoulder, shell, NaN.
 
@@ -103,18 +107,21 @@ class LimbReferences:
         bad = np.flatnonzero((self.frame < Frame.FOOT) | (self.frame > Frame.HOLD))
         if bad.size:
             raise InvalidReferenceError(
-                f"frame of limb {LIMBS[bad[0]]} is {self.frame[bad[0]]}; expected one of {[(f.value, f.name) for f in Frame]}"
+                f"frame of limb {LIMBS[bad[0]]} is {self.frame[bad[0]]}; "
+                f"expected one of {[(f.value, f.name) for f in Frame]}"
             )
         feet_above = np.flatnonzero(self.frame[6:] == Frame.FOOT)
         if feet_above.size:
-            raise InvalidReferenceError(f"limb {UPPER_LIMBS[feet_above[0]]} has no foot; use SPHERE_CENTRE, JOINT or HOLD")
+            raise InvalidReferenceError(
+                f"limb {UPPER_LIMBS[feet_above[0]]} has no foot; use SPHERE_CENTRE, JOINT or HOLD"
+            )
 
     @classmethod
     def feet(
         cls,
         stamp: float,
-        p_base_foot: Sequence[Sequence[float]],
-        v_base_foot: Optional[Sequence[Sequence[float]]] = None,
+        p_base_foot: ArrayLike,
+        v_base_foot: Optional[ArrayLike] = None,
         fan_position: float = 0.0,
         fan_velocity: float = 0.0,
     ) -> LimbReferences:
@@ -122,7 +129,9 @@ class LimbReferences:
         feet = np.asarray(p_base_foot, dtype=np.float64)
         speeds = np.zeros((6, 3)) if v_base_foot is None else np.asarray(v_base_foot, dtype=np.float64)
         if feet.shape != (6, 3) or speeds.shape != (6, 3):
-            raise InvalidReferenceError(f"feet and their velocities must be (6, 3), not {feet.shape} and {speeds.shape}")
+            raise InvalidReferenceError(
+                f"feet and their velocities must be (6, 3), not {feet.shape} and {speeds.shape}"
+            )
         frame, p_base, v_base = _hold(), _free(), _free()
         frame[:6], p_base[:6], v_base[:6] = Frame.FOOT, feet, speeds
         return cls(stamp, fan_position, fan_velocity, frame=frame, p_base=p_base, v_base=v_base)

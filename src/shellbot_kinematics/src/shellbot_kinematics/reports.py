@@ -57,8 +57,8 @@ class LimbReport:
     reached : bool
         The reference is met (to 1e-6 m), or the limb was to be held.
     distance : float
-        From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached, not how far
-        the joints have come.
+        From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached,
+        not how far the joints have come.
     limit : str
         What stopped it, in words; empty if nothing did.
     """

@@ -63,7 +63,9 @@ def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, 
 
 
 def quaternion_from_rotation(R: np.ndarray) -> Tuple[float, float, float, float]:  # noqa: N803
-    """Return the unit quaternion (x, y, z, w) with w >= 0 of a (3, 3) rotation, exact at every angle (Shepperd's method)."""
+    """Return the unit quaternion (x, y, z, w) with w >= 0 of a (3, 3) rotation, exact at every angle (Shepperd's
+    method).
+    """
     values = (R[0, 0], R[1, 1], R[2, 2], R[0, 0] + R[1, 1] + R[2, 2])
     largest = int(np.argmax(values))
     if largest == 3:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the kinematics server does with what arrives, without ROS: measured joints, ticks, resets, a summary for diagnostics."""
+"""What the kinematics server does with what arrives, without ROS: measured joints, ticks, resets, a summary for
+diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,9 @@ class ServerCore:
         """
         dt = self._time_step(references.stamp)
         if not self._heard_joints:
-            raise InvalidReferenceError("waiting for joint_states: without them the first targets would jump; start a simulator")
+            raise InvalidReferenceError(
+                "waiting for joint_states: without them the first targets would jump; start a simulator"
+            )
         targets = self.solver.solve(references, self.measured, dt)
         self._note(targets)
         return targets

@@ -26,7 +26,8 @@ class ShellbotModel:
     Attributes
     ----------
     names : tuple of str
-        Driven joints: fan, coxa, femur, tibia of lower_1 .. lower_6, then shoulder, shell of upper_1 .. upper_6 if there are any.
+        Driven joints: fan, coxa, femur, tibia of lower_1 .. lower_6, then shoulder, shell of upper_1 .. upper_6 if
+        there are any.
     limbs : tuple of str
         Limbs that this variant has.
     lower, upper, velocity : (n,) arrays

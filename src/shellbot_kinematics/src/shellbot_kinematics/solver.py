@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from shellbot_kinematics.references import Frame, LimbReferences
 from shellbot_kinematics.reports import InverseResult, JointTargets
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver_config import SolverConfig
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class ShellbotSolver:
@@ -50,8 +53,10 @@ class ShellbotSolver:
         self.reset()
 
     # ------------------------------------------------------------------------------------------ ticks
-    def reset(self, q: Optional[Sequence[float]] = None) -> None:
-        """Forget the past; the next targets start from `q` (n,) if given, else from the joints measured in the next tick."""
+    def reset(self, q: Optional[ArrayLike] = None) -> None:
+        """Forget the past; the next targets start from `q` (n,) if given, else from the joints measured in the next
+        tick.
+        """
         self._last[:] = np.nan if q is None else self._vector("q", q)
         self._mode[:] = -1
         for array in (self._last_dq, self._left, self._offset):
@@ -65,15 +70,16 @@ class ShellbotSolver:
         """Go on with another solver, "closed_form" or "clik"."""
         self.set_config(dataclasses.replace(self.config, solver=name))
 
-    def solve(self, references: LimbReferences, q_measured: Sequence[float], dt: float) -> JointTargets:
+    def solve(self, references: LimbReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
         """Return the joint targets of one tick.
 
         Parameters
         ----------
         references : LimbReferences
-            What each limb should do. Limbs with Frame.HOLD, and limbs whose reference is NaN where a number is needed, keep their last targets.
-            A FOOT needs its three coordinates; the SPHERE_CENTRE of a lower limb too (its orientation follows); that of an upper limb
-            either three coordinates, or its height z and an orientation. The fan stays where it was if its angle is not finite.
+            What each limb should do. Limbs with Frame.HOLD, and limbs whose reference is NaN where a number is needed,
+            keep their last targets. A FOOT needs its three coordinates; the SPHERE_CENTRE of a lower limb too (its
+            orientation follows); that of an upper limb either three coordinates, or its height z and an orientation.
+            The fan stays where it was if its angle is not finite.
         q_measured : (n,) sequence
             Measured joints, rad; NaN where unknown.
         dt : float
@@ -82,9 +88,9 @@ class ShellbotSolver:
         Returns
         -------
         JointTargets
-            Within the joint limits. A point out of reach is answered by the nearest reachable one, found thus: the coxa turns towards
-            the point; in the leg's plane the point is drawn onto the ring that the two links reach; a joint beyond its limit stays there and the
-            joints behind it point at what is left of the way.
+            Within the joint limits. A point out of reach is answered by the nearest reachable one, found thus: the
+            coxa turns towards the point; in the leg's plane the point is drawn onto the ring that the two links reach;
+            a joint beyond its limit stays there and the joints behind it point at what is left of the way.
 
         Raises
         ------
@@ -95,7 +101,9 @@ class ShellbotSolver:
         """
         q = self._vector("q_measured", q_measured)
         if not 0.0 <= dt < np.inf:
-            raise ShapeError(f"dt is {dt}; expected seconds since the tick before, 0 or more (reset() after a jump back)")
+            raise ShapeError(
+                f"dt is {dt}; expected seconds since the tick before, 0 or more (reset() after a jump back)"
+            )
         unknown = np.isnan(self._last)
         if unknown.any():
             self._last[unknown] = q[unknown]
@@ -107,8 +115,9 @@ class ShellbotSolver:
         status, stop = np.empty(12, dtype=np.int64), np.empty(12, dtype=np.int64)
         _kernels.solve_tick(
             model.legs, model.shells, model.lower, model.upper, model.velocity,
-            r.frame, r.p_base, r.v_base, r.rpy_base, r.w_base, r.joint_position, r.joint_velocity, r.fan_position, r.fan_velocity,
-            q, settings, self._last, self._last_dq, self._mode, self._offset, self._left, position, velocity, status, distance, stop,
+            r.frame, r.p_base, r.v_base, r.rpy_base, r.w_base, r.joint_position, r.joint_velocity,
+            r.fan_position, r.fan_velocity, q, settings,
+            self._last, self._last_dq, self._mode, self._offset, self._left, position, velocity, status, distance, stop,
         )  # fmt: skip
         if np.isnan(position).any():
             lost = [name for name, value in zip(self.names, position) if np.isnan(value)]
@@ -132,22 +141,25 @@ class ShellbotSolver:
             array[:] = values
 
     # ------------------------------------------------------------------------------------------ single questions
-    def fk_feet(self, q: Sequence[float]) -> np.ndarray:
+    def fk_feet(self, q: ArrayLike) -> np.ndarray:
         """Return the six feet (6, 3) in base_link, m, for all driven joints q (n,)."""
         out = np.empty((6, 3))
         _kernels.lower_feet(self.model.legs, self._vector("q", q), out)
         return out
 
-    def foot_jacobians(self, q: Sequence[float]) -> np.ndarray:
-        """Return d p_base_foot / d (fan, coxa, femur, tibia) of the six feet, (6, 3, 4), m/rad; [:, :, 1:] leaves out the fan."""
+    def foot_jacobians(self, q: ArrayLike) -> np.ndarray:
+        """Return d p_base_foot / d (fan, coxa, femur, tibia) of the six feet, (6, 3, 4), m/rad; [:, :, 1:] leaves out
+        the fan.
+        """
         values = self._vector("q", q)
         out = np.empty((6, 3, 4))
         for i in range(6):
             _kernels.lower_jacobian(self.model.legs[i], 0, values[4 * i : 4 * i + 4], out[i])
         return out
 
-    def forward(self, limb: str, frame: Frame, q: Sequence[float]) -> np.ndarray:
-        """Return T_base_frame, (4, 4), of one limb for its own joints q: (fan, coxa, femur, tibia) or (shoulder, shell), rad.
+    def forward(self, limb: str, frame: Frame, q: ArrayLike) -> np.ndarray:
+        """Return T_base_frame, (4, 4), of one limb for its own joints q: (fan, coxa, femur, tibia) or (shoulder,
+        shell), rad.
 
         Raises
         ------
@@ -160,19 +172,23 @@ class ShellbotSolver:
         self,
         limb: str,
         frame: Frame,
-        p_base: Sequence[float],
-        rpy_base: Optional[Sequence[float]] = None,
+        p_base: ArrayLike,
+        rpy_base: Optional[ArrayLike] = None,
         fan_position: float = 0.0,
-        seed: Optional[Sequence[float]] = None,
+        seed: Optional[ArrayLike] = None,
     ) -> InverseResult:
-        """Return the joints of one limb for a position of its frame; see limb_inverse.solve_limb. The state of the ticks is untouched."""
+        """Return the joints of one limb for a position of its frame; see limb_inverse.solve_limb. The state of the
+        ticks is untouched.
+        """
         return limb_inverse.solve_limb(self.model, limb, frame, p_base, rpy_base, fan_position, seed)
 
-    def _vector(self, what: str, values: Sequence[float]) -> np.ndarray:
+    def _vector(self, what: str, values: ArrayLike) -> np.ndarray:
         try:
             vector = np.ascontiguousarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ShapeError(f"{what} cannot be read as numbers; expected {self.model.n}, one per driven joint") from None
+            raise ShapeError(
+                f"{what} cannot be read as numbers; expected {self.model.n}, one per driven joint"
+            ) from None
         if vector.shape != (self.model.n,):
             raise ShapeError(f"{what} has shape {vector.shape}; expected ({self.model.n},), one per driven joint")
         return vector

@@ -19,18 +19,19 @@ class SolverConfig:
     Attributes
     ----------
     solver : str
-        "closed_form": exact positions, velocities by the inverse Jacobian. "clik": one step of the closed loop from the measured joints,
-        q_target = q + dt J^-1 (v + gain (p_reference - p(q))), for the lower legs; upper legs stay closed form.
+        "closed_form": exact positions, velocities by the inverse Jacobian. "clik": one step of the closed loop from
+        the measured joints, q_target = q + dt J^-1 (v + gain (p_reference - p(q))), for the lower legs; upper legs
+        stay closed form.
     clik_gain : float
-        1/s. A joint that follows its targets within a tick makes the error shrink by (1 - gain tick) each tick: stable for
-        0 < gain < 2 / tick, without overshoot up to 1 / tick. A joint that covers the share a < 1 of the way only makes it (1 - a gain tick):
-        slower, still stable.
+        1/s. A joint that follows its targets within a tick makes the error shrink by (1 - gain tick) each tick: stable
+        for 0 < gain < 2 / tick, without overshoot up to 1 / tick. A joint that covers the share a < 1 of the way only
+        makes it (1 - a gain tick): slower, still stable.
     tick : float
-        s, the tick the gain is meant for; a CLIK step never integrates over more, so that a late message cannot leave the
-        stable range.
+        s, the tick the gain is meant for; a CLIK step never integrates over more, so that a late message cannot leave
+        the stable range.
     blend_time : float
-        s, in which a difference is taken away when the source of a limb's targets changes (first tick, frame, solver, end of a hold);
-        0 switches at once.
+        s, in which a difference is taken away when the source of a limb's targets changes (first tick, frame, solver,
+        end of a hold); 0 switches at once.
 
     Raises
     ------
@@ -45,7 +46,8 @@ class SolverConfig:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, object]) -> SolverConfig:
-        """Return the configuration for parameters as a node gets them; unknown names are refused, so that a misspelt one is seen.
+        """Return the configuration for parameters as a node gets them; unknown names are refused, so that a misspelt
+        one is seen.
 
         Raises
         ------
@@ -59,7 +61,9 @@ class SolverConfig:
                 raise UnknownNameError(f"parameter '{name}' does not exist; there are {', '.join(known)}")
             numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
             if numeric == (known[name] == "str"):
-                raise InvalidConfigError(f"{name} is {value!r}; allowed is a {'text' if known[name] == 'str' else 'number'}")
+                raise InvalidConfigError(
+                    f"{name} is {value!r}; allowed is a {'text' if known[name] == 'str' else 'number'}"
+                )
             values[name] = value
         return cls(**values)
 
@@ -71,7 +75,8 @@ class SolverConfig:
             raise InvalidConfigError(f"tick is {self.tick} s; allowed 0 .. 0.1, the period of the references")
         if not 0.0 < self.clik_gain < 2.0 / self.tick:
             raise InvalidConfigError(
-                f"clik_gain is {self.clik_gain} 1/s; the loop is stable for 0 .. {2.0 / self.tick:g} (2 / tick): lower the gain"
+                f"clik_gain is {self.clik_gain} 1/s; the loop is stable for 0 .. {2.0 / self.tick:g} "
+                "(2 / tick): lower the gain"
             )
         if not 0.0 <= self.blend_time <= 10.0:
             raise InvalidConfigError(f"blend_time is {self.blend_time} s; allowed 0 .. 10")

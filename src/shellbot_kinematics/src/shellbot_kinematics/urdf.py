@@ -69,9 +69,13 @@ def load_urdf(text: str) -> RobotTree:
     try:
         root = ElementTree.fromstring(text.encode("utf-8"))
     except ElementTree.ParseError as error:
-        raise InvalidUrdfError(f"the robot description is no well-formed XML ({error}); give the expanded URDF text") from None
+        raise InvalidUrdfError(
+            f"the robot description is no well-formed XML ({error}); give the expanded URDF text"
+        ) from None
     if root.tag != "robot":
-        raise InvalidUrdfError(f"the robot description starts with <{root.tag}>; expected <robot> (expand xacro files first)")
+        raise InvalidUrdfError(
+            f"the robot description starts with <{root.tag}>; expected <robot> (expand xacro files first)"
+        )
     links = tuple(_name(element, "link") for element in root.findall("link"))
     if not links:
         raise InvalidUrdfError("the robot description has no <link>")
@@ -126,18 +130,18 @@ def _joint(element: ElementTree.Element, links: Tuple[str, ...]) -> Joint:
     bounded = kind in ("revolute", "prismatic")
     if bounded and limit is None:
         raise InvalidUrdfError(f"joint '{name}' is {kind} and has no <limit>")
-    values: Dict[str, Any] = dict(
-        kind=_KIND_OF_TYPE[kind],
-        origin=transform(rotation_from_rpy(*rpy), xyz),
-        axis=direction if kind != "fixed" else (0.0, 0.0, 1.0),
-        lower=_number(limit, "lower", 0.0, name) if bounded else -math.inf,
-        upper=_number(limit, "upper", 0.0, name) if bounded else math.inf,
-        velocity=_number(limit, "velocity", math.inf, name),
-        effort=_number(limit, "effort", math.inf, name),
-        parent=ends["parent"],
-        child=ends["child"],
-        mimic=_mimic(element.find("mimic"), name),
-    )
+    values: Dict[str, Any] = {
+        "kind": _KIND_OF_TYPE[kind],
+        "origin": transform(rotation_from_rpy(*rpy), xyz),
+        "axis": direction if kind != "fixed" else (0.0, 0.0, 1.0),
+        "lower": _number(limit, "lower", 0.0, name) if bounded else -math.inf,
+        "upper": _number(limit, "upper", 0.0, name) if bounded else math.inf,
+        "velocity": _number(limit, "velocity", math.inf, name),
+        "effort": _number(limit, "effort", math.inf, name),
+        "parent": ends["parent"],
+        "child": ends["child"],
+        "mimic": _mimic(element.find("mimic"), name),
+    }
     try:
         return Joint(name, **values)
     except InvalidChainError as error:

@@ -20,8 +20,9 @@ import rostest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose
 from sensor_msgs.msg import JointState
-from shellbot_kinematics import Frame, LimbReferences, ShellbotSolver
 from shellbot_kinematics.limb_references_conversions import references_to_message
+
+from shellbot_kinematics import Frame, LimbReferences, ShellbotSolver
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeFKRequest, ComputeIK, ComputeIKRequest
 
@@ -68,9 +69,11 @@ class KinematicsServerTest(unittest.TestCase):
     def connect(self):
         rospy.wait_for_service("compute_ik", PATIENCE)
         wait_until(
-            lambda: self.joint_states.get_num_connections() == 1
-            and self.references.get_num_connections() == 1
-            and self.subscribers[0].get_num_connections() == 1,
+            lambda: (
+                self.joint_states.get_num_connections() == 1
+                and self.references.get_num_connections() == 1
+                and self.subscribers[0].get_num_connections() == 1
+            ),
             "connections to the server",
         )
 
