@@ -8,7 +8,7 @@ from typing import Sequence, Tuple
 import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
-from tf.transformations import quaternion_from_euler
+from shellbot_kinematics.rotations import quaternion_from_rpy
 
 from .planar import yaw_from_quaternion
 
@@ -33,9 +33,9 @@ def twist_message(twist: Sequence[float]) -> Twist:
 
 
 def pose_message(body_pose: Sequence[float]) -> Pose:
-    """Return a message of x, y, z in m, roll, pitch, yaw in rad."""
+    """Return a message of x, y, z in m, roll, pitch, yaw in rad (about fixed axes, in this order)."""
     message = Pose()
     message.position.x, message.position.y, message.position.z = body_pose[:3]
     q = message.orientation
-    q.x, q.y, q.z, q.w = quaternion_from_euler(*body_pose[3:])
+    q.x, q.y, q.z, q.w = quaternion_from_rpy(*body_pose[3:])
     return message
