@@ -113,7 +113,8 @@ def test_watchdog_speaks_once_and_holds_and_the_way_back_is_slow():
         assert abs(command.position - previous).max() <= LIMITS.velocity[1] * 0.01 + 1e-12
         previous = command.position
         assert ticks < 100
-    assert ticks > 0.8 / (LIMITS.velocity[1] * 0.01)  # slower than the joint's own limit
+    # slower than the joint's own limit, quicker than the speed at which it begins
+    assert 0.8 / (LIMITS.velocity[1] * 0.01) < ticks < 0.5 * 0.8 / (PARAMETERS.catch_up_velocity * 0.01)
     assert command_filter.check(2.6 + t)[0].key == "watchdog"  # and armed again
 
 
@@ -125,6 +126,13 @@ def test_targets_moving_fast_are_caught_after_a_hold():
         t += 0.01
         command, _ = command_filter.apply(t, NAMES, position(t))
     np.testing.assert_array_equal(command.position, position(t))
+
+
+def test_targets_faster_than_the_joints_are_reported():
+    command_filter, said = started(), []
+    for k in range(1, 30):
+        said += keys(command_filter.apply(1.0 + 0.01 * k, NAMES, REST + [0.0, 0.09 * k, 0.0])[1])  # 9 rad/s of 6.18
+    assert set(said) == {"too fast", "clamped"}
 
 
 def test_targets_old_on_arrival_are_not_followed():

@@ -3,7 +3,8 @@
 
 from shellbot_control.backend import JointSample, RobotBackend
 from shellbot_control.backend_contract import CHECKS, BackendUnderTest, ContractViolation, check_backend
-from shellbot_control.command_filter import CommandFilter, CommandFilterParameters, FilteredCommand
+from shellbot_control.command_filter import CommandFilter, FilteredCommand
+from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import ConfigurationError, ControlError, TargetsError
 from shellbot_control.gains import JOINT_CLASSES, Gains, GainTable, controller_joints, joint_class
 from shellbot_control.joint_limits import JointLimits

@@ -3,61 +3,22 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shellbot_control.errors import ConfigurationError, TargetsError
+from shellbot_control.command_filter_parameters import CommandFilterParameters
+from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.joint_order import JointOrder, shorten
-from shellbot_control.limiting import clamp_targets, rate_limit
+from shellbot_control.limiting import clamp_targets
+from shellbot_control.motion_limiter import MotionLimiter
 from shellbot_control.notices import Level, Notice
 from shellbot_control.watchdog import Watchdog
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class CommandFilterParameters:
-    """Parameters of :class:`CommandFilter`.
-
-    Parameters
-    ----------
-    target_timeout : float
-        s; targets older than this are not followed, the last applied command is held.
-    catch_up_threshold : float
-        rad; a way up to this is not a jump. Default 0.1: a loaded servo lags up to 16 · 0.29° = 0.081 rad.
-    catch_up_velocity : float
-        rad/s; speed at which a longer way begins after a start, a hold or a stop (estimate: slow enough to react).
-    catch_up_time : float
-        s; in this time the speed grows from there to the joints' own limit, so that moving targets are reached.
-    nominal_dt : float
-        s; the tick, taken as the time step of the first command.
-    max_dt : float
-        s; ticks farther apart are a gap and count as this much, so that a pause earns no long step.
-
-    Raises
-    ------
-    ConfigurationError
-        If a value is not positive and finite.
-    """
-
-    target_timeout: float = 0.5
-    catch_up_threshold: float = 0.1
-    catch_up_velocity: float = 1.0
-    catch_up_time: float = 0.5
-    nominal_dt: float = 0.01
-    max_dt: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
-                raise ConfigurationError(f"{field.name} is {value}; give a positive finite number")
 
 
 @dataclass(frozen=True)
@@ -99,16 +60,14 @@ class CommandFilter:
         self._parameters = parameters or CommandFilterParameters()
         self._order = JointOrder(limits.names)
         self._watchdog = Watchdog(self._parameters.target_timeout)
+        self._limiter = MotionLimiter(limits, self._parameters)
         self._stop_cause = ""
         self._forget()
 
     def _forget(self) -> None:
         self._measured: Optional[Array] = None
-        self._applied: Optional[Array] = None
         self._requested: Optional[Array] = None
         self._stamp: Optional[float] = None
-        self._resuming = True
-        self._catch_up: Optional[float] = None  # s since the catch-up began
         self._hold_cause = ""
         self._stale = False
 
@@ -140,7 +99,7 @@ class CommandFilter:
     @property
     def applied(self) -> Optional[Array]:
         """The last command, (n,) rad; None before the first."""
-        return self._applied
+        return self._limiter.applied
 
     def target_age(self, now: float) -> float:
         """Return the seconds since the last valid targets; infinite before the first."""
@@ -191,17 +150,13 @@ class CommandFilter:
                 notices.append(Notice("stale", Level.WARN, self._hold_cause))
                 wanted = None
         if wanted is None or self.stopped:
-            if self._applied is None:
-                self._applied = read_only(np.clip(self._measured, self._limits.lower, self._limits.upper))
-            self._resuming = True
-            return FilteredCommand(stamp, self._applied, holding=True), tuple(notices)
+            return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
         if self._hold_cause:
             self._hold_cause = ""
             self._stale = False
             notices.append(Notice("resumed", Level.INFO, "joint_targets are good again: following them"))
-        self._follow(wanted, dt, notices)
-        assert self._applied is not None
-        return FilteredCommand(stamp, self._applied, holding=False), tuple(notices)
+        applied, said = self._limiter.move(wanted, self._measured, dt)
+        return FilteredCommand(stamp, applied, holding=False), (*notices, *said)
 
     def check(self, now: float) -> Tuple[Notice, ...]:
         """Run the watchdog at time ``now`` in s; the notice comes once per silence."""
@@ -231,19 +186,20 @@ class CommandFilter:
         was_stopped = self.stopped
         if not was_stopped:
             self._stop_cause = f"emergency stop ({cause}): holding the last command until rearm is called"
-        self._resuming = True
+        self._limiter.resume()
         return not was_stopped
 
     def rearm(self) -> bool:
         """End the emergency stop; the way to the targets is slow at first. False if it was not stopped."""
         was_stopped = self.stopped
         self._stop_cause = ""
-        self._resuming = True
+        self._limiter.resume()
         return was_stopped
 
     def reset(self) -> None:
         """Forget commands, targets and measured joints (the clock was set back); an emergency stop stays."""
         self._watchdog.reset()
+        self._limiter.reset()
         self._forget()
 
     def _time_step(self, stamp: float) -> float:
@@ -252,7 +208,7 @@ class CommandFilter:
         dt = parameters.nominal_dt if self._stamp is None else max(stamp - self._stamp, 0.0)
         self._stamp = stamp if self._stamp is None else max(stamp, self._stamp)
         if dt > parameters.max_dt:
-            self._resuming = True
+            self._limiter.resume()
             return parameters.max_dt
         return dt
 
@@ -282,37 +238,4 @@ class CommandFilter:
 
     def _enter_hold(self, cause: str) -> None:
         self._hold_cause = cause
-        self._resuming = True
-
-    def _follow(self, wanted: Array, dt: float, notices: List[Notice]) -> None:
-        """Move the applied command towards ``wanted``."""
-        parameters, limits = self._parameters, self._limits
-        previous = self._applied
-        if previous is None:
-            assert self._measured is not None
-            # Within the sag of a loaded servo the target itself is the start: starting from the sagged joint would
-            # take the load off it for a tick and let the body drop.
-            measured = np.clip(self._measured, limits.lower, limits.upper)
-            near = np.abs(wanted - measured) <= parameters.catch_up_threshold
-            previous = np.where(near, wanted, measured)
-        way = np.abs(wanted - previous)
-        if self._resuming:
-            self._resuming = False
-            far = way.max() > parameters.catch_up_threshold
-            self._catch_up = 0.0 if far else None
-            if far:
-                worst = int(way.argmax())
-                text = f"catching up with the targets slowly: {limits.names[worst]} is {way[worst]:.2f} rad away"
-                notices.append(Notice("catch_up", Level.INFO, text))
-        velocity = limits.velocity
-        if self._catch_up is not None:
-            ramp = self._catch_up / parameters.catch_up_time
-            slow = np.minimum(parameters.catch_up_velocity, limits.velocity)
-            velocity = slow + min(ramp, 1.0) * (limits.velocity - slow)  # (n,) rad/s
-            self._catch_up += dt
-        position = rate_limit(wanted, previous, velocity, dt)
-        if self._catch_up is not None and (
-            self._catch_up >= parameters.catch_up_time or np.array_equal(position, wanted)
-        ):
-            self._catch_up = None
-        self._applied = read_only(position)
+        self._limiter.resume()

@@ -169,9 +169,12 @@ class ConnectorCore:
             self._targets_ns = max(stamp_ns, self._targets_ns or 0)
         targets = _Targets(stamp_ns, names, position)
         if self._measured is None:
-            self._pending = targets  # answered as soon as the joints are measured
-            text = "joint_targets come, but the joints have not been measured: waiting for joint_states"
-            return Output(notices=(*notices, Notice("unmeasured", Level.WARN, text)))
+            # Answered as soon as the joints are measured. One message may well overtake its joint states.
+            if self._pending is not None:
+                text = "joint_targets come, but the joints have not been measured: waiting for joint_states"
+                notices.append(Notice("unmeasured", Level.WARN, text))
+            self._pending = targets
+            return Output(notices=tuple(notices))
         return Output(self._apply(targets, notices), None, tuple(notices))
 
     def stop(self, cause: str) -> str:
