@@ -30,7 +30,7 @@ enter_workspace() {
   . "$SHELLBOT_WS/devel/setup.sh"
   [ "$had_u" = 1 ] && set -u
   export PATH="$SHELLBOT_VENV/bin:$PATH"
-  # rosrun and roslaunch of Debian start with /usr/bin/python3; our nodes name the workspace's interpreter in their first line.
-  export ROSCONSOLE_FORMAT="${ROSCONSOLE_FORMAT:-[\${severity}] [\${node}] \${message}}"
+  if [ -z "${ROSCONSOLE_FORMAT:-}" ]; then ROSCONSOLE_FORMAT='[${severity}] [${node}] ${message}'; fi
+  export ROSCONSOLE_FORMAT
   export PYTHONUNBUFFERED=1
 }
