@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Tuple
 
 from .bench_ros import HEADLESS
 from .errors import EvaluationError
-from .launching import Launch
+from .launching import Launch, executable_of
 from .tables import markdown_table
 
 LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to zero cmd_vel": 100.0}
@@ -34,7 +34,8 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     output = (log_folder / "teleop_latency.json").resolve()
     with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_teleop.log") as launch:
         wait_for_master(launch)
-        command = ["rosrun", "shellbot_teleop", "teleop_latency", "--presses", str(samples), "--output", str(output)]
+        measure = executable_of("shellbot_teleop", "teleop_latency")
+        command = [measure, "--presses", str(samples), "--output", str(output)]
         try:
             done = subprocess.run(
                 command, env={**os.environ, "ROS_MASTER_URI": launch.master_uri}, stdout=subprocess.PIPE,

@@ -51,7 +51,7 @@ class DemoNode:
         self._true_rows: List[Tuple[float, ...]] = []
         self._body_pose: Optional[Tuple[float, ...]] = None
         self._standing: Optional[Tuple[float, float]] = None  # wall clock and simulated time, s
-        self._now = 0.0
+        self._now, self._wall_end = 0.0, 0.0
         self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self._pose = rospy.Publisher("body_pose", Pose, queue_size=1)
         threading.Thread(target=self._serve_requests, daemon=True).start()
@@ -73,7 +73,7 @@ class DemoNode:
                     f"not done within {self._params.wall_limit_s:.0f} s of wall time, in phase"
                     f" '{phase.name if phase else '-'}' at simulated {self._now:.1f} s; is the simulator running?")
                 break
-        wall_end = time.time()
+        wall_end = self._wall_end or time.time()
         self._cmd_vel.publish(twist_message(ZERO_TWIST))
         success = self._mission.state is MissionState.SUCCEEDED
         summary = self._summary(success, wall_end)
@@ -162,7 +162,7 @@ class DemoNode:
         try:
             command = self._mission.step(Observation(self._now, *self._odom, *self._mode, hold))
         except MissionFailed:
-            self._ended.set()
+            self._end()
             return
         if command.request_mode is not None:
             self._requests.put(command.request_mode)
@@ -174,7 +174,11 @@ class DemoNode:
                 self._body_pose = command.body_pose
                 self._pose.publish(pose_message(command.body_pose))
         if self._mission.state is not MissionState.RUNNING:
-            self._ended.set()
+            self._end()
+
+    def _end(self) -> None:
+        self._wall_end = time.time()
+        self._ended.set()
 
     def _note(self, event: str) -> None:
         phase, _, moment = event.partition(":")

@@ -22,6 +22,25 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
+def executable_of(package: str, node: str) -> str:
+    """Return the path of a package's executable, as rosrun (which not every installation has) would find it.
+
+    Raises
+    ------
+    EvaluationError
+        If the package or the executable does not exist.
+    """
+    from roslib.packages import ROSPkgException, find_node
+
+    try:
+        found = find_node(package, node)
+    except ROSPkgException as error:
+        raise EvaluationError(f"{error}; build the workspace with scripts/setup") from error
+    if not found:
+        raise EvaluationError(f"package {package} has no executable '{node}'; build the workspace with scripts/setup")
+    return str(found[0])
+
+
 class Launch:
     """A roslaunch with its own master on its own port; a context manager.
 

@@ -118,8 +118,9 @@ def summary_table(summary: Dict[str, Any]) -> str:
         "motion": "tilt", "commanded": f"{s['commanded_deg']:.1f} deg", "truth": f"{s['tilted_deg']:.1f} deg",
         "seconds": f"{s['duration_s']:.1f}"})
     lines = [markdown_table(rows, COLUMNS)]
-    lines.append(f"standing {summary['start_s']:.1f} s after the start; real-time factor"
-                 f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} pictures")
+    if math.isfinite(summary["start_s"]):
+        lines.append(f"standing {summary['start_s']:.1f} s after the start; real-time factor"
+                     f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} pictures")
     lines += [f"warning: {warning}" for warning in summary["warnings"]]
     lines.append(("done: " if summary["success"] else "FAILED: ") + summary["message"])
     return "\n".join(lines) + "\n"
