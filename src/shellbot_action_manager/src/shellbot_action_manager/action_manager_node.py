@@ -130,7 +130,7 @@ class ActionManagerNode:
         with self._lock:
             accepted, reason = self._core.request_mode(request.mode, self._time)
             mode = self._core.mode.label
-        (rospy.loginfo if accepted else rospy.logwarn)(f"action_manager: {request.mode}: {reason}")
+        (rospy.loginfo if accepted else rospy.logwarn)(f"action_manager: request {request.mode}: {reason}")
         return RequestModeResponse(accepted=accepted, reason=reason, mode=mode)
 
     def _on_stopped(self, message: Bool) -> None:

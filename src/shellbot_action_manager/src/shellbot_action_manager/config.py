@@ -25,6 +25,7 @@ class PostureConfig:
     """Standing up, sitting down and recovering; units and meaning in `config/action_manager.yaml`."""
 
     joint_rate: float
+    follow_error: float
     rise_time: float
     settle_time: float
     plane_tolerance: float
@@ -142,6 +143,7 @@ _SECTIONS: Dict[str, Dict[str, Tuple[Any, ...]]] = {
     },
     "posture": {
         "joint_rate": (0.1, 6.0, "rad/s"),
+        "follow_error": (0.05, 1.5, "rad"),
         "rise_time": (0.3, 20.0, "s"),
         "settle_time": (0.1, 5.0, "s"),
         "plane_tolerance": (0.001, 0.05, "m"),

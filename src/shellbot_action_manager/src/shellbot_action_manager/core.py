@@ -213,7 +213,9 @@ class ActionManagerCore:
                 self._moves = None
                 machine.finish_step()
         elif machine.mode == Mode.RELAX:
-            self._lower = LowerCommand(self._q_lower.copy(), None)
+            q = self._q_lower.copy()
+            q[:, 1:] = np.clip(q[:, 1:], *self.geometry.legs.limits.T)
+            self._lower = LowerCommand(q, None)
         elif machine.mode in (Mode.STAND, Mode.HEXAPOD):
             self._on_feet(dt, t, commands)
 
@@ -290,6 +292,8 @@ class ActionManagerCore:
             self._walk(dt, np.zeros(3), REST_POSE)
             return self._feet.at_rest, 0.9
         self._planted = np.full(6, self._moves.on_feet)
+        if self._behind():
+            return False, 0.8 * self._moves.progress
         self._lower = self._moves.step(dt)
         if self._moves.done and self._lower.p_base is not None:
             p_walk = self._lower.p_base + np.array([0.0, 0.0, self._feet.gait.stance_height])
@@ -313,9 +317,22 @@ class ActionManagerCore:
         if self._moves is None:
             p_base = feet_in_base(self._feet.p_walk, self._feet.pose, self._feet.gait.stance_height)
             self._moves = plan_lie_down(p_base, self.geometry.sit_lower, self.geometry.legs, self.config.posture)
-        self._lower = self._moves.step(dt)
         self._planted = np.ones(6, dtype=bool)
+        if not self._behind():
+            self._lower = self._moves.step(dt)
         return self._moves.done, self._moves.progress
+
+    def _behind(self) -> bool:
+        """Return whether the joints do not follow, so that a move has to wait for them; say which one."""
+        error = np.abs(self._lower.q - self._q_lower)
+        worst = int(np.argmax(error))
+        late = bool(error.flat[worst] > self.config.posture.follow_error)
+        name = self.geometry.joint_names[worst]
+        self._announcer.say(
+            "follow",
+            f"waiting for {name}, {error.flat[worst]:.2f} rad behind; are kinematics and the connector running?" if late else "",
+        )
+        return late
 
     def _publishable(self, t: float, dt: float) -> ActionOutput:
         waiting = not self._taken_over

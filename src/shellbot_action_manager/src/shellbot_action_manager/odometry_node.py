@@ -25,6 +25,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.odometry import OdometryCore
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
+BLIND_TICKS = 100  # ticks without an attitude before it is said
 
 
 class OdometryNode:
@@ -34,6 +35,7 @@ class OdometryNode:
         self._core = OdometryCore(config)
         self._lock = threading.Lock()
         self._imu: Optional[Imu] = None
+        self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
         self._odom = rospy.Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
@@ -77,7 +79,8 @@ class OdometryNode:
             orientation = None
             if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:
                 orientation = orientation_from_imu(self._imu)
-            if orientation is None:
+            self._blind = 0 if orientation is not None else self._blind + 1
+            if self._blind > BLIND_TICKS:
                 rospy.logwarn_throttle(10.0, "odometry: no attitude on imu/data; the heading comes from the feet alone")
             state = self._core.step_feet(t, feet, contact, orientation)
             self._ticks += 1
