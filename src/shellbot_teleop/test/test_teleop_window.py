@@ -216,7 +216,7 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     assert gains.rows["coxa_p"] is row, "the same description must not rebuild the page"
     # A number typed into the field goes to the field, not to the robot.
     setup.until(row._field.isVisible)
-    QTest.mouseClick(row._field, Qt.LeftButton)
+    QTest.mouseClick(row._field.lineEdit(), Qt.LeftButton)
     assert setup.until(lambda: setup.controller.editing)
     row._field.selectAll()
     QTest.keyClicks(row._field, "8")
@@ -235,7 +235,7 @@ def test_space_and_escape_stop_even_while_a_number_is_typed(setup, teleop_keyboa
     gains.show_groups((GainGroup("coxa", PARAMETERS),))
     field = gains.rows["coxa_p"]._field
     setup.until(field.isVisible)
-    QTest.mouseClick(field, Qt.LeftButton)
+    QTest.mouseClick(field.lineEdit(), Qt.LeftButton)
     assert setup.until(lambda: setup.controller.editing)
     for key in ("Space", "Escape"):
         teleop_keyboard.press(key)
@@ -326,7 +326,7 @@ def test_the_key_help_lights_up(setup, teleop_keyboard):
     assert setup.until(lambda: cap.styleSheet() == before)
 
 
-@pytest.mark.parametrize("size", [(900, 560), (1360, 820), (1500, 1000)])
+@pytest.mark.parametrize("size", [(1080, 600), (1360, 820), (1500, 1000)])
 def test_it_can_be_resized(setup, size):
     setup.window.resize(*size)
     setup.work(0.05)

@@ -48,7 +48,7 @@ QPushButton:hover {{ border-color: {ACCENT}; }}
 QPushButton:pressed {{ background: {LINE}; }}
 QPushButton:checked {{ background: {ACCENT}; border-color: {ACCENT}; color: #06202e; }}
 QPushButton:disabled {{ color: #5b6675; border-color: {RAISED}; }}
-QPushButton#stop {{ background: {STOP}; border: 2px solid #fca5a5; color: white; font-size: 12pt; padding: 7px 20px; }}
+QPushButton#stop {{ background: {STOP}; border: 2px solid #fca5a5; color: white; font-size: 11.5pt; padding: 7px 16px; }}
 QPushButton#stop:hover {{ background: #b91c1c; }}
 QPushButton#small {{ padding: 2px 8px; font-weight: 400; font-size: 9pt; }}
 QProgressBar {{ background: {RAISED}; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }}

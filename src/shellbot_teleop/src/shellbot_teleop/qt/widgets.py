@@ -78,7 +78,8 @@ class ValueSlider(QWidget):
     moved = Signal(float)
     STEPS = 1000
 
-    def __init__(self, name: str, factor: float = 1.0, unit: str = "", digits: int = 0, name_width: int = 64) -> None:
+    def __init__(self, name: str, factor: float = 1.0, unit: str = "", digits: int = 0, name_width: int = 64,
+                 value_width: int = 76) -> None:
         super().__init__()
         self._factor, self._unit, self._digits = factor, unit, digits
         self._low, self._high = 0.0, 1.0
@@ -92,7 +93,7 @@ class ValueSlider(QWidget):
         self._slider.valueChanged.connect(self._on_slider)
         self._text = label(mono=True)
         self._text.setAlignment(Qt.AlignRight | Qt.AlignVCenter)
-        self._text.setMinimumWidth(76)
+        self._text.setMinimumWidth(value_width)
         row.addWidget(self._name)
         row.addWidget(self._slider, 1)
         row.addWidget(self._text)

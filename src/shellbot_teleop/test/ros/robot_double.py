@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The robot's end of the operator's topics and services, played by the test over a real roscore."""
+from __future__ import annotations
+
+import threading
+import time
+
+import rospy
+from geometry_msgs.msg import Pose, Twist
+from shellbot_msgs.msg import Mode, UpperShells, Walkspace
+from shellbot_msgs.srv import RequestMode, RequestModeResponse
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger, TriggerResponse
+
+
+class RobotDouble:
+    """Records what the operator sends, with arrival times, and answers services."""
+
+    def __init__(self):
+        self.lock = threading.Condition()
+        self.heard = []        # (time, topic, message)
+        for topic, kind in (("cmd_vel", Twist), ("body_pose", Pose), ("upper_shells", UpperShells), ("gait", String),
+                            ("emergency_stop", Bool)):
+            rospy.Subscriber(topic, kind, lambda message, topic=topic: self.hear(topic, message), queue_size=100, tcp_nodelay=True)
+        self.mode = rospy.Publisher("mode", Mode, queue_size=1, latch=True)
+        self.walkspace = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self.stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
+        self.refusal = ""
+        rospy.Service("request_mode", RequestMode, self.answer_mode)
+        rospy.Service("emergency_stop", Trigger, lambda _: self.latch(True))
+        rospy.Service("rearm", Trigger, lambda _: self.latch(False))
+        self.stopped.publish(False)
+
+    def hear(self, what, message):
+        with self.lock:
+            self.heard.append((time.monotonic(), what, message))
+            self.lock.notify_all()
+
+    def answer_mode(self, request):
+        self.hear("request_mode", request.mode)
+        return RequestModeResponse(not self.refusal, self.refusal or "going", "stand")
+
+    def latch(self, stopped):
+        self.hear("latched", stopped)
+        self.stopped.publish(stopped)
+        return TriggerResponse(True, "stopped" if stopped else "rearmed")
+
+    def clear(self):
+        with self.lock:
+            self.heard.clear()
+
+    def wait(self, condition, timeout=3.0):
+        """Wait until condition(list of (time, message)) of something heard is true; tell whether it became so."""
+        with self.lock:
+            return bool(self.lock.wait_for(condition, timeout=timeout))
+
+    def of(self, what):
+        return [(when, message) for when, heard, message in list(self.heard) if heard == what]
+
+    @property
+    def twists(self):
+        return [(when, (message.linear.x, message.linear.y, message.angular.z)) for when, message in self.of("cmd_vel")]
+
+    @property
+    def zeros(self):
+        return [when for when, twist in self.twists if twist == (0.0, 0.0, 0.0)]
+
+    def publish_walkspace(self, x, y, yaw, gait="tripod"):
+        message = Walkspace(gait=gait)
+        message.max_velocity.linear.x, message.max_velocity.linear.y, message.max_velocity.angular.z = x, y, yaw
+        message.min_shift.x = message.min_shift.y = message.min_shift.z = -0.05
+        message.max_shift.x = message.max_shift.y = message.max_shift.z = 0.05
+        message.max_tilt.x = message.max_tilt.y = message.max_tilt.z = 0.2
+        self.walkspace.publish(message)

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The terminal node from bytes to topics, on a pseudo terminal."""
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+import unittest
+
+import rospy
+import rostest
+from roslib.packages import find_node
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from robot_double import RobotDouble
+from shellbot_teleop.latency import HEADER, summarise
+from teleop_pty import TerminalProcess
+
+PRESSES = 30
+
+
+class TeleopTerminalTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("robot_double")
+        cls.robot = RobotDouble()
+        cls.robot.publish_walkspace(0.4, 0.3, 1.0)
+
+    def setUp(self):
+        self.terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0]])
+        self.assertTrue(self.terminal.wait_for("ROS connected", 20.0), self.terminal.text[-2000:])
+        deadline = time.monotonic() + 10.0
+        self.robot.clear()
+        while time.monotonic() < deadline and not self.robot.zeros:
+            self.terminal.type(b" ")
+            self.robot.wait(lambda: self.robot.zeros, 0.5)
+        time.sleep(0.8)
+        self.robot.clear()
+
+    def tearDown(self):
+        self.terminal.close()
+
+    def test_1_press_repeat_release(self):
+        robot = self.robot
+        self.terminal.type(b"w")
+        self.assertTrue(robot.wait(lambda: robot.twists))
+        time.sleep(0.25)                    # the repeat delay of the keyboard
+        for _ in range(15):
+            self.terminal.type(b"w")
+            time.sleep(0.04)
+        last = time.monotonic()
+        self.assertEqual(robot.zeros, [])
+        self.assertTrue(robot.wait(lambda: robot.zeros))
+        self.assertLess(robot.zeros[0] - last, 0.35)
+        time.sleep(0.3)
+        self.assertEqual(len(robot.zeros), 1)
+        self.assertEqual(robot.twists[-1][1], (0.0, 0.0, 0.0))
+        self.assertEqual(robot.twists[0][1], (0.2, 0.0, 0.0))
+
+    def test_2_latency_of_press_and_stop(self):
+        robot = self.robot
+        draw = random.Random(5)
+        to_press, to_stop = [], []
+        for _ in range(PRESSES):
+            robot.clear()
+            pressed = time.monotonic()
+            self.terminal.type(b"8")
+            self.assertTrue(robot.wait(lambda: robot.twists))
+            to_press.append(robot.twists[0][0] - pressed)
+            time.sleep(0.05 + draw.uniform(0.0, 0.05))
+            stopped = time.monotonic()
+            self.terminal.type(b" ")
+            self.assertTrue(robot.wait(lambda: robot.zeros))
+            to_stop.append(robot.zeros[0] - stopped)
+            time.sleep(0.25)                # longer than repeat_hold: the next press is a new one
+            self.assertEqual(len(robot.zeros), 1)
+        press, stop = summarise("terminal: key press to cmd_vel", to_press), summarise("terminal: Space to zero", to_stop)
+        print("\n".join(["", HEADER, press.row(), stop.row()]))
+        self.assertLess(press.p99_ms, 60.0)
+        self.assertLess(stop.p99_ms, 100.0)
+
+    def test_3_arrows_escape_and_ctrl_c(self):
+        robot = self.robot
+        self.terminal.type(b"\x1b[A")
+        self.assertTrue(robot.wait(lambda: robot.of("body_pose")))
+        self.assertEqual(robot.of("emergency_stop"), [], "an arrow was taken for Escape")
+        self.terminal.type(b"\x1b")
+        self.assertTrue(robot.wait(lambda: robot.of("emergency_stop") and robot.of("latched")))
+        self.assertTrue(self.terminal.wait_for("EMERGENCY STOP", 5.0))
+        self.terminal.type(b"\x12")
+        self.assertTrue(robot.wait(lambda: any(not stopped for _, stopped in robot.of("latched"))))
+        time.sleep(0.3)
+        robot.clear()
+        self.terminal.type(b"w")
+        self.assertTrue(robot.wait(lambda: robot.twists))
+        self.terminal.type(b"\x03")
+        self.assertTrue(robot.wait(lambda: robot.zeros))
+        self.assertEqual(self.terminal.wait(10.0), 0)
+        self.assertEqual(len(robot.zeros), 1)
+        self.assertTrue(self.terminal.restored(), "the terminal was left raw")
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_teleop", "teleop_terminal_test", TeleopTerminalTest, sys.argv)

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The window node from key to topic: latency, one zero, silence, services, limits, late roscore."""
+from __future__ import annotations
+
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import rosgraph
+import rospy
+import rostest
+from roslib.packages import find_node
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from robot_double import RobotDouble
+from shellbot_msgs.msg import Mode
+from shellbot_teleop.latency import HEADER, summarise
+from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+
+PRESSES = 40
+
+
+def start_window(display, **environment):
+    return subprocess.Popen([find_node("shellbot_teleop", "teleop_window")[0]], env=dict(os.environ, DISPLAY=display, **environment))
+
+
+def until(condition, timeout=20.0):
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def publishes_cmd_vel(master):
+    try:
+        return any(topic == "/cmd_vel" and "/teleop_window" in nodes for topic, nodes in master.getSystemState()[0])
+    except (OSError, rosgraph.MasterError):
+        return False
+
+
+class TeleopWindowTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("robot_double")
+        cls.robot = RobotDouble()
+        cls.scope = virtual_display()
+        cls.display = cls.scope.__enter__()
+        cls.keyboard = XKeyboard(cls.display)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.keyboard.close()
+        cls.scope.__exit__(None, None, None)
+
+    def setUp(self):
+        self.robot.stopped.publish(False)
+        self.robot.publish_walkspace(0.4, 0.3, 1.0)
+        self.window = start_window(self.display)
+        # One harmless key proves that window, focus and connections are there.
+        deadline = time.monotonic() + 25.0
+        self.robot.clear()
+        while time.monotonic() < deadline and not self.robot.zeros:
+            self.keyboard.press("Space")
+            self.keyboard.release("Space")
+            self.robot.wait(lambda: self.robot.zeros, 0.5)
+        self.assertTrue(self.robot.zeros, "the window did not come up")
+        self.assertTrue(until(lambda: self.window_knows_robot()), "the window did not subscribe")
+        time.sleep(0.3)
+        self.robot.clear()
+
+    def window_knows_robot(self):
+        return self.robot.walkspace.get_num_connections() >= 1 and self.robot.stopped.get_num_connections() >= 1
+
+    def tearDown(self):
+        self.keyboard.release("w")
+        self.window.send_signal(signal.SIGTERM)
+        self.assertEqual(self.window.wait(timeout=15), 0)
+
+    def test_1_latency_one_zero_and_silence(self):
+        draw = random.Random(3)
+        to_press, to_zero = [], []
+        for _ in range(PRESSES):
+            self.robot.clear()
+            pressed = time.monotonic()
+            self.keyboard.press("w")
+            self.assertTrue(self.robot.wait(lambda: self.robot.twists), "no cmd_vel after a press")
+            to_press.append(self.robot.twists[0][0] - pressed)
+            time.sleep(0.06 + draw.uniform(0.0, 0.06))
+            released = time.monotonic()
+            self.keyboard.release("w")
+            self.assertTrue(self.robot.wait(lambda: self.robot.zeros), "no zero after a release")
+            to_zero.append(self.robot.zeros[0] - released)
+            time.sleep(0.1)
+            self.assertEqual(len(self.robot.zeros), 1)
+            self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0), "something was published after the zero")
+            self.assertEqual(self.robot.twists[0][1], (0.2, 0.0, 0.0))      # half of the walkspace's 0.4 m/s
+        press, zero = summarise("window: key press to cmd_vel", to_press), summarise("window: key release to zero", to_zero)
+        print("\n".join(["", HEADER, press.row(), zero.row()]))
+        self.assertLess(press.p99_ms, 60.0)
+        self.assertLess(zero.p99_ms, 100.0)
+
+    def test_2_closing_with_a_key_held_sends_one_zero(self):
+        self.keyboard.press("w")
+        self.assertTrue(self.robot.wait(lambda: len(self.robot.twists) > 3))
+        self.window.send_signal(signal.SIGINT)
+        self.assertEqual(self.window.wait(timeout=15), 0)
+        self.assertTrue(self.robot.wait(lambda: self.robot.zeros))
+        time.sleep(0.2)
+        self.assertEqual(len(self.robot.zeros), 1)
+        self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0))
+
+    def test_3_modes_stop_rearm_pose_and_limits(self):
+        robot, keyboard = self.robot, self.keyboard
+
+        def tap(key):
+            keyboard.press(key)
+            keyboard.release(key)
+
+        robot.mode.publish(Mode(mode=Mode.STAND, name="stand", target="stand", progress=1.0, text="Standing."))
+        tap("F7")
+        self.assertTrue(robot.wait(lambda: [mode for _, mode in robot.of("request_mode")] == ["hexapod"]))
+        tap("u")
+        self.assertTrue(robot.wait(lambda: robot.of("body_pose")))
+        self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.0025, places=4)
+        tap("n")
+        self.assertTrue(robot.wait(lambda: robot.of("gait")))
+        self.assertEqual(robot.of("gait")[0][1].data, "ripple")       # after the walkspace's tripod
+        # A walkspace that cannot be used leaves the last good one.
+        robot.publish_walkspace(math.nan, 0.3, 1.0)
+        time.sleep(0.3)
+        robot.clear()
+        tap("w")
+        self.assertTrue(robot.wait(lambda: robot.zeros))
+        self.assertEqual(robot.twists[0][1], (0.2, 0.0, 0.0))
+        robot.publish_walkspace(0.1, 0.3, 1.0)
+        time.sleep(0.3)
+        robot.clear()
+        tap("w")
+        self.assertTrue(robot.wait(lambda: robot.zeros))
+        self.assertEqual(robot.twists[0][1], (0.05, 0.0, 0.0))
+        # Emergency stop: topic and service, then no motion until rearm.
+        robot.clear()
+        keyboard.press("w")
+        self.assertTrue(robot.wait(lambda: robot.twists))
+        tap("Escape")
+        self.assertTrue(robot.wait(lambda: robot.of("emergency_stop") and robot.of("latched") and robot.zeros))
+        self.assertTrue(robot.of("emergency_stop")[0][1].data)
+        keyboard.release("w")
+        time.sleep(0.3)
+        robot.clear()
+        tap("w")
+        time.sleep(0.3)
+        self.assertEqual(robot.twists, [])
+        tap("Ctrl+R")
+        self.assertTrue(robot.wait(lambda: [stopped for _, stopped in robot.of("latched")] == [False]))
+        time.sleep(0.3)
+        tap("w")
+        self.assertTrue(robot.wait(lambda: robot.zeros))
+
+
+class LateMasterTest(unittest.TestCase):
+    def test_it_connects_when_roscore_appears_and_again_after_a_restart(self):
+        port = rosgraph.network.find_free_port() if hasattr(rosgraph.network, "find_free_port") else free_port()
+        address = f"http://localhost:{port}"
+        master = rosgraph.Master("/late_master_test", master_uri=address)
+        with virtual_display() as display:
+            window = start_window(display, ROS_MASTER_URI=address)
+            try:
+                time.sleep(2.5)
+                self.assertIsNone(window.poll(), "the window ended without a roscore")
+                for _ in range(2):
+                    core = subprocess.Popen(["roscore", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    try:
+                        self.assertTrue(until(lambda: publishes_cmd_vel(master), 20.0), "the window did not connect")
+                    finally:
+                        core.terminate()
+                        core.wait(timeout=20)
+            finally:
+                window.send_signal(signal.SIGINT)
+                self.assertEqual(window.wait(timeout=20), 0)
+
+
+def free_port():
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return probe.getsockname()[1]
+
+
+class Tests(unittest.TestSuite):
+    def __init__(self):
+        super().__init__([unittest.defaultTestLoader.loadTestsFromTestCase(case) for case in (TeleopWindowTest, LateMasterTest)])
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_teleop", "teleop_window_test", "teleop_window_rostest.Tests", sys.argv)
