@@ -79,7 +79,7 @@ def test_spawn_pose_is_held_for_five_seconds(simulator):
 
 
 def test_ground_carries_the_weight_and_feet_do_not_sink(simulator):
-    simulator.reset(STAND)
+    assert simulator.reset(STAND).imu.specific_force == pytest.approx([0.0, 0.0, 9.81])
     run(simulator, 2.0)
     state = simulator.state()
     weight = 3.8 * 9.81
@@ -275,6 +275,9 @@ def test_picture_shows_the_robot_before_the_floor(simulator):
     colours = picture[60:200, 60:260].reshape(-1, 3).astype(int)
     saturated = (colours.max(axis=1) - colours.min(axis=1)) > 80  # the floor and the sky are grey and pale blue
     assert saturated.mean() > 0.02
+    simulator.reset(shellbot_description.named_pose_array("closed", "simulation"))
+    changed = np.abs(simulator.render(320, 240).astype(int) - picture).max(axis=2) > 40
+    assert changed.mean() > 0.02  # the picture is of the present pose
     with pytest.raises(RenderError, match="16 .. 2048"):
         simulator.render(5, 5)
 

@@ -85,8 +85,8 @@ class CommandGate:
                 if self._dropped <= _IN_FLIGHT:
                     return None  # the last ones from before a reset
                 return (
-                    f"commands stamped {stamp_ns / 1e9:.2f} s are ahead of the clock ({self._published_ns / 1e9:.2f} s) and "
-                    "are dropped; restart the controller, it did not notice the reset"
+                    f"commands of {stamp_ns / 1e9:.2f} s lie ahead of the clock ({self._published_ns / 1e9:.2f} s): "
+                    "dropping them; restart the controller, it did not notice the reset"
                 )
             if stamp_ns <= self._applied_ns:
                 return None  # a duplicate or a late one: newer ones are in force already

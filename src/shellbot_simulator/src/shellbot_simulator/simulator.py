@@ -23,7 +23,7 @@ from .shellbot_profile import shellbot_profile
 from .state import SimState
 
 _FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
-_BASE_Q, _BASE_V = 7, 6  # free base: position and quaternion; linear velocity in the world, angular in the base
+_BASE_Q = 7  # free base: position and quaternion
 
 
 class Simulator:
@@ -288,7 +288,6 @@ class Simulator:
     def _place_base(self, yaw: float) -> None:
         data = self.data
         data.qpos[:_BASE_Q] = (0.0, 0.0, 0.0, math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0))
-        data.qvel[:_BASE_V] = 0.0
         mujoco.mj_kinematics(self.model, data)
         data.qpos[2] -= self._ground.lowest_height(data)
 
