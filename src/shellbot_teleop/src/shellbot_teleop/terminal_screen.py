@@ -66,9 +66,10 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
 
 def _head(model: CommandModel, robot: RobotView) -> List[Line]:
     link = ("measured", "ROS connected") if robot.connected else ("warn", robot.link)
-    first: Line = [("title", "Shellbot  "), link, ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
+    first: Line = [("title", "Shellbot"), ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
     if model.gait or model.limits.gait:
         first.append(("", f"   gait {model.limits.gait or model.gait}"))
+    first += [("", "   "), link]
     mode = robot.mode
     if model.stopped:
         state: Line = [("stop", " EMERGENCY STOP "), ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}")]

@@ -80,6 +80,9 @@ class XKeyboard:
         self._x11.XKeysymToKeycode.argtypes = [ctypes.c_void_p, ctypes.c_ulong]
         self._x11.XKeysymToKeycode.restype = ctypes.c_ubyte
         self._x11.XFlush.argtypes = self._x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
+        self._x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
+        self._x11.XDefaultRootWindow.restype = ctypes.c_ulong
+        self._x11.XQueryTree.argtypes = [ctypes.c_void_p, ctypes.c_ulong] + [ctypes.c_void_p] * 4
         self._xtst.XTestFakeKeyEvent.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_ulong]
         self._display = self._x11.XOpenDisplay(display.encode())
         if not self._display:
@@ -105,6 +108,16 @@ class XKeyboard:
     def release(self, key: str) -> None:
         """Let a key come up."""
         self._send(self._codes(key), False)
+
+    def window_count(self) -> int:
+        """Count the windows on the display: more than before when a program has opened its own."""
+        root, parent, count = ctypes.c_ulong(), ctypes.c_ulong(), ctypes.c_uint()
+        children = ctypes.POINTER(ctypes.c_ulong)()
+        self._x11.XQueryTree(self._display, self._x11.XDefaultRootWindow(self._display), ctypes.byref(root),
+                             ctypes.byref(parent), ctypes.byref(children), ctypes.byref(count))
+        if children:
+            self._x11.XFree(children)
+        return count.value
 
     def close(self) -> None:
         """Leave the display."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from typing import Optional
 
 import rospy
@@ -117,6 +118,9 @@ def has_display() -> bool:
 
 def main() -> int:
     """Run the node; returns the exit status."""
+    ending = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ending.set())
     arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
     try:
         config = load_config(arguments.config or resource("config/teleop.yaml"))
@@ -131,11 +135,14 @@ def main() -> int:
     program = WindowProgram(config, keymap)
     if arguments.layout:
         program.controller.set_layout(arguments.layout)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: program.window.close())
-    # Python sees signals only when it runs: wake it now and then.
+    def end_if_asked() -> None:
+        if ending.is_set():
+            program.window.close()
+            application.quit()
+
+    # Python sees signals only when it runs: the timer wakes it, and ends a window that was not even shown yet, too.
     wake = QTimer()
-    wake.timeout.connect(lambda: None)
+    wake.timeout.connect(end_if_asked)
     wake.start(100)
     program.start()
     application.exec_()

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The programs started as an operator would, without a roscore: messages, exit codes, the terminal left as it was."""
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from shellbot_teleop.resources import resource
+from shellbot_teleop.virtual_display import XKeyboard
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from teleop_pty import TerminalProcess
+
+CODE = "import sys; from shellbot_teleop.{}_node import main; sys.exit(main())"
+
+
+def command(program, *arguments):
+    return [sys.executable, "-c", CODE.format(program), *arguments]
+
+
+@pytest.fixture
+def nowhere():
+    """Address of a ROS master that is not there."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return {"ROS_MASTER_URI": f"http://localhost:{probe.getsockname()[1]}"}
+
+
+@pytest.fixture
+def terminal(nowhere):
+    process = TerminalProcess(command("terminal"), nowhere)
+    yield process
+    process.close()
+
+
+def test_the_terminal_waits_for_the_master_says_so_and_ends_on_ctrl_c(terminal):
+    assert terminal.wait_for("Waiting for the ROS master", 15.0), terminal.text
+    assert "Ctrl+Q" in terminal.text and "EMERGENCY STOP" in terminal.text
+    terminal.type(b"w")
+    assert terminal.wait_for("the command went nowhere", 3.0)
+    assert not terminal.restored()
+    terminal.type(b"\x03")
+    assert terminal.wait(5.0) == 0
+    assert terminal.restored()
+
+
+def test_the_terminal_switches_the_layout_and_quits_by_its_key(terminal):
+    assert terminal.wait_for("layout shell", 15.0)
+    terminal.type(b"\t")
+    assert terminal.wait_for("layout esapode", 3.0)
+    terminal.type(b"\x11")
+    assert terminal.wait(5.0) == 0 and terminal.restored()
+
+
+@pytest.mark.parametrize("program", ["terminal"])
+def test_without_a_terminal_it_says_what_to_do(program, nowhere):
+    result = subprocess.run(command(program), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30,
+                            env=dict(os.environ, **nowhere))
+    assert result.returncode == 3
+    assert "needs a terminal" in result.stderr and "ssh -t" in result.stderr and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("display", ["", ":987"])
+def test_without_a_display_the_window_names_the_terminal_version(display, nowhere):
+    environment = {name: value for name, value in os.environ.items() if name not in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    result = subprocess.run(command("window"), capture_output=True, text=True, timeout=30, env=dict(environment, DISPLAY=display, **nowhere))
+    assert result.returncode == 3
+    assert "scripts/teleop --terminal" in result.stderr and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("option, content", [("--keymap", "bindings: ["), ("--config", "speed: 1")])
+def test_an_unreadable_file_ends_the_window_with_its_name(tmp_path, option, content, teleop_display, nowhere):
+    path = Path(tmp_path) / "file.yaml"
+    path.write_text(content)
+    result = subprocess.run(command("window", option, str(path)), capture_output=True, text=True, timeout=30,
+                            env=dict(os.environ, DISPLAY=teleop_display, **nowhere))
+    assert result.returncode == 2
+    assert result.stderr.startswith("teleop_window:") and "Traceback" not in result.stderr
+
+
+def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, nowhere, tmp_path):
+    log = tmp_path / "log"
+    with log.open("w") as stream:
+        process = subprocess.Popen(command("window"), stdout=stream, stderr=stream, env=dict(os.environ, DISPLAY=teleop_display, **nowhere))
+    keyboard = XKeyboard(teleop_display)
+    before = keyboard.window_count()
+    try:
+        deadline = time.monotonic() + 30.0
+        while keyboard.window_count() <= before and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert process.poll() is None, log.read_text()
+    finally:
+        keyboard.close()
+        process.terminate()
+    assert process.wait(timeout=10) == 0
+    assert "Traceback" not in log.read_text()
+
+
+def test_the_shipped_files_are_found():
+    assert resource("config/keymap.yaml").is_file() and resource("config/teleop.yaml").is_file()
