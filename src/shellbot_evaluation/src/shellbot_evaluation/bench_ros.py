@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The real launch, headless, measured by a probe: real-time factor, latency, processor shares, time to standing."""
+"""The real launch, headless, measured by a probe: real-time factor, latency, processor shares, time to standing.
+
+The launch file is shellbot_bringup's, which depends on this package: it is found when the benchmark runs, not declared.
+"""
 
 from __future__ import annotations
 
