@@ -196,7 +196,8 @@ def test_failures_are_retried_and_named():
     send_all(gains_forwarder, 12.5)
     gains_forwarder.failed(A, 12.5, "connection refused")
     assert gains_forwarder.next_due(12.6) is None and gains_forwarder.next_retry() == 13.0
-    summary = gains_forwarder.summary(12.6)
+    assert gains_forwarder.not_answering(14.0) == []  # it may just be starting
+    summary = gains_forwarder.summary(14.6)
     assert summary.level is Level.WARN and A in summary.text and "connection refused" in summary.text
     assert send_all(gains_forwarder, 13.0) == {A: TABLE.joint_gains(A)}
     assert gains_forwarder.not_answering(13.0) == []

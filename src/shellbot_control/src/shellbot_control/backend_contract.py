@@ -48,7 +48,7 @@ class BackendUnderTest:
     limits: JointLimits
     advance: Callable[[float], None]
     settle_time: float = 1.0
-    settle_tolerance: float = 0.1
+    settle_tolerance: float = 0.05
 
 
 def _require(condition: object, text: str) -> None:
@@ -135,7 +135,8 @@ def joints_arrive(under_test: BackendUnderTest) -> None:
     backend, limits = under_test.backend, under_test.limits
     start = backend.read().position
     middle = (limits.lower + limits.upper) / 2.0
-    targets = np.clip(start + 0.05 * np.where(start <= middle, 1.0, -1.0), limits.lower, limits.upper)
+    step = 0.05 + under_test.settle_tolerance  # rad; joints that do not move at all must fail
+    targets = np.clip(start + step * np.where(start <= middle, 1.0, -1.0), limits.lower, limits.upper)
     applied = backend.write(targets)
     _require(np.allclose(applied, targets, atol=1e-6), "a small step within the limits was changed")
     under_test.advance(under_test.settle_time)

@@ -29,6 +29,7 @@ class _Joint:
     in_flight_since: Optional[float] = None
     retry_at: float = 0.0
     failure: str = ""
+    failing_since: Optional[float] = None
     sent: Deque[Gains] = field(default_factory=lambda: deque(maxlen=_ECHOES))
 
     def pending(self) -> bool:
@@ -86,6 +87,7 @@ class GainForwarder:
         if new_connection:
             joint.announced, joint.present, joint.tuned_directly, joint.retry_at = True, present, False, 0.0
             joint.sent.clear()
+            joint.failing_since = None
             return ()
         if any(present.close_to(sent) for sent in joint.sent):
             return ()
@@ -138,7 +140,7 @@ class GainForwarder:
             A sentence if the controller did not take the values as they were.
         """
         joint = self._joints[name]
-        joint.in_flight_since, joint.failure = None, ""
+        joint.in_flight_since, joint.failure, joint.failing_since = None, "", None
         joint.present = sent  # not `applied`: a controller that refuses a value must not be asked for ever
         if applied.close_to(sent):
             return ()
@@ -150,6 +152,9 @@ class GainForwarder:
         joint = self._joints[name]
         joint.in_flight_since, joint.failure = None, reason
         joint.retry_at = now + self._retry_period
+        # A controller announces itself a moment before its service is there: only what lasts is worth a word.
+        if joint.failing_since is None:
+            joint.failing_since = now
 
     def done(self) -> bool:
         """Return whether every joint that can be served has its gains."""
@@ -167,7 +172,8 @@ class GainForwarder:
         return [
             name
             for name, joint in joints
-            if (joint.pending() and (joint.failure or stuck)) or (stuck and joint.in_flight_since is not None)
+            if (stuck and (joint.pending() or joint.in_flight_since is not None))
+            or (joint.failing_since is not None and joint.pending() and now - joint.failing_since > self._patience)
         ]
 
     def tuned_directly(self) -> List[str]:
