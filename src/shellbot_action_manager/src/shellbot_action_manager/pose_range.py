@@ -67,7 +67,7 @@ def clamp_pose(
     reason = obstacle(pose, config, legs, gait, walking)
     if not reason:
         return pose, text
-    share = _largest_share(pose, config, legs, gait, walking)
+    share, reason = _largest_share(pose, config, legs, gait, walking)
     return share * pose, f"body pose limited to {100.0 * share:.0f} %{' while walking' if walking else ''}: {reason}"
 
 
@@ -81,18 +81,23 @@ def pose_ranges(
         for axis in range(6):
             pose = np.zeros(6)
             pose[axis] = bound[axis]
-            reach[side, axis] = bound[axis] * _largest_share(pose, config, legs, gait, walking)
+            reach[side, axis] = bound[axis] * _largest_share(pose, config, legs, gait, walking)[0]
     return reach[0, :3], reach[1, :3], np.minimum(-reach[0, 3:], reach[1, 3:])
 
 
-def _largest_share(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool) -> float:
-    if not obstacle(pose, config, legs, gait, walking):
-        return 1.0
+def _largest_share(
+    pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+) -> Tuple[float, str]:
+    """Return how much of a pose is possible, 0..1, and what forbids just a little more."""
+    reason = obstacle(pose, config, legs, gait, walking)
+    if not reason:
+        return 1.0, ""
     good, bad = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = 0.5 * (good + bad)
-        if obstacle(middle * pose, config, legs, gait, walking):
-            bad = middle
+        found = obstacle(middle * pose, config, legs, gait, walking)
+        if found:
+            bad, reason = middle, found
         else:
             good = middle
-    return good
+    return good, reason

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Gait: standing feet do not move on the ground, swinging feet start and land at rest on it, the feet come home."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from shellbot_action_manager.gait_table import load_gaits
+from shellbot_action_manager.planar_motion import carry_along, exp_twist, leave_behind, wrap_angle
+from shellbot_action_manager.walking import advance, is_home, leg_phases, neutral_feet, standing_at
+
+DT = 0.01
+TWISTS = [(0.3, 0.0, 0.0), (-0.1, 0.2, 0.0), (0.0, 0.0, 0.8), (0.2, -0.1, -0.6), (0.05, 0.05, 1e-9)]
+
+
+def gait(name="tripod", **changes):
+    return dataclasses.replace(load_gaits()[name], **changes)
+
+
+def compose(pose, twist, dt):
+    """Pose of the body (x, y, yaw) in the world after a tick, by an independent product of matrices."""
+    x, y, yaw = exp_twist(np.asarray(twist), dt)
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return np.array([pose[0] + c * x - s * y, pose[1] + s * x + c * y, pose[2] + yaw])
+
+
+def in_world(pose, points):
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return points @ np.array([[c, s], [-s, c]]) + pose[:2]
+
+
+def walk(g, twist, ticks, state=None):
+    """Walk with perfect references; yields (body pose in the world, state)."""
+    state = standing_at(neutral_feet(g.rest_radius)) if state is None else state
+    pose = np.zeros(3)
+    for _ in range(ticks):
+        state = advance(state, g, DT, np.asarray(twist, dtype=float), 0.5, commanded=any(twist))
+        pose = compose(pose, twist, DT)
+        yield pose, state
+
+
+@pytest.mark.parametrize("twist", TWISTS)
+def test_exp_twist_agrees_with_many_small_steps(twist):
+    pose, n = np.zeros(3), 200000
+    w = np.asarray(twist)
+    angles = w[2] * (np.arange(n) + 0.5) / n
+    pose[0] = np.mean(w[0] * np.cos(angles) - w[1] * np.sin(angles))
+    pose[1] = np.mean(w[0] * np.sin(angles) + w[1] * np.cos(angles))
+    pose[2] = w[2]
+    assert exp_twist(w, 1.0) == pytest.approx(pose, abs=1e-10)
+
+
+@pytest.mark.parametrize("twist", TWISTS)
+def test_leave_behind_is_the_inverse_of_carry_along(twist):
+    points = np.random.default_rng(1).normal(size=(6, 2))
+    there = carry_along(points, np.asarray(twist), 0.37)
+    assert leave_behind(there, np.asarray(twist), 0.37) == pytest.approx(points, abs=1e-12)
+
+
+def test_wrap_angle():
+    assert wrap_angle(3.5 * math.pi) == pytest.approx(-0.5 * math.pi)
+    assert wrap_angle(-math.pi) == pytest.approx(math.pi)
+
+
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave"])
+@pytest.mark.parametrize("twist", TWISTS)
+def test_standing_feet_stay_where_they_are_in_the_world(name, twist):
+    last, compared = None, 0
+    for pose, state in walk(gait(name), twist, 400):
+        here = in_world(pose, state.p_feet[:, :2])
+        standing = ~state.swinging
+        if last is not None:
+            both = standing & last[1]
+            assert np.abs(here[both] - last[0][both]).max(initial=0.0) < 1e-9
+            compared += int(both.sum())
+        assert (state.p_feet[standing, 2] == 0.0).all()
+        last = (here, standing)
+    assert compared > 1000
+
+
+@pytest.mark.parametrize("twist", TWISTS)
+def test_swinging_feet_lift_and_land_at_rest_over_the_ground(twist):
+    g = gait(period_slow=2.0, period_fast=1.0)
+    previous, peak, landings = None, 0.0, 0
+    for pose, state in walk(g, twist, 900):
+        here = np.column_stack((in_world(pose, state.p_feet[:, :2]), state.p_feet[:, 2]))
+        if previous is not None:
+            speed = np.linalg.norm(here - previous[0], axis=1) / DT
+            for k in range(6):
+                lifted = state.swinging[k] and not previous[1].swinging[k]
+                landed = previous[1].swinging[k] and not state.swinging[k]
+                landings += landed
+                if lifted or landed:
+                    assert speed[k] < 0.04, f"foot {k + 1} moves at {speed[k]:.3f} m/s over the ground"
+            peak = max(peak, speed.max())
+        assert (state.p_feet[:, 2] >= 0.0).all()
+        previous = (here, state)
+    assert landings > 20
+    assert peak > 0.1
+
+
+def test_steady_stance_is_centred_on_the_rest_point():
+    g = gait()
+    lows, highs = [], []
+    for _, state in walk(g, (0.2, 0.0, 0.0), 600):
+        x = state.p_feet[0, 0] - g.stance_radius
+        lows.append(x)
+        highs.append(x)
+    assert max(highs[300:]) == pytest.approx(-min(lows[300:]), abs=0.004)
+
+
+def test_first_tick_after_the_command_changes_standing_and_swinging_feet():
+    g = gait()
+    rest = standing_at(neutral_feet(g.rest_radius))
+    state = advance(rest, g, DT, np.array([0.01, 0.0, 0.0]), 0.03, commanded=True)
+    moved = np.abs(state.p_feet - rest.p_feet).max(axis=1)
+    assert (moved > 1e-6).all()
+    assert list(state.swinging) == [True, False] * 3
+
+
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave"])
+def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
+    g = gait(name)
+    for _, state in walk(g, (0.05, 0.02, 0.1), 333):
+        pass
+    ticks = 0
+    while state.active:
+        state = advance(state, g, DT, np.zeros(3), 0.0, commanded=False)
+        ticks += 1
+        assert ticks < 2.0 * g.period_slow / DT
+    assert is_home(state, g)
+    assert np.isnan(leg_phases(state, g)).all()
+    assert advance(state, g, DT, np.zeros(3), 0.0, commanded=False) is state
+
+
+def test_at_least_three_feet_stand_all_the_time():
+    for name in ("tripod", "ripple", "wave"):
+        g = gait(name)
+        for _, state in walk(g, (0.05, 0.0, 0.1), 500):
+            assert (~state.swinging).sum() >= 3
