@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Fixtures of the teleop tests: the shipped key map and settings, and a real Qt application on a virtual display."""
+
 from __future__ import annotations
 
 import os
 
 import pytest
-from shellbot_teleop.config import load_config
 from shellbot_teleop.keymap import load_keymap
 from shellbot_teleop.resources import resource
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+
+from shellbot_teleop.config import load_config
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +36,7 @@ def teleop_application(teleop_display):
     os.environ["DISPLAY"] = teleop_display
     os.environ["QT_QPA_PLATFORM"] = "xcb"
     from python_qt_binding.QtWidgets import QApplication
+
     application = QApplication.instance() or QApplication(["teleop_test"])
     yield application
 

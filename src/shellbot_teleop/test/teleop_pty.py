@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program on a pseudo terminal: what it shows, what is typed, and whether it leaves the terminal as it was."""
+
 from __future__ import annotations
 
 import fcntl

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The command model: keys to commands, one zero, silence, stop, limits. Time is passed in; nothing waits."""
+
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
 import pytest
-from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.limits import Limits
+
+from shellbot_teleop import effects
 
 LIMITS = Limits((0.4, 0.3, 1.2), (-0.04, -0.05, -0.06), (0.04, 0.05, 0.03), (0.2, 0.25, 0.3), "tripod", measured=True)
 PERIOD = 0.05
@@ -39,14 +41,27 @@ def hold(model, key, seconds, start=0.0):
 DRIVE = {"w": (0.4, 0, 0), "s": (-0.4, 0, 0), "a": (0, 0.3, 0), "d": (0, -0.3, 0), "q": (0, 0, 1.2), "e": (0, 0, -1.2)}
 KEYPAD = {"8": (0.4, 0, 0), "2": (-0.4, 0, 0), "4": (0, 0.3, 0), "6": (0, -0.3, 0), "7": (0, 0, 1.2), "9": (0, 0, -1.2)}
 # axis of (x, y, z, roll, pitch, yaw), sign
-POSE_BOTH = {"u": (2, 1), "l": (2, -1), "Right": (3, 1), "Left": (3, -1), "Up": (4, 1), "Down": (4, -1),
-             "t": (0, 1), "g": (0, -1), "f": (1, 1), "h": (1, -1)}
+POSE_BOTH = {
+    "u": (2, 1),
+    "l": (2, -1),
+    "Right": (3, 1),
+    "Left": (3, -1),
+    "Up": (4, 1),
+    "Down": (4, -1),
+    "t": (0, 1),
+    "g": (0, -1),
+    "f": (1, 1),
+    "h": (1, -1),
+}
 POSE_SHELL = {"z": (5, 1), "c": (5, -1)}
 POSE_ESAPODE = {"q": (5, -1), "w": (4, 1), "e": (5, 1), "a": (3, -1), "s": (4, -1), "d": (3, 1)}
 
 
-@pytest.mark.parametrize("layout, key, expected", [("shell", key, value) for key, value in {**DRIVE, **KEYPAD}.items()]
-                         + [("esapode", key, value) for key, value in KEYPAD.items()])
+@pytest.mark.parametrize(
+    "layout, key, expected",
+    [("shell", key, value) for key, value in {**DRIVE, **KEYPAD}.items()]
+    + [("esapode", key, value) for key, value in KEYPAD.items()],
+)
 def test_every_drive_key_sends_its_full_speed_at_once_and_one_zero_on_release(model, layout, key, expected):
     model.set_layout(layout, 0.0)
     pressed = model.press(key, 1.0)
@@ -55,8 +70,14 @@ def test_every_drive_key_sends_its_full_speed_at_once_and_one_zero_on_release(mo
     assert released == [effects.ZERO_TWIST]
 
 
-@pytest.mark.parametrize("layout, key, axis, sign", [(layout, key, *value) for layout, table in (
-    ("shell", {**POSE_BOTH, **POSE_SHELL}), ("esapode", {**POSE_BOTH, **POSE_ESAPODE})) for key, value in table.items()])
+@pytest.mark.parametrize(
+    "layout, key, axis, sign",
+    [
+        (layout, key, *value)
+        for layout, table in (("shell", {**POSE_BOTH, **POSE_SHELL}), ("esapode", {**POSE_BOTH, **POSE_ESAPODE}))
+        for key, value in table.items()
+    ],
+)
 def test_every_pose_key_moves_its_axis_its_way_and_the_pose_stays(model, layout, key, axis, sign):
     model.set_layout(layout, 0.0)
     out = hold(model, key, 0.2)
@@ -77,11 +98,22 @@ def test_shell_keys_move_the_upper_shells(model, key, index, sign):
     assert ((out[-1].height, out[-1].angle)[index] - before[index]) * sign > 0.005
 
 
-@pytest.mark.parametrize("key, expected", [
-    ("F5", effects.RequestMode("stand")), ("F6", effects.RequestMode("sit")), ("F7", effects.RequestMode("hexapod")),
-    ("F8", effects.RequestMode("shell")), ("F9", effects.RequestMode("relax")), ("0", effects.RequestMode("shell")),
-    ("1", effects.RequestMode("hexapod")), ("3", effects.RequestMode("stand")), ("Ctrl+R", effects.Rearm()),
-    ("Ctrl+Q", effects.Quit()), ("n", effects.PublishGait("tripod"))])
+@pytest.mark.parametrize(
+    "key, expected",
+    [
+        ("F5", effects.RequestMode("stand")),
+        ("F6", effects.RequestMode("sit")),
+        ("F7", effects.RequestMode("hexapod")),
+        ("F8", effects.RequestMode("shell")),
+        ("F9", effects.RequestMode("relax")),
+        ("0", effects.RequestMode("shell")),
+        ("1", effects.RequestMode("hexapod")),
+        ("3", effects.RequestMode("stand")),
+        ("Ctrl+R", effects.Rearm()),
+        ("Ctrl+Q", effects.Quit()),
+        ("n", effects.PublishGait("tripod")),
+    ],
+)
 def test_command_keys(model, key, expected):
     model.observe_limits(replace(LIMITS, gait=""))
     assert model.press(key, 0.0)[0] == expected
@@ -107,7 +139,7 @@ def test_a_held_key_repeats_at_the_rate_and_one_zero_ends_it_then_silence(model)
 
 def test_a_mix_has_the_keys_direction_and_is_not_faster_than_one_axis(model):
     model.press("w", 0.0)
-    twist, = model.press("q", 0.01)
+    (twist,) = model.press("q", 0.01)
     assert (twist.x, twist.yaw) == pytest.approx((0.4 / math.sqrt(2), 1.2 / math.sqrt(2)))
     assert model.release("q", 0.02) == [PublishTwist(0.4, 0.0, 0.0)]
     assert model.release("w", 0.03) == [effects.ZERO_TWIST]
@@ -163,7 +195,7 @@ def test_a_latched_stop_drops_keys_refuses_motion_and_says_how_to_rearm(model):
     assert twists(out) == [effects.ZERO_TWIST] and "Ctrl+R" in out[-1].text
     assert model.observe_stopped(True, 0.02) == []
     for key in ("w", "u", "Home"):
-        refused, = model.press(key, 0.1)
+        (refused,) = model.press(key, 0.1)
         assert isinstance(refused, Notice) and "rearm" in refused.text
     assert isinstance(model.set_pose_target({0: 0.01}, 0.2)[0], Notice) and not model.active
     model.observe_stopped(False, 0.3)
@@ -214,7 +246,7 @@ def test_body_pose_ends_at_the_walkspace_and_says_so_once(model):
     assert max(effect.pose[2] for effect in out if isinstance(effect, PublishBodyPose)) <= 0.03
     refused = model.press("u", 4.0)
     assert [type(effect) for effect in refused] == [Notice] and "height is at its limit" in refused[0].text
-    assert [effect for effect in model.tick(4.05)] == []
+    assert model.tick(4.05) == []
 
 
 def test_a_slider_goes_to_its_target_at_the_rate_and_neutral_goes_back(model):
@@ -237,7 +269,7 @@ def test_a_stall_of_the_program_does_not_make_the_body_jump(model):
     model.tick(30.0)
     assert model.pose.value[4] - before <= 0.35 * 0.1 + 1e-12
     after = model.pose.value[4]
-    model.tick(1.0)         # a clock that jumps back
+    model.tick(1.0)  # a clock that jumps back
     assert model.pose.value[4] == after
 
 
@@ -249,10 +281,16 @@ def test_values_that_are_not_finite_change_nothing(model, value):
     assert not model.active and model.pose.value == (0.0,) * 6
 
 
-@pytest.mark.parametrize("change, word", [
-    ({"velocity": (math.nan, 0.1, 0.1)}, "finite"), ({"tilt": (0.1, math.inf, 0.1)}, "finite"),
-    ({"velocity": (-0.1, 0.1, 0.1)}, "negative"), ({"min_shift": (0.01, 0.0, 0.0)}, "contain zero"),
-    ({"velocity": (0.1, 0.1)}, "three")])
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"velocity": (math.nan, 0.1, 0.1)}, "finite"),
+        ({"tilt": (0.1, math.inf, 0.1)}, "finite"),
+        ({"velocity": (-0.1, 0.1, 0.1)}, "negative"),
+        ({"min_shift": (0.01, 0.0, 0.0)}, "contain zero"),
+        ({"velocity": (0.1, 0.1)}, "three"),
+    ],
+)
 def test_unusable_limits_are_refused_in_words(change, word):
     with pytest.raises(LimitsError, match=word):
         replace(LIMITS, **change)

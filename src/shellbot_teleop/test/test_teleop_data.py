@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Settings, gains page, pictures, rotations, 3D scene, latency figures, log: the small pure modules."""
+
 from __future__ import annotations
 
 import math
@@ -9,8 +10,6 @@ import numpy as np
 import pytest
 import yaml
 from scipy.spatial.transform import Rotation
-from shellbot_teleop import scene
-from shellbot_teleop.config import load_config, parse_config
 from shellbot_teleop.errors import ConfigError, ImageError, TeleopError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
@@ -19,16 +18,27 @@ from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
 from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
 
+from shellbot_teleop import scene
+from shellbot_teleop.config import load_config, parse_config
+
 
 def settings():
     return yaml.safe_load(resource("config/teleop.yaml").read_text())
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"publish_rate": 0.0}, ["publish_rate = 0.0", "5.0 .. 100.0"]), ({"speed_scale": math.nan}, ["speed_scale = nan"]),
-    ({"repeat_hold": 3}, ["repeat_hold"]), ({"gaits": []}, ["gaits"]), ({"speed_step": "fast"}, ["speed_step = 'fast'"]),
-    ({"fallback_velocity": [1.0, 2.0]}, ["fallback_velocity", "3 numbers"]), ({"shell_angle_range": [1.0, 0.0]}, ["shell_angle_range"]),
-    ({"warp": 9}, ["unknown ['warp']"])])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"publish_rate": 0.0}, ["publish_rate = 0.0", "5.0 .. 100.0"]),
+        ({"speed_scale": math.nan}, ["speed_scale = nan"]),
+        ({"repeat_hold": 3}, ["repeat_hold"]),
+        ({"gaits": []}, ["gaits"]),
+        ({"speed_step": "fast"}, ["speed_step = 'fast'"]),
+        ({"fallback_velocity": [1.0, 2.0]}, ["fallback_velocity", "3 numbers"]),
+        ({"shell_angle_range": [1.0, 0.0]}, ["shell_angle_range"]),
+        ({"warp": 9}, ["unknown ['warp']"]),
+    ],
+)
 def test_wrong_settings_are_named(change, words):
     with pytest.raises(ConfigError) as caught:
         parse_config({**settings(), **change})
@@ -52,14 +62,32 @@ def test_a_resource_that_is_not_there_says_where_it_was_looked_for():
         resource("config/none.yaml")
 
 
-TREE = {"name": "Default", "parameters": [
-    {"name": "stiffness", "type": "double", "min": 0.1, "max": 2.0, "default": 1.0, "description": "overall"},
-    {"name": "note", "type": "str", "min": "", "max": "", "default": "", "description": ""},
-    {"name": "endless", "type": "double", "min": -math.inf, "max": math.inf, "default": 0.0, "description": ""}],
-    "groups": {"coxa": {"name": "coxa", "groups": {}, "parameters": [
-        {"name": "coxa_p", "type": "double", "min": 0.0, "max": 60.0, "default": 18.5, "description": "N m/rad"},
-        {"name": "hold_coxa", "type": "bool", "min": False, "max": True, "default": True, "description": ""}]},
-        "empty": {"name": "empty", "groups": {}, "parameters": []}}}
+TREE = {
+    "name": "Default",
+    "parameters": [
+        {"name": "stiffness", "type": "double", "min": 0.1, "max": 2.0, "default": 1.0, "description": "overall"},
+        {"name": "note", "type": "str", "min": "", "max": "", "default": "", "description": ""},
+        {"name": "endless", "type": "double", "min": -math.inf, "max": math.inf, "default": 0.0, "description": ""},
+    ],
+    "groups": {
+        "coxa": {
+            "name": "coxa",
+            "groups": {},
+            "parameters": [
+                {
+                    "name": "coxa_p",
+                    "type": "double",
+                    "min": 0.0,
+                    "max": 60.0,
+                    "default": 18.5,
+                    "description": "N m/rad",
+                },
+                {"name": "hold_coxa", "type": "bool", "min": False, "max": True, "default": True, "description": ""},
+            ],
+        },
+        "empty": {"name": "empty", "groups": {}, "parameters": []},
+    },
+}
 
 
 def test_gains_groups_are_what_the_server_describes():
@@ -67,22 +95,34 @@ def test_gains_groups_are_what_the_server_describes():
     assert [overall.title, coxa.title] == ["Overall", "coxa"]
     assert [parameter.name for parameter in overall.parameters] == ["stiffness"]
     assert [(parameter.name, parameter.label, parameter.kind) for parameter in coxa.parameters] == [
-        ("coxa_p", "p", "double"), ("hold_coxa", "hold", "bool")]
+        ("coxa_p", "p", "double"),
+        ("hold_coxa", "hold", "bool"),
+    ]
     p = coxa.parameters[0]
     assert (p.low, p.high, p.default) == (0.0, 60.0, 18.5)
     assert [p.clamped(value) for value in (-1.0, 30.0, 99.0, math.nan)] == [0.0, 30.0, 60.0, 18.5]
 
 
-@pytest.mark.parametrize("encoding, pixel, expected", [
-    ("rgb8", (1, 2, 3), (1, 2, 3)), ("bgr8", (3, 2, 1), (1, 2, 3)), ("rgba8", (1, 2, 3, 9), (1, 2, 3)), ("bgra8", (3, 2, 1, 9), (1, 2, 3)),
-    ("mono8", (7,), (7, 7, 7))])
+@pytest.mark.parametrize(
+    "encoding, pixel, expected",
+    [
+        ("rgb8", (1, 2, 3), (1, 2, 3)),
+        ("bgr8", (3, 2, 1), (1, 2, 3)),
+        ("rgba8", (1, 2, 3, 9), (1, 2, 3)),
+        ("bgra8", (3, 2, 1, 9), (1, 2, 3)),
+        ("mono8", (7,), (7, 7, 7)),
+    ],
+)
 def test_pictures_are_decoded_with_padding(encoding, pixel, expected):
     row = bytes(pixel) * 2 + b"\xff\xff"
     pixels = rgb_array(3, 2, encoding, len(row), row * 3)
     assert pixels.shape == (3, 2, 3) and pixels.flags.c_contiguous and (pixels == expected).all()
 
 
-@pytest.mark.parametrize("arguments", [(1, 1, "yuv422", 2, b"00"), (2, 2, "rgb8", 6, b"0" * 11), (1, 2, "rgb8", 3, b"0" * 6), (0, 1, "rgb8", 3, b"")])
+@pytest.mark.parametrize(
+    "arguments",
+    [(1, 1, "yuv422", 2, b"00"), (2, 2, "rgb8", 6, b"0" * 11), (1, 2, "rgb8", 3, b"0" * 6), (0, 1, "rgb8", 3, b"")],
+)
 def test_pictures_that_do_not_fit_are_refused(arguments):
     with pytest.raises(ImageError):
         rgb_array(*arguments)
@@ -112,7 +152,9 @@ def test_the_scene_from_above_has_x_up_and_y_left():
     points = above.project(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
     np.testing.assert_allclose(points, [[0.0, -100.0], [-100.0, 0.0], [0.0, 0.0]], atol=1e-9)
     from_behind = scene.Viewpoint(math.pi, 0.0, 100.0)
-    np.testing.assert_allclose(from_behind.project(np.array([[0.0, 1.0, 1.0]]), np.zeros(3)), [[-100.0, -100.0]], atol=1e-9)
+    np.testing.assert_allclose(
+        from_behind.project(np.array([[0.0, 1.0, 1.0]]), np.zeros(3)), [[-100.0, -100.0]], atol=1e-9
+    )
 
 
 def test_a_viewpoint_stays_usable():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The key map: what it refuses and how, and that the keys of both reports are in the shipped one."""
+
 from __future__ import annotations
 
 import copy
@@ -12,18 +13,26 @@ from shellbot_teleop.keymap import load_keymap, parse_keymap
 from shellbot_teleop.resources import resource
 
 BINDING = {"key": "w", "action": "drive.forward", "help": "go", "group": "walk"}
-SAFE = [{"key": "Space", "action": "drive.stop", "help": "", "group": "walk"},
-        {"key": "Escape", "action": "safety.emergency_stop", "help": "", "group": "walk"},
-        {"key": "Ctrl+R", "action": "safety.rearm", "help": "", "group": "walk"}]
+SAFE = [
+    {"key": "Space", "action": "drive.stop", "help": "", "group": "walk"},
+    {"key": "Escape", "action": "safety.emergency_stop", "help": "", "group": "walk"},
+    {"key": "Ctrl+R", "action": "safety.rearm", "help": "", "group": "walk"},
+]
 
 
 def document(*bindings):
-    return {"default_layout": "one", "layouts": {"one": "first", "two": "second"}, "groups": {"walk": "Walk"},
-            "bindings": copy.deepcopy(SAFE) + [dict(binding) for binding in bindings]}
+    return {
+        "default_layout": "one",
+        "layouts": {"one": "first", "two": "second"},
+        "groups": {"walk": "Walk"},
+        "bindings": copy.deepcopy(SAFE) + [dict(binding) for binding in bindings],
+    }
 
 
 def test_a_good_map_is_looked_up_by_layout():
-    keymap = parse_keymap(document(dict(BINDING, layout="one"), dict(BINDING, action="pose.raise", layout="two"), dict(BINDING, key="8")))
+    keymap = parse_keymap(
+        document(dict(BINDING, layout="one"), dict(BINDING, action="pose.raise", layout="two"), dict(BINDING, key="8"))
+    )
     assert keymap.find("one", "w").action == "drive.forward"
     assert keymap.find("two", "w").action == "pose.raise"
     assert keymap.find("two", "8").action == "drive.forward"
@@ -31,15 +40,18 @@ def test_a_good_map_is_looked_up_by_layout():
     assert keymap.keys_of("one", "drive.forward") == ("w", "8")
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"action": "drive.fly"}, ["'drive.fly'", "drive.forward", "choose one of"]),
-    ({"key": "Hyper"}, ["'Hyper'", "PageUp", "a..z"]),
-    ({"key": "Ctrl+C"}, ["'Ctrl+C'", "not C H I J M Z"]),
-    ({"key": 8}, ["write it in quotes", "8"]),
-    ({"group": "dance"}, ["'dance'", "walk"]),
-    ({"layout": "three"}, ["'three'", "one", "two"]),
-    ({"colour": "red"}, ["unknown ['colour']"]),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"action": "drive.fly"}, ["'drive.fly'", "drive.forward", "choose one of"]),
+        ({"key": "Hyper"}, ["'Hyper'", "PageUp", "a..z"]),
+        ({"key": "Ctrl+C"}, ["'Ctrl+C'", "not C H I J M Z"]),
+        ({"key": 8}, ["write it in quotes", "8"]),
+        ({"group": "dance"}, ["'dance'", "walk"]),
+        ({"layout": "three"}, ["'three'", "one", "two"]),
+        ({"colour": "red"}, ["unknown ['colour']"]),
+    ],
+)
 def test_a_wrong_binding_is_named_with_the_choices(change, words):
     with pytest.raises(KeymapError) as caught:
         parse_keymap(document(dict(BINDING, **change)))
@@ -73,7 +85,9 @@ def test_a_document_that_is_no_key_map_is_refused(content):
         parse_keymap(content)
 
 
-@pytest.mark.parametrize("text, word", [("bindings: [", "not valid YAML"), ("\x00", "not valid YAML"), ("- 1", "mapping")])
+@pytest.mark.parametrize(
+    "text, word", [("bindings: [", "not valid YAML"), ("\x00", "not valid YAML"), ("- 1", "mapping")]
+)
 def test_an_unreadable_file_is_named(tmp_path, text, word):
     path = tmp_path / "keys.yaml"
     path.write_text(text)
@@ -90,13 +104,38 @@ def test_a_file_that_is_not_there_or_not_text_says_what_to_do(tmp_path):
         load_keymap(tmp_path / "bytes.yaml")
 
 
-FIRST_REPORT = {"w": "drive.forward", "s": "drive.backward", "a": "drive.left", "d": "drive.right", "q": "drive.turn_left",
-                "e": "drive.turn_right", "u": "pose.raise", "l": "pose.lower", "i": "pose.neutral", "Right": "pose.roll_right",
-                "Left": "pose.roll_left", "Up": "pose.pitch_forward", "Down": "pose.pitch_back"}
-SECOND_REPORT = {"7": "drive.turn_left", "8": "drive.forward", "9": "drive.turn_right", "4": "drive.left", "5": "drive.stop",
-                 "6": "drive.right", "2": "drive.backward", "q": "pose.yaw_right", "w": "pose.pitch_forward",
-                 "e": "pose.yaw_left", "a": "pose.roll_left", "s": "pose.pitch_back", "d": "pose.roll_right",
-                 "0": "mode.shell", "1": "mode.hexapod"}
+FIRST_REPORT = {
+    "w": "drive.forward",
+    "s": "drive.backward",
+    "a": "drive.left",
+    "d": "drive.right",
+    "q": "drive.turn_left",
+    "e": "drive.turn_right",
+    "u": "pose.raise",
+    "l": "pose.lower",
+    "i": "pose.neutral",
+    "Right": "pose.roll_right",
+    "Left": "pose.roll_left",
+    "Up": "pose.pitch_forward",
+    "Down": "pose.pitch_back",
+}
+SECOND_REPORT = {
+    "7": "drive.turn_left",
+    "8": "drive.forward",
+    "9": "drive.turn_right",
+    "4": "drive.left",
+    "5": "drive.stop",
+    "6": "drive.right",
+    "2": "drive.backward",
+    "q": "pose.yaw_right",
+    "w": "pose.pitch_forward",
+    "e": "pose.yaw_left",
+    "a": "pose.roll_left",
+    "s": "pose.pitch_back",
+    "d": "pose.roll_right",
+    "0": "mode.shell",
+    "1": "mode.hexapod",
+}
 
 
 @pytest.mark.parametrize("layout, table", [("shell", FIRST_REPORT), ("esapode", SECOND_REPORT)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The programs started as an operator would, without a roscore: messages, exit codes, the terminal left as it was."""
+
 from __future__ import annotations
 
 import os
@@ -60,16 +61,26 @@ def test_the_terminal_switches_the_layout_and_quits_by_its_key(terminal):
 
 @pytest.mark.parametrize("program", ["terminal"])
 def test_without_a_terminal_it_says_what_to_do(program, nowhere):
-    result = subprocess.run(command(program), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30,
-                            env=dict(os.environ, **nowhere))
+    result = subprocess.run(
+        command(program),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=dict(os.environ, **nowhere),
+    )
     assert result.returncode == 3
     assert "needs a terminal" in result.stderr and "ssh -t" in result.stderr and "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("display", ["", ":987"])
 def test_without_a_display_the_window_names_the_terminal_version(display, nowhere):
-    environment = {name: value for name, value in os.environ.items() if name not in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
-    result = subprocess.run(command("window"), capture_output=True, text=True, timeout=30, env=dict(environment, DISPLAY=display, **nowhere))
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    }
+    result = subprocess.run(
+        command("window"), capture_output=True, text=True, timeout=30, env=dict(environment, DISPLAY=display, **nowhere)
+    )
     assert result.returncode == 3
     assert "scripts/teleop --terminal" in result.stderr and "Traceback" not in result.stderr
 
@@ -78,8 +89,13 @@ def test_without_a_display_the_window_names_the_terminal_version(display, nowher
 def test_an_unreadable_file_ends_the_window_with_its_name(tmp_path, option, content, teleop_display, nowhere):
     path = Path(tmp_path) / "file.yaml"
     path.write_text(content)
-    result = subprocess.run(command("window", option, str(path)), capture_output=True, text=True, timeout=30,
-                            env=dict(os.environ, DISPLAY=teleop_display, **nowhere))
+    result = subprocess.run(
+        command("window", option, str(path)),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=dict(os.environ, DISPLAY=teleop_display, **nowhere),
+    )
     assert result.returncode == 2
     assert result.stderr.startswith("teleop_window:") and "Traceback" not in result.stderr
 
@@ -87,7 +103,9 @@ def test_an_unreadable_file_ends_the_window_with_its_name(tmp_path, option, cont
 def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, nowhere, tmp_path):
     log = tmp_path / "log"
     with log.open("w") as stream:
-        process = subprocess.Popen(command("window"), stdout=stream, stderr=stream, env=dict(os.environ, DISPLAY=teleop_display, **nowhere))
+        process = subprocess.Popen(
+            command("window"), stdout=stream, stderr=stream, env=dict(os.environ, DISPLAY=teleop_display, **nowhere)
+        )
     keyboard = XKeyboard(teleop_display)
     before = keyboard.window_count()
     try:

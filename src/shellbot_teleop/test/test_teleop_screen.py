@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the terminal version shows."""
+
 from __future__ import annotations
 
 import math
@@ -20,9 +21,13 @@ def text(lines):
 
 
 NOTHING = RobotView("Waiting for the ROS master at http://localhost:11311", False, None, None, None)
-WALKING = RobotView("", True, ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", 0.0),
-                    OdomInfo((1.0, -0.5, 0.162), (0.0, 0.1, math.pi), (0.1, 0.0, 0.0), 0.0),
-                    StatusInfo(False, 0.2, "lower_1_coxa", 0.6, True, "target is 0.6 s old", 0.0))
+WALKING = RobotView(
+    "",
+    True,
+    ModeInfo("hexapod", "shell", "closing_fan", 0.4, "Closing.", 0.0),
+    OdomInfo((1.0, -0.5, 0.162), (0.0, 0.1, math.pi), (0.1, 0.0, 0.0), 0.0),
+    StatusInfo(False, 0.2, "lower_1_coxa", 0.6, True, "target is 0.6 s old", 0.0),
+)
 
 
 def test_without_a_robot_it_says_what_is_waited_for(model):
@@ -34,8 +39,17 @@ def test_it_shows_mode_velocities_pose_hold_and_messages(model):
     model.press("w", 0.0)
     lines = screen(model, WALKING, [LogLine("warn", "node", "watch out\nhere", 0.0)], 100, 45)
     shown = text(lines)
-    for part in ("hexapod -> shell", "closing_fan 40%", "Closing.", "+0.05", "+0.10", "yaw +180.0 deg", "height 162 mm",
-                 "joints hold: target is 0.6 s old", "watch out here"):
+    for part in (
+        "hexapod -> shell",
+        "closing_fan 40%",
+        "Closing.",
+        "+0.05",
+        "+0.10",
+        "yaw +180.0 deg",
+        "height 162 mm",
+        "joints hold: target is 0.6 s old",
+        "watch out here",
+    ):
         assert part in shown
     assert ("held", "W 8") in [segment for line in lines for segment in line]
     assert ("warn", "watch out here") in [segment for line in lines for segment in line]
@@ -43,7 +57,9 @@ def test_it_shows_mode_velocities_pose_hold_and_messages(model):
 
 def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     model.observe_stopped(True, 0.0)
-    assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(screen(model, WALKING, [], 80, 24))
+    assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(
+        screen(model, WALKING, [], 80, 24)
+    )
 
 
 @pytest.mark.parametrize("width, height", [(20, 5), (80, 24), (100, 30), (200, 60)])

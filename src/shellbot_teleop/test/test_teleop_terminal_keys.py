@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bytes of terminals, and the guesses at what is held."""
+
 from __future__ import annotations
 
 import pytest
@@ -7,18 +8,32 @@ from shellbot_teleop.key_tracker import ReleaseGrace, RepeatTracker
 from shellbot_teleop.terminal_keys import TerminalDecoder
 
 
-@pytest.mark.parametrize("data, keys", [
-    (b"wW5", ["w", "w", "5"]), (b" +-=_", ["Space", "Plus", "Minus", "Plus", "Minus"]), (b"\t\r\x7f", ["Tab", "Enter", "Backspace"]),
-    (b"\x12\x11", ["Ctrl+R", "Ctrl+Q"]), (b"\x1b[A\x1b[B\x1b[C\x1b[D", ["Up", "Down", "Right", "Left"]),
-    (b"\x1bOA\x1bOD", ["Up", "Left"]), (b"\x1b[5~\x1b[6~\x1b[1~\x1b[4~", ["PageUp", "PageDown", "Home", "End"]),
-    (b"\x1b[H\x1b[F\x1bOH", ["Home", "End", "Home"]), (b"\x1b[15~\x1b[20~\x1b[24~", ["F5", "F9", "F12"]), (b"\x1bOP\x1b[[A", ["F1", "F1"]),
-    (b"\x1b[1;5A", ["Up"]), (b"\x1bOx\x1bOt\x1bOk", ["8", "4", "Plus"]), (b"\x1b[E", ["5"]),
-    (b"\x1b[?1;2c\x1b[200~\xc3\xa8w", ["w"]), (b"\x1b\x1b[Aw", ["Escape", "Up", "w"]), (b"\x1bw", ["Escape", "w"]), (b"\x00#", []),
-])
+@pytest.mark.parametrize(
+    "data, keys",
+    [
+        (b"wW5", ["w", "w", "5"]),
+        (b" +-=_", ["Space", "Plus", "Minus", "Plus", "Minus"]),
+        (b"\t\r\x7f", ["Tab", "Enter", "Backspace"]),
+        (b"\x12\x11", ["Ctrl+R", "Ctrl+Q"]),
+        (b"\x1b[A\x1b[B\x1b[C\x1b[D", ["Up", "Down", "Right", "Left"]),
+        (b"\x1bOA\x1bOD", ["Up", "Left"]),
+        (b"\x1b[5~\x1b[6~\x1b[1~\x1b[4~", ["PageUp", "PageDown", "Home", "End"]),
+        (b"\x1b[H\x1b[F\x1bOH", ["Home", "End", "Home"]),
+        (b"\x1b[15~\x1b[20~\x1b[24~", ["F5", "F9", "F12"]),
+        (b"\x1bOP\x1b[[A", ["F1", "F1"]),
+        (b"\x1b[1;5A", ["Up"]),
+        (b"\x1bOx\x1bOt\x1bOk", ["8", "4", "Plus"]),
+        (b"\x1b[E", ["5"]),
+        (b"\x1b[?1;2c\x1b[200~\xc3\xa8w", ["w"]),
+        (b"\x1b\x1b[Aw", ["Escape", "Up", "w"]),
+        (b"\x1bw", ["Escape", "w"]),
+        (b"\x00#", []),
+    ],
+)
 def test_bytes_become_keys_in_one_piece_and_byte_by_byte(data, keys):
     assert TerminalDecoder().feed(data) == keys
     decoder = TerminalDecoder()
-    assert [key for index in range(len(data)) for key in decoder.feed(data[index:index + 1])] == keys
+    assert [key for index in range(len(data)) for key in decoder.feed(data[index : index + 1])] == keys
     assert not decoder.waiting
 
 

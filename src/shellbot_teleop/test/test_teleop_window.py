@@ -3,19 +3,21 @@
 
 What the window wants done is collected where otherwise the link to ROS carries it out.
 """
+
 from __future__ import annotations
 
 import time
 
 import numpy as np
 import pytest
-from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, RobotMonitor, StatusInfo
 
-WAIT = 3.0      # s at most for an event to go through the X server
+from shellbot_teleop import effects
+
+WAIT = 3.0  # s at most for an event to go through the X server
 
 
 class Setup:
@@ -24,11 +26,14 @@ class Setup:
     def __init__(self, application, config, keymap):
         from shellbot_teleop.qt.controller import OperatorController
         from shellbot_teleop.qt.main_window import TeleopWindow
+
         self.application = application
         self.out = []
         self.monitor = RobotMonitor()
         self.model = CommandModel(config, keymap)
-        self.controller = OperatorController(self.model, config, lambda effect: self.out.append((time.monotonic(), effect)))
+        self.controller = OperatorController(
+            self.model, config, lambda effect: self.out.append((time.monotonic(), effect))
+        )
         self.window = TeleopWindow(config, self.controller, self.monitor)
         self.controller.watch(self.window, application)
         self.window.show()
@@ -58,6 +63,7 @@ class Setup:
 @pytest.fixture
 def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
     from python_qt_binding.QtCore import QEvent
+
     setup = Setup(teleop_application, teleop_config, teleop_keymap)
     yield setup
     setup.window.close()
@@ -92,15 +98,26 @@ def test_press_repeat_release_silence(setup, teleop_keyboard):
 
 def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
     teleop_keyboard.press("w")
-    setup.work(1.3)         # Xvfb repeats after 0.66 s, 25 times a second
+    setup.work(1.3)  # Xvfb repeats after 0.66 s, 25 times a second
     assert not any(twist.is_zero for twist in setup.twists)
     teleop_keyboard.release("w")
     assert setup.until(lambda: setup.twists[-1].is_zero)
     assert sum(twist.is_zero for twist in setup.twists) == 1
 
 
-@pytest.mark.parametrize("key, name", [("KP_8", "8"), ("KP_Up", "8"), ("KP_7", "7"), ("6", "6"), ("q", "q"), ("Up", "Up"), ("u", "u"),
-                                       ("Next", "PageDown")])
+@pytest.mark.parametrize(
+    "key, name",
+    [
+        ("KP_8", "8"),
+        ("KP_Up", "8"),
+        ("KP_7", "7"),
+        ("6", "6"),
+        ("q", "q"),
+        ("Up", "Up"),
+        ("u", "u"),
+        ("Next", "PageDown"),
+    ],
+)
 def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, teleop_keyboard, key, name):
     teleop_keyboard.press(key)
     assert setup.until(lambda: setup.model.held == {name})
@@ -110,6 +127,7 @@ def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, tele
 
 def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboard, teleop_application):
     from python_qt_binding.QtWidgets import QLineEdit
+
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
     other = QLineEdit()
@@ -141,7 +159,7 @@ def test_closing_sends_one_zero(setup, teleop_keyboard):
 
 def test_space_stops_while_a_key_is_held_and_its_repeat_does_not_start_again(setup, teleop_keyboard):
     teleop_keyboard.press("w")
-    setup.work(0.9)         # into the auto-repeat
+    setup.work(0.9)  # into the auto-repeat
     teleop_keyboard.press("Space")
     assert setup.until(lambda: setup.twists[-1].is_zero)
     teleop_keyboard.release("Space")
@@ -156,6 +174,7 @@ def test_space_stops_while_a_key_is_held_and_its_repeat_does_not_start_again(set
 def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
+
     teleop_keyboard.press("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop))
     teleop_keyboard.release("Escape")
@@ -183,6 +202,7 @@ def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setu
 def test_buttons_do_not_take_the_keys(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
+
     QTest.mouseClick(setup.window.mode.buttons["mode.stand"], Qt.LeftButton)
     assert setup.kinds(effects.RequestMode) == [effects.RequestMode("stand")]
     teleop_keyboard.press("Space")
@@ -192,12 +212,16 @@ def test_buttons_do_not_take_the_keys(setup, teleop_keyboard):
     assert len(setup.kinds(effects.RequestMode)) == 1, "Space pressed the button"
 
 
-PARAMETERS = (GainParameter("coxa_p", "p", "double", 0.0, 60.0, 18.5, "N m/rad"), GainParameter("hold", "hold", "bool", 0.0, 1.0, 0.0, ""))
+PARAMETERS = (
+    GainParameter("coxa_p", "p", "double", 0.0, 60.0, 18.5, "N m/rad"),
+    GainParameter("hold", "hold", "bool", 0.0, 1.0, 0.0, ""),
+)
 
 
 def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(setup):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
+
     gains = setup.window.gains
     sent = []
     gains.changed.connect(sent.append)
@@ -230,6 +254,7 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
 def test_space_and_escape_stop_even_while_a_number_is_typed(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
+
     gains = setup.window.gains
     setup.window.pages.setCurrentWidget(gains)
     gains.show_groups((GainGroup("coxa", PARAMETERS),))

@@ -3,6 +3,7 @@
 
 A held action lasts as long as its key is down and pushes one axis one way; a command happens once, on the press.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from typing import Dict, Union
 class Quantity(Enum):
     """What a held action pushes."""
 
-    VELOCITY = "velocity"   # axes x, y (m/s), yaw (rad/s)
-    POSE = "pose"           # axes x, y, z (m), roll, pitch, yaw (rad)
-    SHELLS = "shells"       # axes height (m), angle (rad)
+    VELOCITY = "velocity"  # axes x, y (m/s), yaw (rad/s)
+    POSE = "pose"  # axes x, y, z (m), roll, pitch, yaw (rad)
+    SHELLS = "shells"  # axes height (m), angle (rad)
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,50 @@ def _held(prefix: str, quantity: Quantity, rows: Dict[str, tuple]) -> Dict[str, 
 
 
 ACTIONS: Dict[str, Action] = {
-    **_held("drive", Quantity.VELOCITY, {
-        "forward": (0, 1), "backward": (0, -1), "left": (1, 1), "right": (1, -1), "turn_left": (2, 1), "turn_right": (2, -1)}),
-    **_held("pose", Quantity.POSE, {
-        "shift_forward": (0, 1), "shift_back": (0, -1), "shift_left": (1, 1), "shift_right": (1, -1),
-        "raise": (2, 1), "lower": (2, -1), "roll_right": (3, 1), "roll_left": (3, -1),
-        "pitch_forward": (4, 1), "pitch_back": (4, -1), "yaw_left": (5, 1), "yaw_right": (5, -1)}),
+    **_held(
+        "drive",
+        Quantity.VELOCITY,
+        {
+            "forward": (0, 1),
+            "backward": (0, -1),
+            "left": (1, 1),
+            "right": (1, -1),
+            "turn_left": (2, 1),
+            "turn_right": (2, -1),
+        },
+    ),
+    **_held(
+        "pose",
+        Quantity.POSE,
+        {
+            "shift_forward": (0, 1),
+            "shift_back": (0, -1),
+            "shift_left": (1, 1),
+            "shift_right": (1, -1),
+            "raise": (2, 1),
+            "lower": (2, -1),
+            "roll_right": (3, 1),
+            "roll_left": (3, -1),
+            "pitch_forward": (4, 1),
+            "pitch_back": (4, -1),
+            "yaw_left": (5, 1),
+            "yaw_right": (5, -1),
+        },
+    ),
     **_held("shells", Quantity.SHELLS, {"raise": (0, 1), "lower": (0, -1), "open": (1, 1), "close": (1, -1)}),
     **{f"mode.{mode}": Command("mode", mode) for mode in MODES},
-    **{name: Command(name) for name in (
-        "drive.stop", "pose.neutral", "speed.faster", "speed.slower", "safety.emergency_stop", "safety.rearm",
-        "gait.next", "layout.next", "session.quit")},
+    **{
+        name: Command(name)
+        for name in (
+            "drive.stop",
+            "pose.neutral",
+            "speed.faster",
+            "speed.slower",
+            "safety.emergency_stop",
+            "safety.rearm",
+            "gait.next",
+            "layout.next",
+            "session.quit",
+        )
+    },
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Command line of window and terminal: they start before there is a parameter server, so settings are files."""
+
 from __future__ import annotations
 
 import argparse

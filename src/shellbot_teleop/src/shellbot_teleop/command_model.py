@@ -4,9 +4,10 @@
 Rules: nothing happens until the operator does something (monitor mode). A velocity key publishes at once, again with
 every tick while it is held, and one zero when the last one is released; then silence, so that navigation may drive.
 """
+
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, List, Sequence
+from typing import Callable, Dict, FrozenSet, List, Sequence
 
 from shellbot_teleop import effects
 from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
@@ -20,8 +21,11 @@ from shellbot_teleop.slewed_vector import SlewedVector
 # Modes in which cmd_vel is obeyed; elsewhere the key still publishes (the robot decides) and the operator is told.
 _DRIVING_MODES = ("hexapod", "shell")
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
-_LONGEST_STEP = 0.1      # s; a stalled program must not make the body jump when it goes on
-_AXIS_NAMES = {Quantity.POSE: ("shift x", "shift y", "height", "roll", "pitch", "yaw"), Quantity.SHELLS: ("height", "opening")}
+_LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
+_AXIS_NAMES = {
+    Quantity.POSE: ("shift x", "shift y", "height", "roll", "pitch", "yaw"),
+    Quantity.SHELLS: ("height", "opening"),
+}
 
 
 class CommandModel:
@@ -54,11 +58,17 @@ class CommandModel:
         self._last_step = 0.0
         self._last_twist = float("-inf")
         tilt, shift = config.tilt_rate, config.shift_rate
-        self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self._limits.pose_lower, self._limits.pose_upper, (0.0,) * 6)
+        self.pose = SlewedVector(
+            (shift,) * 3 + (tilt,) * 3, self._limits.pose_lower, self._limits.pose_upper, (0.0,) * 6
+        )
         ranges = (config.shell_height_range, config.shell_angle_range)
         # The ball opens with its upper shells up: the state in which it walks.
-        self.shells = SlewedVector((config.shell_height_rate, config.shell_angle_rate), [low for low, _ in ranges],
-                                   [high for _, high in ranges], (config.shell_height_range[1], config.shell_angle_range[0]))
+        self.shells = SlewedVector(
+            (config.shell_height_rate, config.shell_angle_rate),
+            [low for low, _ in ranges],
+            [high for _, high in ranges],
+            (config.shell_height_range[1], config.shell_angle_range[0]),
+        )
 
     # ------------------------------------------------------------------ state
 
@@ -163,18 +173,21 @@ class CommandModel:
             raise ValueError(f"{name} is held, not a command: use press and release")
         if action.name == "mode":
             return [effects.RequestMode(action.argument)]
-        handlers = {
-            "drive.stop": self.stop, "safety.emergency_stop": self._emergency_stop,
-            "safety.rearm": lambda _t: [effects.Rearm()], "pose.neutral": self._neutral,
+        handlers: Dict[str, Callable[[float], List[Effect]]] = {
+            "drive.stop": self.stop,
+            "safety.emergency_stop": self._emergency_stop,
+            "safety.rearm": lambda _t: [effects.Rearm()],
+            "pose.neutral": self._neutral,
             "speed.faster": lambda t: self.set_scale(self._scale + self._config.speed_step, t),
             "speed.slower": lambda t: self.set_scale(self._scale - self._config.speed_step, t),
-            "gait.next": self._next_gait, "layout.next": self._next_layout,
+            "gait.next": self._next_gait,
+            "layout.next": self._next_layout,
             "session.quit": lambda t: self.release_all(t) + [effects.Quit()],
         }
         return handlers[action.name](t)
 
     def stop(self, t: float) -> List[Effect]:
-        """Stop at once: a zero twist even if nothing was sent before, all keys dropped, body and shells stay where they are."""
+        """Stop at once: a zero twist even if nothing was sent before; keys dropped, body and shells stay."""
         self._halt()
         return self._send_twist(t) + [Notice("info", "Stop: zero velocity sent, keys dropped.")]
 
@@ -188,7 +201,7 @@ class CommandModel:
         self.shells.freeze()
 
     def _neutral(self, t: float) -> List[Effect]:
-        return self.set_pose_target({axis: 0.0 for axis in range(6)}, t)
+        return self.set_pose_target(dict.fromkeys(range(6), 0.0), t)
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
@@ -227,7 +240,9 @@ class CommandModel:
     def set_layout(self, name: str, t: float) -> List[Effect]:
         """Change the key layout; keys that are held are dropped, because their meaning changes."""
         if name not in self._keymap.layout_names:
-            return [Notice("error", f"There is no key layout {name!r}: choose one of {list(self._keymap.layout_names)}.")]
+            return [
+                Notice("error", f"There is no key layout {name!r}: choose one of {list(self._keymap.layout_names)}.")
+            ]
         out = self.release_all(t)
         self._layout = name
         description = dict(self._keymap.layouts)[name]
@@ -257,7 +272,8 @@ class CommandModel:
         driving = self._driving()
         self._halt()
         return (self._send_twist(t) if driving else []) + [
-            Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")]
+            Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")
+        ]
 
     def observe_body_pose(self, pose: Sequence[float]) -> None:
         """Take over a body pose that another operator or program commanded, so that our next key goes on from there."""
@@ -283,8 +299,13 @@ class CommandModel:
 
     def _drive_notice(self, action: HeldAction) -> List[Effect]:
         if self._mode and self._mode not in _DRIVING_MODES:
-            return [Notice("warn", f"The robot is in mode {self._mode} and does not obey velocities: change to hexapod "
-                                   f"({self._keys('mode.hexapod')}).")]
+            return [
+                Notice(
+                    "warn",
+                    f"The robot is in mode {self._mode} and does not obey velocities: change to hexapod "
+                    f"({self._keys('mode.hexapod')}).",
+                )
+            ]
         if self._limits.velocity[action.axis] == 0.0:
             return [Notice("warn", "The present limits allow no motion this way; see the mode's text.")]
         return []
@@ -298,10 +319,17 @@ class CommandModel:
                 free = vector.push(action.axis, action.sign, dt)
                 moved = moved or free
                 if tell and not free:
-                    out.append(Notice("warn", f"{_AXIS_NAMES[quantity][action.axis]} is at its limit "
-                                              f"({vector.value[action.axis]:+.3f}); go the other way."))
+                    out.append(
+                        Notice(
+                            "warn",
+                            f"{_AXIS_NAMES[quantity][action.axis]} is at its limit "
+                            f"({vector.value[action.axis]:+.3f}); go the other way.",
+                        )
+                    )
             if moved:
-                out.append(PublishBodyPose(self.pose.value) if quantity is Quantity.POSE
-                           else PublishUpperShells(*self.shells.value))
+                out.append(
+                    PublishBodyPose(self.pose.value)
+                    if quantity is Quantity.POSE
+                    else PublishUpperShells(*self.shells.value)
+                )
         return out
-

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Settings of window and terminal: one frozen, checked dataclass."""
+
 from __future__ import annotations
 
 import math
@@ -14,12 +15,18 @@ from shellbot_teleop.limits import Limits, Vector3
 
 # name: (lowest, greatest) of the single numbers
 _RANGES: Dict[str, Tuple[float, float]] = {
-    "publish_rate": (5.0, 100.0),       # the robot's command time-out is 0.5 s
-    "speed_scale": (0.1, 1.0), "speed_step": (0.01, 0.5),
-    "tilt_rate": (0.01, 3.0), "shift_rate": (0.001, 0.5),
-    "shell_height_rate": (0.001, 0.5), "shell_angle_rate": (0.01, 3.0),
-    "release_grace": (0.0, 0.05), "first_hold": (0.1, 1.0), "repeat_hold": (0.05, 0.5),
-    "service_timeout": (0.1, 30.0), "stale_after": (0.1, 10.0),
+    "publish_rate": (5.0, 100.0),  # the robot's command time-out is 0.5 s
+    "speed_scale": (0.1, 1.0),
+    "speed_step": (0.01, 0.5),
+    "tilt_rate": (0.01, 3.0),
+    "shift_rate": (0.001, 0.5),
+    "shell_height_rate": (0.001, 0.5),
+    "shell_angle_rate": (0.01, 3.0),
+    "release_grace": (0.0, 0.05),
+    "first_hold": (0.1, 1.0),
+    "repeat_hold": (0.05, 0.5),
+    "service_timeout": (0.1, 30.0),
+    "stale_after": (0.1, 10.0),
 }
 
 
@@ -67,8 +74,12 @@ class TeleopConfig:
     @property
     def fallback_limits(self) -> Limits:
         """Limits until the walkspace is known."""
-        return Limits(self.fallback_velocity, tuple(-value for value in self.fallback_shift),  # type: ignore[arg-type]
-                      self.fallback_shift, self.fallback_tilt)
+        return Limits(
+            self.fallback_velocity,
+            tuple(-value for value in self.fallback_shift),  # type: ignore[arg-type]
+            self.fallback_shift,
+            self.fallback_tilt,
+        )
 
 
 def load_config(path: Union[str, Path]) -> TeleopConfig:
@@ -92,7 +103,9 @@ def load_config(path: Union[str, Path]) -> TeleopConfig:
     try:
         document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read the settings {path}: {error}. Correct the file, or start without --config.") from error
+        raise ConfigError(
+            f"cannot read the settings {path}: {error}. Correct the file, or start without --config."
+        ) from error
     if not isinstance(document, Mapping):
         raise ConfigError(f"{path}: a mapping of settings is expected, got {type(document).__name__}.")
     return parse_config(document)
@@ -104,7 +117,13 @@ def parse_config(document: Mapping[str, Any]) -> TeleopConfig:
     missing, unknown = sorted(known - set(document)), sorted(set(document) - known)
     if missing or unknown:
         raise ConfigError(f"settings: missing {missing}, unknown {unknown}.")
-    lengths = {"fallback_velocity": 3, "fallback_shift": 3, "fallback_tilt": 3, "shell_height_range": 2, "shell_angle_range": 2}
+    lengths = {
+        "fallback_velocity": 3,
+        "fallback_shift": 3,
+        "fallback_tilt": 3,
+        "shell_height_range": 2,
+        "shell_angle_range": 2,
+    }
     values: Dict[str, Any] = {}
     for name, value in document.items():
         try:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From the pushed axes to a twist within the limits."""
+
 from __future__ import annotations
 
 import math
@@ -34,4 +35,4 @@ def twist_from_actions(actions: Iterable[HeldAction], full_speed: Sequence[float
     if norm == 0.0:
         return PublishTwist(0.0, 0.0, 0.0)
     x, y, yaw = (scale * limit * value / norm for limit, value in zip(full_speed, direction))
-    return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)   # + 0.0: no negative zero on the wire
+    return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)  # + 0.0: no negative zero on the wire

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the command model wants done; the link to ROS, or a test, carries it out."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -82,5 +83,15 @@ class Notice:
     text: str
 
 
-Effect = Union[PublishTwist, PublishBodyPose, PublishUpperShells, PublishGait, RequestMode, EmergencyStop, Rearm, Quit,
-               LayoutChanged, Notice]
+Effect = Union[
+    PublishTwist,
+    PublishBodyPose,
+    PublishUpperShells,
+    PublishGait,
+    RequestMode,
+    EmergencyStop,
+    Rearm,
+    Quit,
+    LayoutChanged,
+    Notice,
+]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Errors of the operator side; every message says what is allowed and what to do."""
+
 from __future__ import annotations
 
 

@@ -3,6 +3,7 @@
 
 All calls that may block run in this client's own thread; the callbacks come from there or from rospy's threads.
 """
+
 from __future__ import annotations
 
 import queue
@@ -15,8 +16,8 @@ from dynamic_reconfigure.client import Client
 
 from shellbot_teleop.gains_model import GainGroup, groups_from_description
 
-_PROBE_PERIOD = 2.0     # s between two looks whether the server still answers
-_PROBE_TIMEOUT = 1.0    # s
+_PROBE_PERIOD = 2.0  # s between two looks whether the server still answers
+_PROBE_TIMEOUT = 1.0  # s
 
 
 class GainsClient:
@@ -34,11 +35,16 @@ class GainsClient:
         Called with (available, text) on each change.
     """
 
-    def __init__(self, server: str, on_description: Callable[[Tuple[GainGroup, ...]], None],
-                 on_values: Callable[[Dict[str, float]], None], on_state: Callable[[bool, str], None]) -> None:
+    def __init__(
+        self,
+        server: str,
+        on_description: Callable[[Tuple[GainGroup, ...]], None],
+        on_values: Callable[[Dict[str, float]], None],
+        on_state: Callable[[bool, str], None],
+    ) -> None:
         self._server = server
         self._on_description, self._on_values, self._on_state = on_description, on_values, on_state
-        self._changes: "queue.Queue[Dict[str, float]]" = queue.Queue()
+        self._changes: queue.Queue[Dict[str, float]] = queue.Queue()
         self._ending = threading.Event()
         self._client: Optional[Client] = None
         self._thread = threading.Thread(target=self._run, name="gains_client", daemon=True)
@@ -62,12 +68,20 @@ class GainsClient:
             answers = self._probe()
             if answers != available:
                 available = answers
-                self._on_state(answers, f"Connected to {self._server}." if answers else
-                               f"Waiting for the node {self._server} (roslaunch starts it; it forwards gains to the controllers).")
+                self._on_state(
+                    answers,
+                    f"Connected to {self._server}."
+                    if answers
+                    else f"Waiting for the node {self._server} (it forwards gains to the controllers).",
+                )
             if answers and self._client is None:
-                self._client = Client(self._server, timeout=_PROBE_TIMEOUT, config_callback=self._values,
-                                      description_callback=self._description)
-                self._values(self._client.config)      # it may have come before Client() returned
+                self._client = Client(
+                    self._server,
+                    timeout=_PROBE_TIMEOUT,
+                    config_callback=self._values,
+                    description_callback=self._description,
+                )
+                self._values(self._client.config)  # it may have come before Client() returned
             self._send_until_probe()
 
     def _probe(self) -> bool:
@@ -80,7 +94,7 @@ class GainsClient:
     def _send_until_probe(self) -> None:
         try:
             values = self._changes.get(timeout=_PROBE_PERIOD)
-            while not self._changes.empty():        # only the last position of a slider counts
+            while not self._changes.empty():  # only the last position of a slider counts
                 values.update(self._changes.get_nowait())
         except queue.Empty:
             return
@@ -91,8 +105,15 @@ class GainsClient:
             return
         try:
             self._client.update_configuration(dict(values))
-        except (DynamicReconfigureCallbackException, DynamicReconfigureParameterException, rospy.ROSException, OSError) as error:
-            self._on_state(False, f"{self._server} did not take {', '.join(values)}: {error}. Trying to reach it again.")
+        except (
+            DynamicReconfigureCallbackException,
+            DynamicReconfigureParameterException,
+            rospy.ROSException,
+            OSError,
+        ) as error:
+            self._on_state(
+                False, f"{self._server} did not take {', '.join(values)}: {error}. Trying to reach it again."
+            )
 
     def _description(self, _flat: Any) -> None:
         client = self._client
@@ -105,5 +126,10 @@ class GainsClient:
             return
         if client.group_description:
             self._on_description(groups_from_description(client.group_description))
-        self._on_values({name: float(value) for name, value in config.items()
-                         if isinstance(value, (int, float)) and not isinstance(value, complex)})
+        self._on_values(
+            {
+                name: float(value)
+                for name, value in config.items()
+                if isinstance(value, (int, float)) and not isinstance(value, complex)
+            }
+        )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The gains page as data: what a dynamic_reconfigure server describes, without its library."""
+
 from __future__ import annotations
 
 import math
@@ -45,7 +46,7 @@ class GainGroup:
 
 
 def groups_from_description(tree: Mapping[str, Any]) -> Tuple[GainGroup, ...]:
-    """Groups of a server's description.
+    """Return the groups of a server's description.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def groups_from_description(tree: Mapping[str, Any]) -> Tuple[GainGroup, ...]:
     -------
     tuple of GainGroup
         The outer group first, then its children in the server's order; groups without anything adjustable are left
-        out. Text parameters and parameters without a finite range are left out, too: a page of sliders cannot show them.
+        out, and so are texts and parameters without a finite range: a page of sliders cannot show them.
     """
     groups: List[GainGroup] = []
     _collect(tree, groups)
@@ -66,7 +67,9 @@ def groups_from_description(tree: Mapping[str, Any]) -> Tuple[GainGroup, ...]:
 
 def _collect(tree: Mapping[str, Any], groups: List[GainGroup]) -> None:
     title = str(tree.get("name", ""))
-    parameters = [parameter for parameter in (_parameter(entry, title) for entry in tree.get("parameters", ())) if parameter]
+    parameters = [
+        parameter for parameter in (_parameter(entry, title) for entry in tree.get("parameters", ())) if parameter
+    ]
     if parameters:
         groups.append(GainGroup("Overall" if title in ("", "Default") else title.replace("_", " "), tuple(parameters)))
     children = tree.get("groups", {})
@@ -88,7 +91,9 @@ def _parameter(entry: Mapping[str, Any], group: str) -> Any:
     label = name
     for end in (f"{group}_", f"_{group}"):
         if label.startswith(end):
-            label = label[len(end):]
+            label = label[len(end) :]
         elif label.endswith(end):
             label = label[: -len(end)]
-    return GainParameter(name, label.replace("_", " "), kind, low, high, float(entry["default"]), str(entry.get("description", "")))
+    return GainParameter(
+        name, label.replace("_", " "), kind, low, high, float(entry["default"]), str(entry.get("description", ""))
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Raw camera pictures to RGB arrays (no cv_bridge: five encodings are all that simulators send)."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,9 +36,13 @@ def rgb_array(height: int, width: int, encoding: str, step: int, data: bytes) ->
     """
     channels = _CHANNELS.get(encoding)
     if channels is None:
-        raise ImageError(f"camera encoding {encoding!r} cannot be shown; let the camera send one of {sorted(_CHANNELS)}.")
+        raise ImageError(
+            f"camera encoding {encoding!r} cannot be shown; let the camera send one of {sorted(_CHANNELS)}."
+        )
     if height < 1 or width < 1 or step < width * channels or len(data) < height * step:
-        raise ImageError(f"camera picture of {width} x {height} {encoding} with step {step} has {len(data)} bytes: sizes do not fit.")
+        raise ImageError(
+            f"camera picture of {width} x {height} {encoding} with step {step} has {len(data)} bytes: sizes do not fit."
+        )
     rows = np.frombuffer(data, dtype=np.uint8, count=height * step).reshape(height, step)
     pixels = rows[:, : width * channels].reshape(height, width, channels)
     if channels == 1:

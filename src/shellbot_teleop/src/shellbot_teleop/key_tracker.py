@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Which keys are really down: X11 reports auto-repeat as releases, a terminal reports no release at all."""
+
 from __future__ import annotations
 
 from typing import Dict, List, Set

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The key map: read, checked, looked up. One file for window and terminal."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -91,11 +92,15 @@ def load_keymap(path: Union[str, Path]) -> Keymap:
     try:
         document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise KeymapError(f"cannot read the key map {path}: {error}. Give an existing file with --keymap, or leave it "
-                          "out to use the one of the package.") from error
+        raise KeymapError(
+            f"cannot read the key map {path}: {error}. Give an existing file with --keymap, or leave it "
+            "out to use the one of the package."
+        ) from error
     except yaml.YAMLError as error:
-        raise KeymapError(f"the key map {path} is not valid YAML: {error}. Correct that line, or start without "
-                          "--keymap to use the one of the package.") from error
+        raise KeymapError(
+            f"the key map {path} is not valid YAML: {error}. Correct that line, or start without "
+            "--keymap to use the one of the package."
+        ) from error
     try:
         return parse_keymap(document)
     except KeymapError as error:
@@ -143,8 +148,10 @@ def _parse_binding(entry: Any, layouts: Mapping[str, str], groups: Mapping[str, 
             raise KeymapError(f"binding {dict(entry)}: {name} is {value!r}; write it in quotes.")
     binding = Binding(**{str(name): value for name, value in entry.items()})
     if binding.key not in ALL_KEYS:
-        raise KeymapError(f"unknown key {binding.key!r}; allowed are a..z, 0..9, Ctrl+<letter> (not C H I J M Z) and "
-                          f"{sorted(key for key in ALL_KEYS if len(key) > 1 and not key.startswith('Ctrl'))}.")
+        raise KeymapError(
+            f"unknown key {binding.key!r}; allowed are a..z, 0..9, Ctrl+<letter> (not C H I J M Z) and "
+            f"{sorted(key for key in ALL_KEYS if len(key) > 1 and not key.startswith('Ctrl'))}."
+        )
     if binding.action not in ACTIONS:
         raise KeymapError(f"key {binding.key!r}: unknown action {binding.action!r}; choose one of {sorted(ACTIONS)}.")
     if binding.group not in groups:
@@ -166,4 +173,6 @@ def _check_layouts(keymap: Keymap) -> None:
             raise KeymapError(f"layout {layout!r} binds a key twice: {'; '.join(clashes)}. Remove one of each.")
         missing = [action for action in _REQUIRED_ACTIONS if not keymap.keys_of(layout, action)]
         if missing:
-            raise KeymapError(f"layout {layout!r} has no key for {missing}: bind them, the operator must be able to stop.")
+            raise KeymapError(
+                f"layout {layout!r} has no key for {missing}: bind them, the operator must be able to stop."
+            )

@@ -4,6 +4,7 @@
 It starts the window on a virtual display of its own, presses a key of that display again and again (X events, as from a
 keyboard) and listens to cmd_vel and joint_targets. The chain must be running; the robot is brought to mode hexapod.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -21,9 +22,9 @@ import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
+
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
-
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.latency import HEADER, ChangeDetector, LatencySummary, as_document, summarise
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
@@ -44,7 +45,11 @@ class LatencyMeter:
         self.mode = ""
         rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=20, tcp_nodelay=True)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=20, tcp_nodelay=True)
-        rospy.Subscriber("mode", Mode, lambda message: setattr(self, "mode", message.name if message.target in ("", message.name) else ""))
+        rospy.Subscriber(
+            "mode",
+            Mode,
+            lambda message: setattr(self, "mode", message.name if message.target in ("", message.name) else ""),
+        )
 
     def _on_twist(self, message: Twist) -> None:
         now = time.monotonic()
@@ -70,14 +75,21 @@ class LatencyMeter:
         to_zero: List[float] = []
         draw = random.Random(7)
         with virtual_display() as display:
-            window = subprocess.Popen([sys.executable, "-c", "import sys; from shellbot_teleop.window_node import main; sys.exit(main())",
-                                       "__name:=teleop_latency_window"], env=dict(os.environ, DISPLAY=display))
+            window = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-c",
+                    "import sys; from shellbot_teleop.window_node import main; sys.exit(main())",
+                    "__name:=teleop_latency_window",
+                ],
+                env=dict(os.environ, DISPLAY=display),
+            )
             keyboard = XKeyboard(display)
             try:
                 self._wait_for_window(window)
                 for _ in range(presses):
                     time.sleep(rest + draw.uniform(0.0, 0.05))
-                    with self._lock:        # let the last steps end; a robot that never is quite still is measured, too
+                    with self._lock:  # let the last steps end; a robot that never is quite still is measured, too
                         if self._targets_seen:
                             self._lock.wait_for(lambda: self._detector.quiet, timeout=4.0)
                     with self._lock:
@@ -117,7 +129,7 @@ class LatencyMeter:
         while time.monotonic() < deadline and window.poll() is None:
             published = dict(rosgraph.Master(rospy.get_name()).getSystemState()[0])
             if any("teleop_latency_window" in node for node in published.get(rospy.resolve_name("cmd_vel"), [])):
-                time.sleep(2.0)         # both ends connect, the window is painted
+                time.sleep(2.0)  # both ends connect, the window is painted
                 return
             time.sleep(0.2)
         raise TeleopError("the window did not come up: start scripts/teleop --window by hand to see why.")
@@ -142,7 +154,12 @@ def main() -> int:
     parser.add_argument("--presses", type=int, default=100)
     parser.add_argument("--key", default="w", help="a velocity key of the key map's default layout")
     parser.add_argument("--hold", type=float, default=0.25, help="s that the key is held")
-    parser.add_argument("--rest", type=float, default=0.6, help="least s between presses; it waits longer until the joint targets are quiet")
+    parser.add_argument(
+        "--rest",
+        type=float,
+        default=0.6,
+        help="least s between presses; it waits longer until the joint targets are quiet",
+    )
     parser.add_argument("--output", type=Path, help="JSON file for the figures")
     parser.add_argument("--no-robot", action="store_true", help="only cmd_vel; nothing but roscore is needed")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])

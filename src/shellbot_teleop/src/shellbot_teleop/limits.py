@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the robot can do at present: limits of velocity and body pose."""
+
 from __future__ import annotations
 
 import math
@@ -47,10 +48,14 @@ class Limits:
             if len(values) != 3 or not all(math.isfinite(value) for value in values):
                 raise LimitsError(f"{name} = {values}: three finite numbers are needed; the last good limits are kept.")
         if min(self.velocity) < 0.0 or min(self.tilt) < 0.0:
-            raise LimitsError(f"velocity {self.velocity} and tilt {self.tilt} must not be negative; the last good limits are kept.")
+            raise LimitsError(
+                f"velocity {self.velocity} and tilt {self.tilt} must not be negative; the last good limits are kept."
+            )
         if any(low > 0.0 or high < 0.0 for low, high in zip(self.min_shift, self.max_shift)):
-            raise LimitsError(f"shift {self.min_shift} .. {self.max_shift} must contain zero (the rest pose); the last good limits "
-                              "are kept.")
+            raise LimitsError(
+                f"shift {self.min_shift} .. {self.max_shift} must contain zero (the rest pose); the last good limits "
+                "are kept."
+            )
 
     @property
     def pose_lower(self) -> Tuple[float, ...]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the link to ROS tells window and terminal; toolkit-free and ROS-free."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -4,6 +4,7 @@
 Writers are ROS threads, the reader is the view. Each field is replaced as a whole by a frozen object, so a reader never
 sees half a message; the log has a lock.
 """
+
 from __future__ import annotations
 
 import math

@@ -5,14 +5,15 @@ It looks for the ROS master in a thread of its own, so a program starts without 
 also after roscore was restarted. Effects of the command model are carried out at once; services run in threads, so that
 no missing node can block a key.
 """
+
 from __future__ import annotations
 
+import contextlib
 import logging
-import socket
 import sys
 import threading
 import time
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import rosgraph
 import rospy
@@ -21,22 +22,21 @@ from nav_msgs.msg import Odometry
 from rosgraph.roslogging import RosStreamHandler
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import Image
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
-from shellbot_msgs.srv import RequestMode
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
+from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.errors import ImageError, LimitsError
-from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 
-_POLL_PERIOD = 1.0      # s between two looks at the master
-_FLUSH = 0.15           # s for rospy's queues to write the last zero before the node goes
+_POLL_PERIOD = 1.0  # s between two looks at the master
+_FLUSH = 0.15  # s for rospy's queues to write the last zero before the node goes
 
 
 class RosLink:
@@ -56,8 +56,14 @@ class RosLink:
         False keeps rospy's messages off the terminal that we draw on; the log file and /rosout get them still.
     """
 
-    def __init__(self, name: str, config: TeleopConfig, monitor: RobotMonitor, on_event: Callable[[LinkEvent], None],
-                 console: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: TeleopConfig,
+        monitor: RobotMonitor,
+        on_event: Callable[[LinkEvent], None],
+        console: bool = True,
+    ) -> None:
         self._name = name
         self._config = config
         self._monitor = monitor
@@ -69,10 +75,10 @@ class RosLink:
         self._initialised = False
         self._connected = False
         self._subscribers: List[rospy.Subscriber] = []
-        self._publishers: dict = {}
+        self._publishers: Dict[str, rospy.Publisher] = {}
         self._camera_wanted = False
         self._camera: Optional[rospy.Subscriber] = None
-        self._last_trouble = {}
+        self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
 
     # ------------------------------------------------------------------- life
@@ -103,13 +109,20 @@ class RosLink:
             if run_id is None:
                 if self._connected or first:
                     self._connected = False
-                    self._on_event(LinkState(False, f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim "
-                                                    "or roscore; this connects by itself."))
+                    self._on_event(
+                        LinkState(
+                            False,
+                            f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim "
+                            "or roscore; this connects by itself.",
+                        )
+                    )
             elif not self._connected or run_id != self._run_id:
                 self._connect(run_id)
             first = False
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
-                self._on_event(LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True))
+                self._on_event(
+                    LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True)
+                )
                 return
             self._ending.wait(_POLL_PERIOD)
 
@@ -119,8 +132,8 @@ class RosLink:
         try:
             return str(master.getParam("/run_id"))
         except rosgraph.MasterError:
-            return ""          # a master without roslaunch's parameter
-        except (OSError, socket.error):
+            return ""  # a master without roslaunch's parameter
+        except OSError:
             return None
 
     def _connect(self, run_id: str) -> None:
@@ -143,10 +156,8 @@ class RosLink:
 
     def _disconnect(self) -> None:
         for endpoint in self._subscribers + list(self._publishers.values()) + ([self._camera] if self._camera else []):
-            try:
+            with contextlib.suppress(OSError):  # the old master may be gone and need not know
                 endpoint.unregister()
-            except OSError:
-                pass           # the old master is gone and need not know
         self._subscribers, self._publishers, self._camera = [], {}, None
 
     def _set_up_topics(self) -> None:
@@ -160,17 +171,30 @@ class RosLink:
         publisher("body_pose", Pose)
         publisher("upper_shells", UpperShells)
         publisher("gait", String, latch=True)
-        publisher("emergency_stop", Bool)     # not latched: a node that restarts after rearm must not be stopped again
+        publisher("emergency_stop", Bool)  # not latched: a node that restarts after rearm must not be stopped again
         monitor, now = self._monitor, time.monotonic
         subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, now())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
         subscriber("odom", Odometry, lambda message: setattr(monitor, "odom", conversions.odom_info(message, now())))
-        subscriber("foot_contacts", FootContacts, lambda message: setattr(monitor, "contacts", conversions.contacts_info(message, now())))
-        subscriber("reference_status", ReferenceStatus, lambda message: setattr(monitor, "status", conversions.status_info(message, now())))
+        subscriber(
+            "foot_contacts",
+            FootContacts,
+            lambda message: setattr(monitor, "contacts", conversions.contacts_info(message, now())),
+        )
+        subscriber(
+            "reference_status",
+            ReferenceStatus,
+            lambda message: setattr(monitor, "status", conversions.status_info(message, now())),
+        )
         subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
-        subscriber("upper_shells", UpperShells, lambda message: self._from_others(
-            message, UpperShellsSeen, lambda shells: (shells.sphere_centre_height, shells.opening_angle)))
+        subscriber(
+            "upper_shells",
+            UpperShells,
+            lambda message: self._from_others(
+                message, UpperShellsSeen, lambda shells: (shells.sphere_centre_height, shells.opening_angle)
+            ),
+        )
         subscriber("/rosout_agg", Log, self._on_log, queue_size=100)
         if self._camera_wanted:
             self._subscribe_camera()
@@ -219,7 +243,7 @@ class RosLink:
                 self._camera = None
 
     def _subscribe_camera(self) -> None:
-        self._camera = rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2 ** 24)
+        self._camera = rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)
 
     # ---------------------------------------------------------------- outgoing
 
@@ -258,7 +282,9 @@ class RosLink:
                 rospy.wait_for_service(service, timeout=self._config.service_timeout)
                 use(rospy.ServiceProxy(service, kind))
             except (rospy.ROSException, rospy.ServiceException, OSError) as error:
-                self._on_event(Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?"))
+                self._on_event(
+                    Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?")
+                )
 
         threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
 

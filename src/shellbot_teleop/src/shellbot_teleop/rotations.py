@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Roll, pitch, yaw and quaternions, for display and for body_pose."""
+
 from __future__ import annotations
 
 import math
@@ -13,7 +14,12 @@ def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, f
     cr, sr = math.cos(roll / 2), math.sin(roll / 2)
     cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
     cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
-    return (sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy)
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
 
 
 def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, float, float]:
@@ -31,6 +37,10 @@ def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, 
 def matrix_from_rpy(rpy: Sequence[float]) -> np.ndarray:
     """Rotation matrix (3, 3) Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-                     [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-                     [-sp, cp * sr, cp * cr]])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Geometry of the 3D feedback: where ground, body and feet are in the world, and where that is on the screen."""
+
 from __future__ import annotations
 
 import math
@@ -11,10 +12,10 @@ import numpy as np
 from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
 from shellbot_teleop.rotations import matrix_from_rpy
 
-BODY_RADIUS = 0.150         # m, of the drawn body; a drawing, not a model
-LEG_ROOT_RADIUS = 0.110     # m, where the drawn legs begin
-GRID_STEP = 0.1             # m
-GRID_LINES = 6              # lines each side of the robot
+BODY_RADIUS = 0.150  # m, of the drawn body; a drawing, not a model
+LEG_ROOT_RADIUS = 0.110  # m, where the drawn legs begin
+GRID_STEP = 0.1  # m
+GRID_LINES = 6  # lines each side of the robot
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,12 @@ class Viewpoint:
     elevation: float = math.radians(32.0)
     scale: float = 600.0
 
-    def turned(self, dx: float, dy: float) -> "Viewpoint":
+    def turned(self, dx: float, dy: float) -> Viewpoint:
         """View after dragging the mouse by dx, dy pixels."""
         elevation = min(max(self.elevation + dy * 0.008, math.radians(5.0)), math.radians(90.0))
         return Viewpoint(self.azimuth - dx * 0.008, elevation, self.scale)
 
-    def zoomed(self, factor: float) -> "Viewpoint":
+    def zoomed(self, factor: float) -> Viewpoint:
         """View at another scale, within sensible bounds."""
         return Viewpoint(self.azimuth, self.elevation, min(max(self.scale * factor, 80.0), 3000.0))
 
@@ -49,7 +50,12 @@ class Viewpoint:
         ndarray
             (n, 2) pixels from the middle, x right, y down.
         """
-        ca, sa, ce, se = math.cos(self.azimuth), math.sin(self.azimuth), math.cos(self.elevation), math.sin(self.elevation)
+        ca, sa, ce, se = (
+            math.cos(self.azimuth),
+            math.sin(self.azimuth),
+            math.cos(self.elevation),
+            math.sin(self.elevation),
+        )
         right = np.array([-sa, ca, 0.0])
         up = np.array([-ca * se, -sa * se, ce])
         offset = np.atleast_2d(p_world) - centre_world
@@ -85,7 +91,7 @@ def grid_segments(x: float, y: float) -> List[Tuple[np.ndarray, np.ndarray]]:
     segments = []
     for index in range(-GRID_LINES, GRID_LINES + 1):
         offset = index * GRID_STEP
-        half = math.sqrt(max(reach ** 2 - offset ** 2, 0.0))
+        half = math.sqrt(max(reach**2 - offset**2, 0.0))
         segments.append((np.array([x0 + offset, y0 - half, 0.0]), np.array([x0 + offset, y0 + half, 0.0])))
         segments.append((np.array([x0 - half, y0 + offset, 0.0]), np.array([x0 + half, y0 + offset, 0.0])))
     return segments
@@ -100,8 +106,13 @@ def circle(radius: float, height: float = 0.0, count: int = 48) -> np.ndarray:
 def dome_meridian(azimuth: float, radius: float = BODY_RADIUS, count: int = 13) -> np.ndarray:
     """Quarter circle (count, 3) from the body's equator to its pole, in base_link."""
     latitude = np.linspace(0.0, math.pi / 2, count)
-    return np.column_stack([radius * np.cos(latitude) * math.cos(azimuth), radius * np.cos(latitude) * math.sin(azimuth),
-                            radius * np.sin(latitude)])
+    return np.column_stack(
+        [
+            radius * np.cos(latitude) * math.cos(azimuth),
+            radius * np.cos(latitude) * math.sin(azimuth),
+            radius * np.sin(latitude),
+        ]
+    )
 
 
 def leg_roots() -> np.ndarray:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A vector that goes to its target at bounded rates and stays within bounds: body pose and upper shells."""
+
 from __future__ import annotations
 
 import math
@@ -19,7 +20,9 @@ class SlewedVector:
         First value; it is brought within the bounds.
     """
 
-    def __init__(self, rates: Sequence[float], lower: Sequence[float], upper: Sequence[float], start: Sequence[float]) -> None:
+    def __init__(
+        self, rates: Sequence[float], lower: Sequence[float], upper: Sequence[float], start: Sequence[float]
+    ) -> None:
         self._rates = tuple(rates)
         self._lower, self._upper = tuple(lower), tuple(upper)
         self._value = list(self._clamped(start))
@@ -54,7 +57,7 @@ class SlewedVector:
         return tuple(min(max(value, low), high) for value, low, high in zip(values, self._lower, self._upper))
 
     def set_bounds(self, lower: Sequence[float], upper: Sequence[float]) -> None:
-        """Change the bounds. A vector at rest stays where it is: new limits must not start a motion nobody asked for."""
+        """Change the bounds; a vector at rest stays, because limits must not start a motion nobody asked for."""
         self._lower, self._upper = tuple(lower), tuple(upper)
         if not self.at_rest:
             self._target = list(self._clamped(self._target))

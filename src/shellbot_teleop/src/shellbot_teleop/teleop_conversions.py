@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Messages to what the pure modules know, and back."""
+
 from __future__ import annotations
 
 import time
@@ -10,8 +11,8 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import Image
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
 
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.image import rgb_array
 from shellbot_teleop.limits import Limits
@@ -41,7 +42,8 @@ def pose_vector(message: Pose) -> Tuple[float, ...]:
     """Body pose (6,): x, y, z in m, roll, pitch, yaw in rad."""
     orientation = message.orientation
     return (message.position.x, message.position.y, message.position.z) + rpy_from_quaternion(
-        orientation.x, orientation.y, orientation.z, orientation.w)
+        orientation.x, orientation.y, orientation.z, orientation.w
+    )
 
 
 def shells_message(effect: PublishUpperShells) -> UpperShells:
@@ -52,8 +54,14 @@ def shells_message(effect: PublishUpperShells) -> UpperShells:
 def limits_from_walkspace(message: Walkspace) -> Limits:
     """Limits of a walkspace; raises LimitsError when they cannot be used."""
     velocity, low, high, tilt = message.max_velocity, message.min_shift, message.max_shift, message.max_tilt
-    return Limits((velocity.linear.x, velocity.linear.y, velocity.angular.z), (low.x, low.y, low.z), (high.x, high.y, high.z),
-                  (tilt.x, tilt.y, tilt.z), message.gait, measured=True)
+    return Limits(
+        (velocity.linear.x, velocity.linear.y, velocity.angular.z),
+        (low.x, low.y, low.z),
+        (high.x, high.y, high.z),
+        (tilt.x, tilt.y, tilt.z),
+        message.gait,
+        measured=True,
+    )
 
 
 def mode_info(message: Mode, now: float) -> ModeInfo:
@@ -65,21 +73,35 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
     """Pose and velocity as the views show them."""
     pose, twist = message.pose.pose, message.twist.twist
     orientation = pose.orientation
-    return OdomInfo((pose.position.x, pose.position.y, pose.position.z),
-                    rpy_from_quaternion(orientation.x, orientation.y, orientation.z, orientation.w),
-                    (twist.linear.x, twist.linear.y, twist.angular.z), now)
+    return OdomInfo(
+        (pose.position.x, pose.position.y, pose.position.z),
+        rpy_from_quaternion(orientation.x, orientation.y, orientation.z, orientation.w),
+        (twist.linear.x, twist.linear.y, twist.angular.z),
+        now,
+    )
 
 
 def contacts_info(message: FootContacts, now: float) -> ContactsInfo:
     """Feet as the views show them."""
-    return ContactsInfo(tuple(message.contact), tuple(message.phase),
-                        np.array([(point.x, point.y, point.z) for point in message.position]), now)
+    return ContactsInfo(
+        tuple(message.contact),
+        tuple(message.phase),
+        np.array([(point.x, point.y, point.z) for point in message.position]),
+        now,
+    )
 
 
 def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
     """Joint errors as the views show them."""
-    return StatusInfo(message.reached, message.max_error, message.max_error_joint, message.target_age, message.holding,
-                      message.text, now)
+    return StatusInfo(
+        message.reached,
+        message.max_error,
+        message.max_error_joint,
+        message.target_age,
+        message.holding,
+        message.text,
+        now,
+    )
 
 
 def log_line(message: Log) -> LogLine:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Bytes of a terminal to the names of the key map."""
+
 from __future__ import annotations
 
 import re
@@ -7,22 +8,54 @@ from typing import List
 
 _CONTROL = {0x09: "Tab", 0x0A: "Enter", 0x0D: "Enter", 0x08: "Backspace", 0x7F: "Backspace", 0x20: "Space"}
 _SYMBOLS = {"+": "Plus", "=": "Plus", "-": "Minus", "_": "Minus"}
-_FINAL = {"A": "Up", "B": "Down", "C": "Right", "D": "Left", "H": "Home", "F": "End", "P": "F1", "Q": "F2", "R": "F3", "S": "F4",
-          "E": "5", "Z": "Tab"}
-_TILDE = {1: "Home", 2: "Insert", 3: "Delete", 4: "End", 5: "PageUp", 6: "PageDown", 7: "Home", 8: "End", 11: "F1", 12: "F2",
-          13: "F3", 14: "F4", 15: "F5", 17: "F6", 18: "F7", 19: "F8", 20: "F9", 21: "F10", 23: "F11", 24: "F12"}
+_FINAL = {
+    "A": "Up",
+    "B": "Down",
+    "C": "Right",
+    "D": "Left",
+    "H": "Home",
+    "F": "End",
+    "P": "F1",
+    "Q": "F2",
+    "R": "F3",
+    "S": "F4",
+    "E": "5",
+    "Z": "Tab",
+}
+_TILDE = {
+    1: "Home",
+    2: "Insert",
+    3: "Delete",
+    4: "End",
+    5: "PageUp",
+    6: "PageDown",
+    7: "Home",
+    8: "End",
+    11: "F1",
+    12: "F2",
+    13: "F3",
+    14: "F4",
+    15: "F5",
+    17: "F6",
+    18: "F7",
+    19: "F8",
+    20: "F9",
+    21: "F10",
+    23: "F11",
+    24: "F12",
+}
 # Application keypad: ESC O p .. y are the digits.
 _KEYPAD = {chr(ord("p") + digit): str(digit) for digit in range(10)}
 _KEYPAD.update({"k": "Plus", "m": "Minus", "M": "Enter"})
-_LINUX_FUNCTION = {letter: f"F{number}" for number, letter in enumerate("ABCDE", start=1)}     # ESC [ [ A .. E
+_LINUX_FUNCTION = {letter: f"F{number}" for number, letter in enumerate("ABCDE", start=1)}  # ESC [ [ A .. E
 _CSI = re.compile(rb"\x1b\[([0-?]*)[ -/]*([@-~])")
 
 
 class TerminalDecoder:
     """Collects bytes until they are whole keys.
 
-    A lone Escape is the emergency stop, and the first byte of every arrow. What follows decides: ``[`` and ``O`` begin a
-    sequence and are waited for until `flush`; anything else leaves Escape a key of its own.
+    A lone Escape is the emergency stop, and the first byte of every arrow. What follows decides: ``[`` and ``O`` begin
+    a sequence and are waited for until `flush`; anything else leaves Escape a key of its own.
     """
 
     def __init__(self) -> None:

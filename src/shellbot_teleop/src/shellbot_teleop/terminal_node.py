@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Node `teleop_terminal`: the operator side in a terminal, for ssh."""
+
 from __future__ import annotations
 
 import os
@@ -30,8 +31,8 @@ from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
 from shellbot_teleop.terminal_screen import RobotView, ansi, screen
 
-_ESCAPE_WAIT = 0.1      # s that an Escape waits for the rest of an arrow's sequence
-_DRAW_PERIOD = 0.1      # s
+_ESCAPE_WAIT = 0.1  # s that an Escape waits for the rest of an arrow's sequence
+_DRAW_PERIOD = 0.1  # s
 _ENTER_SCREEN, _LEAVE_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
 # These act on every character; the others only on the first of an auto-repeat.
 _REPEATABLE = frozenset(("drive.stop", "safety.emergency_stop", "speed.faster", "speed.slower"))
@@ -44,12 +45,12 @@ class RawTerminal:
         self._descriptor = descriptor
         self._saved: Optional[list] = None
 
-    def __enter__(self) -> "RawTerminal":
+    def __enter__(self) -> RawTerminal:
         self._saved = termios.tcgetattr(self._descriptor)
         mode = termios.tcgetattr(self._descriptor)
-        mode[0] &= ~(termios.IXON | termios.ICRNL)                                  # Ctrl+Q and Ctrl+S are keys here
-        mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)                # ISIG stays: Ctrl-C ends the program
-        mode[6][termios.VSUSP] = b"\x00"                                            # a suspended operator could not stop
+        mode[0] &= ~(termios.IXON | termios.ICRNL)  # Ctrl+Q and Ctrl+S are keys here
+        mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)  # ISIG stays: Ctrl-C ends the program
+        mode[6][termios.VSUSP] = b"\x00"  # a suspended operator could not stop
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 0, 0
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, mode)
         self.write(_ENTER_SCREEN)
@@ -74,7 +75,7 @@ class TerminalProgram:
 
     def __init__(self, config: TeleopConfig, keymap: Keymap) -> None:
         self._config = config
-        self._events: "queue.Queue[LinkEvent]" = queue.Queue()
+        self._events: queue.Queue[LinkEvent] = queue.Queue()
         self._monitor = RobotMonitor()
         self._link = RosLink("teleop_terminal", config, self._monitor, self._events.put, console=False)
         self.model = CommandModel(config, keymap)
@@ -109,7 +110,7 @@ class TerminalProgram:
             if readable:
                 data = self._read(descriptor)
                 if not data:
-                    return              # the terminal is gone
+                    return  # the terminal is gone
                 escape_deadline = now + _ESCAPE_WAIT
                 self._keys(self._decoder.feed(data), now)
             if self._decoder.waiting and now >= escape_deadline:
@@ -141,11 +142,14 @@ class TerminalProgram:
                 if self._tracker.feed(key, now):
                     self._carry_out(self.model.press(key, now))
                     if key not in self.model.held:
-                        self._tracker.block(now)        # refused: its repeats need not be refused, too
+                        self._tracker.block(now)  # refused: its repeats need not be refused, too
             elif binding.action in _REPEATABLE or self._commands.feed(key, now):
                 effects = self.model.press(key, now)
-                if any(isinstance(effect, (EmergencyStop, LayoutChanged)) for effect in effects) or binding.action == "drive.stop":
-                    self._tracker.block(now)            # a key that still repeats must not start again
+                if (
+                    any(isinstance(effect, (EmergencyStop, LayoutChanged)) for effect in effects)
+                    or binding.action == "drive.stop"
+                ):
+                    self._tracker.block(now)  # a key that still repeats must not start again
                 self._carry_out(effects)
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:
@@ -186,7 +190,9 @@ class TerminalProgram:
     def _draw(self, terminal: RawTerminal) -> None:
         now, monitor = time.monotonic(), self._monitor
         self._messages.extend(monitor.take_log())
-        fresh = [info if age(info, now) <= self._config.stale_after else None for info in (monitor.odom, monitor.status)]
+        fresh = [
+            info if age(info, now) <= self._config.stale_after else None for info in (monitor.odom, monitor.status)
+        ]
         view = RobotView(self._link_text, self._link.connected, monitor.mode, fresh[0], fresh[1])
         try:
             width, height = os.get_terminal_size(sys.stdout.fileno())
@@ -199,8 +205,10 @@ def main() -> int:
     """Run the node; returns the exit status."""
     arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator side in a terminal.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("teleop_terminal: it reads single keys and needs a terminal, but standard input or output is none.\n"
-              "Run it by scripts/teleop --terminal in a terminal or by ssh -t, not from a pipe or a launch file.", file=sys.stderr)
+        sys.stderr.write(
+            "teleop_terminal: it reads single keys and needs a terminal, but standard input or output is none.\n"
+            "Run it by scripts/teleop --terminal in a terminal or by ssh -t, not from a pipe or a launch file.\n"
+        )
         return 3
     try:
         config = load_config(arguments.config or resource("config/teleop.yaml"))
@@ -210,7 +218,7 @@ def main() -> int:
             notices: List[Effect] = program.model.set_layout(arguments.layout, time.monotonic())
             program._carry_out(effect for effect in notices if not isinstance(effect, PublishTwist))
     except TeleopError as error:
-        print(f"teleop_terminal: {error}", file=sys.stderr)
+        sys.stderr.write(f"teleop_terminal: {error}\n")
         return 2
     program.run(sys.stdin.fileno())
     return 0

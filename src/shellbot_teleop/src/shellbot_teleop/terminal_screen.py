@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the terminal version shows, as lines of text; no terminal is touched here."""
+
 from __future__ import annotations
 
 import math
@@ -12,13 +13,25 @@ from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
 
-Segment = Tuple[str, str]       # style, text
+Segment = Tuple[str, str]  # style, text
 Line = List[Segment]
 
-STYLES = {"": "", "title": "\x1b[1m", "muted": "\x1b[90m", "command": "\x1b[36m", "measured": "\x1b[32m", "held": "\x1b[30;46m",
-          "debug": "\x1b[90m", "info": "", "warn": "\x1b[33m", "error": "\x1b[31m", "fatal": "\x1b[31m", "stop": "\x1b[1;37;41m"}
+STYLES = {
+    "": "",
+    "title": "\x1b[1m",
+    "muted": "\x1b[90m",
+    "command": "\x1b[36m",
+    "measured": "\x1b[32m",
+    "held": "\x1b[30;46m",
+    "debug": "\x1b[90m",
+    "info": "",
+    "warn": "\x1b[33m",
+    "error": "\x1b[31m",
+    "fatal": "\x1b[31m",
+    "stop": "\x1b[1;37;41m",
+}
 _RESET = "\x1b[0m"
-_BAR = 20           # characters of a velocity bar, an even number
+_BAR = 20  # characters of a velocity bar, an even number
 
 
 @dataclass(frozen=True)
@@ -55,12 +68,17 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
     help_lines = key_help(model.keymap, model.layout, model.held, width)
     room = height - len(head) - 3
     if len(help_lines) > room:
-        help_lines = compact_key_help(model.keymap, model.layout, model.held, width)[:max(room, 0)]
+        help_lines = compact_key_help(model.keymap, model.layout, model.held, width)[: max(room, 0)]
     lines = head + [[]] + help_lines
     room = max(height - len(lines) - 1, 0)
     lines.append([("title", "Messages")])
-    lines += [[("muted", time.strftime("%H:%M:%S ", time.localtime(message.time)) + message.source + " "), (message.level, message.text.replace("\n", " "))]
-              for message in (messages[-room:] if room else ())]
+    lines += [
+        [
+            ("muted", time.strftime("%H:%M:%S ", time.localtime(message.time)) + message.source + " "),
+            (message.level, message.text.replace("\n", " ")),
+        ]
+        for message in (messages[-room:] if room else ())
+    ]
     return [cut(line, width) for line in lines[:height]]
 
 
@@ -72,7 +90,10 @@ def _head(model: CommandModel, robot: RobotView) -> List[Line]:
     first += [("", "   "), link]
     mode = robot.mode
     if model.stopped:
-        state: Line = [("stop", " EMERGENCY STOP "), ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}")]
+        state: Line = [
+            ("stop", " EMERGENCY STOP "),
+            ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}"),
+        ]
     elif mode is None:
         state = [("warn", "No mode yet: waiting for the action manager (scripts/sim starts it).")]
     elif mode.target and mode.target != mode.name:
@@ -97,11 +118,18 @@ def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
     measured = odom.velocity if odom is not None else (math.nan,) * 3
     twist = (model.twist.x, model.twist.y, model.twist.yaw)
     lines: List[Line] = [[("muted", f"{'':9}{'commanded':>{_BAR + 9}} {'measured':>9} {'limit':>7}")]]
-    for name, unit, command, value, limit in zip(("forward", "sideways", "turn"), ("m/s", "m/s", "rad/s"), twist, measured,
-                                                 model.limits.velocity):
+    for name, unit, command, value, limit in zip(
+        ("forward", "sideways", "turn"), ("m/s", "m/s", "rad/s"), twist, measured, model.limits.velocity
+    ):
         shown = f"{value:+9.2f}" if math.isfinite(value) else f"{'-':>9}"
-        lines.append([("", f"{name:9}"), ("command", f"{_bar(command, limit)} {command:+7.2f}"), ("measured", f" {shown}"),
-                      ("muted", f" {limit:7.2f} {unit}")])
+        lines.append(
+            [
+                ("", f"{name:9}"),
+                ("command", f"{_bar(command, limit)} {command:+7.2f}"),
+                ("measured", f" {shown}"),
+                ("muted", f" {limit:7.2f} {unit}"),
+            ]
+        )
     return lines
 
 
@@ -112,8 +140,15 @@ def _pose(robot: RobotView) -> List[Line]:
     else:
         roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
         x, y, z = odom.position
-        lines = [[("", f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "
-                       f"roll {roll:+.1f}  pitch {pitch:+.1f} deg")]]
+        lines = [
+            [
+                (
+                    "",
+                    f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "
+                    f"roll {roll:+.1f}  pitch {pitch:+.1f} deg",
+                )
+            ]
+        ]
     if robot.status is not None and robot.status.holding:
         lines.append([("warn", f"joints hold: {robot.status.text}")])
     return lines
@@ -156,10 +191,13 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
         lines.append([("title", title)])
         for start in range(0, len(entries), per_line):
             line: Line = []
-            for keys, text in entries[start:start + per_line]:
+            for keys, text in entries[start : start + per_line]:
                 caps = " ".join(key_label(key) for key in keys)
                 marked = any(key in held for key in keys)
-                line += [("held" if marked else "command", caps), ("", f" {text}".ljust(max(column - len(caps), len(text) + 2)))]
+                line += [
+                    ("held" if marked else "command", caps),
+                    ("", f" {text}".ljust(max(column - len(caps), len(text) + 2))),
+                ]
             lines.append(line)
     return lines
 
@@ -179,6 +217,9 @@ def cut(line: Line, width: int) -> Line:
 
 
 def ansi(lines: Sequence[Line]) -> str:
-    """Text that draws the lines from the top left corner, without flicker: each line is overwritten, its rest erased."""
-    drawn = ["".join(f"{STYLES[style]}{text}{_RESET if STYLES[style] else ''}" for style, text in line) + "\x1b[K" for line in lines]
+    """Text that draws the lines from the top left corner; lines are overwritten, not erased, so nothing flickers."""
+    drawn = [
+        "".join(f"{STYLES[style]}{text}{_RESET if STYLES[style] else ''}" for style, text in line) + "\x1b[K"
+        for line in lines
+    ]
     return "\x1b[H" + "\r\n".join(drawn) + "\x1b[J"

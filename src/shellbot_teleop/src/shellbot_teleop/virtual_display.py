@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An X server without a screen, and a keyboard on it whose events go the way of real ones: for tests and measurements."""
+"""An X server without a screen and a keyboard on it whose events go the way of real ones."""
+
 from __future__ import annotations
 
 import contextlib
@@ -12,8 +13,15 @@ from typing import Iterator, List
 
 from shellbot_teleop.errors import TeleopError
 
-_KEYSYMS = {"Space": "space", "PageUp": "Prior", "PageDown": "Next", "Plus": "KP_Add", "Minus": "minus", "Enter": "Return",
-            "Backspace": "BackSpace"}
+_KEYSYMS = {
+    "Space": "space",
+    "PageUp": "Prior",
+    "PageDown": "Next",
+    "Plus": "KP_Add",
+    "Minus": "minus",
+    "Enter": "Return",
+    "Backspace": "BackSpace",
+}
 
 
 class DisplayError(TeleopError, RuntimeError):
@@ -42,8 +50,12 @@ def virtual_display(size: str = "1500x1000x24") -> Iterator[str]:
     if shutil.which("Xvfb") is None:
         raise DisplayError("Xvfb is missing: install the package xvfb (scripts/setup does).")
     reader, writer = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
-                              pass_fds=[writer], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
+        pass_fds=[writer],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     os.close(writer)
     try:
         with os.fdopen(reader) as pipe:
@@ -82,7 +94,7 @@ class XKeyboard:
         self._x11.XFlush.argtypes = self._x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
         self._x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
         self._x11.XDefaultRootWindow.restype = ctypes.c_ulong
-        self._x11.XQueryTree.argtypes = [ctypes.c_void_p, ctypes.c_ulong] + [ctypes.c_void_p] * 4
+        self._x11.XQueryTree.argtypes = [ctypes.c_void_p, ctypes.c_ulong, *[ctypes.c_void_p] * 4]
         self._xtst.XTestFakeKeyEvent.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_ulong]
         self._display = self._x11.XOpenDisplay(display.encode())
         if not self._display:
@@ -113,8 +125,14 @@ class XKeyboard:
         """Count the windows on the display: more than before when a program has opened its own."""
         root, parent, count = ctypes.c_ulong(), ctypes.c_ulong(), ctypes.c_uint()
         children = ctypes.POINTER(ctypes.c_ulong)()
-        self._x11.XQueryTree(self._display, self._x11.XDefaultRootWindow(self._display), ctypes.byref(root),
-                             ctypes.byref(parent), ctypes.byref(children), ctypes.byref(count))
+        self._x11.XQueryTree(
+            self._display,
+            self._x11.XDefaultRootWindow(self._display),
+            ctypes.byref(root),
+            ctypes.byref(parent),
+            ctypes.byref(children),
+            ctypes.byref(count),
+        )
         if children:
             self._x11.XFree(children)
         return count.value

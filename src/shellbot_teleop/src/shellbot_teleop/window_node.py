@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Node `teleop_window`: the operator's window joined to ROS."""
+
 from __future__ import annotations
 
 import os
@@ -28,9 +29,11 @@ from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.x_display import answers
 
-NO_DISPLAY = ("teleop_window: there is no display to open the window on (DISPLAY is empty or its server does not answer).\n"
-              "Use the terminal version instead:  scripts/teleop --terminal\n"
-              "or log in with  ssh -X  and start the window again.")
+NO_DISPLAY = (
+    "teleop_window: there is no display to open the window on (DISPLAY is empty or its server does not answer).\n"
+    "Use the terminal version instead:  scripts/teleop --terminal\n"
+    "or log in with  ssh -X  and start the window again."
+)
 
 
 class Bridge(QObject):
@@ -85,8 +88,12 @@ class WindowProgram:
             self.window.show_link(event.connected, event.text)
             self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
             if event.connected and self._gains is None:
-                self._gains = GainsClient(self._gains_server, self.bridge.gains_groups.emit, self.bridge.gains_values.emit,
-                                          self.bridge.gains_state.emit)
+                self._gains = GainsClient(
+                    self._gains_server,
+                    self.bridge.gains_groups.emit,
+                    self.bridge.gains_values.emit,
+                    self.bridge.gains_state.emit,
+                )
                 self._gains.start()
             if event.ended:
                 self.window.close()
@@ -126,15 +133,16 @@ def main() -> int:
         config = load_config(arguments.config or resource("config/teleop.yaml"))
         keymap = load_keymap(arguments.keymap or resource("config/keymap.yaml"))
     except TeleopError as error:
-        print(f"teleop_window: {error}", file=sys.stderr)
+        sys.stderr.write(f"teleop_window: {error}\n")
         return 2
     if not has_display():
-        print(NO_DISPLAY, file=sys.stderr)
+        sys.stderr.write(NO_DISPLAY + "\n")
         return 3
     application = QApplication(sys.argv[:1])
     program = WindowProgram(config, keymap)
     if arguments.layout:
         program.controller.set_layout(arguments.layout)
+
     def end_if_asked() -> None:
         if ending.is_set():
             program.window.close()

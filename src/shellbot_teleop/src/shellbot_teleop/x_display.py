@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Does an X display answer? Asked before Qt, which aborts the process when it does not."""
+
 from __future__ import annotations
 
 import ctypes
@@ -7,10 +8,10 @@ import ctypes.util
 
 
 def answers(display: str) -> bool:
-    """Tell whether the X server of a display (such as ``:0`` or ``host:10.0``) accepts us, with its cookie if it asks for one."""
+    """Tell whether the X server of a display (such as ``:0`` or ``host:10.0``) accepts us."""
     library = ctypes.util.find_library("X11")
     if library is None:
-        return True         # nobody to ask: let Qt try
+        return True  # nobody to ask: let Qt try
     x11 = ctypes.CDLL(library)
     x11.XOpenDisplay.restype = ctypes.c_void_p
     connection = x11.XOpenDisplay(display.encode())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The robot's end of the operator's topics and services, played by the test over a real roscore."""
+
 from __future__ import annotations
 
 import threading
@@ -7,10 +8,11 @@ import time
 
 import rospy
 from geometry_msgs.msg import Pose, Twist
-from shellbot_msgs.msg import Mode, UpperShells, Walkspace
-from shellbot_msgs.srv import RequestMode, RequestModeResponse
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger, TriggerResponse
+
+from shellbot_msgs.msg import Mode, UpperShells, Walkspace
+from shellbot_msgs.srv import RequestMode, RequestModeResponse
 
 
 class RobotDouble:
@@ -18,10 +20,17 @@ class RobotDouble:
 
     def __init__(self):
         self.lock = threading.Condition()
-        self.heard = []        # (time, topic, message)
-        for topic, kind in (("cmd_vel", Twist), ("body_pose", Pose), ("upper_shells", UpperShells), ("gait", String),
-                            ("emergency_stop", Bool)):
-            rospy.Subscriber(topic, kind, lambda message, topic=topic: self.hear(topic, message), queue_size=100, tcp_nodelay=True)
+        self.heard = []  # (time, topic, message)
+        for topic, kind in (
+            ("cmd_vel", Twist),
+            ("body_pose", Pose),
+            ("upper_shells", UpperShells),
+            ("gait", String),
+            ("emergency_stop", Bool),
+        ):
+            rospy.Subscriber(
+                topic, kind, lambda message, topic=topic: self.hear(topic, message), queue_size=100, tcp_nodelay=True
+            )
         self.mode = rospy.Publisher("mode", Mode, queue_size=1, latch=True)
         self.walkspace = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self.stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)

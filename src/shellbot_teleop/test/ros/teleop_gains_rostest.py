@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The gains client against the real gains node: description, change, refusal-free round trip, restart."""
+
 from __future__ import annotations
 
 import sys
@@ -28,8 +29,12 @@ class TeleopGainsTest(unittest.TestCase):
             with changed:
                 return bool(changed.wait_for(condition, timeout=timeout))
 
-        client = GainsClient("gains", lambda found: note(lambda: groups.append(found)), lambda found: note(lambda: values.update(found)),
-                             lambda there, text: note(lambda: states.append((there, text))))
+        client = GainsClient(
+            "gains",
+            lambda found: note(lambda: groups.append(found)),
+            lambda found: note(lambda: values.update(found)),
+            lambda there, text: note(lambda: states.append((there, text))),
+        )
         client.start()
         self.assertTrue(wait(lambda: groups and values and states and states[-1][0]), (groups, values, states))
         names = {parameter.name: parameter for group in groups[0] for parameter in group.parameters}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The terminal node from bytes to topics, on a pseudo terminal."""
+
 from __future__ import annotations
 
 import os
@@ -48,7 +49,7 @@ class TeleopTerminalTest(unittest.TestCase):
         robot = self.robot
         self.terminal.type(b"w")
         self.assertTrue(robot.wait(lambda: robot.twists))
-        time.sleep(0.25)                    # the repeat delay of the keyboard
+        time.sleep(0.25)  # the repeat delay of the keyboard
         for _ in range(15):
             self.terminal.type(b"w")
             time.sleep(0.04)
@@ -76,9 +77,12 @@ class TeleopTerminalTest(unittest.TestCase):
             self.terminal.type(b" ")
             self.assertTrue(robot.wait(lambda: robot.zeros))
             to_stop.append(robot.zeros[0] - stopped)
-            time.sleep(0.25)                # longer than repeat_hold: the next press is a new one
+            time.sleep(0.25)  # longer than repeat_hold: the next press is a new one
             self.assertEqual(len(robot.zeros), 1)
-        press, stop = summarise("terminal: key press to cmd_vel", to_press), summarise("terminal: Space to zero", to_stop)
+        press, stop = (
+            summarise("terminal: key press to cmd_vel", to_press),
+            summarise("terminal: Space to zero", to_stop),
+        )
         print("\n".join(["", HEADER, press.row(), stop.row()]))
         self.assertLess(press.p99_ms, 60.0)
         self.assertLess(stop.p99_ms, 100.0)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The window node from key to topic: latency, one zero, silence, services, limits, late roscore."""
+
 from __future__ import annotations
 
 import math
@@ -20,15 +21,18 @@ from roslib.packages import find_node
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from robot_double import RobotDouble
-from shellbot_msgs.msg import Mode
 from shellbot_teleop.latency import HEADER, summarise
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+
+from shellbot_msgs.msg import Mode
 
 PRESSES = 40
 
 
 def start_window(display, **environment):
-    return subprocess.Popen([find_node("shellbot_teleop", "teleop_window")[0]], env=dict(os.environ, DISPLAY=display, **environment))
+    return subprocess.Popen(
+        [find_node("shellbot_teleop", "teleop_window")[0]], env=dict(os.environ, DISPLAY=display, **environment)
+    )
 
 
 def until(condition, timeout=20.0):
@@ -102,8 +106,11 @@ class TeleopWindowTest(unittest.TestCase):
             time.sleep(0.1)
             self.assertEqual(len(self.robot.zeros), 1)
             self.assertEqual(self.robot.twists[-1][1], (0.0, 0.0, 0.0), "something was published after the zero")
-            self.assertEqual(self.robot.twists[0][1], (0.2, 0.0, 0.0))      # half of the walkspace's 0.4 m/s
-        press, zero = summarise("window: key press to cmd_vel", to_press), summarise("window: key release to zero", to_zero)
+            self.assertEqual(self.robot.twists[0][1], (0.2, 0.0, 0.0))  # half of the walkspace's 0.4 m/s
+        press, zero = (
+            summarise("window: key press to cmd_vel", to_press),
+            summarise("window: key release to zero", to_zero),
+        )
         print("\n".join(["", HEADER, press.row(), zero.row()]))
         self.assertLess(press.p99_ms, 60.0)
         self.assertLess(zero.p99_ms, 100.0)
@@ -133,7 +140,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.0025, places=4)
         tap("n")
         self.assertTrue(robot.wait(lambda: robot.of("gait")))
-        self.assertEqual(robot.of("gait")[0][1].data, "ripple")       # after the walkspace's tripod
+        self.assertEqual(robot.of("gait")[0][1].data, "ripple")  # after the walkspace's tripod
         # A walkspace that cannot be used leaves the last good one.
         robot.publish_walkspace(math.nan, 0.3, 1.0)
         time.sleep(0.3)
@@ -178,7 +185,9 @@ class LateMasterTest(unittest.TestCase):
                 time.sleep(2.5)
                 self.assertIsNone(window.poll(), "the window ended without a roscore")
                 for _ in range(2):
-                    core = subprocess.Popen(["roscore", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    core = subprocess.Popen(
+                        ["roscore", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                    )
                     try:
                         self.assertTrue(until(lambda: publishes_cmd_vel(master), 20.0), "the window did not connect")
                     finally:
@@ -191,6 +200,7 @@ class LateMasterTest(unittest.TestCase):
 
 def free_port():
     import socket
+
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         return probe.getsockname()[1]
@@ -198,7 +208,9 @@ def free_port():
 
 class Tests(unittest.TestSuite):
     def __init__(self):
-        super().__init__([unittest.defaultTestLoader.loadTestsFromTestCase(case) for case in (TeleopWindowTest, LateMasterTest)])
+        super().__init__(
+            [unittest.defaultTestLoader.loadTestsFromTestCase(case) for case in (TeleopWindowTest, LateMasterTest)]
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Sliders of body pose and upper shells, and the choice of the gait."""
+
 from __future__ import annotations
 
 import math
@@ -12,8 +13,14 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.qt.widgets import ChoiceRow, ValueSlider, button, label
 
 # axis of the pose vector, name, factor to the shown unit, unit, decimals
-_POSE_SLIDERS = ((3, "roll", 180.0 / math.pi, "°", 1), (4, "pitch", 180.0 / math.pi, "°", 1), (5, "yaw", 180.0 / math.pi, "°", 1),
-                 (2, "height", 1000.0, "mm", 0), (0, "shift x", 1000.0, "mm", 0), (1, "shift y", 1000.0, "mm", 0))
+_POSE_SLIDERS = (
+    (3, "roll", 180.0 / math.pi, "°", 1),
+    (4, "pitch", 180.0 / math.pi, "°", 1),
+    (5, "yaw", 180.0 / math.pi, "°", 1),
+    (2, "height", 1000.0, "mm", 0),
+    (0, "shift x", 1000.0, "mm", 0),
+    (1, "shift y", 1000.0, "mm", 0),
+)
 _SHELL_SLIDERS = ((0, "height", 1000.0, "mm", 0), (1, "opening", 180.0 / math.pi, "°", 1))
 
 

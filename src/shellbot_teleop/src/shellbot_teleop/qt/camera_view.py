@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The camera's picture, as large as fits."""
+
 from __future__ import annotations
 
 from typing import Optional
@@ -29,7 +30,7 @@ class CameraView(QWidget):
         if count == self._count or not self.isVisible():
             return
         self._count = count
-        self._pixels = pixels           # QImage does not copy: keep the array
+        self._pixels = pixels  # QImage does not copy: keep the array
         if pixels is None:
             self._image = None
         else:
@@ -55,7 +56,11 @@ class CameraView(QWidget):
         if self._image is None:
             painter.setPen(theme.colour(theme.MUTED))
             painter.setFont(theme.font(10))
-            painter.drawText(self.rect(), Qt.AlignCenter, "No picture on camera/image_raw yet.\nThe simulator sends one while this page is seen.")
+            painter.drawText(
+                self.rect(),
+                Qt.AlignCenter,
+                "No picture on camera/image_raw yet.\nThe simulator sends one while this page is seen.",
+            )
             return
         scale = min(self.width() / self._image.width(), self.height() / self._image.height())
         width, height = scale * self._image.width(), scale * self._image.height()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Between the window's events and the command model: keys, timers, focus."""
+
 from __future__ import annotations
 
 import time
-from typing import Callable, Iterable, Optional
+from typing import Any, Callable, Iterable
 
 from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
@@ -36,12 +37,17 @@ class OperatorController(QObject):
         Steady clock, s.
     """
 
-    changed = Signal()              # keys held, layout, scale, gait, pose
-    noticed = Signal(object)        # a Notice for the log
+    changed = Signal()  # keys held, layout, scale, gait, pose
+    noticed = Signal(object)  # a Notice for the log
     quit_requested = Signal()
 
-    def __init__(self, model: CommandModel, config: TeleopConfig, execute: Callable[[Effect], None],
-                 clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        model: CommandModel,
+        config: TeleopConfig,
+        execute: Callable[[Effect], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         super().__init__()
         self.model = model
         self._execute = execute
@@ -49,7 +55,7 @@ class OperatorController(QObject):
         self._keys = PressedKeys()
         self._grace = ReleaseGrace(config.release_grace)
         self._grace_ms = max(1, round(config.release_grace * 1000))
-        self._window: Optional[QWidget] = None
+        self._window: Any = None  # the QWidget once watched
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.PreciseTimer)
         self._timer.setInterval(round(config.period * 1000))
@@ -71,17 +77,29 @@ class OperatorController(QObject):
         kind = event.type()
         if kind == QEvent.WindowDeactivate and watched is self._window:
             self.drop_all()
-        elif kind == QEvent.MouseButtonPress and self.editing and isinstance(watched, QWidget) \
-                and not isinstance(watched, (QLineEdit, QAbstractSpinBox)):
-            self._window.setFocus()     # a click anywhere else gives the keys back to the robot
-        elif kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride) and isinstance(watched, QWidget) \
-                and self._window is not None and watched.window() is self._window:
+        elif (
+            kind == QEvent.MouseButtonPress
+            and self.editing
+            and isinstance(watched, QWidget)
+            and not isinstance(watched, (QLineEdit, QAbstractSpinBox))
+        ):
+            self._window.setFocus()  # a click anywhere else gives the keys back to the robot
+        elif (
+            kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride)
+            and isinstance(watched, QWidget)
+            and self._window is not None
+            and watched.window() is self._window
+        ):
             return self._key_event(kind, event)
         return super().eventFilter(watched, event)
 
     def _key_event(self, kind: int, event: QEvent) -> bool:
         if kind == QEvent.KeyRelease:
-            name = self._keys.release(event.nativeScanCode(), event.key(), event.modifiers()) if not event.isAutoRepeat() else None
+            name = (
+                self._keys.release(event.nativeScanCode(), event.key(), event.modifiers())
+                if not event.isAutoRepeat()
+                else None
+            )
             if name is not None:
                 self.key_up(name)
             return not self.editing
@@ -93,7 +111,7 @@ class OperatorController(QObject):
                 self._window.setFocus()
             return False
         if kind == QEvent.ShortcutOverride:
-            event.accept()          # no widget may take it as its shortcut; the press follows
+            event.accept()  # no widget may take it as its shortcut; the press follows
             return True
         if not event.isAutoRepeat():
             self.key_down(name)
@@ -115,7 +133,7 @@ class OperatorController(QObject):
         now = self._clock()
         for name in self._grace.due(now):
             self.carry_out(self.model.release(name, now))
-        if self._grace.waiting:     # a timer may fire a moment early
+        if self._grace.waiting:  # a timer may fire a moment early
             QTimer.singleShot(2, Qt.PreciseTimer, self._release_due)
 
     def drop_all(self) -> None:

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: MIT
 """The PD gains page: built from what the dynamic_reconfigure server describes."""
+
 from __future__ import annotations
 
-from typing import Dict, Mapping, Tuple
+from typing import Any, Callable, Dict, Mapping, Tuple
 
 from python_qt_binding.QtCore import QObject, Qt, QTimer, Signal
-from python_qt_binding.QtWidgets import QCheckBox, QDoubleSpinBox, QGridLayout, QScrollArea, QSlider, QVBoxLayout, QWidget
+from python_qt_binding.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QScrollArea,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
 
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import label
 
-_SEND_AFTER_MS = 80     # a dragged slider sends its newest value, not every one
+_SEND_AFTER_MS = 80  # a dragged slider sends its newest value, not every one
 
 
 class GainRow(QObject):
@@ -24,10 +33,13 @@ class GainRow(QObject):
         super().__init__()
         self._parameter = parameter
         name = label(parameter.label, muted=True)
-        tip = f"{parameter.help}\n{parameter.name}: {parameter.low:g} .. {parameter.high:g}, default {parameter.default:g}".strip()
+        bounds = f"{parameter.low:g} .. {parameter.high:g}, default {parameter.default:g}"
+        tip = f"{parameter.help}\n{parameter.name}: {bounds}".strip()
         name.setToolTip(tip)
         grid.addWidget(name, row, 0)
-        self._check = self._slider = self._field = None
+        self._check: Any = None
+        self._slider: Any = None
+        self._field: Any = None
         if parameter.kind == "bool":
             self._check = QCheckBox()
             self._check.setFocusPolicy(Qt.NoFocus)
@@ -45,7 +57,7 @@ class GainRow(QObject):
         self._field.setFont(theme.font(9, mono=True))
         self._field.setDecimals(0 if parameter.kind == "int" else 3)
         self._field.setRange(parameter.low, parameter.high)
-        self._field.setKeyboardTracking(False)      # sent when the number is finished, not digit by digit
+        self._field.setKeyboardTracking(False)  # sent when the number is finished, not digit by digit
         self._field.valueChanged.connect(self._on_field)
         for widget in (self._slider, self._field):
             widget.setToolTip(tip)
@@ -62,7 +74,7 @@ class GainRow(QObject):
             self._quietly(self._slider, lambda: self._slider.setValue(self._position(value)))
 
     @staticmethod
-    def _quietly(widget: QWidget, change: object) -> None:
+    def _quietly(widget: QWidget, change: Callable[[], None]) -> None:
         widget.blockSignals(True)
         change()
         widget.blockSignals(False)
@@ -86,7 +98,7 @@ class GainRow(QObject):
 class GainsPanel(QWidget):
     """All groups of the server under each other; empty with a sentence while there is no server."""
 
-    changed = Signal(dict)      # name to value, to be sent
+    changed = Signal(dict)  # name to value, to be sent
 
     def __init__(self) -> None:
         super().__init__()

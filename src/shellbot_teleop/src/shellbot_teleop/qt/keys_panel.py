@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Key help, drawn from the key map; keys that are held light up."""
+
 from __future__ import annotations
 
 from typing import Dict, FrozenSet, List
@@ -12,9 +13,11 @@ from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import label
 
-_CAP = ("border-radius: 4px; padding: 1px 5px; min-width: 15px; font-weight: 600;"
-        " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};")
-_SHORT = 16      # letters of a text that fits twice beside each other
+_CAP = (
+    "border-radius: 4px; padding: 1px 5px; min-width: 15px; font-weight: 600;"
+    " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};"
+)
+_SHORT = 16  # letters of a text that fits twice beside each other
 
 
 class KeysPanel(QWidget):
@@ -75,8 +78,11 @@ class KeysPanel(QWidget):
         self._area.setWidget(page)
 
     def _help(self, layout: str, group: str, action: str) -> str:
-        return next(binding.help for binding in self._keymap.in_layout(layout)
-                    if binding.action == action and binding.group == group)
+        return next(
+            binding.help
+            for binding in self._keymap.in_layout(layout)
+            if binding.action == action and binding.group == group
+        )
 
     def _cap_row(self, keys: List[str]) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -93,8 +99,11 @@ class KeysPanel(QWidget):
         return row
 
     def _paint(self, key: str, held: bool) -> None:
-        colours = {"border": theme.ACCENT, "ground": theme.ACCENT, "text": "#06202e"} if held else \
-            {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
+        colours = (
+            {"border": theme.ACCENT, "ground": theme.ACCENT, "text": "#06202e"}
+            if held
+            else {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
+        )
         self._caps[key].setStyleSheet(_CAP.format(**colours))
 
     def show_held(self, held: FrozenSet[str]) -> None:

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: MIT
 """The window: panels around the command model; refreshed at a fixed, low rate from what is known of the robot."""
+
 from __future__ import annotations
 
 import time
-from typing import Dict, Optional
+from typing import Any, Dict
 
 from python_qt_binding.QtCore import Qt, QTimer
-from python_qt_binding.QtWidgets import QHBoxLayout, QMainWindow, QScrollArea, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from python_qt_binding.QtWidgets import (
+    QHBoxLayout,
+    QMainWindow,
+    QScrollArea,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
@@ -31,8 +40,11 @@ def _tips(keymap: Keymap) -> Dict[str, str]:
     """Tool tips of buttons: the keys that do the same."""
     layout = keymap.default_layout
     actions = {binding.action for binding in keymap.bindings}
-    return {action: "Key " + " or ".join(key_label(key) for key in keymap.keys_of(layout, action)) for action in actions
-            if keymap.keys_of(layout, action)}
+    return {
+        action: "Key " + " or ".join(key_label(key) for key in keymap.keys_of(layout, action))
+        for action in actions
+        if keymap.keys_of(layout, action)
+    }
 
 
 class TeleopWindow(QMainWindow):
@@ -145,7 +157,9 @@ class TeleopWindow(QMainWindow):
     def _connect_signals(self) -> None:
         controller = self._controller
         self.mode.asked.connect(controller.perform)
-        self.stop.pressed.connect(lambda: controller.perform("safety.emergency_stop"))     # on the press, not on the release
+        self.stop.pressed.connect(
+            lambda: controller.perform("safety.emergency_stop")
+        )  # on the press, not on the release
         self.rearm.clicked.connect(lambda: controller.perform("safety.rearm"))
         self.layouts.chosen.connect(controller.set_layout)
         self.speed.moved.connect(controller.set_scale)
@@ -186,7 +200,7 @@ class TeleopWindow(QMainWindow):
             self.speed.show_value(model.scale)
         self.body.show_model(model)
 
-    def _fresh(self, info: Optional[object]) -> Optional[object]:
+    def _fresh(self, info: Any) -> Any:
         return info if age(info, time.monotonic()) <= self._config.stale_after else None
 
     def refresh(self) -> None:

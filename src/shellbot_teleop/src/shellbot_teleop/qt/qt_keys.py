@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Qt key events to the names of the key map."""
+
 from __future__ import annotations
 
 from typing import Dict, Optional
@@ -7,16 +8,40 @@ from typing import Dict, Optional
 from python_qt_binding.QtCore import Qt
 
 _NAMED = {
-    Qt.Key_Up: "Up", Qt.Key_Down: "Down", Qt.Key_Left: "Left", Qt.Key_Right: "Right", Qt.Key_PageUp: "PageUp",
-    Qt.Key_PageDown: "PageDown", Qt.Key_Home: "Home", Qt.Key_End: "End", Qt.Key_Insert: "Insert", Qt.Key_Delete: "Delete",
-    Qt.Key_Space: "Space", Qt.Key_Escape: "Escape", Qt.Key_Tab: "Tab", Qt.Key_Backtab: "Tab", Qt.Key_Return: "Enter",
-    Qt.Key_Enter: "Enter", Qt.Key_Backspace: "Backspace", Qt.Key_Plus: "Plus", Qt.Key_Equal: "Plus", Qt.Key_Minus: "Minus",
+    Qt.Key_Up: "Up",
+    Qt.Key_Down: "Down",
+    Qt.Key_Left: "Left",
+    Qt.Key_Right: "Right",
+    Qt.Key_PageUp: "PageUp",
+    Qt.Key_PageDown: "PageDown",
+    Qt.Key_Home: "Home",
+    Qt.Key_End: "End",
+    Qt.Key_Insert: "Insert",
+    Qt.Key_Delete: "Delete",
+    Qt.Key_Space: "Space",
+    Qt.Key_Escape: "Escape",
+    Qt.Key_Tab: "Tab",
+    Qt.Key_Backtab: "Tab",
+    Qt.Key_Return: "Enter",
+    Qt.Key_Enter: "Enter",
+    Qt.Key_Backspace: "Backspace",
+    Qt.Key_Plus: "Plus",
+    Qt.Key_Equal: "Plus",
+    Qt.Key_Minus: "Minus",
     Qt.Key_Underscore: "Minus",
 }
 # What the keypad sends with NumLock off: the digits printed on it.
 _KEYPAD = {
-    Qt.Key_Insert: "0", Qt.Key_End: "1", Qt.Key_Down: "2", Qt.Key_PageDown: "3", Qt.Key_Left: "4", Qt.Key_Clear: "5",
-    Qt.Key_Right: "6", Qt.Key_Home: "7", Qt.Key_Up: "8", Qt.Key_PageUp: "9",
+    Qt.Key_Insert: "0",
+    Qt.Key_End: "1",
+    Qt.Key_Down: "2",
+    Qt.Key_PageDown: "3",
+    Qt.Key_Left: "4",
+    Qt.Key_Clear: "5",
+    Qt.Key_Right: "6",
+    Qt.Key_Home: "7",
+    Qt.Key_Up: "8",
+    Qt.Key_PageUp: "9",
 }
 
 
@@ -58,7 +83,7 @@ class PressedKeys:
 
     @staticmethod
     def _identity(scan_code: int, key: int) -> int:
-        return scan_code if scan_code > 1 else -key       # synthetic events have no scan code
+        return scan_code if scan_code > 1 else -key  # synthetic events have no scan code
 
     def press(self, scan_code: int, key: int, modifiers: Qt.KeyboardModifiers) -> Optional[str]:
         """Name of a key that goes down."""

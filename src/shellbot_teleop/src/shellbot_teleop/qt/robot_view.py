@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """3D feedback: ground, trail, body, legs and feet; turned with the mouse, zoomed with its wheel."""
+
 from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Deque, Optional, Tuple
+from typing import Any, Deque, Optional, Tuple
 
 import numpy as np
 from python_qt_binding.QtCore import QPointF, QRectF, Qt
@@ -16,8 +17,8 @@ from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.qt import theme
 from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
 
-_TRAIL_STEP = 0.01      # m between two points of the trail
-_ARROW_SECONDS = 1.0    # an arrow is as long as the way of this time
+_TRAIL_STEP = 0.01  # m between two points of the trail
+_ARROW_SECONDS = 1.0  # an arrow is as long as the way of this time
 
 
 class RobotView(QWidget):
@@ -43,18 +44,18 @@ class RobotView(QWidget):
             x, y = odom.position[:2]
             if not self._trail or math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > _TRAIL_STEP:
                 if self._trail and math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > 0.5:
-                    self._trail.clear()     # the simulation was reset
+                    self._trail.clear()  # the simulation was reset
                 self._trail.append((x, y))
         if self.isVisible():
             self.update()
 
     # ------------------------------------------------------------------ mouse
 
-    def mousePressEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+    def mousePressEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
         """Qt's hook: begin to turn."""
         self._drag = event.pos()
 
-    def mouseMoveEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+    def mouseMoveEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
         """Qt's hook: turn."""
         if self._drag is not None:
             self._view = self._view.turned(event.pos().x() - self._drag.x(), event.pos().y() - self._drag.y())
@@ -71,7 +72,7 @@ class RobotView(QWidget):
         self._view = scene.Viewpoint() if self._view.elevation > 1.5 else above
         self.update()
 
-    def wheelEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+    def wheelEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
         """Qt's hook: zoom."""
         self._zoom = min(max(self._zoom * math.exp(event.angleDelta().y() / 800.0), 0.3), 4.0)
         self.update()
@@ -114,7 +115,9 @@ class RobotView(QWidget):
             if length < 0.01:
                 continue
             direction = np.array([x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw), 0.0])
-            start = np.array([pose.position[0], pose.position[1], 0.0]) + direction / length * (scene.BODY_RADIUS + 0.02)
+            start = np.array([pose.position[0], pose.position[1], 0.0]) + direction / length * (
+                scene.BODY_RADIUS + 0.02
+            )
             tip = start + direction * _ARROW_SECONDS
             side = np.array([-direction[1], direction[0], 0.0]) / length * 0.02
             back = tip - direction / length * 0.035
@@ -147,8 +150,12 @@ class RobotView(QWidget):
                 painter.drawText(QRectF(spot.x() + 8, spot.y() - 2, 20, 14), Qt.AlignLeft, str(number))
         painter.setBrush(theme.colour(theme.RAISED, 235))
         painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
-        outline = [scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(6) * math.pi / 3]
-        dome = np.vstack([scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(24) * math.pi / 12])
+        outline = [scene.circle(scene.BODY_RADIUS)] + [
+            scene.dome_meridian(angle) for angle in np.arange(6) * math.pi / 3
+        ]
+        dome = np.vstack(
+            [scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(24) * math.pi / 12]
+        )
         hull = self._hull(self._points(pose.to_world(dome), centre))
         painter.drawPolygon(hull)
         painter.setBrush(Qt.NoBrush)
@@ -167,8 +174,14 @@ class RobotView(QWidget):
         def half(sequence: list) -> list:
             chain: list = []
             for x, y in sequence:
-                while len(chain) > 1 and ((chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
-                                          - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])) <= 0:
+                while (
+                    len(chain) > 1
+                    and (
+                        (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
+                        - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])
+                    )
+                    <= 0
+                ):
                     chain.pop()
                 chain.append((x, y))
             return chain[:-1]

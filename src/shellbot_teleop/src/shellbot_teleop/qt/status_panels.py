@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Panels that show the robot's state: mode, velocities, pose, log."""
+
 from __future__ import annotations
 
 import html
 import math
 import time
-from typing import Dict, Optional
+from typing import Dict, List, Optional
 
 from python_qt_binding.QtCore import Qt, Signal
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QProgressBar
@@ -16,14 +17,19 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
 
-MODE_BUTTONS = (("Stand", "mode.stand"), ("Hexapod", "mode.hexapod"), ("Shell", "mode.shell"), ("Sit", "mode.sit"),
-                ("Relax", "mode.relax"))
+MODE_BUTTONS = (
+    ("Stand", "mode.stand"),
+    ("Hexapod", "mode.hexapod"),
+    ("Shell", "mode.shell"),
+    ("Sit", "mode.sit"),
+    ("Relax", "mode.relax"),
+)
 
 
 class ModePanel(Card):
     """Mode, progress of a transition, the robot's sentence, and buttons to ask for another mode."""
 
-    asked = Signal(str)       # action name
+    asked = Signal(str)  # action name
 
     def __init__(self, tips: Dict[str, str]) -> None:
         super().__init__("Mode")
@@ -91,9 +97,11 @@ class VelocityPanel(Card):
             bar.show_values(commanded, value, limit)
         x, y, yaw = limits.velocity
         source = f"gait {limits.gait}" if limits.measured else "cautious, no walkspace yet"
-        self._legend.setText(f'<span style="color:{theme.ACCENT}">■</span> commanded &nbsp; '
-                             f'<span style="color:{theme.GOOD}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
-                             f"{yaw:.2f} rad/s ({source})")
+        self._legend.setText(
+            f'<span style="color:{theme.ACCENT}">■</span> commanded &nbsp; '
+            f'<span style="color:{theme.GOOD}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
+            f"{yaw:.2f} rad/s ({source})"
+        )
 
 
 class PosePanel(Card):
@@ -105,9 +113,16 @@ class PosePanel(Card):
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(4)
         self._values: Dict[str, QLabel] = {}
-        for index, (name, tip) in enumerate((("x", "forward in odom"), ("y", "left in odom"), ("yaw", "heading in odom"),
-                                             ("height", "body above ground"), ("roll", "positive: to the right"),
-                                             ("pitch", "positive: forward"))):
+        for index, (name, tip) in enumerate(
+            (
+                ("x", "forward in odom"),
+                ("y", "left in odom"),
+                ("yaw", "heading in odom"),
+                ("height", "body above ground"),
+                ("roll", "positive: to the right"),
+                ("pitch", "positive: forward"),
+            )
+        ):
             caption = label(name, muted=True)
             caption.setToolTip(tip)
             value = label("–", mono=True)
@@ -124,11 +139,17 @@ class PosePanel(Card):
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
         """Show odometry and joint errors; None when unknown or old."""
-        texts = {name: "–" for name in self._values}
+        texts = dict.fromkeys(self._values, "–")
         if odom is not None and odom.finite:
             roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
-            texts = {"x": f"{odom.position[0]:+.3f} m", "y": f"{odom.position[1]:+.3f} m", "yaw": f"{yaw:+.1f}°",
-                     "height": f"{1000 * odom.position[2]:.0f} mm", "roll": f"{roll:+.1f}°", "pitch": f"{pitch:+.1f}°"}
+            texts = {
+                "x": f"{odom.position[0]:+.3f} m",
+                "y": f"{odom.position[1]:+.3f} m",
+                "yaw": f"{yaw:+.1f}°",
+                "height": f"{1000 * odom.position[2]:.0f} mm",
+                "roll": f"{roll:+.1f}°",
+                "pitch": f"{pitch:+.1f}°",
+            }
         for name, text in texts.items():
             self._values[name].setText(text)
         if status is None:
@@ -137,14 +158,20 @@ class PosePanel(Card):
             self._joints.setText(f"joints hold: {status.text}")
         else:
             error = f"{math.degrees(status.max_error):.1f}°" if math.isfinite(status.max_error) else "unknown"
-            self._joints.setText(f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}")
+            self._joints.setText(
+                f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}"
+            )
         self._joints.setStyleSheet(f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
 
 
 class LogPanel(Card):
     """Messages of the robot's nodes and our own, coloured by level."""
 
-    _SHOWN = {"all": ("debug", "info", "warn", "error", "fatal"), "warnings": ("warn", "error", "fatal"), "errors": ("error", "fatal")}
+    _SHOWN = {
+        "all": ("debug", "info", "warn", "error", "fatal"),
+        "warnings": ("warn", "error", "fatal"),
+        "errors": ("error", "fatal"),
+    }
 
     def __init__(self) -> None:
         super().__init__("Log")
@@ -158,7 +185,7 @@ class LogPanel(Card):
         top.addWidget(self._filter)
         self.body.addLayout(top)
         self._levels = self._SHOWN["all"]
-        self._lines = []
+        self._lines: List[LogLine] = []
         self.view = QPlainTextEdit()
         self.view.setReadOnly(True)
         self.view.setFocusPolicy(Qt.NoFocus)
@@ -177,8 +204,10 @@ class LogPanel(Card):
         stamp = time.strftime("%H:%M:%S", time.localtime(line.time))
         text = html.escape(line.text).replace("\n", "<br>")
         colour = theme.LEVEL_COLOURS.get(line.level, theme.TEXT)
-        self.view.appendHtml(f'<span style="color:{theme.MUTED}">{stamp} {html.escape(line.source)}</span> '
-                             f'<span style="color:{colour}">{text}</span>')
+        self.view.appendHtml(
+            f'<span style="color:{theme.MUTED}">{stamp} {html.escape(line.source)}</span> '
+            f'<span style="color:{colour}">{text}</span>'
+        )
 
     def _set_filter(self, name: str) -> None:
         self._levels = self._SHOWN[name]

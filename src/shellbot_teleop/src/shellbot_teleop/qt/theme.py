@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Colours, fonts and the style sheet of the window: one place."""
+
 from __future__ import annotations
 
 from python_qt_binding.QtGui import QColor, QFont
@@ -10,8 +11,8 @@ RAISED = "#252d38"
 LINE = "#323c49"
 TEXT = "#e6ebf2"
 MUTED = "#94a1b3"
-ACCENT = "#38bdf8"      # commanded
-GOOD = "#4ade80"        # measured, well
+ACCENT = "#38bdf8"  # commanded
+GOOD = "#4ade80"  # measured, well
 WARN = "#fbbf24"
 BAD = "#f87171"
 STOP = "#dc2626"
@@ -43,12 +44,14 @@ QLabel {{ background: transparent; }}
 QLabel#title {{ color: {MUTED}; font-weight: 600; font-size: 8.5pt; }}
 QLabel#muted {{ color: {MUTED}; }}
 QToolTip {{ background: {RAISED}; color: {TEXT}; border: 1px solid {LINE}; padding: 4px; }}
-QPushButton {{ background: {RAISED}; border: 1px solid {LINE}; border-radius: 6px; padding: 5px 10px; font-weight: 600; }}
+QPushButton {{ background: {RAISED}; border: 1px solid {LINE}; border-radius: 6px;
+  padding: 5px 10px; font-weight: 600; }}
 QPushButton:hover {{ border-color: {ACCENT}; }}
 QPushButton:pressed {{ background: {LINE}; }}
 QPushButton:checked {{ background: {ACCENT}; border-color: {ACCENT}; color: #06202e; }}
 QPushButton:disabled {{ color: #5b6675; border-color: {RAISED}; }}
-QPushButton#stop {{ background: {STOP}; border: 2px solid #fca5a5; color: white; font-size: 11.5pt; padding: 7px 16px; }}
+QPushButton#stop {{ background: {STOP}; border: 2px solid #fca5a5; color: white;
+  font-size: 11.5pt; padding: 7px 16px; }}
 QPushButton#stop:hover {{ background: #b91c1c; }}
 QPushButton#small {{ padding: 2px 8px; font-weight: 400; font-size: 9pt; }}
 QProgressBar {{ background: {RAISED}; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }}
@@ -58,13 +61,16 @@ QSlider::sub-page:horizontal {{ background: {ACCENT}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: {TEXT}; }}
 QSlider::handle:horizontal:hover {{ background: {ACCENT}; }}
 QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {LINE}; }}
-QDoubleSpinBox {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px; padding: 2px 4px; min-width: 66px; }}
+QDoubleSpinBox {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px;
+  padding: 2px 4px; min-width: 66px; }}
 QDoubleSpinBox:focus {{ border-color: {WARN}; }}
-QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {MUTED}; border-radius: 3px; background: {BACKGROUND}; }}
+QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {MUTED}; border-radius: 3px;
+  background: {BACKGROUND}; }}
 QCheckBox::indicator:checked {{ background: {ACCENT}; }}
 QTabWidget::pane {{ border: 1px solid {LINE}; border-radius: 8px; top: -1px; background: {SURFACE}; }}
-QTabBar::tab {{ background: transparent; color: {MUTED}; padding: 6px 14px; border-bottom: 2px solid transparent; min-width: 52px; }}
-QTabBar::tab:selected {{ color: {TEXT};  border-bottom: 2px solid {ACCENT}; }}
+QTabBar::tab {{ background: transparent; color: {MUTED}; padding: 6px 14px; min-width: 52px;
+  border-bottom: 2px solid transparent; }}
+QTabBar::tab:selected {{ color: {TEXT}; border-bottom: 2px solid {ACCENT}; }}
 QTabBar::tab:hover {{ color: {TEXT}; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Small widgets that the panels are made of. None takes the keyboard focus: the keys belong to the robot."""
+
 from __future__ import annotations
 
 import math
@@ -7,7 +8,16 @@ from typing import Optional, Sequence
 
 from python_qt_binding.QtCore import QRectF, Qt, Signal
 from python_qt_binding.QtGui import QPainter, QPen
-from python_qt_binding.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider, QVBoxLayout, QWidget
+from python_qt_binding.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
 
 from shellbot_teleop.qt import theme
 
@@ -37,8 +47,10 @@ class Pill(QLabel):
     def show_state(self, text: str, colour: str) -> None:
         """Show a text in a colour."""
         self.setText(text)
-        self.setStyleSheet(f"color: {colour}; background: {theme.RAISED}; border: 1px solid {colour}; border-radius: 9px;"
-                           " padding: 2px 10px; font-weight: 600;")
+        self.setStyleSheet(
+            f"color: {colour}; background: {theme.RAISED}; border: 1px solid {colour}; border-radius: 9px;"
+            " padding: 2px 10px; font-weight: 600;"
+        )
 
 
 def button(text: str, tip: str = "", checkable: bool = False, name: str = "") -> QPushButton:
@@ -78,8 +90,15 @@ class ValueSlider(QWidget):
     moved = Signal(float)
     STEPS = 1000
 
-    def __init__(self, name: str, factor: float = 1.0, unit: str = "", digits: int = 0, name_width: int = 64,
-                 value_width: int = 76) -> None:
+    def __init__(
+        self,
+        name: str,
+        factor: float = 1.0,
+        unit: str = "",
+        digits: int = 0,
+        name_width: int = 64,
+        value_width: int = 76,
+    ) -> None:
         super().__init__()
         self._factor, self._unit, self._digits = factor, unit, digits
         self._low, self._high = 0.0, 1.0
