@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
                         help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", required=True)
+    kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
@@ -37,7 +37,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns the exit status: 1 if a limit was not kept."""
-    arguments = parser().parse_args(argv)
+    p = parser()
+    arguments = p.parse_args(argv)
+    if arguments.what is None:
+        p.error("say what to measure: chain, ros or teleop")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 

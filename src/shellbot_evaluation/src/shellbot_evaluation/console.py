@@ -60,15 +60,8 @@ def config_file(name: str) -> Path:
     EvaluationError
         If it is in neither.
     """
-    source = Path(__file__).resolve().parents[2] / "config" / name
-    if source.exists():
-        return source
-    import rospkg
-
-    try:
-        installed = Path(rospkg.RosPack().get_path("shellbot_evaluation")) / "config" / name
-    except rospkg.ResourceNotFound as error:
-        raise EvaluationError(f"{name} is not found: shellbot_evaluation is not on ROS_PACKAGE_PATH") from error
-    if not installed.exists():
-        raise EvaluationError(f"{installed} does not exist; build and install the package again")
-    return installed
+    for parent in Path(__file__).resolve().parents:
+        for folder in (parent, parent / "share" / "shellbot_evaluation"):
+            if (folder / "config" / name).is_file():
+                return folder / "config" / name
+    raise EvaluationError(f"config/{name} of shellbot_evaluation is not found; build and install the workspace again")

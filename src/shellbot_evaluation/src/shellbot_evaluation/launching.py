@@ -23,22 +23,19 @@ def free_port() -> int:
 
 
 def executable_of(package: str, node: str) -> str:
-    """Return the path of a package's executable, as rosrun (which not every installation has) would find it.
+    """Return the path of a package's executable in the entered workspace (rosrun is not part of every installation).
 
     Raises
     ------
     EvaluationError
-        If the package or the executable does not exist.
+        If it is in no workspace on CMAKE_PREFIX_PATH.
     """
-    from roslib.packages import ROSPkgException, find_node
-
-    try:
-        found = find_node(package, node)
-    except ROSPkgException as error:
-        raise EvaluationError(f"{error}; build the workspace with scripts/setup") from error
-    if not found:
-        raise EvaluationError(f"package {package} has no executable '{node}'; build the workspace with scripts/setup")
-    return str(found[0])
+    for prefix in os.environ.get("CMAKE_PREFIX_PATH", "").split(":"):
+        found = Path(prefix) / "lib" / package / node
+        if prefix and os.access(found, os.X_OK):
+            return str(found)
+    raise EvaluationError(
+        f"package {package} has no executable '{node}' on CMAKE_PREFIX_PATH; run scripts/setup, source devel/setup.bash")
 
 
 class Launch:
