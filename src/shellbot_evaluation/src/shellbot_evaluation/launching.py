@@ -35,7 +35,7 @@ def executable_of(package: str, node: str) -> str:
         if prefix and os.access(found, os.X_OK):
             return str(found)
     raise EvaluationError(
-        f"package {package} has no executable '{node}' on CMAKE_PREFIX_PATH; run scripts/setup, source devel/setup.bash")
+        f"package {package} has no executable '{node}' here; run scripts/setup and source devel/setup.bash")
 
 
 class Launch:
