@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
+
 import mujoco
 import numpy as np
 import pytest
 import tiny_robot
 from shellbot_simulator.errors import ModelError
 from shellbot_simulator.model_builder import build_model, urdf_mass
+from shellbot_simulator.paths import resolve_uri
 from shellbot_simulator.shape_points import shape_points
+from shellbot_simulator.shellbot_profile import shellbot_profile
 from shellbot_simulator.simulator import Simulator
 
+import shellbot_description
 from shellbot_simulator.config import SimulatorConfig
 
 
@@ -44,6 +49,65 @@ def test_model_holds_masses_limits_and_damping_of_the_urdf():
     assert model.actuator_forcerange == pytest.approx(np.array([[-1.5, 1.5]] * 2))
     assert np.ravel(model.dof_damping[6:])[0] == pytest.approx(0.2427)
     assert model.dof_armature[6:] == pytest.approx([0.006, 0.006])
+
+
+TURNED = (
+    tiny_robot.URDF.replace(
+        '<origin xyz="0.05 0 0"/>\n  <inertia', '<origin xyz="0.05 0.01 0" rpy="0.3 -0.4 1.2"/>\n  <inertia'
+    )
+    .replace(
+        '<origin xyz="0.05 0 0"/>\n  <axis xyz="0 0 1"/>',
+        '<origin xyz="0.05 0 0.1" rpy="0.5 0.7 -0.9"/>\n  <axis xyz="0.6 0 0.8"/>',
+    )
+    .replace("<collision><geometry>", '<collision><origin xyz="0 0.01 0.02" rpy="0.1 0.2 0.3"/><geometry>')
+)
+
+
+@pytest.mark.parametrize("text", [TURNED, shellbot_description.expand("simulation")], ids=["turned", "shellbot"])
+def test_bodies_are_those_of_mujocos_own_urdf_reader(text):
+    """Positions, orientations, masses and inertias of all links in random poses; the same for all shapes."""
+    robot = ElementTree.fromstring(text)
+    for mesh in robot.iter("mesh"):
+        mesh.set("filename", str(resolve_uri(mesh.get("filename"))))
+    compiler = ElementTree.SubElement(ElementTree.SubElement(robot, "mujoco"), "compiler")
+    compiler.attrib.update(fusestatic="false", discardvisual="false", strippath="false")
+    theirs = mujoco.MjModel.from_xml_string(ElementTree.tostring(robot, encoding="unicode"))
+    profile = tiny_robot.profile() if text is TURNED else shellbot_profile(text)
+    ours = build_model(text, profile, SimulatorConfig())
+    data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
+    rng = np.random.default_rng(0)
+    for name in profile.joint_names:
+        data.joint(name).qpos[:] = their_data.joint(name).qpos[:] = rng.uniform(-1.5, 1.5)
+    for model, values in ((ours, data), (theirs, their_data)):
+        mujoco.mj_kinematics(model, values)
+        mujoco.mj_comPos(model, values)
+    origin = "chassis" if text is TURNED else "base_link"  # where the base is does not matter
+    start, their_start = data.body(origin), their_data.body(origin)
+    for link in (link.get("name") for link in robot.findall("link")):
+        if link == "base_link":
+            continue
+        body, their_body = data.body(link), their_data.body(link)
+        for place in ("xpos", "xipos"):
+            offset = getattr(body, place) - start.xpos
+            their_offset = getattr(their_body, place) - their_start.xpos
+            assert offset == pytest.approx(their_offset, abs=1e-9), link
+        assert body.xmat == pytest.approx(their_body.xmat, abs=1e-9), link
+        assert ours.body(link).mass == pytest.approx(theirs.body(link).mass)
+        if mujoco.__version__ != "3.2.3":  # that reader turns an inertia with rpy the wrong way
+            assert _tensor(ours, data, link) == pytest.approx(_tensor(theirs, their_data, link), abs=1e-12), link
+    mine = [g for g in range(ours.ngeom) if ours.geom_bodyid[g] > 0]
+    assert len(mine) == theirs.ngeom
+    for geom, their_geom in zip(mine, range(theirs.ngeom)):
+        offset = data.geom_xpos[geom] - start.xpos
+        assert offset == pytest.approx(their_data.geom_xpos[their_geom] - their_start.xpos, abs=1e-7)
+        assert ours.geom_size[geom] == pytest.approx(theirs.geom_size[their_geom])
+        visual = ours.geom_group[geom] == 2
+        assert visual == (theirs.geom_contype[their_geom] == 0)
+
+
+def _tensor(model: mujoco.MjModel, data: mujoco.MjData, link: str) -> np.ndarray:
+    axes = data.body(link).ximat.reshape(3, 3)
+    return axes @ np.diag(model.body(link).inertia) @ axes.T
 
 
 def test_visual_shapes_do_not_collide_and_exclusions_are_taken():

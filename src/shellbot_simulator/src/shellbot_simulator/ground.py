@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 
 from .errors import ModelError
-from .model_builder import COLLISION_GROUP
 from .scene import FLOOR
 from .shape_points import ShapePoints, shape_points
 from .state import GroundContacts
+from .urdf_tree import COLLISION_GROUP
 
 _LOADED = 0.05  # N: a foot that carries less does not count as touching
 

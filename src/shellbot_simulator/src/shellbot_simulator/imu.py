@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from .config import SimulatorConfig
+from .model_builder import IMU_SITE
 from .state import ImuSample
 
 
@@ -25,9 +26,9 @@ class ImuSensor:
     """
 
     def __init__(self, model: mujoco.MjModel, config: SimulatorConfig) -> None:
-        start = {name: int(model.sensor_adr[model.sensor(name).id]) for name in ("accelerometer", "gyro", "framequat")}
-        self._accelerometer = slice(start["accelerometer"], start["accelerometer"] + 3)
-        self._site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, "imu")
+        start = int(model.sensor_adr[model.sensor("accelerometer").id])
+        self._accelerometer = slice(start, start + 3)
+        self._site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, IMU_SITE)
         self._model = model
         self._config = config
         self._rng: Optional[np.random.Generator] = None

@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, Tuple
+from typing import Dict, Sequence, Tuple
 
 import mujoco
-import numpy as np
 
 from .config import SimulatorConfig
 from .errors import ModelError
-from .paths import resolve_uri
 from .robot_profile import RobotProfile
-from .scene import add_scene, set_contact
-
-VISUAL_GROUP, COLLISION_GROUP = 2, 3
-"""Geom groups by MuJoCo's custom: the viewer shows group 2 and hides group 3."""
+from .scene import add_scene
+from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
 
 IMU_SITE = "imu"
-_COMPILER = {
-    "fusestatic": "false",  # keep fixed links: their names are frames, and exclusions are per link
-    "discardvisual": "false",  # pictures need the visual shapes
-    "strippath": "false",
-    "balanceinertia": "false",  # a wrong inertia is an error of the description, not to be repaired silently
-}
 
 
 def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> mujoco.MjModel:
@@ -49,24 +39,38 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
     ModelError
         If the text is no usable URDF; names the link, joint or mesh.
     """
-    prepared, efforts, root = _prepare_urdf(urdf_text, profile)
     try:
-        spec = mujoco.MjSpec.from_string(prepared)
+        return mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config))
     except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"MuJoCo cannot read the robot description: {error}") from error
-    _set_options(spec, config)
-    base = spec.body(root)
-    base.add_freejoint(name="base_free")
-    _style_geoms(spec, config)
-    add_scene(spec, base, config)
-    _add_servos(spec, profile, efforts)
-    _add_couplings(spec, profile, config)
-    _add_exclusions(spec, profile)
-    _add_imu(spec, profile, root)
-    try:
-        return spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        raise ModelError(f"MuJoCo cannot compile the robot description: {error}") from error
+        raise (
+            error
+            if isinstance(error, ModelError)
+            else ModelError(f"MuJoCo cannot compile the robot description: {error}")
+        ) from error
+
+
+def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> str:
+    """Return the model as MJCF text; parameters and errors as `build_model`."""
+    robot = parse_urdf(urdf_text)
+    efforts = _efforts(robot, profile)
+    contact = _contact(config)
+    tree = BodyTree(robot, contact, dict(zip(profile.joint_names, profile.armature)))
+    base = tree.build()
+    links = {str(body.get("name")) for body in base.iter("body")}
+    _add_imu(base, profile)
+    root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
+    # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals
+    ElementTree.SubElement(
+        root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="false", balanceinertia="false"
+    )
+    _add_options(root, config)
+    add_scene(root, base, contact)
+    ElementTree.SubElement(root, "asset").extend(tree.meshes)
+    _add_servos(root, profile, efforts)
+    _add_couplings(root, profile, config)
+    _add_exclusions(root, profile, links)
+    _add_sensors(root)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def urdf_joint_names(urdf_text: str) -> Tuple[str, ...]:
@@ -75,131 +79,109 @@ def urdf_joint_names(urdf_text: str) -> Tuple[str, ...]:
     Raises
     ------
     ModelError
-        If the text is not XML.
+        If the text is no URDF.
     """
-    return tuple(str(j.get("name")) for j in _parse(urdf_text).findall("joint") if j.get("type") != "fixed")
+    return tuple(movable_joints(parse_urdf(urdf_text)))
 
 
 def urdf_mass(urdf_text: str) -> float:
     """Return the sum of the link masses of a URDF, kg."""
-    return sum(float(mass.get("value", "0")) for mass in _parse(urdf_text).findall("link/inertial/mass"))
+    return sum(float(mass.get("value", "0")) for mass in parse_urdf(urdf_text).findall("link/inertial/mass"))
 
 
-def _parse(urdf_text: str) -> ElementTree.Element:
-    try:
-        return ElementTree.fromstring(urdf_text)
-    except ElementTree.ParseError as error:
-        raise ModelError(
-            f"the robot description is not XML ({error}); is xacro's output in robot_description?"
-        ) from error
-
-
-def _prepare_urdf(urdf_text: str, profile: RobotProfile) -> Tuple[str, Dict[str, float], str]:
-    """Resolve the mesh files, set the compiler options; return text, joint efforts (N m) and the root link."""
-    robot = _parse(urdf_text)
-    joints = {str(j.get("name")): j for j in robot.findall("joint") if j.get("type") != "fixed"}
+def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
+    """Check the joints against the profile and return their torque limits, N m."""
+    joints = movable_joints(robot)
     missing = [name for name in profile.joint_names if name not in joints]
     extra = [name for name in joints if name not in profile.joint_names]
     if missing or extra:
         raise ModelError(
             f"robot description and joint list disagree: missing joints {missing or 'none'}, undriven joints "
-            f"{extra or 'none'}; "
-            "load robot_description and controllers.yaml of the same variant"
+            f"{extra or 'none'}; load robot_description and controllers.yaml of the same variant"
         )
     efforts = {}
     for name, joint in joints.items():
         limit = joint.find("limit")
-        if joint.get("type") != "revolute" or limit is None:
-            raise ModelError(
-                f"joint {name} is {joint.get('type')!r}; the simulator drives revolute joints with a <limit>"
-            )
-        efforts[name] = float(limit.get("effort", "0"))
-        if not efforts[name] > 0.0:
+        efforts[name] = float(limit.get("effort", "0")) if limit is not None else 0.0
+        if limit is not None and not efforts[name] > 0.0:
             raise ModelError(f"joint {name} has effort {efforts[name]} N m; it must be > 0")
-    for mesh in robot.iter("mesh"):
-        mesh.set("filename", str(resolve_uri(mesh.get("filename", ""))))
-    for old in robot.findall("mujoco"):
-        robot.remove(old)
-    extension = ElementTree.SubElement(robot, "mujoco")
-    ElementTree.SubElement(extension, "compiler", _COMPILER)
-    children = {str(child.get("link")) for child in robot.findall("joint/child")}
-    roots = [str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children]
-    if len(roots) != 1:
-        raise ModelError(f"the robot description has {len(roots)} root links ({roots}); exactly one is needed")
-    return ElementTree.tostring(robot, encoding="unicode"), efforts, roots[0]
+    return efforts
 
 
-def _set_options(spec: mujoco.MjSpec, config: SimulatorConfig) -> None:
-    option = spec.option
-    option.timestep = config.timestep
-    option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{config.integrator.upper()}")
-    option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{config.solver.upper()}")
-    option.cone = getattr(mujoco.mjtCone, f"mjCONE_{config.cone.upper()}")
-    option.iterations = config.iterations
-    option.ls_iterations = config.ls_iterations
-    option.impratio = config.friction_stiffness_ratio
-    option.gravity = np.array([0.0, 0.0, -config.gravity])
+def _contact(config: SimulatorConfig) -> Dict[str, str]:
+    friction = (config.friction, config.torsional_friction, config.rolling_friction)
+    return {
+        "contype": "1",
+        "conaffinity": "1" if config.self_collision else "0",
+        "solref": _text(config.contact_solref),
+        "solimp": _text(config.contact_solimp),
+        "friction": _text(friction),
+    }
 
 
-def _style_geoms(spec: mujoco.MjSpec, config: SimulatorConfig) -> None:
-    """Sort the robot's shapes into visual and colliding ones; contact with the floor is always on."""
-    for geom in spec.geoms:
-        if geom.contype == 0 and geom.conaffinity == 0:
-            geom.group = VISUAL_GROUP
-            continue
-        geom.group = COLLISION_GROUP
-        geom.contype = 1  # the floor has conaffinity 1
-        geom.conaffinity = 1 if config.self_collision else 0
-        set_contact(geom, config)
+def _text(numbers: Sequence[float]) -> str:
+    return " ".join(repr(float(number)) for number in numbers)
 
 
-def _add_servos(spec: mujoco.MjSpec, profile: RobotProfile, efforts: Dict[str, float]) -> None:
-    joints = {joint.name: joint for joint in spec.joints}
-    for name, gains, armature in zip(profile.joint_names, profile.gains, profile.armature):
-        joints[name].armature = armature
-        effort = efforts[name]
-        actuator = spec.add_actuator(
+def _add_options(root: Element, config: SimulatorConfig) -> None:
+    ElementTree.SubElement(
+        root,
+        "option",
+        timestep=repr(config.timestep),
+        integrator=config.integrator,
+        solver=config.solver,
+        cone=config.cone,
+        iterations=str(config.iterations),
+        ls_iterations=str(config.ls_iterations),
+        impratio=repr(config.friction_stiffness_ratio),
+        gravity=_text((0.0, 0.0, -config.gravity)),
+    )
+
+
+def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float]) -> None:
+    actuators = ElementTree.SubElement(root, "actuator")
+    for name, gains in zip(profile.joint_names, profile.gains):
+        ElementTree.SubElement(
+            actuators,
+            "general",
             name=name,
-            target=name,
-            trntype=mujoco.mjtTrn.mjTRN_JOINT,
-            gaintype=mujoco.mjtGain.mjGAIN_FIXED,
-            biastype=mujoco.mjtBias.mjBIAS_AFFINE,
-            forcelimited=mujoco.mjtLimited.mjLIMITED_TRUE,
-            forcerange=[-effort, effort],
+            joint=name,
+            gaintype="fixed",
+            biastype="affine",
+            gainprm=_text((gains.p,)),
+            biasprm=_text((0.0, -gains.p, -gains.d)),
+            forcelimited="true",
+            forcerange=_text((-efforts[name], efforts[name])),
         )
-        actuator.gainprm[0] = gains.p
-        actuator.biasprm[:3] = (0.0, -gains.p, -gains.d)
 
 
-def _add_couplings(spec: mujoco.MjSpec, profile: RobotProfile, config: SimulatorConfig) -> None:
+def _add_couplings(root: Element, profile: RobotProfile, config: SimulatorConfig) -> None:
+    equality = ElementTree.SubElement(root, "equality")
     for group in profile.coupled_joints:
         for follower in group[1:]:
-            equality = spec.add_equality(
+            ElementTree.SubElement(
+                equality,
+                "joint",
                 name=f"{follower}_equals_{group[0]}",
-                type=mujoco.mjtEq.mjEQ_JOINT,
-                objtype=mujoco.mjtObj.mjOBJ_JOINT,
-                name1=follower,
-                name2=group[0],
+                joint1=follower,
+                joint2=group[0],
+                polycoef="0 1 0 0 0",  # follower = 0 + 1 * first
+                solref=_text(config.coupling_solref),
             )
-            equality.data[:2] = (0.0, 1.0)  # follower = 0 + 1 * first
-            equality.solref[:2] = config.coupling_solref
 
 
-def _add_exclusions(spec: mujoco.MjSpec, profile: RobotProfile) -> None:
-    links = {body.name for body in spec.bodies}
+def _add_exclusions(root: Element, profile: RobotProfile, links: set) -> None:
+    contact = ElementTree.SubElement(root, "contact")
     for pair in sorted(tuple(sorted(pair)) for pair in profile.collision_exclusions):
         if set(pair) <= links:  # pairs of links that this variant does not have are no error
-            spec.add_exclude(name="__".join(pair), bodyname1=pair[0], bodyname2=pair[1])
+            ElementTree.SubElement(contact, "exclude", name="__".join(pair), body1=pair[0], body2=pair[1])
 
 
-def _add_imu(spec: mujoco.MjSpec, profile: RobotProfile, root: str) -> None:
-    links = {body.name for body in spec.bodies}
-    body = spec.body(profile.imu_link if profile.imu_link in links else root)
-    body.add_site(name=IMU_SITE, size=[0.001, 0.001, 0.001], group=4)
-    for sensor in ("ACCELEROMETER", "GYRO", "FRAMEQUAT"):
-        spec.add_sensor(
-            name=sensor.lower(),
-            type=getattr(mujoco.mjtSensor, f"mjSENS_{sensor}"),
-            objtype=mujoco.mjtObj.mjOBJ_SITE,
-            objname=IMU_SITE,
-        )
+def _add_imu(base: Element, profile: RobotProfile) -> None:
+    bodies = {body.get("name"): body for body in base.iter("body")}
+    ElementTree.SubElement(bodies.get(profile.imu_link, base), "site", name=IMU_SITE, size="0.001", group="4")
+
+
+def _add_sensors(root: Element) -> None:
+    sensors = ElementTree.SubElement(root, "sensor")
+    ElementTree.SubElement(sensors, "accelerometer", name="accelerometer", site=IMU_SITE)
