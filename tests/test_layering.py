@@ -9,17 +9,40 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROS = {"rospy", "roslib", "rosgraph", "rostopic", "rosnode", "rospkg", "roslaunch", "rosparam", "rosservice", "tf", "tf2_ros", "tf2_msgs",
-       "actionlib", "dynamic_reconfigure", "diagnostic_updater", "message_filters"}
-OWN = {"shellbot_description": set(),
-       "shellbot_kinematics": set(),
-       "shellbot_control": {"shellbot_description"},
-       "shellbot_action_manager": {"shellbot_description", "shellbot_kinematics", "shellbot_control"},
-       "shellbot_simulator": {"shellbot_description", "shellbot_control"},
-       "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
-       "shellbot_teleop": set(),
-       "shellbot_evaluation": {"shellbot_description", "shellbot_kinematics", "shellbot_control", "shellbot_action_manager",
-                               "shellbot_simulator"}}
+ROS = {
+    "rospy",
+    "roslib",
+    "rosgraph",
+    "rostopic",
+    "rosnode",
+    "rospkg",
+    "roslaunch",
+    "rosparam",
+    "rosservice",
+    "tf",
+    "tf2_ros",
+    "tf2_msgs",
+    "actionlib",
+    "dynamic_reconfigure",
+    "diagnostic_updater",
+    "message_filters",
+}
+OWN = {
+    "shellbot_description": set(),
+    "shellbot_kinematics": set(),
+    "shellbot_control": {"shellbot_description"},
+    "shellbot_action_manager": {"shellbot_description", "shellbot_kinematics", "shellbot_control"},
+    "shellbot_simulator": {"shellbot_description", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
+    "shellbot_teleop": set(),
+    "shellbot_evaluation": {
+        "shellbot_description",
+        "shellbot_kinematics",
+        "shellbot_control",
+        "shellbot_action_manager",
+        "shellbot_simulator",
+    },
+}
 
 
 def python_files():
@@ -43,7 +66,11 @@ def imported_modules(file):
 def is_ros(module):
     top = module.split(".")[0]
     # generated messages, services and dynamic_reconfigure pages: <package>.msg, .srv, .cfg
-    return top in ROS or top == "shellbot_msgs" or (module.count(".") >= 1 and module.split(".")[1] in ("msg", "srv", "cfg"))
+    return (
+        top in ROS
+        or top == "shellbot_msgs"
+        or (module.count(".") >= 1 and module.split(".")[1] in ("msg", "srv", "cfg"))
+    )
 
 
 def may_import_ros(file):
@@ -62,7 +89,8 @@ def test_imports(package, file):
     for module, line in imported_modules(file):
         where = f"{file.relative_to(ROOT)}:{line}"
         assert may_import_ros(file) or not is_ros(module), (
-            f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/")
+            f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
+        )
         top = module.split(".")[0]
         if top in OWN and top != package:
             assert top in OWN[package], f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"

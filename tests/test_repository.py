@@ -14,8 +14,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(p.parent.name for p in ROOT.glob("src/*/package.xml"))
-PYTHON = sorted(f for f in [*ROOT.glob("src/*/src/**/*.py"), *ROOT.glob("src/*/test/**/*.py"), *ROOT.glob("tests/*.py"),
-                            *ROOT.glob("scripts/lib/*.py")])
+PYTHON = sorted(
+    f
+    for f in [
+        *ROOT.glob("src/*/src/**/*.py"),
+        *ROOT.glob("src/*/test/**/*.py"),
+        *ROOT.glob("tests/*.py"),
+        *ROOT.glob("scripts/lib/*.py"),
+    ]
+)
 LAUNCH = sorted(ROOT.glob("src/*/launch/*.launch"))
 SCRIPTS = sorted(f for f in (ROOT / "scripts").iterdir() if f.is_file())
 
@@ -48,16 +55,22 @@ def test_launch_arguments_are_explained(file):
 def load_launch(file, *args):
     from roslaunch.config import ROSLaunchConfig
     from roslaunch.xmlloader import XmlLoader
+
     config = ROSLaunchConfig()
     XmlLoader(resolve_anon=False).load(str(file), config, argv=list(args), verbose=False)
     return config
 
 
-@pytest.mark.parametrize("file", [f for f in LAUNCH if "gazebo" not in f.name], ids=lambda f: str(f.relative_to(ROOT / "src")))
+@pytest.mark.parametrize(
+    "file", [f for f in LAUNCH if "gazebo" not in f.name], ids=lambda f: str(f.relative_to(ROOT / "src"))
+)
 def test_launch_file_loads(file):
     """Every file parses, and every node of ours that it names exists and is executable."""
-    required = [f"{a.get('name')}:=value" for a in ElementTree.parse(str(file)).getroot().findall("arg")
-                if a.get("default") is None and a.get("value") is None]
+    required = [
+        f"{a.get('name')}:=value"
+        for a in ElementTree.parse(str(file)).getroot().findall("arg")
+        if a.get("default") is None and a.get("value") is None
+    ]
     config = load_launch(file, *required)
     for node in config.nodes:
         if node.package in PACKAGES:
@@ -69,23 +82,40 @@ def test_launch_file_loads(file):
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda f: f.name)
 def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
     """--help works from any folder, changes nothing and answers at once."""
-    done = subprocess.run([str(script), "--help"], cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          universal_newlines=True, timeout=60, check=False)
+    done = subprocess.run(
+        [str(script), "--help"],
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert f"scripts/{script.name}" in done.stdout
 
 
-@pytest.mark.parametrize("script", [s for s in SCRIPTS if s.name in ("setup", "test", "bench", "experiment")], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "script", [s for s in SCRIPTS if s.name in ("setup", "test", "bench", "experiment")], ids=lambda f: f.name
+)
 def test_scripts_refuse_nonsense_in_words(script):
-    done = subprocess.run([str(script), "--nonsense"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                          timeout=60, check=False)
+    done = subprocess.run(
+        [str(script), "--nonsense"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode != 0
     assert "nonsense" in done.stderr
 
 
 def test_no_path_of_a_machine():
     """No file names a developer's folders."""
-    listed = subprocess.run(["git", "ls-files"], cwd=str(ROOT), stdout=subprocess.PIPE, universal_newlines=True, check=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=str(ROOT), stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()
     pattern = re.compile(r"/(?:root|home/[a-z]+|work)/")
     for name in listed:
         file = ROOT / name

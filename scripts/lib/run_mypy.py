@@ -13,8 +13,9 @@ def main() -> int:
     """Run mypy once a package, with the other packages on its path."""
     sources = sorted(Path("src").glob("*/src"))
     environment = dict(os.environ, MYPYPATH=":".join(map(str, sources)))
-    files = [str(f) for s in sources for f in sorted(s.rglob("*.py"))
-             if not f.name.endswith(("_node.py", "_conversions.py"))]
+    files = [
+        str(f) for s in sources for f in sorted(s.rglob("*.py")) if not f.name.endswith(("_node.py", "_conversions.py"))
+    ]
     if not files:
         print("no pure module found")
         return 1

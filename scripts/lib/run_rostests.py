@@ -55,7 +55,9 @@ def run_one(file: Path, results: Path) -> bool:
             print(f"       no test ran (exit status {code})")
             (folder / "none.xml").write_text(
                 f'<testsuite name="{file.stem}" tests="1" failures="1" errors="0"><testcase name="starts" '
-                f'classname="{file.stem}"><failure>no test ran</failure></testcase></testsuite>', encoding="utf-8")
+                f'classname="{file.stem}"><failure>no test ran</failure></testcase></testsuite>',
+                encoding="utf-8",
+            )
         print("\n".join((folder / "output.log").read_text(encoding="utf-8", errors="replace").splitlines()[-80:]))
     return good
 

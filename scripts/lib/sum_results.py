@@ -12,7 +12,8 @@ def main() -> int:
     """Sum up; arguments: the results folder, and unit, ros or all."""
     folder, what = Path(sys.argv[1]), sys.argv[2]
     files = ([folder / "unit.xml"] if what in ("unit", "all") else []) + (
-        sorted((folder / "ros").rglob("*.xml")) if what in ("ros", "all") else [])
+        sorted((folder / "ros").rglob("*.xml")) if what in ("ros", "all") else []
+    )
     total = failed = skipped = 0
     for file in files:
         if not file.exists():

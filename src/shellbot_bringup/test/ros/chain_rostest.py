@@ -10,9 +10,10 @@ import signal
 import sys
 import time
 import unittest
+import xmlrpc.client
 
 import dynamic_reconfigure.client
-import rosnode
+import rosgraph
 import rospy
 import rosservice
 import rostest
@@ -28,9 +29,8 @@ ROBOT = None
 
 
 def pid_of(node):
-    import xmlrpc.client
-    uri = rosnode.get_api_uri(rospy.get_master(), node)
-    return xmlrpc.client.ServerProxy(uri).getPid("/test")[2]
+    uri = rosgraph.Master("/chain_rostest").lookupNode(node)
+    return xmlrpc.client.ServerProxy(uri).getPid("/chain_rostest")[2]
 
 
 class ChainTest(unittest.TestCase):
@@ -72,7 +72,9 @@ class ChainTest(unittest.TestCase):
     def test_02_command_timeout_stops(self):
         self.settle()
         self.robot.drive(1.5, 0.2)  # and then silence, without a zero
-        self.robot.wait_for(lambda: abs(self.robot.truth.twist.twist.linear.x) < 0.02, 2.5, "stop after the last cmd_vel")
+        self.robot.wait_for(
+            lambda: abs(self.robot.truth.twist.twist.linear.x) < 0.02, 2.5, "stop after the last cmd_vel"
+        )
         rospy.sleep(1.0)
         start = self.robot.pose()
         rospy.sleep(1.0)
@@ -104,12 +106,16 @@ class ChainTest(unittest.TestCase):
 
     def test_05_bad_joint_targets_are_held_off(self):
         self.settle()
+        self.robot.watch_targets = False  # the witness would see the bad ones, too
         publisher = rospy.Publisher("joint_targets", JointState, queue_size=1)
         self.robot.wait_for(lambda: publisher.get_num_connections() >= 1, 3, "connector listens")
         before = self.robot.states
         good = list(self.robot.targets.name)
-        for names, positions in ((good, [0.0] * 5), (["nonsense"] * len(good), [0.0] * len(good)),
-                                 (good, [float("nan")] * len(good))):
+        for names, positions in (
+            (good, [0.0] * 5),
+            (["nonsense"] * len(good), [0.0] * len(good)),
+            (good, [float("nan")] * len(good)),
+        ):
             bad = JointState(name=names, position=positions)
             for _ in range(5):
                 bad.header.stamp = rospy.Time.now()
@@ -120,8 +126,7 @@ class ChainTest(unittest.TestCase):
         after = self.robot.states
         self.assertLess(max(abs(a - b) for a, b in zip(before.position, after.position)), 0.05)
         self.assertTrue(self.robot.logged("joint_targets"), [m.msg for m in self.robot.log[-5:]])
-        # the witness saw the bad messages, too; they are not the chain's
-        self.robot.jumps.clear()
+        self.robot.watch_targets = True
 
     def test_06_unknown_gait_is_refused_with_the_choices(self):
         publisher = rospy.Publisher("gait", String, queue_size=1, latch=True)
@@ -136,7 +141,14 @@ class ChainTest(unittest.TestCase):
         self.assertGreater(self.robot.moved_since(start)[0], 0.08)
 
     def test_07_each_node_may_die(self):
-        for node in ("/kinematics", "/action_manager", "/gazebo_connector", "/odometry", "/gains", "/robot_state_publisher"):
+        for node in (
+            "/kinematics",
+            "/action_manager",
+            "/gazebo_connector",
+            "/odometry",
+            "/gains",
+            "/robot_state_publisher",
+        ):
             self.settle()
             old = pid_of(node)
             os.kill(old, signal.SIGKILL)
@@ -146,6 +158,7 @@ class ChainTest(unittest.TestCase):
                     return pid_of(node) != old
                 except Exception:  # not registered yet
                     return False
+
             self.robot.wait_for(is_back, 30, f"{node} comes back", wall_s=60)
             self.robot.wait_until_standing(30)
             rospy.sleep(1.0)
@@ -223,7 +236,9 @@ class ChainTest(unittest.TestCase):
         self.robot.watch_falls = False
         before = rospy.get_time()
         rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
-        self.robot.wait_for(lambda: rospy.get_time() < before - 1.0 or rospy.get_time() < 1.0, 5, "the clock jumps back", wall_s=10)
+        self.robot.wait_for(
+            lambda: rospy.get_time() < before - 1.0 or rospy.get_time() < 1.0, 5, "the clock jumps back", wall_s=10
+        )
         self.robot.wait_for(lambda: not self.robot.in_mode("hexapod"), 3, "leave the mode", wall_s=15)
         self.robot.wait_until_standing(20)
         x, y, yaw = self.robot.pose()
@@ -232,9 +247,19 @@ class ChainTest(unittest.TestCase):
 
     def test_13_every_service_of_the_interface_is_there(self):
         listed = set(rosservice.get_service_list())
-        for name in ("/request_mode", "/emergency_stop", "/rearm", "/compute_fk", "/compute_ik", "/gazebo/pause_physics",
-                     "/gazebo/unpause_physics", "/gazebo/reset_simulation", "/gazebo/reset_world", "/gains/set_parameters",
-                     "/shellbot_legs_controller/upper_6_shell/pid/set_parameters"):
+        for name in (
+            "/request_mode",
+            "/emergency_stop",
+            "/rearm",
+            "/compute_fk",
+            "/compute_ik",
+            "/gazebo/pause_physics",
+            "/gazebo/unpause_physics",
+            "/gazebo/reset_simulation",
+            "/gazebo/reset_world",
+            "/gains/set_parameters",
+            "/shellbot_legs_controller/upper_6_shell/pid/set_parameters",
+        ):
             self.assertIn(name, listed)
 
 

@@ -24,15 +24,28 @@ def free_port():
 
 
 class DemoTest(unittest.TestCase):
-
     def test_demo_ends_with_a_summary(self):
         port = free_port()
         environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}")
         environment.pop("DISPLAY", None)
         with tempfile.TemporaryDirectory() as results:
             process = subprocess.Popen(
-                ["roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "demo:=true", "rtf:=0", f"results:={results}"],
-                env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
+                [
+                    "roslaunch",
+                    "-p",
+                    str(port),
+                    "shellbot_bringup",
+                    "sim.launch",
+                    "demo:=true",
+                    "rtf:=0",
+                    f"results:={results}",
+                ],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+                start_new_session=True,
+            )
             try:
                 output, _ = process.communicate(timeout=240)
             except subprocess.TimeoutExpired:
@@ -47,8 +60,11 @@ class DemoTest(unittest.TestCase):
             commanded, walked = summary[part]["commanded_m"], summary[part]["walked_m"]
             self.assertLess(abs(walked - commanded), 0.05 * abs(commanded), (part, summary[part]))
             self.assertLess(abs(summary[part]["lateral_m"]), 0.03 * abs(commanded), (part, summary[part]))
-        self.assertLess(abs(summary["turn"]["turned_deg"] - summary["turn"]["commanded_deg"]),
-                        0.05 * abs(summary["turn"]["commanded_deg"]), summary["turn"])
+        self.assertLess(
+            abs(summary["turn"]["turned_deg"] - summary["turn"]["commanded_deg"]),
+            0.05 * abs(summary["turn"]["commanded_deg"]),
+            summary["turn"],
+        )
         self.assertGreater(summary["real_time_factor"], 0.3)
         self.assertGreater(summary["start_s"], 0.0)
         self.assertGreaterEqual(len(pictures), 3, "pictures of the run")

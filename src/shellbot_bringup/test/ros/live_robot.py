@@ -12,11 +12,15 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
-# Fastest servo (AX-18A, 10.2 rad/s) in one tick of 10 ms, and a little for rounding.
-LARGEST_TARGET_STEP = 0.105
+# The command may never ask for more than the fastest servo does (AX-18A, 10.2 rad/s) in one tick of 10 ms, and a little for
+# rounding; targets before the connector's limiter may be a little steeper at the height of a fast swing, but must be smooth, too.
+LARGEST_COMMAND_STEP = 0.105
+LARGEST_TARGET_STEP = 0.2
 TICK = 0.01
 
 
@@ -40,11 +44,19 @@ class LiveRobot:
         self.jumps = []
         self.falls = []
         self.watch_falls = False
+        self.watch_targets = True
         self.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self.subscribers = [
-            rospy.Subscriber("mode", Mode, self._on_mode), rospy.Subscriber("ground_truth/odom", Odometry, self._on_truth),
-            rospy.Subscriber("odom", Odometry, self._on_odom), rospy.Subscriber("joint_states", JointState, self._on_states),
-            rospy.Subscriber("joint_targets", JointState, self._on_targets), rospy.Subscriber("/rosout_agg", Log, self._on_log)]
+            rospy.Subscriber("mode", Mode, self._on_mode),
+            rospy.Subscriber("ground_truth/odom", Odometry, self._on_truth),
+            rospy.Subscriber("odom", Odometry, self._on_odom),
+            rospy.Subscriber("joint_states", JointState, self._on_states),
+            rospy.Subscriber("joint_targets", JointState, self._on_targets),
+            rospy.Subscriber("/rosout", Log, self._on_log),
+        ]
+        self.subscribers.append(
+            rospy.Subscriber("shellbot_legs_controller/command", Float64MultiArray, self._on_command)
+        )
         self.states = None
         self.request = rospy.ServiceProxy("request_mode", RequestMode)
 
@@ -65,7 +77,7 @@ class LiveRobot:
 
     def _on_targets(self, message):
         last, self.targets = self.targets, message
-        if last is None or last.name != message.name:
+        if last is None or last.name != message.name or not self.watch_targets:
             return
         dt = (message.header.stamp - last.header.stamp).to_sec()
         if not 0 < dt < 0.5:
@@ -74,6 +86,18 @@ class LiveRobot:
         for name, a, b in zip(message.name, last.position, message.position):
             if abs(b - a) > LARGEST_TARGET_STEP * ticks:
                 self.jumps.append((message.header.stamp.to_sec(), name, b - a))
+
+    def _on_command(self, message):
+        last, self.command = self.command, message
+        now = int(message.layout.dim[0].label.split(":")[1])
+        if last is None:
+            return
+        ticks = round((now - int(last.layout.dim[0].label.split(":")[1])) / 1e7)
+        if not 0 < ticks < 50:
+            return  # a reset, or the connector was away
+        for joint, (a, b) in enumerate(zip(last.data, message.data)):
+            if abs(b - a) > LARGEST_COMMAND_STEP * ticks:
+                self.jumps.append(("command", now * 1e-9, joint, b - a))
 
     def _on_log(self, message):
         self.log.append(message)
@@ -97,14 +121,24 @@ class LiveRobot:
         raise AssertionError("ROS was shut down")
 
     def describe_mode(self):
-        return "none" if self.mode is None else f"{self.mode.name} -> {self.mode.target} {self.mode.step} ({self.mode.text})"
+        return (
+            "none"
+            if self.mode is None
+            else f"{self.mode.name} -> {self.mode.target} {self.mode.step} ({self.mode.text})"
+        )
 
     def in_mode(self, name):
-        return self.mode is not None and self.mode.name == name and self.mode.target == name and self.mode.progress >= 1.0
+        return (
+            self.mode is not None and self.mode.name == name and self.mode.target == name and self.mode.progress >= 1.0
+        )
 
     def wait_until_standing(self, sim_s=20):
-        return self.wait_for(lambda: self.in_mode("hexapod") and self.truth is not None
-                             and self.truth.pose.pose.position.z > 0.14, sim_s, "stand up", wall_s=90)
+        return self.wait_for(
+            lambda: self.in_mode("hexapod") and self.truth is not None and self.truth.pose.pose.position.z > 0.14,
+            sim_s,
+            "stand up",
+            wall_s=90,
+        )
 
     def drive(self, seconds, vx=0.0, vy=0.0, wz=0.0):
         """Publish cmd_vel at 20 Hz of simulated time."""
@@ -133,4 +167,6 @@ class LiveRobot:
         return [m.msg for m in self.log if all(w.lower() in m.msg.lower() for w in words)]
 
     def wait_logged(self, *words):
-        self.wait_for(lambda: bool(self.logged(*words)), 3, f"a message with {words}; newest: {[m.msg for m in self.log[-5:]]}")
+        self.wait_for(
+            lambda: bool(self.logged(*words)), 3, f"a message with {words}; newest: {[m.msg for m in self.log[-5:]]}"
+        )

@@ -22,8 +22,14 @@ class Started:
         environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}", **extra)
         environment.pop("DISPLAY", None)
         self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        self.process = subprocess.Popen(list(command), env=environment, stdout=self.log, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, start_new_session=True)
+        self.process = subprocess.Popen(
+            list(command),
+            env=environment,
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def output(self):
         self.log.seek(0)
@@ -62,19 +68,28 @@ HEADLESS = ("gui:=false", "teleop:=none")
 
 
 class StartTest(unittest.TestCase):
-
     def test_no_display_comes_up_and_ctrl_c_cleans_up(self):
         port = free_port()
         with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", port=port) as sim:
-            mode = subprocess.run(["timeout", "60", "rostopic", "echo", "-n1", "/foot_contacts"],
-                                  env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+            mode = subprocess.run(
+                ["timeout", "60", "rostopic", "echo", "-n1", "/foot_contacts"],
+                env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
             # rostopic comes before the master does: ask again until it is there
             end = time.monotonic() + 60
             while "position" not in mode.stdout and time.monotonic() < end:
-                mode = subprocess.run(["timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts"],
-                                      env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, universal_newlines=True, check=False)
+                mode = subprocess.run(
+                    ["timeout", "20", "rostopic", "echo", "-n1", "/foot_contacts"],
+                    env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    check=False,
+                )
             self.assertIn("position", mode.stdout, sim.output()[-4000:])
             os.killpg(sim.process.pid, signal.SIGINT)
             sim.process.wait(timeout=30)
@@ -84,7 +99,9 @@ class StartTest(unittest.TestCase):
 
     def test_unknown_gait_at_the_start_names_the_choices(self):
         port = free_port()
-        with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port) as sim:
+        with Started(
+            "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "gait:=moonwalk", *HEADLESS, port=port
+        ) as sim:
             text = sim.wait_for("moonwalk", "tripod", seconds=60)
         self.assertNotIn("Traceback", text)
 
@@ -95,9 +112,14 @@ class StartTest(unittest.TestCase):
             broken.flush()
             with Started("roscore", "-p", str(port), port=port):
                 time.sleep(2.0)
-                subprocess.run(["rosparam", "set", "/action_manager/gaits_file", broken.name],
-                               env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"), check=True)
-                with Started("roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port) as sim:
+                subprocess.run(
+                    ["rosparam", "set", "/action_manager/gaits_file", broken.name],
+                    env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),
+                    check=True,
+                )
+                with Started(
+                    "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", *HEADLESS, port=port
+                ) as sim:
                     text = sim.wait_for(broken.name, seconds=60)
         self.assertNotIn("Traceback", text)
 
