@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every file of the workspace owes: licence line, exports that exist, launch files that load and explain their arguments."""
+"""What every file owes: licence line, exports that exist, launch files that load and explain their arguments."""
 
 from __future__ import annotations
 
@@ -85,8 +85,7 @@ def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
     done = subprocess.run(
         [str(script), "--help"],
         cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=60,
         check=False,
@@ -101,8 +100,7 @@ def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
 def test_scripts_refuse_nonsense_in_words(script):
     done = subprocess.run(
         [str(script), "--nonsense"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=60,
         check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compile the kinematics' kernels into numba's cache, so that the first start of the robot need not wait for the compiler."""
+"""Compile the kinematics' kernels into numba's cache, so that the robot's first start does not wait for them."""
 
 from __future__ import annotations
 

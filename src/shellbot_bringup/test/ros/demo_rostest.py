@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sim.launch demo:=true, headless and as fast as possible: ends by itself, with a summary within the promised figures."""
+"""sim.launch demo:=true, headless, as fast as possible: ends by itself, its summary within the promised figures."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from std_msgs.msg import Float64MultiArray
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
-# The command may never ask for more than the fastest servo does (AX-18A, 10.2 rad/s) in one tick of 10 ms, and a little for
-# rounding; targets before the connector's limiter may be a little steeper at the height of a fast swing, but must be smooth, too.
+# The command may never ask for more than the fastest servo does (AX-18A, 10.2 rad/s) in one tick of 10 ms, and a
+# little for rounding; targets before the connector's limiter may be steeper at the height of a fast swing.
 LARGEST_COMMAND_STEP = 0.105
 LARGEST_TARGET_STEP = 0.2
 TICK = 0.01

@@ -21,7 +21,7 @@ class Started:
     def __init__(self, *command, port, **extra):
         environment = dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}", **extra)
         environment.pop("DISPLAY", None)
-        self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115, closed in __exit__
         self.process = subprocess.Popen(
             list(command),
             env=environment,
