@@ -39,7 +39,7 @@ def variables():
 def test_generated_config_is_up_to_date(variables):
     """The committed YAML files are what the generator writes from the variables."""
     config = package_path() / "config"
-    remedy = "run src/shellbot_description/scripts/generate and commit what changed"
+    remedy = "run src/shellbot_description/scripts/generate.py and commit what changed"
     assert (config / "inertials.yaml").read_text() == inertials_text(variables), remedy
     assert (config / "collisions.yaml").read_text() == collisions_text(variables), remedy
 

@@ -11,7 +11,7 @@ from shellbot_description.inertia import link_inertials, six
 from shellbot_description.shapes import link_shapes
 from shellbot_description.variables import Variables
 
-HEADER = "# Generated from shellbot.yaml by scripts/generate; do not edit. {what}\n"
+HEADER = "# Generated from shellbot.yaml by scripts/generate.py; do not edit. {what}\n"
 
 
 def _flow(value: Any) -> str:

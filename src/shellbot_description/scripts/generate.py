@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes what is generated from config/shellbot.yaml: config/inertials.yaml, config/collisions.yaml, meshes/.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Renders the picture of the README: the robot standing and closed. Needs mujoco and Pillow, no display."""
 
