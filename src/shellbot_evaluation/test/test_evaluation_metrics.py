@@ -148,6 +148,11 @@ def test_trace_file_round_trip_and_window(tmp_path):
         Trace.load(tmp_path / "other.npz")
 
 
+def test_empty_recorder_has_no_trace():
+    with pytest.raises(EvaluationError, match="nothing was recorded"):
+        TraceRecorder(NAMES).trace()
+
+
 def test_yaw_and_planar_axes():
     angles = np.array([-3.0, -0.4, 0.0, 2.5])
     quaternions = np.stack((0 * angles, 0 * angles, np.sin(angles / 2), np.cos(angles / 2)), axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Sequence
 
 from .chain import Chain, ChainConfig
 from .errors import DefinitionError
@@ -64,6 +64,14 @@ def bench_chain(seconds: float = 10.0, timestep_s: float = 0.002) -> List[ChainS
 
     results.append(measure("simulator alone, standing", physics, seconds, timestep_s))
     return results
+
+
+ASKED_TIMES_REAL_TIME = 8.0  # of the walking chain at a 2 ms step, by CPU time: other jobs on the machine do not count
+
+
+def fast_enough(results: Sequence[ChainSpeed]) -> bool:
+    """Whether the chain keeps the speed asked for in every situation that has the whole chain in it."""
+    return all(r.times_real_time_cpu >= ASKED_TIMES_REAL_TIME for r in results if r.situation.startswith("chain"))
 
 
 COLUMNS: Dict[str, str] = {

@@ -95,3 +95,20 @@ def spread_waits(count: int, period_s: float, seed: int = 0) -> Tuple[float, ...
     """Return waits (s) that spread events evenly over a period, in random order."""
     rng = np.random.default_rng(seed)
     return tuple(float(w) for w in rng.permutation((np.arange(count) + 0.5) / count * period_s))
+
+
+def worst_factor(rows: Sequence[Tuple[float, float]]) -> float:
+    """Return the smallest real-time factor over any stretch of a wall second (of all rows if they are shorter).
+
+    Parameters
+    ----------
+    rows : sequence of (float, float)
+        Wall clock and simulated time of each tick, s, in order.
+    """
+    worst, first = math.inf, 0
+    for wall, simulated in rows:
+        while first + 1 < len(rows) and wall - rows[first + 1][0] >= 1.0:
+            first += 1
+        if wall - rows[first][0] >= 1.0:
+            worst = min(worst, (simulated - rows[first][1]) / (wall - rows[first][0]))
+    return worst if math.isfinite(worst) else (rows[-1][1] - rows[0][1]) / (rows[-1][0] - rows[0][0])

@@ -24,7 +24,7 @@ from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
 from .errors import EvaluationError
-from .latency import ChangeWatch, spread_waits
+from .latency import ChangeWatch, spread_waits, worst_factor
 from .pose_conversions import twist_message
 from .processes import CpuMeter
 
@@ -102,16 +102,6 @@ class RosProbe:
 
     def _on_targets(self, message: JointState) -> None:
         self._watch.feed(message.position, time.monotonic())
-
-
-def worst_factor(rows: List[Tuple[float, float]]) -> float:
-    """Return the smallest simulated over wall time of any stretch of a wall second; rows are (wall, simulated)."""
-    worst, j = float("inf"), 0
-    for i, (wall, simulated) in enumerate(rows):
-        while wall - rows[j][0] > 1.0:
-            worst = min(worst, (simulated - rows[j][1]) / (wall - rows[j][0])) if i else worst
-            j += 1
-    return worst if worst < float("inf") else (rows[-1][1] - rows[0][1]) / (rows[-1][0] - rows[0][0])
 
 
 def node_pids() -> Dict[str, int]:
