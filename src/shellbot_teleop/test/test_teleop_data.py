@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from scipy.spatial.transform import Rotation
+from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.errors import ConfigError, ImageError, TeleopError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
@@ -170,6 +171,34 @@ def test_the_scene_shows_the_robot_where_odometry_says_and_level_without_it():
     contacts = ContactsInfo((True,) * 6, (0.0,) * 6, feet, 0.0)
     for missing in (None, replace(odom(), position=(math.nan, 0.0, 0.0))):
         assert scene.robot_pose(missing, contacts).to_world(feet)[:, 2] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("rpy", [(0.0, 0.0, 0.0), (0.2, -0.1, 0.7), (-0.3, 0.25, -2.0)])
+def test_height_and_tilt_come_from_the_standing_feet(rpy):
+    angle = np.arange(6) * math.pi / 3
+    feet_world = np.column_stack([0.27 * np.cos(angle), 0.27 * np.sin(angle), np.zeros(6)])
+    body = np.array([0.01, -0.02, 0.162])
+    p_base_foot = (feet_world - body) @ matrix_from_rpy(rpy)
+    p_base_foot[[1, 4]] += 0.03  # two feet swing
+    contacts = ContactsInfo((True, False, True, True, False, True), (0.0,) * 6, p_base_foot, 0.0)
+    pose = with_body(odom(position=(1.0, 2.0, 0.0), rpy=(0.0, 0.0, rpy[2])), contacts)
+    assert pose.position == pytest.approx((1.0, 2.0, 0.162))
+    assert pose.rpy == pytest.approx(rpy)
+
+
+@pytest.mark.parametrize(
+    "feet, contact",
+    [
+        (np.zeros((6, 3)), (True,) * 6),
+        (np.full((6, 3), math.nan), (True,) * 6),
+        (np.eye(6, 3), (True, True, False, False, False, False)),
+        (np.outer(np.arange(6), [0.1, 0.0, 0.0]), (True,) * 6),
+    ],
+)
+def test_feet_that_tell_no_tilt_leave_odometry_as_it_is(feet, contact):
+    start = odom(rpy=(0.1, 0.2, 0.3))
+    assert with_body(start, ContactsInfo(contact, (0.0,) * 6, feet, 0.0)) == start
+    assert with_body(start, None) == start and with_body(None, None) is None
 
 
 def test_the_grid_stays_put_in_the_world():

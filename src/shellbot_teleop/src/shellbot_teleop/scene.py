@@ -20,11 +20,15 @@ GRID_LINES = 6  # lines each side of the robot
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """Orthographic view: azimuth of the viewer about z, elevation above the ground (rad), pixels a metre."""
+    """Orthographic view: azimuth of the viewer about z (pi: behind), elevation (rad), pixels a metre."""
 
-    azimuth: float = math.radians(215.0)
-    elevation: float = math.radians(32.0)
+    azimuth: float = math.radians(200.0)
+    elevation: float = math.radians(44.0)
     scale: float = 600.0
+
+    def following(self, yaw: float) -> Viewpoint:
+        """View that stays behind a robot of this heading (rad): left on the keyboard is left on the screen."""
+        return Viewpoint(self.azimuth + yaw, self.elevation, self.scale)
 
     def turned(self, dx: float, dy: float) -> Viewpoint:
         """View after dragging the mouse by dx, dy pixels."""

@@ -106,7 +106,10 @@ def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
 
 def log_line(message: Log) -> LogLine:
     """Line of the log; the time is when it arrived, because the stamp may be simulated time."""
-    return LogLine(_LEVELS.get(message.level, "info"), message.name.lstrip("/"), message.msg, time.time())
+    source = message.name.lstrip("/")
+    prefix = f"{source}: "  # many nodes begin their messages with their own name
+    text = message.msg[len(prefix) :] if message.msg.startswith(prefix) else message.msg
+    return LogLine(_LEVELS.get(message.level, "info"), source, text, time.time())
 
 
 def picture(message: Image) -> np.ndarray:

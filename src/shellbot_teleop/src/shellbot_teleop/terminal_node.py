@@ -16,6 +16,7 @@ from typing import Deque, Iterable, List, Optional
 import rospy
 
 from shellbot_teleop.actions import ACTIONS, HeldAction
+from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_line import parse_arguments
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig, load_config
@@ -190,10 +191,17 @@ class TerminalProgram:
     def _draw(self, terminal: RawTerminal) -> None:
         now, monitor = time.monotonic(), self._monitor
         self._messages.extend(monitor.take_log())
-        fresh = [
-            info if age(info, now) <= self._config.stale_after else None for info in (monitor.odom, monitor.status)
-        ]
-        view = RobotView(self._link_text, self._link.connected, monitor.mode, fresh[0], fresh[1])
+        odom, contacts, status = (
+            info if age(info, now) <= self._config.stale_after else None
+            for info in (monitor.odom, monitor.contacts, monitor.status)
+        )
+        view = RobotView(
+            self._link_text,
+            self._link.connected,
+            monitor.mode,
+            with_body(odom, contacts),
+            status,  # type: ignore[arg-type]
+        )
         try:
             width, height = os.get_terminal_size(sys.stdout.fileno())
         except OSError:

@@ -18,7 +18,7 @@ from python_qt_binding.QtWidgets import (
 
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import label
+from shellbot_teleop.qt.widgets import label, restyle
 
 _SEND_AFTER_MS = 80  # a dragged slider sends its newest value, not every one
 
@@ -124,7 +124,7 @@ class GainsPanel(QWidget):
     def show_state(self, available: bool, text: str) -> None:
         """Show whether the server is there; without it nothing can be moved."""
         self.state.setText(text)
-        self.state.setStyleSheet(f"color: {theme.GOOD if available else theme.WARN};")
+        restyle(self.state, f"color: {theme.GOOD if available else theme.WARN};")
         self._area.setEnabled(available)
 
     def show_groups(self, groups: Tuple[GainGroup, ...]) -> None:

@@ -17,6 +17,7 @@ from python_qt_binding.QtWidgets import (
     QWidget,
 )
 
+from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
@@ -26,6 +27,7 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.body_panel import BodyPanel
 from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
+from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
 from shellbot_teleop.qt.keys_panel import KeysPanel
 from shellbot_teleop.qt.robot_view import RobotView
@@ -71,6 +73,7 @@ class TeleopWindow(QMainWindow):
         self.setFont(theme.font())
         self.mode, self.velocity, self.pose, self.log = ModePanel(tips), VelocityPanel(), PosePanel(), LogPanel()
         self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
+        self.feet = FeetPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
@@ -115,7 +118,7 @@ class TeleopWindow(QMainWindow):
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
-        for card in (self.mode, self.velocity, self.pose):
+        for card in (self.mode, self.velocity, self.pose, self.feet):
             column.addWidget(card)
         column.addStretch(1)
         left_area = QScrollArea()
@@ -207,9 +210,11 @@ class TeleopWindow(QMainWindow):
         """Show what is known of the robot; called by the window's timer."""
         model, monitor = self.model, self._monitor
         odom, contacts, status = self._fresh(monitor.odom), self._fresh(monitor.contacts), self._fresh(monitor.status)
+        odom = with_body(odom, contacts)
         self.mode.show_mode(monitor.mode, model.stopped)
         self.velocity.show_velocities(model.twist, odom, model.limits)
         self.pose.show_pose(odom, status)
+        self.feet.show_contacts(contacts)
         self.robot.show_robot(odom, contacts, model.twist)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         for line in monitor.take_log():

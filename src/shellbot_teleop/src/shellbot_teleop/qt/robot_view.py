@@ -30,6 +30,7 @@ class RobotView(QWidget):
         self.setFocusPolicy(Qt.NoFocus)
         self._view = scene.Viewpoint()
         self._zoom = 1.0
+        self._yaw = 0.0
         self._odom: Optional[OdomInfo] = None
         self._contacts: Optional[ContactsInfo] = None
         self._twist = PublishTwist(0.0, 0.0, 0.0)
@@ -87,14 +88,16 @@ class RobotView(QWidget):
         fit = min(self.width() / 1.15, self.height() / 0.8)
         self._view = scene.Viewpoint(self._view.azimuth, self._view.elevation, max(fit * self._zoom, 50.0))
         pose = scene.robot_pose(self._odom, self._contacts)
+        self._yaw = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
         centre = np.array([pose.position[0], pose.position[1], 0.05])
         self._draw_ground(painter, centre)
-        self._draw_arrows(painter, pose, centre)
         self._draw_robot(painter, pose, centre)
+        self._draw_heading(painter, pose, centre)
+        self._draw_arrows(painter, pose, centre)
         self._draw_text(painter)
 
     def _points(self, p_world: np.ndarray, centre: np.ndarray) -> QPolygonF:
-        screen = self._view.project(p_world, centre)
+        screen = self._view.following(self._yaw).project(p_world, centre)
         return QPolygonF([QPointF(self.width() / 2 + x, self.height() / 2 + y) for x, y in screen])
 
     def _draw_ground(self, painter: QPainter, centre: np.ndarray) -> None:
@@ -108,7 +111,7 @@ class RobotView(QWidget):
             painter.drawPolyline(self._points(near, centre))
 
     def _draw_arrows(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
-        yaw = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
+        yaw = self._yaw
         measured = self._odom.velocity if self._odom is not None and self._odom.finite else (0.0, 0.0, 0.0)
         for (x, y), name, width in (((self._twist.x, self._twist.y), theme.ACCENT, 4), (measured[:2], theme.GOOD, 2)):
             length = math.hypot(x, y)
@@ -116,7 +119,7 @@ class RobotView(QWidget):
                 continue
             direction = np.array([x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw), 0.0])
             start = np.array([pose.position[0], pose.position[1], 0.0]) + direction / length * (
-                scene.BODY_RADIUS + 0.02
+                scene.BODY_RADIUS + 0.11
             )
             tip = start + direction * _ARROW_SECONDS
             side = np.array([-direction[1], direction[0], 0.0]) / length * 0.02
@@ -141,7 +144,7 @@ class RobotView(QWidget):
             for number, (root, foot, down) in enumerate(zip(roots, feet, standing), start=1):
                 painter.setPen(QPen(theme.colour(theme.MUTED, 220), 4, Qt.SolidLine, Qt.RoundCap))
                 painter.drawPolyline(self._points(np.array([root, foot]), centre))
-                spot = self._points(foot[None, :], centre)[0]
+                spot = QPointF(self._points(foot[None, :], centre)[0])  # a copy: the polygon dies here
                 painter.setPen(QPen(theme.colour(theme.GOOD if down else theme.WARN), 2))
                 painter.setBrush(theme.colour(theme.GOOD if down else theme.BACKGROUND))
                 painter.drawEllipse(spot, 6, 6)
@@ -165,6 +168,15 @@ class RobotView(QWidget):
         nose = np.array([[scene.BODY_RADIUS, 0.0, 0.0], [scene.BODY_RADIUS + 0.045, 0.0, 0.0]])
         painter.setPen(QPen(theme.colour(theme.TEXT), 3, Qt.SolidLine, Qt.RoundCap))
         painter.drawPolyline(self._points(pose.to_world(nose), centre))
+
+    def _draw_heading(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
+        wedge = np.array([[0.245, 0.0, 0.0], [0.205, 0.022, 0.0], [0.215, 0.0, 0.0], [0.205, -0.022, 0.0]])
+        cos, sin = math.cos(self._yaw), math.sin(self._yaw)
+        ground = wedge @ np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        ground[:, :2] += pose.position[:2]
+        painter.setPen(Qt.NoPen)
+        painter.setBrush(theme.colour(theme.TEXT, 200))
+        painter.drawPolygon(self._points(ground, centre))
 
     @staticmethod
     def _hull(points: QPolygonF) -> QPolygonF:

@@ -14,7 +14,7 @@ from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlain
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label
+from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
 
 MODE_BUTTONS = (
@@ -70,7 +70,7 @@ class ModePanel(Card):
         moving = bool(mode.target) and mode.target != mode.name
         colour = theme.BAD if stopped or mode.name == "stopped" else theme.WARN if moving else theme.TEXT
         self._name.setText(f"{mode.name} → {mode.target}" if moving else mode.name)
-        self._name.setStyleSheet(f"color: {colour};")
+        restyle(self._name, f"color: {colour};")
         progress = min(max(mode.progress, 0.0), 1.0) if math.isfinite(mode.progress) else 0.0
         step = mode.step.replace("_", " ")
         self._step.setText(f"{step}  {progress:.0%}" if moving else step)
@@ -161,7 +161,7 @@ class PosePanel(Card):
             self._joints.setText(
                 f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}"
             )
-        self._joints.setStyleSheet(f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
+        restyle(self._joints, f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
 
 
 class LogPanel(Card):

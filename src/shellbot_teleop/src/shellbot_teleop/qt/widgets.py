@@ -22,6 +22,12 @@ from python_qt_binding.QtWidgets import (
 from shellbot_teleop.qt import theme
 
 
+def restyle(widget: QWidget, style: str) -> None:
+    """Set a widget's own style sheet if it is another one: Qt works hard even for the same."""
+    if widget.styleSheet() != style:
+        widget.setStyleSheet(style)
+
+
 class Card(QFrame):
     """A framed box with a small title; add widgets to `body`."""
 
@@ -47,9 +53,10 @@ class Pill(QLabel):
     def show_state(self, text: str, colour: str) -> None:
         """Show a text in a colour."""
         self.setText(text)
-        self.setStyleSheet(
+        restyle(
+            self,
             f"color: {colour}; background: {theme.RAISED}; border: 1px solid {colour}; border-radius: 9px;"
-            " padding: 2px 10px; font-weight: 600;"
+            " padding: 2px 10px; font-weight: 600;",
         )
 
 
@@ -222,6 +229,8 @@ class VelocityBar(QWidget):
             painter.drawRoundedRect(QRectF(0, top, width, 7), 3, 3)
             if math.isfinite(value) and self._limit > 0.0 and value != 0.0:
                 length = min(abs(value) / self._limit, 1.0) * width / 2
+                if length < 2.0:
+                    continue  # rounding would make a dot of a zero
                 painter.setBrush(theme.colour(name))
                 painter.drawRoundedRect(QRectF(width / 2 - (length if value < 0 else 0), top, length, 7), 3, 3)
         painter.setPen(QPen(theme.colour(theme.MUTED), 1))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Gait diagram: which feet stood during the last seconds."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Deque, Optional, Tuple
+
+from python_qt_binding.QtCore import QRectF, Qt
+from python_qt_binding.QtGui import QPainter
+from python_qt_binding.QtWidgets import QSizePolicy, QWidget
+
+from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.widgets import Card
+from shellbot_teleop.robot_monitor import ContactsInfo
+
+_SPAN = 4.0  # s across the width
+
+
+class GaitDiagram(QWidget):
+    """Six lines, one a foot, filled while it stands; now is on the right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMinimumHeight(84)
+        self.setSizePolicy(QSizePolicy.Expanding, QSizePolicy.Expanding)
+        self.setMaximumHeight(130)
+        self.samples: Deque[Tuple[float, Optional[Tuple[bool, ...]]]] = deque()
+
+    def add(self, contact: Optional[Tuple[bool, ...]], now: float) -> None:
+        """Take what stands at `now` (s); None when it is not known."""
+        self.samples.append((now, contact))
+        while self.samples and now - self.samples[0][0] > _SPAN:
+            self.samples.popleft()
+        self.update()
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: draw."""
+        painter = QPainter(self)
+        line = self.height() / 6
+        left = 16.0
+        width = self.width() - left
+        painter.setFont(theme.font(7.5, mono=True))
+        for foot in range(6):
+            painter.setPen(theme.colour(theme.MUTED))
+            painter.drawText(QRectF(0, foot * line, left, line), Qt.AlignLeft | Qt.AlignVCenter, str(foot + 1))
+            painter.fillRect(QRectF(left, foot * line + 2, width, line - 4), theme.colour(theme.RAISED))
+        if len(self.samples) < 2:
+            return
+        now = self.samples[-1][0]
+        for (start, contact), (end, _) in zip(self.samples, list(self.samples)[1:]):
+            if contact is None:
+                continue
+            x = left + width * (1.0 - (now - start) / _SPAN)
+            step = width * (end - start) / _SPAN + 0.6
+            for foot in range(6):
+                if contact[foot]:
+                    painter.fillRect(QRectF(x, foot * line + 2, step, line - 4), theme.colour("#39a869"))
+
+
+class FeetPanel(Card):
+    """The gait diagram with its title."""
+
+    def __init__(self) -> None:
+        super().__init__(f"Feet on the ground, last {_SPAN:.0f} s")
+        self.diagram = GaitDiagram()
+        self.body.addWidget(self.diagram)
+
+    def show_contacts(self, contacts: Optional[ContactsInfo]) -> None:
+        """Add what is known now; None when unknown or old."""
+        self.diagram.add(contacts.contact if contacts is not None else None, time.monotonic())
