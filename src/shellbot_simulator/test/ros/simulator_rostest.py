@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -255,6 +257,31 @@ class SimulatorTest(unittest.TestCase):
         """36 of them."""
         for joint in JOINTS:
             rospy.wait_for_service(f"shellbot_legs_controller/{joint}/pid/set_parameters", timeout=5.0)
+
+    def start_another(self, *arguments: str) -> str:
+        """Start a second simulator that is expected to end by itself, and return what it says."""
+        program = "from shellbot_simulator.simulator_node import main; main()"
+        result = subprocess.run(
+            [sys.executable, "-c", program, "__name:=other_simulator", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=30.0,
+            check=False,
+        )
+        self.assertEqual(result.returncode, 1)
+        return result.stdout.decode()
+
+    def test_wrong_parameters_end_the_node_with_advice(self) -> None:
+        """Before it takes over any name."""
+        self.assertIn("~variant is walker, but robot_description is simulation", self.start_another("_variant:=walker"))
+        self.assertIn("cannot read the simulator settings /none.yaml", self.start_another("_config:=/none.yaml"))
+        self.assertIn("~rtf = -1 is outside", self.start_another("_rtf:=-1").replace("-1.0", "-1"))
+        self.assertIn("the parameter /nowhere is missing", self.start_another("robot_description:=nowhere"))
+        rospy.set_param("/use_sim_time", False)
+        try:
+            self.assertIn("rosparam set /use_sim_time true", self.start_another())
+        finally:
+            rospy.set_param("/use_sim_time", True)
 
     def test_pictures_come_while_somebody_listens(self) -> None:
         """rgb8, stamps on ticks, not empty; the joint states go on meanwhile."""
