@@ -15,6 +15,7 @@ from shellbot_action_manager.interface import ContactEstimate, Feedback
 from shellbot_action_manager.planar_motion import wrap_angle
 
 _GAP = 0.05  # s: farther apart, two ticks are not compared
+_COAST = 3  # ticks that the last speed is kept for when the standing feet change all at once
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class OdometryCore:
         self._last_feet: Optional[np.ndarray] = None
         self._last_contact = np.zeros(6, dtype=bool)
         self._last_imu_yaw: Optional[float] = None
+        self._motion, self._coasted = np.zeros(3), 0
         self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, 0.0, 0.0, np.zeros(3), 0.0, 0.0, 0)
 
     def step(self, t: float, q: np.ndarray, contacts: ContactEstimate, imu: Optional[Feedback]) -> OdometryState:
@@ -99,7 +101,8 @@ class OdometryCore:
         Notes
         -----
         In level axes a foot that stands fulfils p(k-1) = R(dyaw) p(k) + d. With the IMU dyaw is known and d is the weighted
-        mean over the feet; without it both come from the rigid fit of two point sets (at least two feet).
+        mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In the tick in
+        which a tripod takes over from the other no foot stands before and after: the last motion goes on.
         """
         if t < self._state.t:
             self.reset()
@@ -119,6 +122,10 @@ class OdometryCore:
                 known = turn if imu_yaw is not None and self._last_imu_yaw is not None else None
                 shift, turn = fit_motion(self._last_feet[both, :2], feet[both, :2], known, self._config.slip_scale)
                 shift = shift * np.array(self._config.distance_scale)
+                self._motion, self._coasted = np.array([*shift, turn]) / dt, 0
+            elif contact.any() and self._coasted < _COAST:
+                shift, turn = self._motion[:2] * dt, turn if imu_yaw is not None else self._motion[2] * dt
+                self._coasted += 1
         self._last_feet, self._last_contact, self._last_imu_yaw = feet, contact, imu_yaw
         self._state = self._advance(t, dt, shift, turn, used, feet, roll, pitch)
         return self._state
@@ -196,5 +203,5 @@ def fit_motion(
     c, s = math.cos(turn), math.sin(turn)
     shifts = before - after @ np.array([[c, s], [-s, c]])
     centre = np.median(shifts, axis=0)
-    weight = 1.0 / (1.0 + ((shifts - centre) ** 2).sum(axis=1) / slip_scale**2)
+    weight = 1.0 / (1.0 + (((shifts - centre) ** 2).sum(axis=1) / slip_scale**2) ** 2)
     return (weight[:, None] * shifts).sum(axis=0) / weight.sum(), float(turn)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Settings and mode table: what is accepted, and what each refusal says."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+from shellbot_action_manager.config import load_config
+from shellbot_action_manager.errors import ConfigError, UnknownGaitError
+from shellbot_action_manager.mode_machine import ModeMachine
+from shellbot_action_manager.mode_table import Mode, load_mode_table
+from shellbot_action_manager.package_files import config_file
+
+
+def write(tmp_path, data):
+    path = tmp_path / "file.yaml"
+    path.write_text(yaml.safe_dump(data), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def settings():
+    return yaml.safe_load(config_file("action_manager.yaml").read_text())
+
+
+@pytest.fixture
+def modes():
+    return yaml.safe_load(config_file("modes.yaml").read_text())
+
+
+def test_shipped_settings_load():
+    config = load_config()
+    assert config.cmd_vel_timeout == 0.5
+    assert config.speed_cap[0] == 0.40
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "message"),
+    [
+        ("heading", "gain", -1.0, "heading.gain is -1; allowed are 0 to 10 1/s"),
+        ("body", "tilt_range", [0.1, 0.1], "body.tilt_range is .*; expected a list of 3 numbers"),
+        ("body", "z_range", [0.05, -0.05], "the first number must not be the greater one"),
+        ("posture", "rise_time", "slow", "posture.rise_time is 'slow'; expected a number from 0.3 to 20 s"),
+        ("upper", "surprise", 1, "upper has unknown surprise"),
+    ],
+)
+def test_bad_setting_is_named_with_its_range(tmp_path, settings, section, key, value, message):
+    settings[section][key] = value
+    with pytest.raises(ConfigError, match=message):
+        load_config(path=write(tmp_path, settings))
+
+
+def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, settings):
+    with pytest.raises(UnknownGaitError, match="there is no gait 'moonwalk'; the gaits are"):
+        load_config(gait="moonwalk")
+    with pytest.raises(ConfigError, match="start_mode is 'fly'; use one of hexapod, stand, sit"):
+        load_config(start_mode="fly")
+    del settings["heading"]
+    with pytest.raises(ConfigError, match="the settings lacks heading"):
+        load_config(path=write(tmp_path, settings))
+    settings["heading"] = 3
+    with pytest.raises(ConfigError, match="heading is 3; expected the keys"):
+        load_config(path=write(tmp_path, settings))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["transitions"][0].update(goal="fly"), "there is no mode 'fly'"),
+        (lambda d: d["transitions"][0].update(request="fly"), "there is no request 'fly'"),
+        (lambda d: d["transitions"][0].update(steps=["jump"]), "there is no step 'jump'"),
+        (lambda d: d["transitions"].append(copy.deepcopy(d["transitions"][0])), "stands there twice"),
+        (lambda d: d["transitions"][0].pop("goal"), r"transitions\[0\] lacks goal"),
+        (lambda d: d["refusals"].append(3), "expected the keys from, request, text"),
+        (lambda d: d.update(refusals="none"), "refusals is str; expected a list"),
+    ],
+)
+def test_bad_mode_table_is_refused(tmp_path, modes, change, message):
+    change(modes)
+    with pytest.raises(ConfigError, match=message):
+        load_mode_table(write(tmp_path, modes))
+
+
+def test_every_mode_answers_every_request_in_words():
+    table = load_mode_table()
+    for mode in Mode:
+        for request in ("hexapod", "shell", "sit", "stand", "relax", "fly", ""):
+            transition, reason = table.find(mode, request)
+            assert (transition is None) == bool(reason), (mode, request)
+            assert "{" not in reason
+
+
+def test_machine_queues_a_request_behind_the_running_transition():
+    machine = ModeMachine(load_mode_table())
+    machine.enter(Mode.SIT, "")
+    assert machine.request("hexapod") == (True, "going to hexapod: stand up")
+    assert machine.request("sit") == (True, "going to sit: stand up")
+    assert machine.steps == ("stand_up", "stop_walking", "centre_body", "step_out", "sit_down")
+    assert machine.status("", 0.5, "").progress == pytest.approx(0.1)
+    for _ in range(4):
+        machine.finish_step()
+    assert machine.mode == Mode.SIT
+    assert machine.step == "sit_down"
+    machine.finish_step()
+    assert (machine.mode, machine.goal, machine.step) == (Mode.SIT, Mode.SIT, None)
+
+
+def test_machine_fails_back_to_the_mode_left():
+    machine = ModeMachine(load_mode_table())
+    machine.enter(Mode.SIT, "")
+    machine.request("stand")
+    machine.fail("cannot stand up: too heavy")
+    status = machine.status("", 0.0, machine.text)
+    assert (status.name, status.target, status.progress) == ("sit", Mode.SIT, 1.0)
+    assert status.text == "cannot stand up: too heavy"

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Odometry: exact without slip, bounded with noise and slip, harmless without contacts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from action_echo import yaw_quaternion
+from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.config import load_config
+from shellbot_action_manager.gait_table import load_gaits
+from shellbot_action_manager.odometry import OdometryCore, fit_motion
+from shellbot_action_manager.planar_motion import exp_twist
+from shellbot_action_manager.walking import advance, neutral_feet, standing_at
+from scipy.spatial.transform import Rotation
+
+DT = 0.01
+TWISTS = [(0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.7), (0.1, -0.05, 0.4)]
+
+
+def core():
+    config = load_config()
+    return OdometryCore(dataclasses.replace(config, odometry=dataclasses.replace(config.odometry, distance_scale=(1.0, 1.0))))
+
+
+def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_foot=None, rng=None):
+    """Walk without slip; return the estimate and the true pose of the body."""
+    gait = load_gaits()["tripod"]
+    state, pose = standing_at(neutral_feet(gait.stance_radius)), np.zeros(3)
+    estimate, slipped = None, 0.0
+    for i in range(int(seconds / DT)):
+        if i:
+            state = advance(state, gait, DT, np.asarray(twist), 0.5, commanded=True)
+            x, y, a = exp_twist(np.asarray(twist), DT)
+            c, s = math.cos(pose[2]), math.sin(pose[2])
+            pose = pose + [c * x - s * y, s * x + c * y, a]
+        feet = feet_in_base(state.p_feet, np.array([0, 0, 0, *tilt, 0.0]), 0.16)
+        if slip_foot is not None and not state.swinging[slip_foot]:
+            slipped += 0.003
+            feet[slip_foot, 0] += slipped
+        else:
+            slipped = 0.0
+        if noise:
+            feet = feet + rng.normal(scale=noise, size=(6, 3))
+        orientation = Rotation.from_euler("xyz", [*tilt, pose[2]]).as_quat() if imu else None
+        estimate = odometry.step_feet(0.5 + i * DT, feet, ~state.swinging, orientation)
+    return estimate, pose
+
+
+def error(estimate, pose):
+    return math.hypot(estimate.x - pose[0], estimate.y - pose[1])
+
+
+@pytest.mark.parametrize("imu", [True, False])
+@pytest.mark.parametrize("twist", TWISTS)
+def test_exact_without_slip(twist, imu):
+    estimate, pose = drive(core(), twist, 5.0, imu=imu)
+    assert error(estimate, pose) < 1e-9
+    assert math.remainder(estimate.yaw - pose[2], 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
+    assert estimate.twist == pytest.approx(twist, abs=3e-4)
+    assert estimate.height == pytest.approx(0.16)
+
+
+def test_exact_with_a_tilted_body():
+    estimate, pose = drive(core(), (0.2, 0.0, 0.3), 4.0, tilt=(0.1, -0.15))
+    assert error(estimate, pose) < 1e-9
+    assert (estimate.roll, estimate.pitch) == pytest.approx((0.1, -0.15))
+
+
+def test_without_imu_the_tilt_comes_from_the_feet():
+    estimate, _ = drive(core(), (0.2, 0.0, 0.0), 1.0, imu=False, tilt=(0.1, -0.15))
+    assert (estimate.roll, estimate.pitch) == pytest.approx((0.1, -0.15), abs=1e-9)
+
+
+def test_bounded_with_noise_and_with_one_slipping_foot():
+    rng = np.random.default_rng(0)
+    estimate, pose = drive(core(), (0.2, 0.0, 0.0), 5.0, noise=0.0005, rng=rng)
+    assert error(estimate, pose) < 0.02
+    estimate, pose = drive(core(), (0.2, 0.0, 0.0), 5.0, slip_foot=2)
+    assert error(estimate, pose) < 0.02  # the plain mean of the feet would be 0.2 m wrong
+
+
+def test_distance_scale_is_applied_per_axis():
+    config = load_config()
+    scaled = dataclasses.replace(config.odometry, distance_scale=(1.1, 0.9))
+    odometry = OdometryCore(dataclasses.replace(config, odometry=scaled))
+    estimate, pose = drive(odometry, (0.1, 0.1, 0.0), 3.0)
+    assert estimate.x == pytest.approx(1.1 * pose[0])
+    assert estimate.y == pytest.approx(0.9 * pose[1])
+
+
+def test_starts_at_its_origin_whatever_the_imu_says():
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    estimate = core().step_feet(0.0, feet, np.ones(6, dtype=bool), yaw_quaternion(2.0))
+    assert (estimate.x, estimate.y, estimate.yaw) == (0.0, 0.0, 0.0)
+
+
+def test_without_contacts_the_position_is_held_and_the_heading_followed():
+    odometry = core()
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    nobody = np.zeros(6, dtype=bool)
+    for i in range(50):
+        estimate = odometry.step_feet(i * DT, feet + 0.01 * i, nobody, yaw_quaternion(0.01 * i))
+    assert (estimate.x, estimate.y, estimate.feet_used) == (0.0, 0.0, 0)
+    assert estimate.yaw == pytest.approx(0.49)
+
+
+def test_a_gap_and_bad_numbers_move_nothing_and_a_clock_that_goes_back_resets():
+    odometry = core()
+    feet, all_down = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16))), np.ones(6, dtype=bool)
+    odometry.step_feet(1.0, feet, all_down, None)
+    moved = odometry.step_feet(1.01, feet - [0.001, 0.0, 0.0], all_down, None)
+    assert moved.x == pytest.approx(0.001)
+    assert odometry.step_feet(1.02, feet * np.nan, all_down, None).x == moved.x
+    assert odometry.step_feet(9.0, feet + [0.05, 0.0, 0.0], all_down, None).x == pytest.approx(moved.x)
+    assert odometry.step_feet(0.5, feet, all_down, None).x == 0.0
+
+
+def test_variance_grows_with_the_way():
+    odometry = core()
+    short, _ = drive(odometry, (0.2, 0.0, 0.0), 1.0)
+    long, _ = drive(core(), (0.2, 0.0, 0.0), 3.0)
+    assert 0.0 < short.position_variance < long.position_variance
+
+
+def test_fit_without_known_turn_is_the_rigid_fit():
+    rng = np.random.default_rng(1)
+    after = rng.uniform(-0.3, 0.3, (3, 2))
+    angle, shift = 0.03, np.array([0.004, -0.002])
+    c, s = math.cos(angle), math.sin(angle)
+    before = after @ np.array([[c, s], [-s, c]]) + shift
+    found_shift, found_angle = fit_motion(before, after, None, 0.001)
+    assert found_angle == pytest.approx(angle)
+    assert found_shift == pytest.approx(shift)
+
+
+def test_step_without_forward_kinematics_says_what_to_call():
+    with pytest.raises(TypeError, match="call step_feet"):
+        core().step(0.0, np.zeros(36), None, None)
