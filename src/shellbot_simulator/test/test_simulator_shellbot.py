@@ -244,10 +244,13 @@ def test_reset_world_keeps_joints_and_time(simulator):
     assert simulator.state().contacts.foot_contact.all()
 
 
-def test_divergence_is_reported_and_reset_recovers(simulator):
+def test_divergence_is_reported_and_reset_recovers(simulator, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
     simulator.data.qvel[:] = 1e12
     with pytest.raises(SimulationDivergedError, match="reset the simulation"):
         run(simulator, 0.05)
+    assert not list(tmp_path.iterdir())  # MuJoCo's own log file
+    assert "unstable" in caplog.text
     simulator.reset(STAND)
     run(simulator, 0.2)
     assert simulator.state().contacts.foot_contact.all()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import List, Optional, Sequence, Tuple
 
@@ -23,6 +24,9 @@ from .shellbot_profile import shellbot_profile
 from .state import SimState
 
 _FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+# by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
+mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
+
 _BASE_Q = 7  # free base: position and quaternion
 
 
