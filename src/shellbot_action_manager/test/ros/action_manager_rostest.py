@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""action_manager and odometry live: standing up, walking, refusals, death and rebirth, reset, emergency stop."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+import unittest
+import xmlrpc.client
+
+import numpy as np
+import rosgraph
+import rospy
+import rostest
+import tf2_ros
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Pose, Quaternion, Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from shellbot_msgs.msg import FootContacts, LimbReferences, Mode, Walkspace
+from shellbot_msgs.srv import RequestMode
+from std_msgs.msg import String
+from std_srvs.srv import Empty, Trigger
+
+WALL_LIMIT = 40.0  # s of wall clock for anything to happen
+JUMP = 0.16  # rad between two joint targets, as in the unit tests
+
+
+class Live:
+    """Listens to everything that the tests look at."""
+
+    def __init__(self):
+        self.last, self.jumps, self.reference_times = {}, [], []
+        self.tf = tf2_ros.Buffer()
+        tf2_ros.TransformListener(self.tf)
+        self.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
+        self.body_pose = rospy.Publisher("body_pose", Pose, queue_size=1)
+        self.gait = rospy.Publisher("gait", String, queue_size=1)
+        for name, kind in (
+            ("mode", Mode),
+            ("walkspace", Walkspace),
+            ("odom", Odometry),
+            ("ground_truth/odom", Odometry),
+            ("foot_contacts", FootContacts),
+        ):
+            rospy.Subscriber(name, kind, lambda message, key=name: self.last.__setitem__(key, message), queue_size=10)
+        rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=100)
+        rospy.Subscriber("limb_references", LimbReferences, self._on_references, queue_size=100)
+        rospy.Subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics, queue_size=100)
+        self.request_service = rospy.ServiceProxy("request_mode", RequestMode)
+
+    def _on_targets(self, message):
+        before, self.last["joint_targets"] = self.last.get("joint_targets"), message
+        if before is not None and message.header.stamp > before.header.stamp:
+            step = np.abs(np.array(message.position) - np.array(before.position)).max()
+            if step > JUMP:
+                self.jumps.append((message.header.stamp.to_sec(), float(step)))
+
+    def _on_references(self, message):
+        self.last["limb_references"] = message
+        self.reference_times.append(message.header.stamp.to_sec())
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            self.last["diagnostics " + status.name] = status
+
+    def until(self, condition, what):
+        end = time.time() + WALL_LIMIT
+        while not condition():
+            if time.time() > end or rospy.is_shutdown():
+                raise AssertionError(f"{what}: not within {WALL_LIMIT:g} s; mode is\n{self.last.get('mode')}")
+            time.sleep(0.02)
+
+    def mode(self):
+        message = self.last.get("mode")
+        return (message.name, message.target, message.step) if message else None
+
+    def standing(self):
+        self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing and ready")
+
+    def request(self, mode):
+        rospy.wait_for_service("request_mode", WALL_LIMIT)
+        return self.request_service(mode)
+
+    def drive(self, seconds, vx=0.0, vy=0.0, wz=0.0):
+        twist = Twist()
+        twist.linear.x, twist.linear.y, twist.angular.z = vx, vy, wz
+        end = rospy.get_time() + seconds
+        while rospy.get_time() < end and not rospy.is_shutdown():
+            self.cmd_vel.publish(twist)
+            rospy.sleep(0.05)
+
+    def pose(self, topic):
+        p, q = self.last[topic].pose.pose.position, self.last[topic].pose.pose.orientation
+        return np.array([p.x, p.y, 2.0 * math.atan2(q.z, q.w)])
+
+
+LIVE = None
+
+
+class ActionManagerTest(unittest.TestCase):
+    """Tests run in the order of their names."""
+
+    def setUp(self):
+        global LIVE
+        LIVE = LIVE or Live()
+        self.live = LIVE
+        self.live.standing()
+        rospy.sleep(0.3)
+        self.live.jumps.clear()
+
+    def tearDown(self):
+        self.live.cmd_vel.publish(Twist())
+        self.assertEqual(self.live.jumps[:3], [], "joint targets jumped (stamp, rad)")
+
+    def upright(self, height=0.150):
+        q = self.live.last["ground_truth/odom"].pose.pose
+        tilt = 2.0 * math.asin(min(1.0, math.hypot(q.orientation.x, q.orientation.y)))
+        self.assertGreater(q.position.z, height)
+        self.assertLess(tilt, 0.1)
+
+    def test_01_stands_and_tells_everything(self):
+        self.upright()
+        live = self.live
+        live.until(lambda: "walkspace" in live.last and "foot_contacts" in live.last, "latched topics")
+        self.assertAlmostEqual(live.last["walkspace"].max_velocity.linear.x, 0.40, delta=0.02)
+        self.assertEqual(live.last["walkspace"].gait, "tripod")
+        self.assertEqual(list(live.last["foot_contacts"].contact), [True] * 6)
+        self.assertEqual(len(live.last["limb_references"].limbs), 12)
+        steps = np.diff(live.reference_times[-100:])
+        self.assertAlmostEqual(float(np.median(steps)), 0.01, delta=1e-6)
+        live.until(lambda: "diagnostics action_manager" in live.last, "diagnostics")
+        live.until(lambda: "diagnostics odometry" in live.last, "diagnostics of the odometry")
+        base = live.tf.lookup_transform("base_footprint", "base_link", rospy.Time(0), rospy.Duration(5.0))
+        self.assertAlmostEqual(base.transform.translation.z, 0.162, delta=0.006)
+
+    def test_02_walks_and_knows_where(self):
+        truth, odom = self.live.pose("ground_truth/odom"), self.live.pose("odom")
+        self.live.drive(3.0, 0.2, 0.05, 0.2)
+        self.live.until(lambda: self.live.mode()[2] == "", "stop after the time-out")
+        rospy.sleep(0.5)
+        walked, told = self.live.pose("ground_truth/odom") - truth, self.live.pose("odom") - odom
+        self.assertGreater(math.hypot(*walked[:2]), 0.4)
+        self.assertLess(np.linalg.norm(walked[:2] - told[:2]), 0.05 * np.linalg.norm(walked[:2]))
+        self.assertAlmostEqual(walked[2], told[2], delta=0.02)
+        self.upright()
+
+    def test_03_refusals_in_words(self):
+        answer = self.live.request("shell")
+        self.assertFalse(answer.accepted)
+        self.assertIn("the modes are hexapod, stand, sit, relax", answer.reason)
+        self.assertEqual(answer.mode, "hexapod")
+        self.live.until(lambda: "shell refused" in self.live.last["mode"].text, "refusal on the topic")
+        self.assertIn("there is no mode 'fly'", self.live.request("fly").reason)
+        self.live.gait.publish("moonwalk")
+        self.live.until(lambda: "ripple, tripod, wave" in self.live.last["mode"].text, "refused gait")
+        self.live.gait.publish("tripod")
+
+    def test_04_body_pose_is_followed_and_limited(self):
+        pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))
+        self.live.body_pose.publish(pose)
+        rospy.sleep(1.5)
+        q = self.live.last["ground_truth/odom"].pose.pose.orientation
+        self.assertAlmostEqual(2.0 * math.asin(q.y), 0.2, delta=0.02)
+        pose.position.z = 0.5
+        self.live.body_pose.publish(pose)
+        self.live.until(lambda: "body pose limited" in self.live.last["mode"].text, "named limit")
+        self.live.body_pose.publish(Pose())
+        rospy.sleep(1.5)
+        self.upright()
+
+    def test_05_killed_while_standing_it_takes_over_without_a_jump(self):
+        uri = rosgraph.Master("/test").lookupNode("/action_manager")
+        before = np.array(self.live.last["joint_targets"].position)
+        os.kill(xmlrpc.client.ServerProxy(uri).getPid("/test")[2], signal.SIGKILL)
+        seen = len(self.live.reference_times)
+        self.live.until(lambda: "found standing" in self.live.last["mode"].text, "respawned and standing")
+        self.live.until(lambda: len(self.live.reference_times) > seen + 100, "references again")
+        self.live.standing()
+        after = np.array(self.live.last["joint_targets"].position)
+        self.assertLess(np.abs(after - before).max(), 0.1)
+        self.upright()
+
+    def test_06_reset_of_the_simulation_stands_up_again(self):
+        rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
+        self.live.until(lambda: self.live.mode()[:2] == ("sit", "hexapod"), "standing up again")
+        self.live.standing()
+        rospy.sleep(0.5)
+        self.upright()
+        self.assertLess(np.abs(self.live.pose("odom")[:2]).max(), 0.05)
+
+    def test_07_emergency_stop_and_rearm(self):
+        self.live.drive(1.0, 0.2)
+        rospy.ServiceProxy("emergency_stop", Trigger)()
+        self.live.until(lambda: self.live.mode()[0] == "stopped", "stopped")
+        self.assertIn("rearm", self.live.request("sit").reason)
+        frozen = self.live.last["limb_references"]
+        rospy.sleep(0.5)
+        again = self.live.last["limb_references"]
+        self.assertGreater(again.header.stamp, frozen.header.stamp)
+        self.assertEqual([limb.joint_position for limb in again.limbs], [limb.joint_position for limb in frozen.limbs])
+        rospy.ServiceProxy("rearm", Trigger)()
+        self.live.standing()
+        rospy.sleep(0.5)
+        self.upright()
+
+    def test_08_sits_and_relaxes_and_stands_again(self):
+        self.assertTrue(self.live.request("sit").accepted)
+        self.live.until(lambda: self.live.mode() == ("sit", "sit", ""), "sitting")
+        self.assertTrue(self.live.request("relax").accepted)
+        self.live.until(lambda: self.live.mode()[0] == "relax", "relaxed")
+        self.assertTrue(self.live.request("hexapod").accepted)
+        self.live.standing()
+        self.upright()
+
+
+if __name__ == "__main__":
+    rospy.init_node("action_manager_rostest")
+    rostest.rosrun("shellbot_action_manager", "action_manager_live", ActionManagerTest)
