@@ -5,6 +5,7 @@ loop.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -431,8 +432,16 @@ def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
         "import os; from shellbot_kinematics import _kernels; print(_kernels.wrap(7.0, 0.0));"
         "print(_kernels.wrap._cache.cache_path)"
     )
-    import os
-
     environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout.splitlines()[1].startswith(str(tmp_path)) and list(tmp_path.rglob("*.nbi"))
+
+
+def test_no_place_for_the_cache_is_a_warning_not_the_end(monkeypatch):
+    from numba.core import caching
+    from shellbot_kinematics._jit import kernel
+
+    monkeypatch.setattr(caching.FunctionCache._impl_class, "_locator_classes", [])
+    with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
+        double = kernel(lambda x: 2 * x)
+    assert double(3) == 6
