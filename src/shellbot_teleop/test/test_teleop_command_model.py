@@ -148,6 +148,9 @@ def test_a_mix_has_the_keys_direction_and_is_not_faster_than_one_axis(model):
 def test_two_keys_of_one_action_count_once_and_the_zero_waits_for_the_last(model):
     model.press("w", 0.0)
     assert model.press("8", 0.01) == [PublishTwist(0.4, 0.0, 0.0)]
+    (mixed,) = model.press("q", 0.015)
+    assert (mixed.x, mixed.yaw) == pytest.approx((0.4 / math.sqrt(2), 1.2 / math.sqrt(2)))
+    model.release("q", 0.018)
     assert model.release("w", 0.02) == [PublishTwist(0.4, 0.0, 0.0)]
     assert model.release("8", 0.03) == [effects.ZERO_TWIST]
 
@@ -247,6 +250,20 @@ def test_body_pose_ends_at_the_walkspace_and_says_so_once(model):
     refused = model.press("u", 4.0)
     assert [type(effect) for effect in refused] == [Notice] and "height is at its limit" in refused[0].text
     assert model.tick(4.05) == []
+
+
+def test_limits_that_shrink_start_no_motion_but_bound_the_next_one(model):
+    hold(model, "u", 0.5)
+    height = model.pose.value[2]
+    assert height > 0.02
+    model.observe_limits(replace(LIMITS, max_shift=(0.04, 0.05, 0.01)))
+    assert not model.active and model.tick(5.0) == [] and model.pose.value[2] == height
+    hold(model, "Up", 0.1, start=6.0)
+    assert model.pose.value[2] == height
+    model.set_pose_target({2: 0.03}, 7.0)
+    for index in range(1, 20):
+        model.tick(7.0 + index * PERIOD)
+    assert model.pose.value[2] == pytest.approx(0.01)
 
 
 def test_a_slider_goes_to_its_target_at_the_rate_and_neutral_goes_back(model):

@@ -68,6 +68,7 @@ TREE = {
     "parameters": [
         {"name": "stiffness", "type": "double", "min": 0.1, "max": 2.0, "default": 1.0, "description": "overall"},
         {"name": "note", "type": "str", "min": "", "max": "", "default": "", "description": ""},
+        {"name": "fixed", "type": "double", "min": 1.0, "max": 1.0, "default": 1.0, "description": ""},
         {"name": "endless", "type": "double", "min": -math.inf, "max": math.inf, "default": 0.0, "description": ""},
     ],
     "groups": {

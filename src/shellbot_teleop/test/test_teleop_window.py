@@ -105,6 +105,16 @@ def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
     assert sum(twist.is_zero for twist in setup.twists) == 1
 
 
+def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
+    setup.controller.observe_stopped(True)
+    before = len(setup.kinds(Notice))
+    teleop_keyboard.press("w")
+    setup.work(1.2)  # into the auto-repeat
+    teleop_keyboard.release("w")
+    setup.work(0.05)
+    assert len(setup.kinds(Notice)) == before + 1 and setup.twists == []
+
+
 @pytest.mark.parametrize(
     "key, name",
     [
@@ -155,6 +165,15 @@ def test_closing_sends_one_zero(setup, teleop_keyboard):
     teleop_keyboard.release("w")
     setup.work(0.1)
     assert len(setup.out) == count
+
+
+def test_closing_sends_its_zero_even_if_the_focus_tells_nothing(setup, teleop_keyboard, teleop_application):
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2)
+    teleop_application.removeEventFilter(setup.controller)
+    setup.window.close()
+    assert setup.twists[-1].is_zero and sum(twist.is_zero for twist in setup.twists) == 1
+    teleop_keyboard.release("w")
 
 
 def test_space_stops_while_a_key_is_held_and_its_repeat_does_not_start_again(setup, teleop_keyboard):
@@ -351,7 +370,7 @@ def test_the_key_help_lights_up(setup, teleop_keyboard):
     assert setup.until(lambda: cap.styleSheet() == before)
 
 
-@pytest.mark.parametrize("size", [(1080, 600), (1360, 820), (1500, 1000)])
+@pytest.mark.parametrize("size", [(1080, 600), (1360, 850), (1500, 1000)])
 def test_it_can_be_resized(setup, size):
     setup.window.resize(*size)
     setup.work(0.05)

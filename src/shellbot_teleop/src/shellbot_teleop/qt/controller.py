@@ -95,13 +95,10 @@ class OperatorController(QObject):
 
     def _key_event(self, kind: int, event: QEvent) -> bool:
         if kind == QEvent.KeyRelease:
-            name = (
-                self._keys.release(event.nativeScanCode(), event.key(), event.modifiers())
-                if not event.isAutoRepeat()
-                else None
-            )
-            if name is not None:
-                self.key_up(name)
+            if not event.isAutoRepeat():
+                name = self._keys.release(event.nativeScanCode(), event.key(), event.modifiers())
+                if name is not None:
+                    self.key_up(name)
             return not self.editing
         name = self._keys.press(event.nativeScanCode(), event.key(), event.modifiers())
         if name is None:

@@ -23,7 +23,7 @@ class GaitDiagram(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setMinimumHeight(84)
+        self.setMinimumHeight(66)
         self.setSizePolicy(QSizePolicy.Expanding, QSizePolicy.Expanding)
         self.setMaximumHeight(130)
         self.samples: Deque[Tuple[float, Optional[Tuple[bool, ...]]]] = deque()

@@ -144,7 +144,7 @@ class TeleopWindow(QMainWindow):
             main.setCollapsible(main.count() - 1, False)
         page.addWidget(main, 1)
         self.setCentralWidget(root)
-        self.resize(1360, 820)
+        self.resize(1360, 850)
 
     @staticmethod
     def _tabs(*pages: tuple) -> QTabWidget:

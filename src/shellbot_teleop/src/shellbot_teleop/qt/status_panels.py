@@ -135,6 +135,8 @@ class PosePanel(Card):
         self.body.addLayout(grid)
         self._joints = label("joints: –", muted=True, size_pt=9)
         self._joints.setWordWrap(True)
+        self._joints.setMinimumHeight(46)  # three lines, so that the panel below stays where it is
+        self._joints.setAlignment(Qt.AlignLeft | Qt.AlignTop)
         self.body.addWidget(self._joints)
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
