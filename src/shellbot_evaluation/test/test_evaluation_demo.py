@@ -31,9 +31,9 @@ def tour():
     """Records and paths of a demo in which the robot goes 2 % too far and 1 % to the left, and turns 88 degrees."""
     phases = DemoPlan().phases()
     records = [PhaseRecord(phase, 10.0 * i, 10.0 * i + 8.0, 10.0 * i + 10.0) for i, phase in enumerate(phases)]
-    t = np.array([0.0, 10.0, 20.0, 30.0, 40.0, 60.0])
-    xy = np.array([[0, 0], [0, 0], [1.02, 0.01], [1.01, 0.52], [1.01, 0.52], [1.01, 0.52]])
-    yaw = np.radians([0, 0, 0, 0, 88, 88])
+    t = np.array([0.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0])
+    xy = np.array([[0, 0], [0, 0], [0.5, 0.06], [1.02, 0.01], [1.01, 0.52], [1.01, 0.52], [1.01, 0.52]])
+    yaw = np.radians([0, 0, 0, 0, 0, 88, 88])
     return records, PlanarPath(t, xy, yaw), PlanarPath(t, 0.98 * xy, yaw * 90 / 88)
 
 
