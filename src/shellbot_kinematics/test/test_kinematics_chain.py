@@ -68,11 +68,24 @@ def test_puma_at_zero_and_turned(kernels):
 
 
 def test_frames_are_products_of_row_transforms(rng, kernels):
-    rows = [DHRow(*row) for row in PUMA]
-    q = rng.uniform(-3, 3, 6)
+    """All four parameters of all three kinds; the rows' own formula is Rz(theta) Tz(d) Tx(a) Rx(alpha)."""
+
+    def formula(row, q):
+        theta, d = row.theta + q * (row.kind == "revolute"), row.d + q * (row.kind == "prismatic")
+        c, s, ca, sa = np.cos(theta), np.sin(theta), np.cos(row.alpha), np.sin(row.alpha)
+        return np.array(
+            [[c, -s * ca, s * sa, row.a * c], [s, c * ca, -c * sa, row.a * s], [0, sa, ca, d], [0, 0, 0, 1]]
+        )
+
+    kinds = ["revolute", "prismatic", "fixed", "revolute", "revolute"]
+    rows = [DHRow(*rng.uniform(-2, 2, 4), kind=kind) for kind in kinds]
+    q = list(rng.uniform(-3, 3, 4))
+    chain = SerialChain.from_dh(rows)
+    q_of_row = [q[0], q[1], 0.0, q[2], q[3]]
     T = np.eye(4)
-    for row, value, frame in zip(rows, q, SerialChain.from_dh(rows).frames(q)):
-        T = T @ row.transform(value)
+    for row, value, frame in zip(rows, q_of_row, chain.frames(q)):
+        T = T @ formula(row, value)
+        np.testing.assert_allclose(row.transform(value), formula(row, value), atol=1e-12)
         np.testing.assert_allclose(frame, T, atol=1e-12)
 
 
