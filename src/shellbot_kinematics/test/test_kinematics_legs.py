@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -180,6 +181,26 @@ def test_older_lengths_load_and_solve(rng):
     for q in rng.uniform(chain.lower, chain.upper, (100, 4)):
         p = chain.fk(q)[:3, 3]
         assert np.abs(chain.fk(solve_limb(older, "lower_2", FOOT, p, fan_position=q[0]).q)[:3, 3] - p).max() < 1e-9
+
+
+@pytest.mark.parametrize("joint", ["fan", "coxa", "femur", "tibia", "shoulder", "shell"])
+def test_axes_may_point_the_other_way(urdf, joint, rng):
+    """A description with the opposite sign of a joint goes through the same closed form."""
+    flipped = re.sub(
+        rf'(<joint name="(?:lower|upper)_\d_{joint}".*?<axis xyz=")0 0 1"', r'\g<1>0 0 -1"', urdf, flags=re.DOTALL
+    )
+    assert flipped.count('"0 0 -1"') == 6
+    other = ShellbotModel(flipped)
+    limb, frame = ("lower_2", FOOT) if joint in ("fan", "coxa", "femur", "tibia") else ("upper_2", SPHERE)
+    chain, where = other.chain(limb, frame), other.columns(limb)
+    for q in rng.uniform(other.lower[where], other.upper[where], (30, chain.n)):
+        p = chain.fk(q)[:3, 3]
+        result = solve_limb(other, limb, frame, p, fan_position=q[0], seed=q)
+        np.testing.assert_allclose(result.q, q, atol=1e-5)
+        if frame == FOOT:
+            J = np.empty((3, 4))
+            _kernels.lower_jacobian(other.legs[1], 0, q, J)
+            np.testing.assert_allclose(J, chain.jacobian(q)[:3], atol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------- branches and edges
