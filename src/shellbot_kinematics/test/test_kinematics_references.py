@@ -59,6 +59,8 @@ def test_messages_carry_everything(rng):
 
 
 def test_stamps_are_kept_to_the_nanosecond():
+    for milliseconds in range(0, 3000):  # 1.001 s times 1e9 is a little less than a whole number
+        assert conversions.stamp_from_seconds(milliseconds / 1000).to_nsec() == milliseconds * 1_000_000
     references = LimbReferences(0.29, 0.0, 0.0)
     assert conversions.references_to_message(references).header.stamp.to_nsec() == 290_000_000
     exact = rospy.Time(1_700_000_000, 123_456_789)
