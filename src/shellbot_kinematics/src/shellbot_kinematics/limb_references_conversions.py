@@ -21,9 +21,7 @@ FRAME_ID = "base_link"
 
 
 def stamp_from_seconds(seconds: float) -> rospy.Time:
-    """Return the time rounded to the nearest nanosecond (rospy.Time.from_sec truncates: 0.29 s becomes 289999999
-    ns).
-    """
+    """Return the time rounded to the nearest nanosecond (rospy.Time.from_sec cuts 1.001 s off to 1000999999 ns)."""
     nanoseconds = int(round(seconds * 1e9))
     return rospy.Time(nanoseconds // 10**9, nanoseconds % 10**9)
 
