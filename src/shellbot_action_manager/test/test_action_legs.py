@@ -121,7 +121,7 @@ def test_limits_reach_the_speed_of_the_issue(geometry, config):
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
     speed = speed_limits(reach, gait, config.speed_cap)
     assert speed[0] == pytest.approx(0.40)
-    assert (acceleration_limits(speed, gait) > 0.0).all()
+    assert (acceleration_limits(speed, gait, 0.6) > 0.0).all()
     low = find_reach(geometry.legs, gait, np.array([0, 0, -0.025, 0.05, 0, 0]), MARGIN)
     assert speed_limits(low, gait, (9.0, 9.0, 9.0))[0] < speed_limits(reach, gait, (9.0, 9.0, 9.0))[0]
 

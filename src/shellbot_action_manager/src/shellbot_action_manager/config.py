@@ -89,6 +89,8 @@ class ActionManagerConfig:
         rad.
     servo_lead : float
         Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration.
+    acceleration_share : float
+        Share of the acceleration that the legs allow.
     speed_cap : tuple of 3 float
         m/s, m/s, rad/s.
     heading, body, posture, upper, odometry
@@ -108,6 +110,7 @@ class ActionManagerConfig:
     cmd_vel_timeout: float
     joint_margin: float
     servo_lead: float
+    acceleration_share: float
     speed_cap: Tuple[float, float, float]
     heading: HeadingConfig
     body: PoseLimits
@@ -163,6 +166,7 @@ _SECTIONS["odometry"] = {
     "yaw_variance": (0.0, 1.0, "rad^2"),
 }
 _SCALARS = {"cmd_vel_timeout": (0.05, 10.0, "s"), "joint_margin": (0.0, 0.5, "rad"), "servo_lead": (0.0, 0.002, "s^2")}
+_SCALARS["acceleration_share"] = (0.05, 1.0, "")
 
 _RANGES = ("x_range", "y_range", "z_range", "standing_radius", "height", "opening")
 
@@ -196,6 +200,7 @@ def load_config(
         cmd_vel_timeout=scalars["cmd_vel_timeout"],
         joint_margin=scalars["joint_margin"],
         servo_lead=scalars["servo_lead"],
+        acceleration_share=scalars["acceleration_share"],
         speed_cap=check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s"),
         heading=HeadingConfig(**sections["heading"]),
         body=PoseLimits(

@@ -189,5 +189,5 @@ class OnFeet:
         speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
         min_shift, max_shift, max_tilt = self._ranges[walking]
         self.limits = WalkspaceLimits(
-            speed, acceleration_limits(speed, self.gait), min_shift, max_shift, max_tilt, self.gait.name
+            speed, acceleration_limits(speed, self.gait, self._config.acceleration_share), min_shift, max_shift, max_tilt, self.gait.name
         )

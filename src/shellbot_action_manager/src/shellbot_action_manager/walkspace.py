@@ -113,13 +113,13 @@ def speed_limits(reach: Reach, gait: Gait, speed_cap: Tuple[float, float, float]
     return limits
 
 
-def acceleration_limits(max_velocity: np.ndarray, gait: Gait) -> np.ndarray:
-    """Return the greatest acceleration (3,): top speed within one stance at the slow period.
+def acceleration_limits(max_velocity: np.ndarray, gait: Gait, share: float) -> np.ndarray:
+    """Return the greatest acceleration (3,): a share of what would reach top speed within one stance at the slow period.
 
     In the first stance from rest the feet start at their rest points; reaching top speed v within the stance time t
     takes them v t / 2 away, which is where a steady stance ends.
     """
-    return max_velocity / (gait.duty_factor * gait.period_slow)
+    return share * max_velocity / (gait.duty_factor * gait.period_slow)
 
 
 def scale_twist(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> Tuple[np.ndarray, float]:
