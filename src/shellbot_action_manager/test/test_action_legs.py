@@ -13,13 +13,14 @@ from shellbot_action_manager.body_pose import (
     rotation_from_rpy,
     rpy_from_quaternion,
 )
-from shellbot_action_manager.config import load_config
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.pose_range import clamp_pose, obstacle, pose_ranges
 from shellbot_action_manager.walking import LEG_AZIMUTH, advance, neutral_feet, standing_at
 from shellbot_action_manager.walkspace import acceleration_limits, find_reach, scale_twist, speed_limits
-from shellbot_description import expand, named_pose_array
 from shellbot_kinematics.solver import ShellbotSolver
+
+from shellbot_action_manager.config import load_config
+from shellbot_description import expand, named_pose_array
 
 MARGIN = 0.05
 
@@ -156,7 +157,9 @@ def test_no_foot_leaves_its_reach_at_random_scaled_twists(geometry, config):
             if tick < 50:  # the first stance begins in the middle; the core gets there with limited acceleration
                 continue
             feet = feet_in_base(state.p_feet, np.zeros(6), gait.stance_height)
-            assert geometry.legs.reachable(feet), f"twist {twist}: {geometry.legs.explain(geometry.legs.solve(feet[:, None])[:, 0])}"
+            assert geometry.legs.reachable(feet), (
+                f"twist {twist}: {geometry.legs.explain(geometry.legs.solve(feet[:, None])[:, 0])}"
+            )
 
 
 def test_body_pose_is_shortened_with_its_direction_and_the_limit_is_named(geometry, config):

@@ -15,9 +15,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Twist
 from sensor_msgs.msg import Imu, JointState
 from shellbot_kinematics.limb_references_conversions import references_to_message
-from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
-from shellbot_msgs.msg import Mode as ModeMsg
-from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 from std_msgs.msg import Bool, String
 
 from shellbot_action_manager import action_manager_conversions as conversions
@@ -28,6 +25,9 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
+from shellbot_msgs.msg import Mode as ModeMsg
+from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
@@ -76,9 +76,13 @@ class ActionManagerNode:
                 status, stamp = self._told, self._time
             if not ticks and not warned and status is None:
                 warned = True
-                rospy.logwarn(f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver")
+                rospy.logwarn(
+                    f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver"
+                )
             try:
-                self._diagnostics_pub.publish(diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status))
+                self._diagnostics_pub.publish(
+                    diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status)
+                )
             except rospy.ROSException:  # shut down in between
                 return
 

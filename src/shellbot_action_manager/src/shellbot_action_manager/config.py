@@ -203,9 +203,7 @@ def load_config(
         acceleration_share=scalars["acceleration_share"],
         speed_cap=check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s"),
         heading=HeadingConfig(**sections["heading"]),
-        body=PoseLimits(
-            **{k: body[k] for k in ("shift_rate", "tilt_rate", "shift_acceleration", "tilt_acceleration")}
-        ),
+        body=PoseLimits(**{k: body[k] for k in ("shift_rate", "tilt_rate", "shift_acceleration", "tilt_acceleration")}),
         stride_kept=body["stride_kept"],
         shift_range=(body["x_range"], body["y_range"], body["z_range"]),
         tilt_range=body["tilt_range"],

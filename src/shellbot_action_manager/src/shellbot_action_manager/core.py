@@ -214,7 +214,9 @@ class ActionManagerCore:
                 machine.finish_step()
         elif machine.mode == Mode.RELAX:
             q = self._q_lower.copy()
-            q[:, 1:] = np.clip(q[:, 1:], *self.geometry.legs.limits.T)
+            low, high = self.geometry.legs.limits.T
+            margin = self.config.joint_margin  # follow the hand and the weight, but not into the stops
+            q[:, 1:] = np.clip(q[:, 1:], low + margin, high - margin)
             self._lower = LowerCommand(q, None)
         elif machine.mode in (Mode.STAND, Mode.HEXAPOD):
             self._on_feet(dt, t, commands)
@@ -280,7 +282,10 @@ class ActionManagerCore:
         yaw = None if self._rpy is None else float(self._rpy[2])
         p_base = self._feet.step(dt, twist, pose, yaw, home_radius)
         self._announcer.say("body_pose", self._feet.text)
-        self._lower = feet_command(self.geometry.legs, p_base)
+        told = feet_command(self.geometry.legs, p_base)
+        lost = np.isnan(told.q).any(axis=1)
+        # A foot that is out of reach is still told as a foot, kinematics goes as near as it can; its joints count as before.
+        self._lower = LowerCommand(np.where(lost[:, None], self._lower.q, told.q), p_base)
         self._planted = self._feet.standing
 
     def _stand_up(self, dt: float, commands: OperatorCommands) -> Tuple[bool, float]:
@@ -330,7 +335,9 @@ class ActionManagerCore:
         name = self.geometry.joint_names[worst]
         self._announcer.say(
             "follow",
-            f"waiting for {name}, {error.flat[worst]:.2f} rad behind; are kinematics and the connector running?" if late else "",
+            f"waiting for {name}, {error.flat[worst]:.2f} rad behind; are kinematics and the connector running?"
+            if late
+            else "",
         )
         return late
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Optional, Tuple
 
 import numpy as np
-import shellbot_description as description
 
+import shellbot_description as description
 from shellbot_action_manager.legs import JOINTS, LegGeometry
 from shellbot_action_manager.upper_shells import UpperGeometry
 

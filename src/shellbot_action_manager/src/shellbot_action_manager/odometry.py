@@ -62,7 +62,9 @@ class OdometryCore:
         From joints (n,) in rad to the feet (6, 3) in base_link, m.
     """
 
-    def __init__(self, config: ActionManagerConfig, fk_feet: Optional[Callable[[np.ndarray], np.ndarray]] = None) -> None:
+    def __init__(
+        self, config: ActionManagerConfig, fk_feet: Optional[Callable[[np.ndarray], np.ndarray]] = None
+    ) -> None:
         self._config: OdometryConfig = config.odometry
         self._fk_feet = fk_feet
         self.reset()
@@ -140,7 +142,9 @@ class OdometryCore:
         if contact.sum() < 3:
             return self._state.roll, self._state.pitch, None
         standing = p_base_feet[contact]
-        a, b, _ = np.linalg.lstsq(np.column_stack((standing[:, :2], np.ones(len(standing)))), standing[:, 2], rcond=None)[0]
+        a, b, _ = np.linalg.lstsq(
+            np.column_stack((standing[:, :2], np.ones(len(standing)))), standing[:, 2], rcond=None
+        )[0]
         normal = np.array([-a, -b, 1.0]) / math.sqrt(1.0 + a * a + b * b)
         return math.atan2(normal[1], normal[2]), -math.asin(normal[0]), None
 

@@ -10,9 +10,9 @@ import numpy as np
 import rospy
 from geometry_msgs.msg import Point, Quaternion, TransformStamped, Twist, Vector3
 from nav_msgs.msg import Odometry
-from shellbot_msgs.msg import FootContacts
 
 from shellbot_action_manager.odometry import OdometryState
+from shellbot_msgs.msg import FootContacts
 
 ODOM_FRAME, FOOTPRINT_FRAME, BASE_FRAME = "odom", "base_footprint", "base_link"
 
@@ -55,5 +55,8 @@ def transforms_from_state(state: OdometryState, stamp: rospy.Time) -> Tuple[Tran
 def _quaternion(roll: float, pitch: float, yaw: float) -> Quaternion:
     cr, sr, cp, sp, cy, sy = (f(0.5 * a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
     return Quaternion(
-        sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
     )

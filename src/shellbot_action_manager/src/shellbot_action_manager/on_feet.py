@@ -14,6 +14,7 @@ from shellbot_action_manager.gait_table import Gait, find_gait
 from shellbot_action_manager.heading import HeadingHold
 from shellbot_action_manager.legs import LegGeometry
 from shellbot_action_manager.pose_range import clamp_pose, pose_ranges
+from shellbot_action_manager.swing import lift_profile, travel_profile
 from shellbot_action_manager.twist_command import limit_change
 from shellbot_action_manager.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
 from shellbot_action_manager.walkspace import (
@@ -26,7 +27,8 @@ from shellbot_action_manager.walkspace import (
 )
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
-_EASED = ((1.0, 1.0), (1.0, 0.5), (0.5, 0.5), (0.0, 0.5), (0.0, 0.2), (0.0, 0.0))  # shares of speed and of lift
+_SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # shares of a swing at which its height is checked
+_LIFT_SHARES = (1.0, 0.8, 0.6, 0.4, 0.25)
 
 
 class OnFeet:
@@ -44,6 +46,7 @@ class OnFeet:
         self._config, self._legs = config, legs
         self._heading = HeadingHold(config.heading)
         self._select(find_gait(config.gaits, config.gait))
+        self._searched_pose, self._searched_walking = REST_POSE, False
         self.start(np.hstack((neutral_feet(self.gait.rest_radius), np.zeros((6, 1)))), REST_POSE)
 
     def start(self, p_walk: np.ndarray, pose: np.ndarray) -> None:
@@ -146,21 +149,35 @@ class OnFeet:
 
     def _led_feet(self) -> np.ndarray:
         """Return the feet in W, (6, 3), with the servos' lead: a spring k that moves an inertia J has to be J/k a ahead."""
-        led = self._state.p_feet + self._config.servo_lead * self._state.a_feet
+        feet = self._state.p_feet
+        led = feet + self._config.servo_lead * self._state.a_feet
         led[:, 2] = np.maximum(led[:, 2], 0.0)
-        if self._legs.reachable(feet_in_base(led, self.pose, self.gait.stance_height)):
-            return led
-        return self._state.p_feet
+        q = self._legs.solve(feet_in_base(led, self.pose, self.gait.stance_height)[:, None, :])
+        free = self._legs.margin(q).min(axis=(1, 2)) >= 0.0
+        return np.where(free[:, None], led, feet)
 
     def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
-        """Return the next state; with less speed and lift when a foot would leave its leg's reach (in sudden reversals)."""
+        """Return the next state; with less speed when a foot would leave its leg's reach (in sudden reversals)."""
         commanded = bool(self.twist.any())
-        for speed_share, lift_share in _EASED:
-            gait = self._home if lift_share == 1.0 else replace(self._home, lift_height=lift_share * self._home.lift_height)
-            state = advance(self._state, gait, dt, twist * speed_share, usage, commanded)
+        for share in (1.0, 0.5, 0.0):
+            state = advance(self._state, self._home, dt, twist * share, usage, commanded, self._free_lift)
             if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height)):
                 break
         return state
+
+    def _free_lift(self, leg: int, p_lift: np.ndarray, p_target: np.ndarray) -> float:
+        """Return how high (m) a foot can swing between two points of the ground (2,) in W with the body as it is."""
+        gait = self.gait
+        travel = np.array([travel_profile(u, gait.dwell, gait.ramp)[0] for u in _SWING_SAMPLES])
+        lift = np.array([lift_profile(u, gait.lift_peak)[0] for u in _SWING_SAMPLES])
+        feet = np.zeros((6, _SWING_SAMPLES.size, 3))
+        feet[..., :2] = p_lift + travel[:, None] * (p_target - p_lift)
+        for share in _LIFT_SHARES:
+            feet[..., 2] = share * gait.lift_height * lift
+            q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))[leg]
+            if (self._legs.margin(q) >= 0.0).all():
+                break
+        return share * gait.lift_height
 
     def _follow_pose(self, dt: float, wanted: np.ndarray, walking: bool) -> None:
         if self._asked is None or (wanted != self._asked[0]).any() or walking != self._asked[1]:
@@ -189,5 +206,10 @@ class OnFeet:
         speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
         min_shift, max_shift, max_tilt = self._ranges[walking]
         self.limits = WalkspaceLimits(
-            speed, acceleration_limits(speed, self.gait, self._config.acceleration_share), min_shift, max_shift, max_tilt, self.gait.name
+            speed,
+            acceleration_limits(speed, self.gait, self._config.acceleration_share),
+            min_shift,
+            max_shift,
+            max_tilt,
+            self.gait.name,
         )

@@ -13,6 +13,7 @@ from shellbot_action_manager.body_pose import feet_in_walk
 from shellbot_action_manager.config import PostureConfig
 from shellbot_action_manager.swing import smooth_step
 
+
 class JointMove:
     """All lower joints from one posture to another, at rest at both ends, in the time that the rate asks for.
 
@@ -77,7 +78,9 @@ class Standing:
     pose: np.ndarray
 
 
-def find_standing(p_base_feet: np.ndarray, tilt: float, rest_height: float, config: PostureConfig) -> Optional[Standing]:
+def find_standing(
+    p_base_feet: np.ndarray, tilt: float, rest_height: float, config: PostureConfig
+) -> Optional[Standing]:
     """Return how the robot stands, judged from its feet, or None when it does not.
 
     Parameters

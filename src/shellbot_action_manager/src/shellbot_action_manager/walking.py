@@ -8,6 +8,7 @@ position. A foot that stands has z = 0 in W and leaves with the inverse of the b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable, Optional
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from shellbot_action_manager.planar_motion import carry_along, leave_behind
 from shellbot_action_manager.swing import lift_profile, travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
+
+FreeLift = Callable[[int, np.ndarray, np.ndarray], float]
 
 _TARGET_FROZEN_FROM = 0.7  # share of the swing after which the foothold stays where it is on the ground
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
@@ -48,6 +51,8 @@ class WalkState:
         Where the present swing began and ends on the ground, in W, m.
     a_feet : (6, 3) array
         Acceleration of the swinging feet over the ground, m/s^2.
+    lift_height : (6,) array
+        Top of the present swing of each leg, m.
     """
 
     phase: float
@@ -58,6 +63,7 @@ class WalkState:
     p_lift: np.ndarray
     p_target: np.ndarray
     a_feet: np.ndarray
+    lift_height: np.ndarray
 
 
 def standing_at(p_feet: np.ndarray) -> WalkState:
@@ -65,7 +71,9 @@ def standing_at(p_feet: np.ndarray) -> WalkState:
     feet = np.zeros((6, 3))
     feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
     nobody = np.zeros(6, dtype=bool)
-    return WalkState(0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)))
+    return WalkState(
+        0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)), np.zeros(6)
+    )
 
 
 def is_home(state: WalkState, gait: Gait) -> bool:
@@ -74,7 +82,15 @@ def is_home(state: WalkState, gait: Gait) -> bool:
     return bool(not state.swinging.any() and (away <= _HOME_TOLERANCE).all())
 
 
-def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: float, commanded: bool) -> WalkState:
+def advance(
+    state: WalkState,
+    gait: Gait,
+    dt: float,
+    twist: np.ndarray,
+    usage: float,
+    commanded: bool,
+    free_lift: Optional[FreeLift] = None,
+) -> WalkState:
     """Return the state one tick later.
 
     Parameters
@@ -87,6 +103,9 @@ def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: f
         Share 0..1 of the top speed; sets the period.
     commanded : bool
         Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
+    free_lift : callable, optional
+        Asked when a foot lifts: leg, start and end of the swing on the ground (2,) in W; answers how high it may go, m. The
+        gait's lift_height by default.
 
     Notes
     -----
@@ -121,6 +140,7 @@ def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: f
     lifting = in_swing & ~was_in_swing & wants_to_step
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
+    lift_height = state.lift_height.copy()
 
     a_feet = np.zeros((6, 3))
     swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
@@ -128,14 +148,16 @@ def advance(state: WalkState, gait: Gait, dt: float, twist: np.ndarray, usage: f
         if share[k] < _TARGET_FROZEN_FROM or lifting[k]:
             ahead = (1.0 - share[k]) * swing_time + 0.5 * stance_time
             p_target[k] = carry_along(neutral[k : k + 1], twist, ahead)[0]
+        if lifting[k]:
+            lift_height[k] = gait.lift_height if free_lift is None else free_lift(int(k), p_lift[k], p_target[k])
         travel, travel_bend = travel_profile(share[k], gait.dwell, gait.ramp)
         lift, lift_bend = lift_profile(share[k], gait.lift_peak)
         p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
-        p_feet[k, 2] = gait.lift_height * lift
+        p_feet[k, 2] = lift_height[k] * lift
         a_feet[k, :2] = travel_bend / swing_time**2 * (p_target[k] - p_lift[k])
-        a_feet[k, 2] = lift_bend / swing_time**2 * gait.lift_height
+        a_feet[k, 2] = lift_bend / swing_time**2 * lift_height[k]
 
-    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet)
+    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height)
     if not commanded and is_home(new, gait):
         return standing_at(p_feet)
     return new

@@ -20,10 +20,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Quaternion, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
-from shellbot_msgs.msg import FootContacts, LimbReferences, Mode, Walkspace
-from shellbot_msgs.srv import RequestMode
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
+
+from shellbot_msgs.msg import FootContacts, LimbReferences, Mode, Walkspace
+from shellbot_msgs.srv import RequestMode
 
 WALL_LIMIT = 40.0  # s of wall clock for anything to happen
 JUMP = 0.16  # rad between two joint targets, as in the unit tests
