@@ -295,7 +295,7 @@ class Chain:
         self.manager = ActionManagerCore(
             load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
             load_geometry(self.config.variant))
-        self.odometry = OdometryCore(self.manager.config, self.solver.fk_feet)
+        self.odometry = OdometryCore(self.manager.config)
 
     def _think(self) -> ActionOutput:
         state = self.state
@@ -311,8 +311,10 @@ class Chain:
             self.filter.observe(state.q)
             command, _ = self.filter.apply(state.time, targets.names, targets.position)
             self._target = command.position if command is not None else None
-        estimate = self.odometry.step(state.time, state.q, output.contacts, feedback)
-        self._odom = (estimate.x, estimate.y, estimate.yaw)
+        contacts = output.contacts
+        if np.isfinite(contacts.p_base_foot).all():
+            estimate = self.odometry.step_feet(state.time, contacts.p_base_foot, contacts.contact, imu.orientation)
+            self._odom = (estimate.x, estimate.y, estimate.yaw)
         return output
 
     def _record(self, state: SimState, output: ActionOutput) -> None:
