@@ -12,6 +12,7 @@ from shellbot_action_manager.body_pose import (
     feet_in_walk,
     rotation_from_rpy,
     rpy_from_quaternion,
+    up_from_quaternion,
 )
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.pose_range import clamp_pose, obstacle, pose_ranges
@@ -97,6 +98,7 @@ def test_rotation_and_quaternion_agree():
         rotation = Rotation.from_euler("xyz", rpy)
         assert rotation_from_rpy(*rpy) == pytest.approx(rotation.as_matrix(), abs=1e-12)
         assert rpy_from_quaternion(rotation.as_quat()) == pytest.approx(rpy, abs=1e-12)
+        assert up_from_quaternion(rotation.as_quat()) == pytest.approx(rotation.as_matrix()[2], abs=1e-12)
 
 
 def test_pose_approach_respects_rate_and_acceleration_and_does_not_overshoot():

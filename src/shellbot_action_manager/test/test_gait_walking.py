@@ -124,8 +124,7 @@ def test_first_tick_after_the_command_changes_standing_and_swinging_feet():
 @pytest.mark.parametrize("name", ["tripod", "ripple", "wave"])
 def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
     g = gait(name)
-    for _, state in walk(g, (0.05, 0.02, 0.1), 333):
-        pass
+    _, state = list(walk(g, (0.05, 0.02, 0.1), 333))[-1]
     ticks = 0
     while state.active:
         state = advance(state, g, DT, np.zeros(3), 0.0, commanded=False)

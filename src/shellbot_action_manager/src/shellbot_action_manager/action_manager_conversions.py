@@ -50,7 +50,7 @@ class JointOrder:
 
 
 def orientation_from_imu(message: Imu) -> Optional[np.ndarray]:
-    """Return the quaternion (4,) x, y, z, w; None when the IMU says that it has none (covariance -1) or sends nonsense."""
+    """Return the quaternion (4,) x, y, z, w; None when the IMU has none (covariance -1) or sends nonsense."""
     if message.orientation_covariance[0] == -1.0:
         return None
     q = message.orientation
@@ -72,7 +72,7 @@ def twist_to_array(message: Twist) -> np.ndarray:
 
 
 def body_pose_to_array(message: Pose) -> np.ndarray:
-    """Return x, y, z (m), roll, pitch, yaw (rad), (6,); a quaternion of zeros means no rotation, nonsense becomes NaN."""
+    """Return x, y, z (m), roll, pitch, yaw (rad), (6,); a zero quaternion means no rotation, nonsense becomes NaN."""
     q = message.orientation
     quaternion = np.array([q.x, q.y, q.z, q.w])
     norm = np.linalg.norm(quaternion)

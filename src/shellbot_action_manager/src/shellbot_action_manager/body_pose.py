@@ -6,6 +6,7 @@ A pose is the array (x, y, z, roll, pitch, yaw) of the body relative to its rest
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ REST_POSE = np.zeros(6)
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Return the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll)."""
-    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
+    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -35,6 +37,12 @@ def rpy_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
             np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
         ]
     )
+
+
+def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Return the up direction (3,) seen from a body with orientation (x, y, z, w)."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 def feet_in_base(p_walk_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import rotation_from_rpy, rpy_from_quaternion
+from shellbot_action_manager.body_pose import up_from_quaternion
 
 
 class ContactEstimator:
@@ -51,6 +51,5 @@ class ContactEstimator:
             return np.zeros(6, dtype=bool)
         height = p_base_feet[:, 2]
         if orientation is not None:
-            roll, pitch, _ = rpy_from_quaternion(orientation)
-            height = p_base_feet @ rotation_from_rpy(roll, pitch, 0.0)[2]
+            height = p_base_feet @ up_from_quaternion(orientation)
         return candidates & (height <= height[candidates].min() + self._tolerance)

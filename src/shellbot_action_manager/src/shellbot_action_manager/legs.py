@@ -11,6 +11,8 @@ from shellbot_action_manager.walking import LEG_AZIMUTH
 
 JOINTS = ("coxa", "femur", "tibia")
 
+_COS, _SIN = np.cos(LEG_AZIMUTH)[:, None], np.sin(LEG_AZIMUTH)[:, None]
+
 
 @dataclass(frozen=True)
 class LegGeometry:
@@ -46,10 +48,10 @@ class LegGeometry:
         Notes
         -----
         From the coxa axis, with d the lateral offset: s = +sqrt(x^2 + y^2 - d^2), q2 = atan2(y, x) - atan2(d, s), then
-        the planar arm with reach s - l2. The branch with the tip outside the coxa axis and the knee up is the walking one.
+        the planar arm with reach s - l2. The branch with the tip outside the coxa axis and the knee up is for walking.
         """
         p = np.asarray(p_base_feet, dtype=np.float64)
-        c, s = np.cos(LEG_AZIMUTH)[:, None], np.sin(LEG_AZIMUTH)[:, None]
+        c, s = _COS, _SIN
         x = c * p[..., 0] + s * p[..., 1] - (self.base_radius + self.fan_length)
         y = c * p[..., 1] - s * p[..., 0]
         down = self.base_height + self.coxa_drop - p[..., 2]
@@ -82,7 +84,7 @@ class LegGeometry:
         return np.stack((x, y, self.base_height + self.coxa_drop - down), axis=1)
 
     def margin(self, q: np.ndarray) -> np.ndarray:
-        """Return the distance (rad) of each joint (..., 3) to its nearest limit; negative outside, -inf out of reach."""
+        """Return how far (rad) each joint (..., 3) is inside its limits: negative outside, -inf out of reach."""
         inside = np.minimum(q - self.limits[:, 0], self.limits[:, 1] - q)
         return np.where(np.isnan(inside), -np.inf, inside)
 
@@ -91,7 +93,7 @@ class LegGeometry:
         return bool((self.margin(self.solve(p_base_feet[:, None, :])) >= 0.0).all())
 
     def explain(self, q: np.ndarray, margin_wanted: float = 0.0) -> str:
-        """Return which leg and joint is in the way for angles (6, 3), in words; empty when all keep the margin (rad)."""
+        """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad)."""
         margin = self.margin(q)
         leg, joint = np.unravel_index(int(np.argmin(margin)), margin.shape)
         if margin[leg, joint] >= margin_wanted:

@@ -78,7 +78,7 @@ class OdometryCore:
         self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, 0.0, 0.0, np.zeros(3), 0.0, 0.0, 0)
 
     def step(self, t: float, q: np.ndarray, contacts: ContactEstimate, imu: Optional[Feedback]) -> OdometryState:
-        """Return the estimate at time t from joints q (n,), the feet's contacts and the IMU (its orientation is used)."""
+        """Return the estimate at time t from joints q (n,), contacts and the IMU (its orientation is used)."""
         if self._fk_feet is None:
             raise TypeError("OdometryCore was built without fk_feet; call step_feet with the feet instead")
         p_base = np.asarray(self._fk_feet(np.asarray(q, dtype=np.float64)))
@@ -102,9 +102,9 @@ class OdometryCore:
 
         Notes
         -----
-        In level axes a foot that stands fulfils p(k-1) = R(dyaw) p(k) + d. With the IMU dyaw is known and d is the weighted
-        mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In the tick in
-        which a tripod takes over from the other no foot stands before and after: the last motion goes on.
+        In level axes a foot that stands fulfils p(k-1) = R(dyaw) p(k) + d. With the IMU dyaw is known and d is the
+        weighted mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In
+        the tick in which a tripod takes over from the other no foot stands before and after: the last motion goes on.
         """
         if t < self._state.t:
             self.reset()

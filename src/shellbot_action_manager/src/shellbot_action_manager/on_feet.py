@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The robot on its feet: twist and body pose in, feet in base_link out."""
+"""The robot on its feet: twist and body pose in, feet and joints of the lower legs out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from shellbot_action_manager.gait_table import Gait, find_gait
 from shellbot_action_manager.heading import HeadingHold
 from shellbot_action_manager.legs import LegGeometry
 from shellbot_action_manager.pose_range import clamp_pose, pose_ranges
+from shellbot_action_manager.rising import LowerCommand, feet_command
 from shellbot_action_manager.swing import lift_profile, travel_profile
 from shellbot_action_manager.twist_command import limit_change
 from shellbot_action_manager.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
@@ -117,8 +118,8 @@ class OnFeet:
         wanted_pose: np.ndarray,
         yaw: Optional[float],
         home_radius: Optional[float] = None,
-    ) -> np.ndarray:
-        """Return the feet in base_link, (6, 3), one tick later.
+    ) -> LowerCommand:
+        """Return what the lower legs are told one tick later; joints are NaN where a foot is out of reach.
 
         Parameters
         ----------
@@ -135,26 +136,30 @@ class OnFeet:
         walking = bool(np.any(wanted_twist) or self._state.active)
         self._follow_pose(dt, wanted_pose, walking)
         self._update_walkspace(walking)
-        goal, _ = scale_twist(wanted_twist, self._reach, self.gait, self.limits.max_velocity)
+        goal, goal_usage = scale_twist(wanted_twist, self._reach, self.gait, self.limits.max_velocity)
         self.twist = limit_change(self.twist, goal, self.limits.max_acceleration, dt)
-        _, usage = scale_twist(self.twist, self._reach, self.gait, self.limits.max_velocity)
+        usage = goal_usage
+        if (self.twist != goal).any():
+            _, usage = scale_twist(self.twist, self._reach, self.gait, self.limits.max_velocity)
         if self.twist.any():
             correction = np.array([0.0, 0.0, self._heading.step(yaw, float(self.twist[2]), dt)])
         else:
             correction = np.zeros(3)
             self._heading.reset()
-        feet_twist = (self.twist + correction) * np.asarray(self.gait.slip_scale)
+        feet_twist = (self.twist + correction) * self._slip_scale
         self._state = self._within_reach(dt, feet_twist, usage)
-        return feet_in_base(self._led_feet(), self.pose, self.gait.stance_height)
+        return self._led_command()
 
-    def _led_feet(self) -> np.ndarray:
-        """Return the feet in W, (6, 3), with the servos' lead: a spring k that moves an inertia J has to be J/k a ahead."""
-        feet = self._state.p_feet
+    def _led_command(self) -> LowerCommand:
+        """Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead."""
+        feet, legs, height = self._state.p_feet, self._legs, self.gait.stance_height
         led = feet + self._config.servo_lead * self._state.a_feet
         led[:, 2] = np.maximum(led[:, 2], 0.0)
-        q = self._legs.solve(feet_in_base(led, self.pose, self.gait.stance_height)[:, None, :])
-        free = self._legs.margin(q).min(axis=(1, 2)) >= 0.0
-        return np.where(free[:, None], led, feet)
+        told = feet_command(legs, feet_in_base(led, self.pose, height))
+        bad = legs.margin(told.q[:, 1:]).min(axis=1) < 0.0
+        if bad.any():
+            told = feet_command(legs, feet_in_base(np.where(bad[:, None], feet, led), self.pose, height))
+        return told
 
     def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
         """Return the next state; with less speed when a foot would leave its leg's reach (in sudden reversals)."""
@@ -193,6 +198,7 @@ class OnFeet:
 
     def _select(self, gait: Gait) -> None:
         self.gait = gait
+        self._slip_scale = np.asarray(gait.slip_scale)
         self._ranges = [pose_ranges(self._config, self._legs, gait, walking) for walking in (False, True)]
 
     def _update_walkspace(self, walking: bool, force: bool = False) -> None:

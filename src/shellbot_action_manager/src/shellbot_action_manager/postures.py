@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ways between lying and standing: joint-space moves, rising and lowering on planted feet, and finding a standing robot."""
+"""Ways between lying and standing: moves of joints, moves of planted feet, and finding a standing robot."""
 
 from __future__ import annotations
 

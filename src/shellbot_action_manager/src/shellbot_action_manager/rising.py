@@ -95,8 +95,8 @@ def plan_rise(
 
     Notes
     -----
-    The legs go to the sitting posture, then the body rises over feet that do not move on the ground. If the feet can push
-    from where they are (sitting already, or a rise was interrupted) the first move is left out.
+    The legs go to the sitting posture, then the body rises over feet that do not move on the ground. If the feet can
+    push from where they are (sitting already, or a rise was interrupted) the first move is left out.
     """
     feet = legs.forward(start)
     moves: List[Union[JointMove, FootMove]] = []

@@ -50,8 +50,9 @@ def travel_profile(share: float, dwell: float, ramp: float) -> Tuple[float, floa
 
     Notes
     -----
-    Speed rises as (1 - cos(pi u / a)) / 2 over the ramp a, stays, and falls likewise; its top is 1 / (1 - a) of the mean.
-    A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at both ends.
+    Speed rises as (1 - cos(pi u / a)) / 2 over the ramp a, stays, and falls likewise; its top is 1 / (1 - a) of the
+    mean. A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at
+    both ends.
     """
     u = min(max((share - dwell) / (1.0 - 2.0 * dwell), 0.0), 1.0)
     near = min(u, 1.0 - u)  # the curve is point-symmetric about its middle

@@ -25,7 +25,9 @@ class UpperGeometry:
     sphere_epsilon: float
 
     def solve(self, height: float, opening: float) -> np.ndarray:
-        """Return shoulder and shell (2,) in rad for the sphere centre's height (m) and the opening angle (rad); NaN if out of reach.
+        """Return shoulder and shell (2,) in rad for a height of the sphere centre (m) and an opening angle (rad).
+
+        NaN when the height is out of reach.
 
         Notes
         -----
@@ -58,5 +60,6 @@ def clamp_upper(wanted: np.ndarray, config: UpperConfig) -> Tuple[np.ndarray, st
     axis = int(np.argmax(np.abs(inside - wanted)))
     name, unit = (("height", "m"), ("opening", "rad"))[axis]
     return inside, (
-        f"upper shells limited: {name} {wanted[axis]:.3f} {unit} is outside {ranges[axis, 0]:.3f} to {ranges[axis, 1]:.3f} {unit}"
+        f"upper shells limited: {name} {wanted[axis]:.3f} {unit} is outside "
+        f"{ranges[axis, 0]:.3f} to {ranges[axis, 1]:.3f} {unit}"
     )

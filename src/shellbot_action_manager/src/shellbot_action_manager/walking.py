@@ -67,7 +67,7 @@ class WalkState:
 
 
 def standing_at(p_feet: np.ndarray) -> WalkState:
-    """Return the state of a robot that stands still with its feet at `p_feet` (6, 2 or 3) in W; z is put on the ground."""
+    """Return the state of a robot that stands still with its feet at `p_feet` (6, 2 or 3) in W, put on the ground."""
     feet = np.zeros((6, 3))
     feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
     nobody = np.zeros(6, dtype=bool)
@@ -104,14 +104,15 @@ def advance(
     commanded : bool
         Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
     free_lift : callable, optional
-        Asked when a foot lifts: leg, start and end of the swing on the ground (2,) in W; answers how high it may go, m. The
-        gait's lift_height by default.
+        Asked when a foot lifts: leg, start and end of the swing on the ground (2,) in W; answers how high it may go, m.
+        The gait's lift_height by default.
 
     Notes
     -----
     Standing foot: p <- exp(-xi dt) p, exact for a twist that is constant over the tick. Swinging foot:
     p = p_lift + s(u) (p_target - p_lift) with both ends fixed to the ground, so that its speed over the ground is zero
-    when it leaves and when it lands. Foothold: the rest point, carried along by the rest of the swing and half a stance.
+    when it leaves and when it lands. Foothold: the rest point, carried along by the rest of the swing and half a
+    stance.
     """
     if not state.active and not commanded and is_home(state, gait):
         return state
@@ -128,9 +129,8 @@ def advance(
 
     neutral = neutral_feet(gait.stance_radius if commanded else gait.rest_radius)
     p_feet = state.p_feet.copy()
-    p_feet[:, :2] = leave_behind(p_feet[:, :2], twist, dt)
-    p_lift = leave_behind(state.p_lift, twist, dt)
-    p_target = leave_behind(state.p_target, twist, dt)
+    fixed = leave_behind(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
+    p_feet[:, :2], p_lift, p_target = fixed[:6], fixed[6:12], fixed[12:]
 
     swinging = state.swinging & in_swing
     landing = state.swinging & ~in_swing

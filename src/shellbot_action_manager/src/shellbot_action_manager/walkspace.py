@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How fast the robot may walk: limits derived from what the legs can reach at the present height and tilt of the body."""
+"""How fast the robot may walk: limits derived from what the legs can reach with the body as it is."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def speed_limits(reach: Reach, gait: Gait, speed_cap: Tuple[float, float, float]
 
 
 def acceleration_limits(max_velocity: np.ndarray, gait: Gait, share: float) -> np.ndarray:
-    """Return the greatest acceleration (3,): a share of what would reach top speed within one stance at the slow period.
+    """Return the greatest acceleration (3,): a share of what reaches top speed within one stance at the slow period.
 
     In the first stance from rest the feet start at their rest points; reaching top speed v within the stance time t
     takes them v t / 2 away, which is where a steady stance ends.
@@ -123,7 +123,7 @@ def acceleration_limits(max_velocity: np.ndarray, gait: Gait, share: float) -> n
 
 
 def scale_twist(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> Tuple[np.ndarray, float]:
-    """Return the twist shortened to the limits, its direction kept, and the share 0..1 of the top speed that it uses."""
+    """Return the twist shortened to the limits, its direction kept, and the share 0..1 of the limits that it uses."""
     twist = np.asarray(twist, dtype=np.float64)
     if not twist.any():
         return np.zeros(3), 0.0
