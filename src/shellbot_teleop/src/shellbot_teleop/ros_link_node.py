@@ -36,6 +36,7 @@ from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, Stop
 from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
+_SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
 _FLUSH = 0.15  # s for rospy's queues to write the last zero before the node goes
 
 
@@ -71,7 +72,6 @@ class RosLink:
         self._console = console
         self._ending = threading.Event()
         self._lock = threading.RLock()
-        self._run_id: Optional[str] = None
         self._initialised = False
         self._connected = False
         self._subscribers: List[rospy.Subscriber] = []
@@ -103,12 +103,12 @@ class RosLink:
 
     def _watch(self) -> None:
         master = rosgraph.Master(f"/{self._name}_watch")
-        first = True
+        told_missing = False
         while not self._ending.is_set():
-            run_id = self._read_run_id(master)
-            if run_id is None:
-                if self._connected or first:
-                    self._connected = False
+            known = self._known_by(master)
+            if known is None:
+                if not told_missing:
+                    told_missing, self._connected = True, False
                     self._on_event(
                         LinkState(
                             False,
@@ -116,9 +116,9 @@ class RosLink:
                             "or roscore; this connects by itself.",
                         )
                     )
-            elif not self._connected or run_id != self._run_id:
-                self._connect(run_id)
-            first = False
+            elif not (known and self._connected):
+                told_missing = False
+                self._connect(known)
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
                 self._on_event(
                     LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True)
@@ -126,17 +126,17 @@ class RosLink:
                 return
             self._ending.wait(_POLL_PERIOD)
 
-    @staticmethod
-    def _read_run_id(master: rosgraph.Master) -> Optional[str]:
-        """Identity of the master, or None while there is none; a restarted roscore has another one."""
+    def _known_by(self, master: rosgraph.Master) -> Optional[bool]:
+        """Tell whether the master knows this node, which a restarted one does not; None while there is none."""
         try:
-            return str(master.getParam("/run_id"))
+            master.lookupNode(rospy.get_name() if self._initialised else f"/{self._name}")
         except rosgraph.MasterError:
-            return ""  # a master without roslaunch's parameter
+            return False
         except OSError:
             return None
+        return self._initialised
 
-    def _connect(self, run_id: str) -> None:
+    def _connect(self, known: bool) -> None:
         try:
             if not self._initialised:
                 rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
@@ -144,11 +144,10 @@ class RosLink:
                 if not self._console:
                     _silence_console()
             with self._lock:
-                if run_id != self._run_id:
+                if not known:
                     self._disconnect()
                     self._monitor.forget_robot()
                     self._set_up_topics()
-                self._run_id = run_id
                 self._connected = True
             self._on_event(LinkState(True, f"Connected to {rosgraph.get_master_uri()}."))
         except (rospy.ROSException, OSError) as error:
@@ -172,21 +171,12 @@ class RosLink:
         publisher("upper_shells", UpperShells)
         publisher("gait", String, latch=True)
         publisher("emergency_stop", Bool)  # not latched: a node that restarts after rearm must not be stopped again
-        monitor, now = self._monitor, time.monotonic
-        subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, now())))
+        subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
-        subscriber("odom", Odometry, lambda message: setattr(monitor, "odom", conversions.odom_info(message, now())))
-        subscriber(
-            "foot_contacts",
-            FootContacts,
-            lambda message: setattr(monitor, "contacts", conversions.contacts_info(message, now())),
-        )
-        subscriber(
-            "reference_status",
-            ReferenceStatus,
-            lambda message: setattr(monitor, "status", conversions.status_info(message, now())),
-        )
+        subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
+        subscriber("foot_contacts", FootContacts, self._kept("contacts", conversions.contacts_info))
+        subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
         subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
         subscriber(
             "upper_shells",
@@ -200,6 +190,18 @@ class RosLink:
             self._subscribe_camera()
 
     # ---------------------------------------------------------------- incoming
+
+    def _kept(self, field: str, convert: Callable[[Any, float], Any]) -> Callable[[Any], None]:
+        """Return a callback that keeps the newest message for the views, as often as they can show it."""
+        last = [-1.0]
+
+        def keep(message: Any) -> None:
+            now = time.monotonic()
+            if now - last[0] >= _SHOWN_PERIOD:
+                last[0] = now
+                setattr(self._monitor, field, convert(message, now))
+
+        return keep
 
     def _on_mode(self, info: ModeInfo) -> None:
         self._monitor.mode = info

@@ -138,6 +138,8 @@ def main() -> int:
     if not has_display():
         sys.stderr.write(NO_DISPLAY + "\n")
         return 3
+    # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
+    sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])
     program = WindowProgram(config, keymap)
     if arguments.layout:
