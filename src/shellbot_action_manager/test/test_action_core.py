@@ -194,6 +194,10 @@ def test_twist_that_is_no_number_stops_the_robot_and_says_so(standing, bad):
     assert out.notice == out.mode.text
     out = r.run(2.5, twist=[0.2, bad, 0.0])
     assert not r.core.twist.any()
+    assert "is not a number" in out.notice
+    out = r.run(0.6)  # no more of them: no more words
+    assert out.notice == ""
+    assert "not a number" not in out.mode.text
     assert np.isfinite(r.q).all()
     r.run(0.5, twist=[0.1, 0.0, 0.0])
     assert r.core.twist[0] == pytest.approx(0.1)
@@ -242,6 +246,8 @@ def test_gait_changes_at_a_stop_and_an_unknown_one_is_refused(standing):
     out = r.tick(gait="moonwalk")
     assert out.mode.text.startswith("there is no gait 'moonwalk'; the gaits are ripple, tripod, wave")
     assert out.walkspace.gait == "tripod"
+    assert "moonwalk" in out.notice
+    assert r.tick(gait="moonwalk").notice == ""  # said once
     r.run(1.0, twist=[0.05, 0.0, 0.0], gait="tripod")
     r.run(2.0, twist=[0.05, 0.0, 0.0], gait="ripple")
     assert r.output.walkspace.gait == "ripple"
@@ -422,6 +428,21 @@ def test_contacts_follow_the_gait_and_are_nan_at_rest(standing):
     assert min(counts) >= 3
     assert max(counts[50:]) < 6 or min(counts) == 3
     assert np.isfinite(r.output.contacts.phase).all()
+
+
+def test_the_newest_word_is_told(standing):
+    r = standing
+    r.core.request_mode("fly", r.t)
+    assert "moonwalk" in r.tick(gait="moonwalk").mode.text
+    r.core.request_mode("shell", r.t)
+    assert "shell refused" in r.tick().mode.text
+
+
+def test_a_twist_from_the_future_is_not_used(standing):
+    r = standing
+    out = r.tick(twist=[0.3, 0.0, 0.0], twist_time=r.t + 9.0)
+    assert "from the future" in out.mode.text
+    assert not r.core.twist.any()
 
 
 def test_commands_are_immutable():

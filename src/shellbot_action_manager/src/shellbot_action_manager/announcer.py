@@ -12,13 +12,14 @@ class Announcer:
     def __init__(self) -> None:
         self._texts: Dict[str, str] = {}
 
-    def say(self, source: str, text: str) -> None:
-        """Set what a source says now; an empty text takes it back, the same text again changes nothing."""
+    def say(self, source: str, text: str) -> bool:
+        """Set what a source says now, empty takes it back; return whether that is new."""
         if self._texts.get(source, "") == text:
-            return
+            return False
         self._texts.pop(source, None)
         if text:
             self._texts[source] = text  # dictionaries keep the order: the newest is last
+        return True
 
     @property
     def text(self) -> str:

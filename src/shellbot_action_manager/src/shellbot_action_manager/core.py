@@ -123,6 +123,7 @@ class ActionManagerCore:
             return self._output
         dt = TICK if self._time is None or t - self._time > GAP else t - self._time
         self._time = t
+        self._announcer.say("machine", self._machine.text)  # what a request was answered is older than this tick
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
         if feedback is not None and not self._notice:
@@ -189,8 +190,8 @@ class ActionManagerCore:
         try:
             ready = not name or self._body.feet.set_gait(name)
         except ActionManagerError as error:
-            self._announcer.say("gait", str(error))
-            self._notice = self._notice or str(error)
+            if self._announcer.say("gait", str(error)):
+                self._notice = self._notice or str(error)
             return True
         self._announcer.say("gait", "" if ready else f"stopping to change the gait to {name}")
         return ready

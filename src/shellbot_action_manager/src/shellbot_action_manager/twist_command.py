@@ -18,13 +18,13 @@ def fresh_twist(twist: np.ndarray, arrived: float, now: float, timeout: float) -
     arrived, now, timeout : float
         Simulated time, s. A command is used until `arrived + timeout`.
     """
+    if now - arrived > timeout:  # also when nothing ever came: arrived is -inf
+        return np.zeros(3), ""
+    if not arrived <= now + timeout:
+        return np.zeros(3), "cmd_vel comes from the future; waiting for a new one"
     if not np.isfinite(twist).all():
         shown = ", ".join(f"{value:g}" for value in twist)
         return np.zeros(3), f"cmd_vel ({shown}) is not a number; stopping, send finite velocities"
-    if not arrived <= now + timeout:  # also when nothing ever came (-inf is smaller) or the clock went back
-        return np.zeros(3), "cmd_vel comes from the future; waiting for a new one"
-    if now - arrived > timeout:
-        return np.zeros(3), ""
     return np.asarray(twist, dtype=np.float64), ""
 
 
