@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=bash
 # Sourced by every script in scripts/: where the workspace is, how to speak to the user, and how to enter the environment.
 # After it: $SHELLBOT_WS (workspace root), say/warn/die, enter_workspace, $SHELLBOT_PYTHON once entered.
 
