@@ -430,6 +430,27 @@ def test_contacts_follow_the_gait_and_are_nan_at_rest(standing):
     assert np.isfinite(r.output.contacts.phase).all()
 
 
+def test_tipped_over_it_holds_and_stands_up_when_turned_upright(standing):
+    r = standing
+    r.run(1.0, twist=[0.3, 0.0, 0.0])
+    r.orientation = np.array([np.sin(0.6), 0.0, 0.0, np.cos(0.6)])
+    r.run(0.1, twist=[0.3, 0.0, 0.0])
+    assert r.output.mode.step == "walking"  # it may be a push
+    r.run(0.3, twist=[0.3, 0.0, 0.0])
+    assert r.output.mode.name == "sit"
+    assert r.output.mode.text == "tipped over by 69 deg, holding; turn it upright, then request stand"
+    q = r.q.copy()
+    assert not r.core.request_mode("hexapod", r.t)[0]
+    r.run(0.5, twist=[0.3, 0.0, 0.0])
+    assert (r.q == q).all()
+    r.orientation = yaw_quaternion(0.0)
+    r.tick()
+    assert r.core.request_mode("hexapod", r.t)[0]
+    r.until("hexapod")
+    assert feet(r)[:, 2] == pytest.approx(-0.1623, abs=1e-4)
+    assert r.largest_step() < SMOOTH
+
+
 def test_the_newest_word_is_told(standing):
     r = standing
     r.core.request_mode("fly", r.t)

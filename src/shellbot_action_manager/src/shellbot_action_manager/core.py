@@ -26,6 +26,7 @@ GAP = 0.05
 """s: ticks farther apart are a gap, after which the robot goes on as if one tick had passed."""
 
 _STANDING = (Mode.STAND, Mode.HEXAPOD)
+_TIPPED_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading
 
 
 class ActionManagerCore:
@@ -59,7 +60,7 @@ class ActionManagerCore:
         self._output: Optional[ActionOutput] = None
         self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
         self._rearming = False
-        self._notice, self._progress = "", 0.0
+        self._notice, self._progress, self._tipped = "", 0.0, 0.0
 
     @property
     def mode(self) -> Mode:
@@ -163,7 +164,7 @@ class ActionManagerCore:
 
     def _act(self, dt: float, t: float, commands: OperatorCommands) -> None:
         machine, body = self._machine, self._body
-        if machine.mode == Mode.STOPPED:
+        if machine.mode == Mode.STOPPED or self._has_tipped_over(dt):
             return
         if machine.goal in _STANDING:
             body.move_upper(dt, commands.upper_shells)
@@ -184,6 +185,18 @@ class ActionManagerCore:
             self._notice = complaint
             obeyed = self._follow_gait(commands.gait) and machine.mode == Mode.HEXAPOD
             body.walk(dt, twist if obeyed else np.zeros(3), commands.body_pose)
+
+    def _has_tipped_over(self, dt: float) -> bool:
+        """Hold the joints when the robot fell over, instead of walking on in the air; return whether it just did."""
+        tilt = self._body.tilt
+        on_feet = self._machine.mode in _STANDING or self._machine.step is not None
+        self._tipped = self._tipped + dt if on_feet and tilt > self.config.posture.upright else 0.0
+        if self._tipped <= _TIPPED_AFTER:
+            return False
+        self._body.freeze()
+        degrees = np.degrees(tilt)
+        self._machine.enter(Mode.SIT, f"tipped over by {degrees:.0f} deg, holding; turn it upright, then request stand")
+        return True
 
     def _follow_gait(self, name: str) -> bool:
         """Return whether the wanted gait is in use; an unknown one is refused and the present one kept."""

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Messages to arrays and back: whatever comes, nothing but numbers or NaN goes on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import rospy
+from geometry_msgs.msg import Pose, Quaternion
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import Imu, JointState
+from shellbot_action_manager.action_manager_conversions import (
+    JointOrder,
+    body_pose_to_array,
+    contacts_to_message,
+    mode_to_message,
+    orientation_from_imu,
+    walkspace_to_message,
+)
+from shellbot_action_manager.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.interface import ContactEstimate
+from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_action_manager.mode_table import Mode
+from shellbot_action_manager.odometry import OdometryState
+from shellbot_action_manager.odometry_conversions import (
+    feet_from_contacts,
+    odometry_to_message,
+    transforms_from_state,
+)
+from shellbot_action_manager.walkspace import WalkspaceLimits
+
+from shellbot_msgs.msg import Mode as ModeMsg
+
+STAMP = rospy.Time(3, 70000000)
+STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, 0.05, -0.1, np.array([0.2, 0.0, 0.1]), 4e-4, 1e-4, 3)
+
+
+def test_joints_are_found_by_name_whatever_else_is_there():
+    order = JointOrder(["a", "b", "c"])
+    mixed = JointState(name=["wheel", "c", "a", "b"], position=[9.0, 3.0, 1.0, 2.0])
+    assert list(order.positions(mixed)) == [1.0, 2.0, 3.0]
+    lacking = JointState(name=["c", "a"], position=[3.0, 1.0])
+    assert order.positions(lacking) == pytest.approx([1.0, math.nan, 3.0], nan_ok=True)
+    assert np.isnan(order.positions(JointState(name=["a", "b", "c"], position=[1.0]))).all()
+    assert np.isnan(order.positions(JointState())).all()
+    assert list(order.positions(mixed)) == [1.0, 2.0, 3.0]
+
+
+def test_an_imu_without_attitude_is_none():
+    good = Imu(orientation=Quaternion(0.0, 0.0, 0.6, 0.8))
+    assert list(orientation_from_imu(good)) == [0.0, 0.0, 0.6, 0.8]
+    none = Imu(orientation=good.orientation, orientation_covariance=[-1.0] + [0.0] * 8)
+    assert orientation_from_imu(none) is None
+    assert orientation_from_imu(Imu()) is None
+    assert orientation_from_imu(Imu(orientation=Quaternion(math.nan, 0.0, 0.0, 1.0))) is None
+
+
+def test_body_pose_takes_roll_pitch_yaw_and_a_zero_quaternion():
+    q = Rotation.from_euler("xyz", [0.1, -0.2, 0.3]).as_quat()
+    pose = Pose(orientation=Quaternion(*q))
+    pose.position.z = 0.02
+    assert body_pose_to_array(pose) == pytest.approx([0.0, 0.0, 0.02, 0.1, -0.2, 0.3])
+    assert list(body_pose_to_array(Pose())) == [0.0] * 6
+    pose.orientation.w = math.nan
+    assert np.isnan(body_pose_to_array(pose)[3:]).all()
+
+
+def test_mode_numbers_are_those_of_the_message():
+    for mode in Mode:
+        assert getattr(ModeMsg, mode.name) == int(mode)
+    message = mode_to_message(ModeStatus(Mode.SIT, Mode.HEXAPOD, "stand_up", 0.4, "going up"), STAMP)
+    assert (message.mode, message.name, message.target, message.step) == (ModeMsg.SIT, "sit", "hexapod", "stand_up")
+    assert (message.progress, message.text, message.header.stamp) == (0.4, "going up", STAMP)
+
+
+def test_contacts_go_there_and_back():
+    feet = np.arange(18.0).reshape(6, 3)
+    contacts = ContactEstimate(np.array([True, False] * 3), np.linspace(0.0, 0.5, 6), feet)
+    message = contacts_to_message(contacts, STAMP)
+    back, contact = feet_from_contacts(message)
+    assert (back == feet).all()
+    assert (contact == contacts.contact).all()
+    assert (message.header.stamp, message.header.frame_id) == (STAMP, "base_link")
+
+
+def test_walkspace_keeps_its_axes():
+    limits = WalkspaceLimits(*(np.arange(3.0) + 10.0 * i for i in range(5)), gait="wave")
+    message = walkspace_to_message(limits, STAMP)
+    assert (message.max_velocity.linear.y, message.max_velocity.angular.z) == (1.0, 2.0)
+    assert (message.max_acceleration.linear.x, message.min_shift.z, message.max_shift.x) == (10.0, 22.0, 30.0)
+    assert (message.max_tilt.y, message.gait) == (41.0, "wave")
+
+
+def test_odometry_message_and_transforms_agree():
+    message = odometry_to_message(STATE, STAMP)
+    assert (message.header.frame_id, message.child_frame_id) == ("odom", "base_footprint")
+    covariance = np.array(message.pose.covariance).reshape(6, 6)
+    assert (np.diag(covariance) > 0.0).all()
+    assert covariance[0, 0] == pytest.approx(STATE.position_variance, rel=0.01)
+    footprint, base = transforms_from_state(STATE, STAMP)
+    assert (footprint.header.frame_id, footprint.child_frame_id) == ("odom", "base_footprint")
+    assert (base.header.frame_id, base.child_frame_id) == ("base_footprint", "base_link")
+
+    def matrix(transform):
+        t, r = transform.transform.translation, transform.transform.rotation
+        result = np.eye(4)
+        result[:3, :3] = Rotation.from_quat([r.x, r.y, r.z, r.w]).as_matrix()
+        result[:3, 3] = t.x, t.y, t.z
+        return result
+
+    T_odom_base = matrix(footprint) @ matrix(base)  # noqa: N806
+    expected = Rotation.from_euler("ZYX", [STATE.yaw, STATE.pitch, STATE.roll]).as_matrix()
+    assert T_odom_base[:3, :3] == pytest.approx(expected, abs=1e-12)
+    assert T_odom_base[:3, 3] == pytest.approx([1.0, -2.0, 0.16])
+
+
+def test_unknown_height_is_zero_in_the_transform():
+    state = OdometryState(0.0, 0.0, 0.0, 0.0, math.nan, 0.0, 0.0, np.zeros(3), 0.0, 0.0, 0)
+    assert transforms_from_state(state, STAMP)[1].transform.translation.z == 0.0
+
+
+def test_diagnostics_warn_when_nothing_comes_or_the_robot_is_stopped():
+    walking = ModeStatus(Mode.HEXAPOD, Mode.HEXAPOD, "walking", 1.0, "ready")
+    assert diagnostics_message("/node", 3.0, 100, 0.001, walking).status[0].level == 0
+    assert diagnostics_message("/node", 3.0, 0, 0.0, walking).status[0].level == 1
+    stopped = ModeStatus(Mode.STOPPED, Mode.STOPPED, "", 1.0, "emergency stop")
+    status = diagnostics_message("/node", -math.inf, 100, 0.001, stopped).status[0]
+    assert (status.level, status.name) == (1, "node")
