@@ -89,7 +89,7 @@ def plot_histogram(path: Path, title: str, samples_ms: Mapping[str, Sequence[flo
 
 
 def _figure(title: str, count: int, size: Any) -> Any:
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, constrained_layout=True)
     FigureCanvasAgg(figure)
     figure.suptitle(title)
     plots = [figure.add_subplot(count, 1, i + 1) for i in range(count)]

@@ -120,7 +120,7 @@ def summary_table(summary: Dict[str, Any]) -> str:
     lines = [markdown_table(rows, COLUMNS)]
     if math.isfinite(summary["start_s"]):
         lines.append(f"standing {summary['start_s']:.1f} s after the start; real-time factor"
-                     f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} pictures")
+                     f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} picture files")
     lines += [f"warning: {warning}" for warning in summary["warnings"]]
     lines.append(("done: " if summary["success"] else "FAILED: ") + summary["message"])
     return "\n".join(lines) + "\n"
