@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence
 
-from .chain import Chain, ChainConfig
+from .chain import Chain
+from .chain_config import ChainConfig
 from .errors import DefinitionError
 
 

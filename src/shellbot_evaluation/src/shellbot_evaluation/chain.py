@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_simulator.config import TICK
 from shellbot_simulator.config import load_config as load_simulator_config
 
+from .chain_config import ChainConfig
 from .errors import DefinitionError, EvaluationError, MissionFailed
 from .metrics import BodyMetrics, body_metrics
 from .mission import Mission, MissionState, Observation
@@ -34,44 +34,6 @@ from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
 WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
-
-
-@dataclass(frozen=True)
-class ChainConfig:
-    """What a chain is built from.
-
-    Attributes
-    ----------
-    variant : str
-        simulation (36 joints) or walker (24).
-    seed : int or None
-        Of the simulator's start and sensor noise; None: no noise.
-    friction : float
-        Sliding friction of every contact.
-    timestep : float
-        Of the physics, s.
-    gait : str
-        Of the action manager's gait table.
-    start_mode : str
-        Where the robot goes by itself: hexapod, stand or sit.
-    self_collision : bool
-        Whether the robot's parts collide with each other.
-    record : bool
-        Whether every tick is kept for `Chain.trace`.
-    """
-
-    variant: str = "simulation"
-    seed: Optional[int] = 0
-    friction: float = 0.8
-    timestep: float = 0.002
-    gait: str = "tripod"
-    start_mode: str = "hexapod"
-    self_collision: bool = True
-    record: bool = True
-
-    def replace(self, **changes: Any) -> ChainConfig:
-        """Return a copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
 
 
 class Chain:
@@ -107,7 +69,6 @@ class Chain:
 
     def __init__(self, config: Optional[ChainConfig] = None, **changes: Any) -> None:
         self.config = (config or ChainConfig()).replace(**changes)
-        self._check()
         try:
             self._build()
         except CORE_ERRORS as error:
@@ -323,10 +284,3 @@ class Chain:
             joint_position=state.q, joint_velocity=state.dq, joint_effort=state.effort,
             joint_target=self.simulator.applied_command, contact_truth=state.contacts.foot_contact,
             contact_estimated=output.contacts.contact, lowest_foot_z=float(state.foot_height.min()))
-
-    def _check(self) -> None:
-        c = self.config
-        if c.seed is not None and c.seed < 0:
-            raise DefinitionError(f"seed is {c.seed}; give 0 or more, or None for no noise")
-        if not (math.isfinite(c.friction) and c.friction > 0.0):
-            raise DefinitionError(f"friction is {c.friction}; it must be a finite number greater than zero")

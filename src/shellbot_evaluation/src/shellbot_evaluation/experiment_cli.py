@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import List, Optional
 
 from .campaign import load_campaign
-from .chain import ChainConfig
+from .chain_config import ChainConfig
 from .console import Progress, config_file, run_tool, say
 from .errors import DefinitionError
 from .experiment_report import campaign_text, experiment_text, write_report

@@ -7,7 +7,8 @@ import concurrent.futures
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .chain import Chain, ChainConfig
+from .chain import Chain
+from .chain_config import ChainConfig
 from .errors import DefinitionError, EvaluationError
 from .experiments import Experiment, Run
 from .metrics import as_row, speed_metrics, turn_metrics, walk_metrics
