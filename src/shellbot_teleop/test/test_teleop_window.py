@@ -370,6 +370,15 @@ def test_the_key_help_lights_up(setup, teleop_keyboard):
     assert setup.until(lambda: cap.styleSheet() == before)
 
 
+def test_the_gait_diagram_joins_samples_to_spans(teleop_application):
+    from shellbot_teleop.qt.feet_panel import standing_spans
+
+    down, up = (True,) * 6, (False,) * 6
+    samples = [(0.0, up), (1.0, down), (2.0, down), (3.0, None), (4.0, down), (5.0, down)]
+    assert list(standing_spans(samples, 2)) == [(1.0, 3.0), (4.0, 5.0)]
+    assert list(standing_spans([], 0)) == [] and list(standing_spans([(0.0, up)], 0)) == []
+
+
 @pytest.mark.parametrize("size", [(1080, 600), (1360, 850), (1500, 1000)])
 def test_it_can_be_resized(setup, size):
     setup.window.resize(*size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
@@ -60,10 +60,9 @@ class Viewpoint:
             math.cos(self.elevation),
             math.sin(self.elevation),
         )
-        right = np.array([-sa, ca, 0.0])
-        up = np.array([-ca * se, -sa * se, ce])
-        offset = np.atleast_2d(p_world) - centre_world
-        return self.scale * np.column_stack([offset @ right, -(offset @ up)])
+        # columns: screen right and screen down, as directions in the world
+        axes = np.array([[-sa, ca * se], [ca, sa * se], [0.0, -ce]])
+        return self.scale * ((p_world - centre_world) @ axes)
 
 
 @dataclass(frozen=True)
@@ -88,17 +87,16 @@ def robot_pose(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> Ro
     return RobotPose(np.array([0.0, 0.0, height]), np.eye(3))
 
 
-def grid_segments(x: float, y: float) -> List[Tuple[np.ndarray, np.ndarray]]:
-    """Ground lines around (x, y); they stay put in the world, so a walking robot is seen to walk."""
+def grid_segments(x: float, y: float) -> np.ndarray:
+    """Ground lines around (x, y) as (n, 2, 3) ends; they stay put in the world, so a walking robot is seen to walk."""
     x0, y0 = GRID_STEP * round(x / GRID_STEP), GRID_STEP * round(y / GRID_STEP)
-    reach = GRID_LINES * GRID_STEP
-    segments = []
-    for index in range(-GRID_LINES, GRID_LINES + 1):
-        offset = index * GRID_STEP
-        half = math.sqrt(max(reach**2 - offset**2, 0.0))
-        segments.append((np.array([x0 + offset, y0 - half, 0.0]), np.array([x0 + offset, y0 + half, 0.0])))
-        segments.append((np.array([x0 - half, y0 + offset, 0.0]), np.array([x0 + half, y0 + offset, 0.0])))
-    return segments
+    offset = GRID_STEP * np.arange(-GRID_LINES, GRID_LINES + 1)
+    half = np.sqrt((GRID_LINES * GRID_STEP) ** 2 - offset**2 + 1e-12)
+    ends = np.zeros((2, len(offset), 2, 3))
+    ends[0, :, :, 0], ends[1, :, :, 1] = (x0 + offset)[:, None], (y0 + offset)[:, None]
+    ends[0, :, 0, 1], ends[0, :, 1, 1] = y0 - half, y0 + half
+    ends[1, :, 0, 0], ends[1, :, 1, 0] = x0 - half, x0 + half
+    return ends.reshape(-1, 2, 3)
 
 
 def circle(radius: float, height: float = 0.0, count: int = 48) -> np.ndarray:
@@ -132,3 +130,8 @@ def support_polygon(p_ground: np.ndarray) -> np.ndarray:
     middle = p_ground.mean(axis=0)
     order = np.argsort(np.arctan2(p_ground[:, 1] - middle[1], p_ground[:, 0] - middle[0]))
     return p_ground[order]
+
+
+# The drawn body in base_link: lines to draw, and points whose convex hull on the screen is its outline.
+BODY_LINES: Tuple[np.ndarray, ...] = (circle(BODY_RADIUS), *(dome_meridian(k * math.pi / 3) for k in range(6)))
+BODY_POINTS = np.vstack([circle(BODY_RADIUS), *(dome_meridian(k * math.pi / 12, count=9) for k in range(24))])

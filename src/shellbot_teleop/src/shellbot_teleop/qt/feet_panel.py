@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Deque, Optional, Tuple
+from typing import Deque, Iterable, Iterator, Optional, Tuple
 
 from python_qt_binding.QtCore import QRectF, Qt
 from python_qt_binding.QtGui import QPainter
@@ -49,14 +49,30 @@ class GaitDiagram(QWidget):
         if len(self.samples) < 2:
             return
         now = self.samples[-1][0]
-        for (start, contact), (end, _) in zip(self.samples, list(self.samples)[1:]):
-            if contact is None:
-                continue
-            x = left + width * (1.0 - (now - start) / _SPAN)
-            step = width * (end - start) / _SPAN + 0.6
-            for foot in range(6):
-                if contact[foot]:
-                    painter.fillRect(QRectF(x, foot * line + 2, step, line - 4), theme.colour("#39a869"))
+        green = theme.colour("#39a869")
+        for foot in range(6):
+            for start, end in standing_spans(self.samples, foot):
+                x = left + width * max(1.0 - (now - start) / _SPAN, 0.0)
+                step = left + width * (1.0 - (now - end) / _SPAN) - x
+                painter.fillRect(QRectF(x, foot * line + 2, step, line - 4), green)
+
+
+def standing_spans(
+    samples: Iterable[Tuple[float, Optional[Tuple[bool, ...]]]], foot: int
+) -> Iterator[Tuple[float, float]]:
+    """Yield from when to when (s) a foot stood, each sample holding until the next one."""
+    start: Optional[float] = None
+    last = 0.0
+    for when, contact in samples:
+        stands = contact is not None and contact[foot]
+        if stands and start is None:
+            start = when
+        elif not stands and start is not None:
+            yield start, when
+            start = None
+        last = when
+    if start is not None:
+        yield start, last
 
 
 class FeetPanel(Card):

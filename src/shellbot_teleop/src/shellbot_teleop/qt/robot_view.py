@@ -8,9 +8,10 @@ from collections import deque
 from typing import Any, Deque, Optional, Tuple
 
 import numpy as np
-from python_qt_binding.QtCore import QPointF, QRectF, Qt
+from python_qt_binding.QtCore import QLineF, QPointF, QRectF, Qt
 from python_qt_binding.QtGui import QPainter, QPen, QPolygonF
 from python_qt_binding.QtWidgets import QWidget
+from scipy.spatial import ConvexHull
 
 from shellbot_teleop import scene
 from shellbot_teleop.effects import PublishTwist
@@ -97,13 +98,16 @@ class RobotView(QWidget):
         self._draw_text(painter)
 
     def _points(self, p_world: np.ndarray, centre: np.ndarray) -> QPolygonF:
-        screen = self._view.following(self._yaw).project(p_world, centre)
-        return QPolygonF([QPointF(self.width() / 2 + x, self.height() / 2 + y) for x, y in screen])
+        return _polygon(self._screen(p_world, centre))
+
+    def _screen(self, p_world: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        middle = np.array([self.width() / 2, self.height() / 2])
+        return self._view.following(self._yaw).project(p_world, centre) + middle
 
     def _draw_ground(self, painter: QPainter, centre: np.ndarray) -> None:
         painter.setPen(QPen(theme.colour(theme.LINE, 150), 1))
-        for start, end in scene.grid_segments(centre[0], centre[1]):
-            painter.drawPolyline(self._points(np.array([start, end]), centre))
+        ends = self._screen(scene.grid_segments(centre[0], centre[1]), centre).reshape(-1, 4)
+        painter.drawLines([QLineF(*line) for line in ends.tolist()])
         if len(self._trail) > 1:
             painter.setPen(QPen(theme.colour(theme.GOOD, 150), 2))
             trail = np.array([(x, y, 0.0) for x, y in self._trail])
@@ -153,18 +157,12 @@ class RobotView(QWidget):
                 painter.drawText(QRectF(spot.x() + 8, spot.y() - 2, 20, 14), Qt.AlignLeft, str(number))
         painter.setBrush(theme.colour(theme.RAISED, 235))
         painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
-        outline = [scene.circle(scene.BODY_RADIUS)] + [
-            scene.dome_meridian(angle) for angle in np.arange(6) * math.pi / 3
-        ]
-        dome = np.vstack(
-            [scene.circle(scene.BODY_RADIUS)] + [scene.dome_meridian(angle) for angle in np.arange(24) * math.pi / 12]
-        )
-        hull = self._hull(self._points(pose.to_world(dome), centre))
-        painter.drawPolygon(hull)
+        corners = self._screen(pose.to_world(scene.BODY_POINTS), centre)
+        painter.drawPolygon(_polygon(corners[ConvexHull(corners).vertices]))
         painter.setBrush(Qt.NoBrush)
         painter.setPen(QPen(theme.colour(theme.MUTED, 130), 1))
-        for points in outline:
-            painter.drawPolyline(self._points(pose.to_world(points), centre))
+        for line in scene.BODY_LINES:
+            painter.drawPolyline(self._points(pose.to_world(line), centre))
         nose = np.array([[scene.BODY_RADIUS, 0.0, 0.0], [scene.BODY_RADIUS + 0.045, 0.0, 0.0]])
         painter.setPen(QPen(theme.colour(theme.TEXT), 3, Qt.SolidLine, Qt.RoundCap))
         painter.drawPolyline(self._points(pose.to_world(nose), centre))
@@ -177,28 +175,6 @@ class RobotView(QWidget):
         painter.setPen(Qt.NoPen)
         painter.setBrush(theme.colour(theme.TEXT, 200))
         painter.drawPolygon(self._points(ground, centre))
-
-    @staticmethod
-    def _hull(points: QPolygonF) -> QPolygonF:
-        """Convex hull (monotone chain) of screen points: the body's outline."""
-        ordered = sorted({(point.x(), point.y()) for point in points})
-
-        def half(sequence: list) -> list:
-            chain: list = []
-            for x, y in sequence:
-                while (
-                    len(chain) > 1
-                    and (
-                        (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
-                        - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])
-                    )
-                    <= 0
-                ):
-                    chain.pop()
-                chain.append((x, y))
-            return chain[:-1]
-
-        return QPolygonF([QPointF(x, y) for x, y in half(ordered) + half(ordered[::-1])])
 
     def _draw_text(self, painter: QPainter) -> None:
         painter.setFont(theme.font(9))
@@ -213,3 +189,8 @@ class RobotView(QWidget):
             text = f"{sum(self._contacts.contact)} of 6 feet on the ground"
         painter.drawText(QRectF(12, 8, self.width() - 24, 20), Qt.AlignLeft, text)
         painter.drawText(QRectF(12, self.height() - 24, self.width() - 24, 18), Qt.AlignLeft, "grid 0.1 m")
+
+
+def _polygon(points: np.ndarray) -> QPolygonF:
+    """Qt's polygon of points (n, 2)."""
+    return QPolygonF([QPointF(x, y) for x, y in points.tolist()])

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from python_qt_binding.QtGui import QColor, QFont
 
 BACKGROUND = "#12161c"
@@ -20,13 +22,15 @@ STOP = "#dc2626"
 LEVEL_COLOURS = {"debug": MUTED, "info": TEXT, "warn": WARN, "error": BAD, "fatal": BAD}
 
 
+@functools.lru_cache(maxsize=None)
 def colour(name: str, alpha: int = 255) -> QColor:
-    """Colour with an opacity of 0 .. 255."""
+    """Colour with an opacity of 0 .. 255; shared, so not to be changed."""
     result = QColor(name)
     result.setAlpha(alpha)
     return result
 
 
+@functools.lru_cache(maxsize=None)
 def font(size_pt: float = 10.0, bold: bool = False, mono: bool = False) -> QFont:
     """Font of the window; figures that change use the monospaced one so that they do not jump."""
     result = QFont("DejaVu Sans Mono" if mono else "Noto Sans")
