@@ -197,6 +197,23 @@ def test_core_resets_when_the_clock_goes_back(core, stand):
     assert dict(summary.values)["resets"] == "1" and dict(summary.values)["refused"] == "2" and summary.level == 2
 
 
+def test_core_answers_a_late_message_with_the_last_targets(core, stand):
+    """Up to 50 ms back is no reset (docs/architecture.md, "Time"): nothing moves, the tick is still answered."""
+    core.update_measured(core.solver.names, stand)
+    feet = core.solver.fk_feet(stand)
+    core.tick(LimbReferences.feet(100.0, feet))
+    lifted = core.tick(LimbReferences.feet(100.04, feet + [0, 0, 0.03]))
+    late = core.tick(LimbReferences.feet(99.995, feet))
+    np.testing.assert_array_equal(late.position, lifted.position)
+    assert late.stamp == 99.995 and not late.velocity.any()
+    after = core.tick(LimbReferences.feet(100.05, feet + [0, 0, 0.03]))
+    np.testing.assert_allclose(after.position, lifted.position, atol=1e-12)
+    values = dict(core.summary().values)
+    assert values["resets"] == "0" and values["late"] == "1"
+    core.tick(LimbReferences.feet(99.9, feet))
+    assert dict(core.summary().values)["resets"] == "1"
+
+
 def test_core_names_the_troubled_limb(core, stand):
     core.update_measured(core.solver.names, stand)
     feet = core.solver.fk_feet(stand)

@@ -5,6 +5,7 @@ diagnostics.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from shellbot_kinematics.solver import ShellbotSolver
 
 _FINE = (Status.OK, Status.HELD)
+# s; a stamp that goes back by more is a reset of the simulation, by less a late message (docs/architecture.md, "Time")
+_JUMP = 0.05
 
 
 @dataclass
@@ -28,6 +31,7 @@ class Statistics:
     ticks: int = 0
     refused: int = 0
     resets: int = 0
+    late: int = 0
     troubled: Dict[str, str] = field(default_factory=dict)
     slowest: float = 0.0
 
@@ -54,6 +58,7 @@ class ServerCore:
         self.solver = solver
         self.measured = np.full(solver.model.n, np.nan)
         self._stamp: Optional[float] = None
+        self._targets: Optional[JointTargets] = None
         self._index: Dict[str, int] = {name: i for i, name in enumerate(solver.names)}
         self._names: Tuple[str, ...] = ()
         self._from = self._to = np.empty(0, dtype=np.int64)
@@ -89,19 +94,26 @@ class ServerCore:
         return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
 
     def tick(self, references: LimbReferences) -> JointTargets:
-        """Return the targets of one tick; a stamp older than the one before resets the solver.
+        """Return the targets of one tick.
+
+        A stamp that is more than 50 ms older than the newest resets the solver; a message that is late by less moves
+        nothing, it gets the last targets once more.
 
         Raises
         ------
         InvalidReferenceError
             If there is nothing to command yet.
         """
+        if self._is_late(references.stamp) and self._targets is not None:
+            self._statistics.late += 1
+            rest = np.zeros_like(self._targets.velocity)
+            return dataclasses.replace(self._targets, stamp=references.stamp, velocity=rest)
         dt = self._time_step(references.stamp)
         if not self._heard_joints:
             raise InvalidReferenceError(
                 "waiting for joint_states: without them the first targets would jump; start a simulator"
             )
-        targets = self.solver.solve(references, self.measured, dt)
+        targets = self._targets = self.solver.solve(references, self.measured, dt)
         self._note(targets)
         return targets
 
@@ -137,11 +149,15 @@ class ServerCore:
             ("ticks", str(s.ticks)),
             ("refused", str(s.refused)),
             ("resets", str(s.resets)),
+            ("late", str(s.late)),
             ("slowest tick, ms", f"{1e3 * s.slowest:.3f}"),
             ("driven joints", str(self.solver.model.n)),
         ]
         values += sorted(s.troubled.items())
         return Summary(level, text, tuple(values))
+
+    def _is_late(self, stamp: float) -> bool:
+        return self._stamp is not None and self._stamp - _JUMP <= stamp < self._stamp
 
     def _time_step(self, stamp: float) -> float:
         before, self._stamp = self._stamp, stamp
