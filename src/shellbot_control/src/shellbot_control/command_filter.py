@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from shellbot_control.notices import Level, Notice
 from shellbot_control.watchdog import Watchdog
 
 Array = NDArray[np.float64]
+Positions = Union[Sequence[float], Array]
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class CommandFilter:
         self._measured = read_only(position)
 
     def apply(
-        self, stamp: float, names: Sequence[str], position: Sequence[float], now: Optional[float] = None
+        self, stamp: float, names: Sequence[str], position: Positions, now: Optional[float] = None
     ) -> Tuple[Optional[FilteredCommand], Tuple[Notice, ...]]:
         """Turn one message of targets into one command.
 
@@ -212,7 +213,7 @@ class CommandFilter:
             return parameters.max_dt
         return dt
 
-    def _validate(self, names: Sequence[str], position: Sequence[float], notices: List[Notice]) -> Optional[Array]:
+    def _validate(self, names: Sequence[str], position: Positions, notices: List[Notice]) -> Optional[Array]:
         """Return the targets in the driven order and within the limits, or None and the reason."""
         try:
             wanted = self._order.pick(names, position)

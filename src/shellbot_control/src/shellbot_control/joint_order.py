@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List, Optional, Sequence, Tuple
+from typing import Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class JointOrder:
         """Driven joints in their order."""
         return self._names
 
-    def pick(self, names: Sequence[str], values: Sequence[float], allow_extra: bool = False) -> Array:
+    def pick(self, names: Sequence[str], values: Union[Sequence[float], Array], allow_extra: bool = False) -> Array:
         """Return the driven joints' values in the driven order.
 
         Parameters

@@ -7,14 +7,14 @@ z is the axis of the ball, x points to the middle of the gore. Upper gores lie a
 from __future__ import annotations
 
 import math
-from typing import Dict, List, Tuple
+from typing import Dict, List, Tuple, Union
 
 import numpy as np
 
 from shellbot_description.variables import Gore, Variables
 
 
-def on_sphere(radius: np.ndarray, latitude: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
+def on_sphere(radius: Union[float, np.ndarray], latitude: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
     """Return points (..., 3) from radius (m), latitude and azimuth (rad), broadcast against each other."""
     radius, latitude, azimuth = np.broadcast_arrays(radius, latitude, azimuth)
     level = radius * np.cos(latitude)

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Sequence, Union
 
 import numpy as np
 
 from .errors import CommandError
 
+Positions = Union[Sequence[float], np.ndarray]
+"""One angle per joint, rad."""
 
-def checked_positions(position: Sequence[float], joint_names: Sequence[str]) -> np.ndarray:
+
+def checked_positions(position: Positions, joint_names: Sequence[str]) -> np.ndarray:
     """Return joint positions as a new array (n,), rad.
 
     Parameters

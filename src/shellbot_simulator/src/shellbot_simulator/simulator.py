@@ -14,7 +14,7 @@ from .config import TICK, SimulatorConfig, load_config
 from .errors import SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
-from .joint_arrays import checked_positions
+from .joint_arrays import Positions, checked_positions
 from .model_builder import build_model
 from .pushes import Push, PushList
 from .render_process import RenderProcess
@@ -101,7 +101,7 @@ class Simulator:
         """Mass of the robot, kg."""
         return float(self.model.body_mass.sum())
 
-    def reset(self, q: Optional[Sequence[float]] = None, seed: Optional[int] = None) -> SimState:
+    def reset(self, q: Optional[Positions] = None, seed: Optional[int] = None) -> SimState:
         """Put the robot at rest on the ground, time zero, every joint held where it is.
 
         Parameters
@@ -146,7 +146,7 @@ class Simulator:
         self._contacts = self._ground.read(self.data)
         self._imu.rest(self.data, self.config.gravity)
 
-    def command(self, position: Sequence[float]) -> np.ndarray:
+    def command(self, position: Positions) -> np.ndarray:
         """Set the joint positions the servos go to from the next tick on.
 
         Parameters
