@@ -105,6 +105,14 @@ class StartTest(unittest.TestCase):
             text = sim.wait_for("moonwalk", "tripod", seconds=60)
         self.assertNotIn("Traceback", text)
 
+    def test_simulator_that_cannot_start_ends_everything_with_advice(self):
+        port = free_port()
+        with Started(
+            "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "rtf:=-1", *HEADLESS, port=port
+        ) as sim:
+            sim.wait_for("~rtf = -1.0 is outside", "correct the parameter", seconds=60)
+            sim.process.wait(timeout=60)
+
     def test_unreadable_gaits_file_is_named(self):
         port = free_port()
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as broken:
