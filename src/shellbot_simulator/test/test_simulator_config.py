@@ -10,6 +10,7 @@ from shellbot_simulator.node_parameters import joint_gains
 from shellbot_simulator.paths import config_path, resolve_uri
 from shellbot_simulator.servo import PidGains
 
+from shellbot_description import load_variables
 from shellbot_simulator import node_parameters
 from shellbot_simulator.config import SimulatorConfig, load_config
 
@@ -18,6 +19,11 @@ def test_file_holds_every_setting_with_its_default():
     values = yaml.safe_load(config_path().read_text(encoding="utf-8"))
     assert set(values) == set(SimulatorConfig.__dataclass_fields__)
     assert load_config() == SimulatorConfig()
+
+
+def test_friction_is_that_of_the_description():
+    """Gazebo reads the description's; both simulators are the same ground."""
+    assert SimulatorConfig().friction == load_variables().contact.foot_friction
 
 
 def test_every_setting_has_a_comment():
