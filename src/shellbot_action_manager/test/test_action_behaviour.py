@@ -122,6 +122,17 @@ def test_tilts_and_walks_tilted():
     assert min(r.lowest) > -0.002
 
 
+def test_walks_with_a_shifted_body_without_touching_the_ground_with_a_shell():
+    r = robot(seed=8)
+    r.body_pose = np.array([0.03, 0.0, 0.0, 0.0, 0.0, 0.2])
+    r.run(2.0, (0.3, 0.0, 0.0))
+    assert "the shell of lower_" in r.output.mode.text
+    r.body_pose = np.array([0.0, 0.0, 0.03, 0.0, 0.0, 0.0])
+    r.run(2.0, (0.3, 0.0, 0.0))
+    assert r.others == set()
+    assert min(r.lowest) > -0.002
+
+
 def test_walker_walks_too():
     r = robot(variant="walker")
     x, y, _ = r.go(0, 0.4, 0.3)

@@ -142,6 +142,24 @@ def test_first_references_change_on_the_first_tick_after_the_command(standing):
     assert (np.abs(after - before).max(axis=1) > 1e-6).all()
 
 
+def test_velocities_are_those_of_the_references(standing):
+    r = standing
+    r.run(0.5, twist=[0.2, 0.0, 0.3])
+    for _ in range(60):
+        before = r.output.references.p_base[:6]
+        after = r.tick(twist=[0.2, 0.0, 0.3]).references
+        assert after.v_base[:6] == pytest.approx((after.p_base[:6] - before) / 0.01, abs=1e-9)
+    r.run(2.5)
+    r.core.request_mode("sit", r.t)
+    for _ in range(300):
+        before = r.output.references
+        after = r.tick().references
+        if before.frame[0] == after.frame[0] == Frame.JOINT:
+            difference = (after.joint_position[:6] - before.joint_position[:6]) / 0.01
+            assert after.joint_velocity[:6] == pytest.approx(difference, abs=1e-9)
+    assert r.output.mode.name == "sit"
+
+
 def test_walks_stops_by_time_out_and_falls_silent(standing):
     r = standing
     r.run(1.0, twist=[0.2, 0.05, 0.3])

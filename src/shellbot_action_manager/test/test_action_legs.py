@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from shellbot_action_manager.body_pose import (
@@ -78,6 +80,17 @@ def test_out_of_reach_is_nan_and_said_in_words(geometry):
     assert "tibia would go to" in geometry.legs.explain(geometry.legs.solve(low[:, None, :])[:, 0])
 
 
+def test_a_flat_shank_is_named_only_for_feet_that_stand(geometry):
+    legs = dataclasses.replace(geometry.legs, shank_min=1.02)
+    far = np.hstack((neutral_feet(0.37), np.full((6, 1), -0.1623)))
+    assert legs.reachable(far)
+    assert legs.reachable(far, np.zeros(6, dtype=bool))
+    assert not legs.reachable(far, np.arange(6) == 2)
+    q = legs.solve(far[:, None, :])[:, 0]
+    assert legs.explain(q) == ""
+    assert legs.explain(q, stands=True) == "the shell of lower_1 would touch the ground"
+
+
 def test_pose_round_trip_and_direction_of_tilt():
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -127,6 +140,16 @@ def test_limits_reach_the_speed_of_the_issue(geometry, config):
     assert (acceleration_limits(speed, gait, 0.6) > 0.0).all()
     low = find_reach(geometry.legs, gait, np.array([0, 0, -0.025, 0.05, 0, 0]), MARGIN)
     assert speed_limits(low, gait, (9.0, 9.0, 9.0))[0] < speed_limits(reach, gait, (9.0, 9.0, 9.0))[0]
+
+
+def test_limits_follow_from_stride_duty_and_period(geometry, config):
+    gait = dataclasses.replace(config.gaits["tripod"], stride_limit=0.05, slip_scale=(1.0, 1.0, 1.0))
+    reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
+    speed = speed_limits(reach, gait, (9.0, 9.0, 9.0))
+    longest = 0.05 / (gait.duty_factor * gait.period_fast)
+    assert speed == pytest.approx([longest, longest, longest / gait.stance_radius])
+    wide = dataclasses.replace(gait, stride_limit=0.2)  # now the legs decide: 45 to 75 mm each way
+    assert longest * 1.7 < speed_limits(reach, wide, (9.0, 9.0, 9.0))[0] < longest * 3.1
 
 
 def test_scaling_keeps_the_direction_and_leaves_small_twists_alone(geometry, config):

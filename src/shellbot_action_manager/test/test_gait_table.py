@@ -43,6 +43,7 @@ def test_period_goes_from_slow_to_fast(block):
         ("phase_offset", [0.0] * 6, r"only 0 feet on the ground"),
         ("slip_scale", 1.0, r"slip_scale is 1.0; expected the keys forward, sideways, turn"),
         ("slip_scale", {"forward": 1.0, "sideways": 1.0, "turn": 9.0}, r"slip_scale.turn is 9; allowed are 0.5 to 2"),
+        ("period_fast", 0.3, r"period_slow 0.8 s is more than twice period_fast 0.3 s"),
         ("period_fast", 2.0, r"period_fast 2 s is longer than period_slow"),
     ],
 )

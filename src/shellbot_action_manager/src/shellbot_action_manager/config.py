@@ -87,6 +87,8 @@ class ActionManagerConfig:
         s of simulated time.
     joint_margin : float
         rad.
+    shank_min : float
+        Least femur plus tibia angle of a standing foot, rad.
     servo_lead : float
         Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration.
     acceleration_share : float
@@ -109,6 +111,7 @@ class ActionManagerConfig:
     start_mode: str
     cmd_vel_timeout: float
     joint_margin: float
+    shank_min: float
     servo_lead: float
     acceleration_share: float
     speed_cap: Tuple[float, float, float]
@@ -167,6 +170,7 @@ _SECTIONS["odometry"] = {
 }
 _SCALARS = {"cmd_vel_timeout": (0.05, 10.0, "s"), "joint_margin": (0.0, 0.5, "rad"), "servo_lead": (0.0, 0.002, "s^2")}
 _SCALARS["acceleration_share"] = (0.05, 1.0, "")
+_SCALARS["shank_min"] = (-3.0, 1.5, "rad")
 
 _RANGES = ("x_range", "y_range", "z_range", "standing_radius", "height", "opening")
 
@@ -199,6 +203,7 @@ def load_config(
         start_mode=start_mode,
         cmd_vel_timeout=scalars["cmd_vel_timeout"],
         joint_margin=scalars["joint_margin"],
+        shank_min=scalars["shank_min"],
         servo_lead=scalars["servo_lead"],
         acceleration_share=scalars["acceleration_share"],
         speed_cap=check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s"),

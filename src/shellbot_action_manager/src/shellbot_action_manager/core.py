@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Optional, Tuple
 
 import numpy as np
@@ -41,7 +42,8 @@ class ActionManagerCore:
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self.config, self.geometry = config, geometry
+        self.config = config
+        self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
         self.reset()
 
     @classmethod

@@ -103,6 +103,12 @@ def parse_gait(name: str, block: Mapping[str, Any]) -> Gait:
             f"gait '{name}': period_fast {values['period_fast']:g} s is longer than period_slow "
             f"{values['period_slow']:g} s; swap them"
         )
+    if values["period_slow"] > 2.0 * values["period_fast"]:
+        # The stride, speed times period, is to grow with the speed all the way; speed limits are found at the top.
+        raise ConfigError(
+            f"gait '{name}': period_slow {values['period_slow']:g} s is more than twice period_fast "
+            f"{values['period_fast']:g} s, the steps would be longest at half speed; bring them together"
+        )
     _check_support(name, values["phase_offset"], values["duty_factor"])
     return Gait(name=name, **values)
 

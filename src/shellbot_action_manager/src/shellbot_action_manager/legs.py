@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class LegGeometry:
         d of the femur along the horizontal axis.
     limits : (3, 2) array
         Lower and upper limit of coxa, femur and tibia.
+    shank_min : float
+        Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground.
     """
 
     base_radius: float
@@ -41,6 +44,7 @@ class LegGeometry:
     lateral_offset: float
     tibia_length: float
     limits: np.ndarray
+    shank_min: float = -np.inf
 
     def solve(self, p_base_feet: np.ndarray) -> np.ndarray:
         """Return coxa, femur and tibia angles, (6, m, 3), for feet (6, m, 3) in base_link; NaN where out of reach.
@@ -83,23 +87,34 @@ class LegGeometry:
         y = y + out * np.sin(coxa) + side * np.cos(coxa)
         return np.stack((x, y, self.base_height + self.coxa_drop - down), axis=1)
 
-    def margin(self, q: np.ndarray) -> np.ndarray:
-        """Return how far (rad) each joint (..., 3) is inside its limits: negative outside, -inf out of reach."""
+    def margin(self, q: np.ndarray, stands: bool = False) -> np.ndarray:
+        """Return how far (rad) each joint (..., 3) is inside its limits: negative outside, -inf out of reach.
+
+        With `stands` the tibia's entry counts the flatness of the shank, too.
+        """
         inside = np.minimum(q - self.limits[:, 0], self.limits[:, 1] - q)
+        if stands:
+            inside[..., 2] = np.minimum(inside[..., 2], q[..., 1] + q[..., 2] - self.shank_min)
         return np.where(np.isnan(inside), -np.inf, inside)
 
-    def reachable(self, p_base_feet: np.ndarray) -> bool:
-        """Return whether all six feet (6, 3) in base_link are within reach and within the joint limits."""
-        return bool((self.margin(self.solve(p_base_feet[:, None, :])) >= 0.0).all())
+    def reachable(self, p_base_feet: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
+        """Return whether all six feet (6, 3) in base_link are within reach, and the gores of `standing` (6,) free."""
+        q = self.solve(p_base_feet[:, None, :])[:, 0]
+        free = (self.margin(q) >= 0.0).all()
+        if free and standing is not None:
+            free = (self.margin(q, stands=True)[standing] >= 0.0).all()
+        return bool(free)
 
-    def explain(self, q: np.ndarray, margin_wanted: float = 0.0) -> str:
+    def explain(self, q: np.ndarray, margin_wanted: float = 0.0, stands: bool = False) -> str:
         """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad)."""
-        margin = self.margin(q)
+        margin = self.margin(q, stands)
         leg, joint = np.unravel_index(int(np.argmin(margin)), margin.shape)
         if margin[leg, joint] >= margin_wanted:
             return ""
         if not np.isfinite(margin[leg, joint]):
             return f"the foot of lower_{leg + 1} would be out of reach"
+        if self.margin(q)[leg, joint] > margin[leg, joint]:
+            return f"the shell of lower_{leg + 1} would touch the ground"
         low, high = self.limits[joint] + np.array([margin_wanted, -margin_wanted])
         return (
             f"lower_{leg + 1}_{JOINTS[joint]} would go to {q[leg, joint]:.2f} rad, limits {low:.2f} to {high:.2f} rad"

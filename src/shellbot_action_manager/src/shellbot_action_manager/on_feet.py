@@ -165,8 +165,8 @@ class OnFeet:
         """Return the next state; with less speed when a foot would leave its leg's reach (in sudden reversals)."""
         commanded = bool(self.twist.any())
         for share in (1.0, 0.5, 0.0):
-            state = advance(self._state, self._home, dt, twist * share, usage, commanded, self._free_lift)
-            if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height)):
+            state = advance(self._state, self._home, dt, twist * share, usage, commanded, self._free_lift, twist)
+            if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height), ~state.swinging):
                 break
         return state
 
@@ -191,7 +191,7 @@ class OnFeet:
         if (self.pose == self._goal_pose).all() and not self._pose_rate.any():
             return
         pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)
-        if self._legs.reachable(feet_in_base(self._state.p_feet, pose, self.gait.stance_height)):
+        if self._legs.reachable(feet_in_base(self._state.p_feet, pose, self.gait.stance_height), self.standing):
             self.pose, self._pose_rate = pose, rate
         else:
             self._pose_rate = np.zeros(6)

@@ -39,11 +39,12 @@ def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, g
         feet[:, 8:16, :2] += ring
         feet[:, 8:, 2] = gait.lift_height
     q = legs.solve(feet_in_base(feet, pose, gait.stance_height))
-    margin = legs.margin(q)
-    if (margin >= config.joint_margin).all():
-        return ""
-    worst = np.argmin(margin.min(axis=-1), axis=1)  # sample per leg
-    return legs.explain(q[np.arange(6), worst], config.joint_margin)
+    for samples, stands in ((q[:, :8], True), (q[:, 8:], not walking)):
+        margin = legs.margin(samples, stands)
+        if (margin < config.joint_margin).any():
+            worst = np.argmin(margin.min(axis=-1), axis=1)  # sample per leg
+            return legs.explain(samples[np.arange(6), worst], config.joint_margin, stands)
+    return ""
 
 
 def clamp_pose(

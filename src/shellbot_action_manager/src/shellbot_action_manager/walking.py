@@ -90,6 +90,7 @@ def advance(
     usage: float,
     commanded: bool,
     free_lift: Optional[FreeLift] = None,
+    planned: Optional[np.ndarray] = None,
 ) -> WalkState:
     """Return the state one tick later.
 
@@ -106,6 +107,8 @@ def advance(
     free_lift : callable, optional
         Asked when a foot lifts: leg, start and end of the swing on the ground (2,) in W; answers how high it may go, m.
         The gait's lift_height by default.
+    planned : (3,) array, optional
+        Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.
 
     Notes
     -----
@@ -147,7 +150,7 @@ def advance(
     for k in np.flatnonzero(swinging):
         if share[k] < _TARGET_FROZEN_FROM or lifting[k]:
             ahead = (1.0 - share[k]) * swing_time + 0.5 * stance_time
-            p_target[k] = carry_along(neutral[k : k + 1], twist, ahead)[0]
+            p_target[k] = carry_along(neutral[k : k + 1], twist if planned is None else planned, ahead)[0]
         if lifting[k]:
             lift_height[k] = gait.lift_height if free_lift is None else free_lift(int(k), p_lift[k], p_target[k])
         travel, travel_bend = travel_profile(share[k], gait.dwell, gait.ramp)

@@ -96,8 +96,9 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
     p_walk[..., :2] = neutral[:, None, None, None, :] + rays[None, None]
     p_walk[:, 1, ..., 2] = gait.lift_height
     p_base = feet_in_base(p_walk.reshape(6, -1, 3), pose, gait.stance_height)
-    margin = legs.margin(legs.solve(p_base)).min(axis=-1).reshape(6, 2, _BEARINGS, _RADII.size)
-    inside = (margin >= joint_margin).all(axis=1)
+    q = legs.solve(p_base).reshape(6, 2, _BEARINGS, _RADII.size, 3)
+    inside = (legs.margin(q[:, 0], stands=True) >= joint_margin).all(axis=-1)
+    inside &= (legs.margin(q[:, 1]) >= joint_margin).all(axis=-1)
     count = np.cumprod(inside, axis=-1).sum(axis=-1)  # (6, 12) points without a gap
     return Reach(np.where(count > 0, _RADII[np.maximum(count - 1, 0)], 0.0), neutral)
 
