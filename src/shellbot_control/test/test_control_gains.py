@@ -16,9 +16,15 @@ from shellbot_control.gain_forwarder import GainForwarder
 from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
 
 import shellbot_control
+import shellbot_description
 from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, controller_joints, joint_class
 
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
+
+
+def test_joint_classes_are_those_of_the_description():
+    """They stand here again only because the page is generated before the description can be imported."""
+    assert shellbot_description.JOINT_CLASSES == JOINT_CLASSES
 
 
 def test_exports_exist():

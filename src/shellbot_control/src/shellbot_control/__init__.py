@@ -6,7 +6,7 @@ from shellbot_control.backend_contract import CHECKS, BackendUnderTest, Contract
 from shellbot_control.command_filter import CommandFilter, FilteredCommand
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import ConfigurationError, ControlError, TargetsError
-from shellbot_control.gains import JOINT_CLASSES, Gains, GainTable, controller_joints, joint_class
+from shellbot_control.gains import CONTROLLER, JOINT_CLASSES, Gains, GainTable, controller_joints, joint_class
 from shellbot_control.joint_limits import JointLimits
 from shellbot_control.joint_order import JointOrder
 from shellbot_control.limiting import clamp_targets, rate_limit
@@ -16,6 +16,7 @@ from shellbot_control.watchdog import Watchdog
 
 __all__ = [
     "CHECKS",
+    "CONTROLLER",
     "JOINT_CLASSES",
     "BackendUnderTest",
     "CommandFilter",

@@ -11,7 +11,8 @@ from typing import Any, Dict, Tuple
 
 import yaml
 
-CONTROLLER = "shellbot_legs_controller"
+from shellbot_control.gains import CONTROLLER
+
 JOINT_STATE_RATE_HZ = 100
 # The integral may take half the servo's torque: enough against the sag of the loaded joints, too little to saturate one
 # alone (estimate; I is 0 by default).

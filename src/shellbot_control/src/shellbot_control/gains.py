@@ -22,7 +22,7 @@ PAGE_RANGES: Mapping[str, Tuple[float, float]] = {"p": (0.0, 120.0), "i": (0.0, 
 STIFFNESS_RANGE = (0.0, 1.5)
 STIFFNESS = "stiffness"
 
-_CONTROLLER = "shellbot_legs_controller"
+CONTROLLER = "shellbot_legs_controller"
 
 
 def joint_class(joint: str) -> str:
@@ -180,7 +180,7 @@ class GainTable:
             pid = (parameters.get(joint) or {}).get("pid") or {}
             if "p" not in pid:
                 raise ConfigurationError(
-                    f"{_CONTROLLER}/{joint}/pid/p is missing; load shellbot_control's controllers yaml"
+                    f"{CONTROLLER}/{joint}/pid/p is missing; load shellbot_control's controllers yaml"
                 )
             gains = Gains(pid["p"], pid.get("i", 0.0), pid.get("d", 0.0))
             name = joint_class(joint)
@@ -214,5 +214,5 @@ def controller_joints(parameters: Mapping[str, Any]) -> Tuple[str, ...]:
     """
     joints = parameters.get("joints")
     if not isinstance(joints, (list, tuple)) or not joints or not all(isinstance(name, str) for name in joints):
-        raise ConfigurationError(f"{_CONTROLLER}/joints is {joints!r}; load shellbot_control/config/controllers_*.yaml")
+        raise ConfigurationError(f"{CONTROLLER}/joints is {joints!r}; load shellbot_control/config/controllers_*.yaml")
     return tuple(joints)

@@ -16,11 +16,10 @@ from dynamic_reconfigure.srv import Reconfigure
 from shellbot_control.cfg import GainsConfig
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_forwarder import GainForwarder
-from shellbot_control.gains import GainTable, controller_joints
+from shellbot_control.gains import CONTROLLER, GainTable, controller_joints
 from shellbot_control.gains_conversions import gains_from_config, gains_to_config
 from shellbot_control.notices import Level, Notice
 
-CONTROLLER = "shellbot_legs_controller"
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
 LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 

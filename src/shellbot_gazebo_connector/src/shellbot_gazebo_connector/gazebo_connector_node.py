@@ -13,13 +13,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
-from shellbot_control import ConfigurationError, JointLimits, Level, Notice, controller_joints
+from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, Level, Notice, controller_joints
 from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
 
-CONTROLLER = "shellbot_legs_controller"
 STOPPED_BY = "~stopped_by"
 THROTTLE_S = 5.0  # wall clock, per kind of notice
 SILENT_S = 2.0  # wall clock; so long without joint_states is worth a diagnostic
