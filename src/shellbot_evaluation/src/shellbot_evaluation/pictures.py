@@ -54,7 +54,7 @@ def save_png(path: Path, picture: np.ndarray) -> None:
     Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).save(path)
 
 
-def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 3, tile_width: int = 400) -> np.ndarray:
+def contact_sheet(pictures: Mapping[str, np.ndarray], columns: int = 4, tile_width: int = 400) -> np.ndarray:
     """Arrange pictures in rows, each above its caption.
 
     Parameters
