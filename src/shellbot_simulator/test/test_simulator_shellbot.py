@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 from shellbot_simulator.errors import CommandError, ModelError, RenderError, SimulationDivergedError
@@ -295,6 +299,30 @@ def test_rendering_survives_the_end_of_its_process(simulator):
     with pytest.raises(RenderError, match="the next picture starts it again"):
         simulator.render(64, 48)
     assert simulator.render(64, 48).std() > 5.0
+
+
+@pytest.mark.timeout(30)
+def test_closing_does_not_wait_for_a_picture_that_never_comes(simulator):
+    try:
+        simulator.render(64, 48)
+    except RenderError as error:
+        pytest.skip(f"no OpenGL on this machine: {error}")
+    renderer = simulator._renderer
+    os.kill(renderer._process.pid, signal.SIGSTOP)  # as an OpenGL library that hangs
+    said = []
+
+    def ask():
+        try:
+            simulator.render(64, 48)
+        except RenderError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(0.3)
+    renderer.close()
+    thread.join(10.0)
+    assert len(said) == 1 and "ended unexpectedly" in said[0]
 
 
 def test_without_opengl_the_error_names_the_packages(simulator, monkeypatch):

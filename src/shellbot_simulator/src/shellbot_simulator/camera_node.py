@@ -66,6 +66,6 @@ class Camera:
                 pixels = self._renderer.render(qpos, self._parameters.camera_width, self._parameters.camera_height)
                 self._publisher.publish(image_message(pixels, stamp_of(tick)))
             except RenderError as error:
-                rospy.logerr_once(f"camera/image_raw stays silent: {error}")
+                rospy.logerr_throttle(30.0, f"simulator: no picture on camera/image_raw: {error}")
             except rospy.ROSException:
                 return  # shutting down

@@ -69,7 +69,7 @@ class RenderProcess:
             self._start()
         try:
             pixels = self._ask((np.array(qpos), width, height))
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(
                 f"the rendering process ended unexpectedly ({error!r}); the next picture starts it again"
@@ -81,15 +81,17 @@ class RenderProcess:
         process, self._process = self._process, None
         if process is None:
             return
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                with contextlib.suppress(OSError):  # the child may be gone already
-                    stream.close()
+        with contextlib.suppress(OSError):  # the child may be gone already
+            if process.stdin:
+                process.stdin.close()
         try:
             process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        # not before: another thread that waits for a picture holds this stream until the child is gone
+        if process.stdout:
+            process.stdout.close()
 
     def _start(self) -> None:
         chosen = os.environ.get("MUJOCO_GL", "").lower()
