@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -29,6 +30,16 @@ def count(xml_folder: Path) -> tuple:
     return tests, bad
 
 
+def end(process: subprocess.Popen) -> None:
+    """Let roslaunch end its nodes as at Ctrl-C, so that none of them disturbs the next test; then insist."""
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def run_one(file: Path, results: Path) -> bool:
     """Run one .test file; print its output only if it failed."""
     folder = results / "ros" / file.parents[2].name / file.stem
@@ -41,11 +52,10 @@ def run_one(file: Path, results: Path) -> bool:
         try:
             code = process.wait(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 15)
             code = -1
+            end(process)
         except KeyboardInterrupt:
-            os.killpg(process.pid, 2)
-            process.wait(timeout=30)
+            end(process)
             raise
     tests, bad = count(folder)
     good = code == 0 and bad == 0 and tests > 0
@@ -72,6 +82,7 @@ def main() -> int:
     if not files:
         print("no rostest matches" if options.word else "no rostest found")
         return 0 if options.word else 1
+    shutil.rmtree(options.results / "ros", ignore_errors=True)  # what an earlier call left is no result of this one
     failed = [f for f in files if not run_one(f, options.results)]
     for file in failed:
         print(f"failed: {file}")
