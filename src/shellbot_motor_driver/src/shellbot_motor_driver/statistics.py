@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What happened on the bus, counted."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Deque, Dict, Sequence
+
+_KEPT = 2048  # exchanges whose times are kept for percentiles
+
+
+@dataclass
+class BusStatistics:
+    """Counters since the start or the last `clear`; times in s.
+
+    Attributes
+    ----------
+    exchanges, replies : int
+        Instructions that expect a reply, and those that got one (retries are not counted again).
+    sync_writes : int
+        SYNC WRITE packets.
+    retries : int
+        Repeated instructions.
+    timeouts : int
+        Tries that ended without a valid reply.
+    bad_checksums, bad_lengths, foreign_ids : int
+        Candidates that were no reply to this instruction, by reason.
+    stale_replies : int
+        Whole replies that arrived after their time and were thrown away.
+    noise_bytes : int
+        Bytes thrown away that belonged to no packet.
+    unexpected_echoes : int
+        Own packets heard on a wiring that should not echo.
+    collisions : int
+        Echoes that differed from what was sent.
+    garbled_instructions : int
+        Servos that said our checksum was wrong.
+    fences : int
+        PINGs sent to tell a late reply from the next one.
+    """
+
+    exchanges: int = 0
+    replies: int = 0
+    sync_writes: int = 0
+    retries: int = 0
+    timeouts: int = 0
+    bad_checksums: int = 0
+    bad_lengths: int = 0
+    foreign_ids: int = 0
+    stale_replies: int = 0
+    noise_bytes: int = 0
+    unexpected_echoes: int = 0
+    collisions: int = 0
+    garbled_instructions: int = 0
+    fences: int = 0
+    round_trips: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
+    overheads: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
+
+    def snapshot(self) -> Dict[str, float]:
+        """Return all counters, and percentiles of round trip and of overhead over wire time, in s."""
+        figures: Dict[str, float] = {
+            name: value for name, value in vars(self).items() if isinstance(value, int) and not isinstance(value, bool)
+        }
+        for name, values in (("round_trip", self.round_trips), ("overhead", self.overheads)):
+            for share in (50, 95, 99):
+                figures[f"{name}_p{share}"] = percentile(values, share)
+        return figures
+
+    def clear(self) -> None:
+        """Start from zero."""
+        self.__init__()  # type: ignore[misc]
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value that ``share`` percent of ``values`` do not exceed; NaN if there are none."""
+    if not values:
+        return float("nan")
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share / 100.0))]
