@@ -140,6 +140,16 @@ def test_after_a_reset_time_passes_the_former_time_without_trouble():
         assert run.step(REST).command.stamp_ns == run.tick * TICK
 
 
+def test_targets_that_overtake_their_joint_states_after_a_reset_are_answered():
+    """On a busy machine by many ticks. Unanswered, they would hold up the lock-step until its time-out."""
+    run = Run(tick=200)
+    run.step(REST)
+    run.tick = 0
+    run.states()
+    run.tick = 21
+    assert run.targets(REST).command.stamp_ns == 21 * TICK
+
+
 def test_a_late_message_is_no_reset_and_moves_nothing():
     run = Run()
     run.step(REST)

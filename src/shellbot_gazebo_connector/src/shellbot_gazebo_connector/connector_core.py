@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 NS_PER_S = 1_000_000_000
 # A stamp that goes back by more than this is a reset of the simulation; by less, a late message (five ticks).
 JUMP_NS = 50_000_000
+# Targets may be this much older than the newest ones when the clock goes back: the node's queue of 50 ticks.
+IN_FLIGHT_NS = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -215,9 +217,10 @@ class ConnectorCore:
 
     def _left_over(self, stamp_ns: int) -> bool:
         """Return whether targets were under way when the clock went back."""
-        if self._before_reset_ns is None or self._states_ns is None:
+        newest = self._before_reset_ns
+        if newest is None or self._states_ns is None:
             return False
-        return self._states_ns + JUMP_NS < stamp_ns <= self._before_reset_ns
+        return max(self._states_ns + JUMP_NS, newest - IN_FLIGHT_NS) < stamp_ns <= newest
 
     def _apply(self, targets: _Targets, notices: List[Notice]) -> Optional[Command]:
         now_ns = targets.stamp_ns if self._states_ns is None else self._states_ns
