@@ -254,13 +254,10 @@ class EmulatedServo:
         """Run the motor, refresh the registers that show it, raise alarms."""
         motor, table = self.motor, self.table
         motor.advance(time, self.voltage)
-        alarms = self.alarms
         if motor.is_overloaded:
-            alarms |= ErrorFlags.OVERLOAD
+            self.raise_alarm(ErrorFlags.OVERLOAD)
         if motor.temperature >= table["temperature_limit"]:
-            alarms |= ErrorFlags.OVERHEATING
-        if alarms != self.alarms:
-            self.raise_alarm(alarms)
+            self.raise_alarm(ErrorFlags.OVERHEATING)
         table["present_position"] = motor.steps
         table["present_speed"] = _magnitude(motor.velocity / RAD_PER_S_PER_STEP)
         table["present_load"] = _magnitude(motor.output * 1023.0)
@@ -271,7 +268,7 @@ class EmulatedServo:
     def raise_alarm(self, alarms: ErrorFlags) -> None:
         """Latch alarms; those in the shutdown mask take the torque limit to 0."""
         self.alarms |= alarms & _LATCHED
-        if self.alarms & self.table["shutdown"]:
+        if self.alarms & self.table["shutdown"] and self.table["torque_limit"]:
             self.table["torque_limit"] = 0
             self.motor.restart()
 
