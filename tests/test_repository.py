@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
@@ -37,6 +38,14 @@ def test_exports_exist(package):
     module = importlib.import_module(package)
     for name in getattr(module, "__all__", []):
         assert hasattr(module, name), f"{package}.__all__ names {name}, which does not exist"
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda f: str(f.relative_to(ROOT)))
+def test_runs_on_the_oldest_numpy(file):
+    """Ubuntu 20.04 has numpy 1.17, without numpy.typing: that is for type checkers only."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    found = [n.lineno for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "numpy.typing"]
+    assert not found, f"line {found}: import numpy.typing under `if TYPE_CHECKING:`, or write np.ndarray"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -7,7 +7,9 @@ import pytest
 
 from shellbot_description import VARIANTS, collision_exclusions, expand, named_pose, package_path
 
-mujoco = pytest.importorskip("mujoco", reason="the embedded simulator's engine; scripts/setup installs it")
+mujoco = pytest.importorskip(
+    "mujoco", minversion="3.3", reason="the embedded simulator's engine; before 3.3 MjSpec reads no text"
+)
 
 
 def contacts(variant, poses, gap=0.0):

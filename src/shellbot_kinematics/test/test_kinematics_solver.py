@@ -438,7 +438,7 @@ def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
 
 
 def test_no_place_for_the_cache_is_a_warning_not_the_end(monkeypatch):
-    from numba.core import caching
+    caching = pytest.importorskip("numba.core.caching", reason="numba before 0.49 keeps it elsewhere")
     from shellbot_kinematics._jit import kernel
 
     monkeypatch.setattr(caching.FunctionCache._impl_class, "_locator_classes", [])

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.joint_limits import read_only
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import TargetsError
@@ -18,7 +17,7 @@ from shellbot_control.motion_limiter import MotionLimiter
 from shellbot_control.notices import Level, Notice
 from shellbot_control.watchdog import Watchdog
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 Positions = Union[Sequence[float], Array]
 
 

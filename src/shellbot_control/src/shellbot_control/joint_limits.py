@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Iterable, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.errors import ConfigurationError
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 
 def read_only(values: Iterable[float]) -> Array:

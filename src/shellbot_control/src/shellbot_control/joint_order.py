@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.errors import TargetsError
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 
 def shorten(names: Iterable[str], most: int = 4) -> str:
@@ -83,7 +82,7 @@ class JointOrder:
             raise TargetsError(f"{shorten(bad)}: not a finite number; check the node that publishes it")
         return picked
 
-    def _find(self, names: Tuple[str, ...], allow_extra: bool) -> NDArray[np.intp]:
+    def _find(self, names: Tuple[str, ...], allow_extra: bool) -> np.ndarray:
         """Return where each driven joint stands in ``names``, or say what is wrong with them."""
         if not names:
             raise TargetsError(f"no joint names; name each of the {len(self._names)} driven joints")

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 
 def clamp_targets(targets: Array, limits: JointLimits) -> Array:

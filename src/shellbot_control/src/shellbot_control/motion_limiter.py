@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import Optional, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.limiting import rate_limit
 from shellbot_control.notices import Level, Notice
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 _CATCH_UP_GRACE = 1.0  # s after the catch-up's ramp in which a lag is still the way back and not worth a warning
 

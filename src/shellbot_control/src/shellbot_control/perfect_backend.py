@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import Optional, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control.backend import JointSample, RobotBackend
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.joint_limits import JointLimits
 from shellbot_control.limiting import clamp_targets
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 
 class PerfectBackend(RobotBackend):

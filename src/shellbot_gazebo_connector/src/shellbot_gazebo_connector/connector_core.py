@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_control import CommandFilter, JointLimits, JointOrder, Level, Notice, TargetsError
 from shellbot_gazebo_connector.arrival import ArrivalStatus, arrival_status
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 
-Array = NDArray[np.float64]
+Array = np.ndarray
 
 NS_PER_S = 1_000_000_000
 # A stamp that goes back by more than this is a reset of the simulation; by less, a late message (five ticks).
