@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""scripts/sim refuses in one line what roslaunch would ignore or what a node would die of again and again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts" / "lib"))
+
+import sim_arguments  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["rtf:=0", "seed:=3", "friction:=0.7", "results:=/tmp/a folder", "gait:=wave"],
+        ["-p", "11312", "--screen", "variant:=walker", "simulator:=gazebo", "demo:=true", "gui:=false"],
+    ],
+)
+def test_right_arguments(arguments):
+    assert sim_arguments.complaint(arguments) == ""
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("simulatr:=gazebo", "do you mean simulator?"),
+        ("wonder:=1", "the arguments are simulator, variant,"),
+        ("simulator:=foo", "choose one of mujoco, gazebo"),
+        ("gait:=moonwalk", "tripod"),
+        ("start_mode:=run", "choose one of hexapod, stand, sit"),
+        ("teleop:=foo", "choose one of window, none"),
+        ("gui:=maybe", "choose one of true, false"),
+        ("rtf:=-1", "from 0 to 1000"),
+        ("rtf:=nan", "from 0 to 1000"),
+        ("friction:=abc", "from 0 to 10"),
+        ("seed:=1.5", "whole"),
+        ("walker", "NAME:=VALUE"),
+    ],
+)
+def test_wrong_arguments(argument, words):
+    assert words in sim_arguments.complaint(["rtf:=1", argument])
+
+
+def test_choices_are_arguments_and_match_the_packages():
+    import shellbot_description
+
+    names = sim_arguments.known_names()
+    assert set(sim_arguments.CHOICES) | set(sim_arguments.RANGES) | {"gait"} <= set(names)
+    assert sim_arguments.CHOICES["variant"] == tuple(shellbot_description.VARIANTS)
+
+
+def test_the_script_says_so_and_starts_nothing():
+    done = subprocess.run(
+        [str(ROOT / "scripts" / "sim"), "rft:=0"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "do you mean rtf?" in done.stderr
+    assert "SUMMARY" not in done.stdout
