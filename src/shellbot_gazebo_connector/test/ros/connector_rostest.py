@@ -271,11 +271,27 @@ class ConnectorTest(unittest.TestCase):
 
     def kill(self):
         """Kill the node as a crash does; roslaunch starts it again."""
+        # rospy counts a dead listener until a message to it fails
+        publishers = (self.states, self.targets)
+        dead = [connection for publisher in publishers for connection in publisher.impl.connections]
         uri = rosgraph.Master("/connector_rostest").lookupNode("/gazebo_connector")
         os.kill(ServerProxy(uri).getPid("/connector_rostest")[2], signal.SIGKILL)
         wait_until(
             lambda: rosgraph.Master("/connector_rostest").lookupNode("/gazebo_connector") != uri, 20, "respawned"
         )
+        wait_until(
+            lambda: all(any(c not in dead for c in publisher.impl.connections) for publisher in publishers),
+            20,
+            "listens again",
+        )
+        # ... and a speaker before the connection to it is made: only the speaker itself knows
+        wait_until(lambda: self.heard_topics() >= {"/shellbot_legs_controller/command", "/stopped"}, 20, "speaks again")
+
+    @staticmethod
+    def heard_topics():
+        """Return the topics of the connector that somebody is connected to."""
+        uri = rosgraph.Master("/connector_rostest").lookupNode("/gazebo_connector")
+        return {entry[4] for entry in ServerProxy(uri).getBusInfo("/connector_rostest")[2] if entry[2] == "o"}
 
 
 if __name__ == "__main__":
