@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""What two packages must say alike, because neither may import the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+
+
+def load(name):
+    return yaml.safe_load((SOURCE / name).read_text(encoding="utf-8"))
+
+
+def test_the_operator_asks_for_no_shells_that_the_robot_refuses():
+    teleop = load("shellbot_teleop/config/teleop.yaml")
+    upper = load("shellbot_action_manager/config/action_manager.yaml")["upper"]
+    for asked, allowed in (("shell_height_range", "height"), ("shell_angle_range", "opening")):
+        low, high = teleop[asked]
+        assert upper[allowed][0] <= low < high <= upper[allowed][1], f"{asked} of teleop.yaml, upper.{allowed}"
+
+
+def test_the_operator_offers_the_gaits_that_there_are():
+    offered = load("shellbot_teleop/config/teleop.yaml")["gaits"]
+    assert sorted(offered) == sorted(load("shellbot_action_manager/config/gaits.yaml"))
