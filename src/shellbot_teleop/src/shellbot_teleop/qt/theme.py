@@ -30,9 +30,11 @@ def colour(name: str, alpha: int = 255) -> QColor:
     return result
 
 
-@functools.lru_cache(maxsize=None)
 def font(size_pt: float = 10.0, bold: bool = False, mono: bool = False) -> QFont:
-    """Font of the window; figures that change use the monospaced one so that they do not jump."""
+    """Font of the window; figures that change use the monospaced one so that they do not jump.
+
+    Made anew each time: a font that outlives the QApplication ends the program with a segmentation fault.
+    """
     result = QFont("DejaVu Sans Mono" if mono else "Noto Sans")
     result.setStyleHint(QFont.Monospace if mono else QFont.SansSerif)
     result.setPointSizeF(size_pt)
