@@ -14,14 +14,13 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from shellbot_description import Variables, driven_joint_names, joint_class, load_variables, motor_joint_names
 from shellbot_motor_driver.errors import RegisterError, ServoMapError
 from shellbot_motor_driver.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, Model, model_of
 
-Array = NDArray[np.float64]
-Steps = NDArray[np.int64]
+Array = np.ndarray  # of float64
+Steps = np.ndarray  # of int64
 
 _FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
 _SPEED_MAX = 1023

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import List, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shellbot_motor_driver import protocol
 from shellbot_motor_driver.bus import Bus
@@ -33,7 +32,7 @@ class SyncWriter:
             raise PacketError(f"servo IDs {list(servo_ids)} are empty or repeat; give each servo once")
         self._bus = bus
         self._shape = (len(servo_ids), words)
-        self._packets: List[Tuple[bytearray, NDArray[np.uint8], slice]] = []
+        self._packets: List[Tuple[bytearray, np.ndarray, slice]] = []
         start = 0
         for group in protocol.split_sync_write(servo_ids, 2 * words):
             packet = bytearray(protocol.sync_write(address, {servo_id: bytes(2 * words) for servo_id in group}))
@@ -46,7 +45,7 @@ class SyncWriter:
         """How many packets one call sends."""
         return len(self._packets)
 
-    def __call__(self, values: NDArray[np.integer]) -> None:
+    def __call__(self, values: np.ndarray) -> None:
         """Send the values.
 
         Parameters
