@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import Feedback, OperatorCommands
 from shellbot_action_manager.odometry import OdometryCore
-from shellbot_kinematics.solver import ShellbotSolver
-from shellbot_simulator.simulator import Simulator
-
 from shellbot_description import expand
+from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_simulator.config import load_config
+from shellbot_simulator.simulator import Simulator
 
 _URDF = {}
 

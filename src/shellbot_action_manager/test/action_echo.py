@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
-from shellbot_kinematics.references import Frame
-
 from shellbot_description import named_pose_array
+from shellbot_kinematics.references import Frame
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 

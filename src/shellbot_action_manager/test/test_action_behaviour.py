@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from action_chain import SimulatedRobot
+
 from shellbot_action_manager.core import ActionManagerCore
 
 

@@ -11,6 +11,7 @@ import rospy
 from geometry_msgs.msg import Pose, Quaternion
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
+
 from shellbot_action_manager.action_manager_conversions import (
     JointOrder,
     body_pose_to_array,
@@ -30,7 +31,6 @@ from shellbot_action_manager.odometry_conversions import (
     transforms_from_state,
 )
 from shellbot_action_manager.walkspace import WalkspaceLimits
-
 from shellbot_msgs.msg import Mode as ModeMsg
 
 STAMP = rospy.Time(3, 70000000)

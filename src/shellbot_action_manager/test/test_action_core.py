@@ -8,12 +8,12 @@ import dataclasses
 import numpy as np
 import pytest
 from action_echo import EchoRobot, yaw_quaternion
+
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import Feedback, OperatorCommands
 from shellbot_action_manager.mode_table import Mode
-from shellbot_kinematics.references import Frame
-
 from shellbot_description import named_pose_array
+from shellbot_kinematics.references import Frame
 
 SMOOTH = 0.16  # rad per tick: a swinging leg at top speed (10 rad/s servos and the servo lead)
 CALM = 0.04  # rad per tick: everything but walking

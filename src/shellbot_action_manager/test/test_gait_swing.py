@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from shellbot_action_manager.phase_clock import PhaseClock
 from shellbot_action_manager.swing import lift_profile, smooth_step, travel_profile
 

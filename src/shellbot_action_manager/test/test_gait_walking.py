@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+
 from shellbot_action_manager.gait_table import load_gaits
 from shellbot_action_manager.planar_motion import carry_along, exp_twist, leave_behind, wrap_angle
 from shellbot_action_manager.walking import advance, is_home, leg_phases, neutral_feet, standing_at

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from shellbot_control.errors import ConfigurationError
 
 from shellbot_control import CHECKS, BackendUnderTest, ContractViolation, JointLimits, PerfectBackend, check_backend
+from shellbot_control.errors import ConfigurationError
 
 LIMITS = JointLimits(
     ("lower_1_fan", "lower_1_coxa", "upper_1_shell"),

@@ -4,6 +4,10 @@
 import math
 
 import pytest
+
+import shellbot_control
+import shellbot_description
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, controller_joints, joint_class
 from shellbot_control.controllers import (
     CONTROLLER,
     config_folder,
@@ -14,10 +18,6 @@ from shellbot_control.controllers import (
 )
 from shellbot_control.gain_forwarder import GainForwarder
 from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
-
-import shellbot_control
-import shellbot_description
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, controller_joints, joint_class
 
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
 

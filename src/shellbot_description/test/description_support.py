@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Dict, List, Mapping
 
 import numpy as np
-from shellbot_description.surfaces import read_stl
 
 from shellbot_description import expand, package_path
+from shellbot_description.surfaces import read_stl
 
 URI = "package://shellbot_description/"
 

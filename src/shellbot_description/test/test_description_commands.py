@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from shellbot_description.command_line import main, main_pose
 
 import shellbot_description
 from shellbot_description import driven_joint_names, named_pose, package_path
+from shellbot_description.command_line import main, main_pose
 
 
 def test_expand_prints_the_urdf(capsys):

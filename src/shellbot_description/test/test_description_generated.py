@@ -9,14 +9,6 @@ import numpy as np
 import pytest
 from description_support import link_frames, mesh_vertices, urdf
 from scipy.spatial import ConvexHull
-from shellbot_description.exclusions import expand_patterns
-from shellbot_description.generation import collisions_text, inertials_text, write_meshes
-from shellbot_description.gore import convex_pieces, gore_quadrature
-from shellbot_description.gore_mesh import gore_mesh
-from shellbot_description.inertia import inertial_of_shapes, link_inertials
-from shellbot_description.shapes import Shape
-from shellbot_description.surfaces import read_stl
-from shellbot_description.visual_meshes import visual_meshes
 
 from shellbot_description import (
     DescriptionError,
@@ -26,6 +18,14 @@ from shellbot_description import (
     named_pose,
     package_path,
 )
+from shellbot_description.exclusions import expand_patterns
+from shellbot_description.generation import collisions_text, inertials_text, write_meshes
+from shellbot_description.gore import convex_pieces, gore_quadrature
+from shellbot_description.gore_mesh import gore_mesh
+from shellbot_description.inertia import inertial_of_shapes, link_inertials
+from shellbot_description.shapes import Shape
+from shellbot_description.surfaces import read_stl
+from shellbot_description.visual_meshes import visual_meshes
 
 MESH_BYTES = 3e6
 

@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 from description_support import centre_of_mass, link_frames, lowest_points, urdf
-from shellbot_description.poses import parse_poses
 
 from shellbot_description import (
     POSES,
@@ -28,6 +27,7 @@ from shellbot_description import (
     shell_to_upper_sphere_centre,
     sphere_centre_in_foot,
 )
+from shellbot_description.poses import parse_poses
 
 LEGS = range(1, 7)
 

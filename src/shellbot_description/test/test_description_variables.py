@@ -9,7 +9,6 @@ import math
 
 import pytest
 import yaml
-from shellbot_description.loading import load_raw, variables_from_raw
 
 from shellbot_description import (
     VARIANTS,
@@ -21,6 +20,7 @@ from shellbot_description import (
     motor_joint_names,
     package_path,
 )
+from shellbot_description.loading import load_raw, variables_from_raw
 
 
 @pytest.fixture(scope="module")

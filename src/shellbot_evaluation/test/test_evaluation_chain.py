@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from shellbot_evaluation.bench_chain import bench_chain
 from shellbot_evaluation.chain import Chain
 from shellbot_evaluation.errors import DefinitionError, EvaluationError, MissionFailed
@@ -150,8 +151,15 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
         arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--seeds", "1", "--traces"]
         assert main([*arguments, "--out", str(tmp_path / "out"), "--write", str(page)]) == status
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"tiny.csv", "tiny.json", "tiny.md", "tiny_step_path.png", "tiny_dash_run.png", "tiny_step_seed0.npz",
-            "tiny_friction.png"} <= written
+    assert {
+        "tiny.csv",
+        "tiny.json",
+        "tiny.md",
+        "tiny_step_path.png",
+        "tiny_dash_run.png",
+        "tiny_step_seed0.npz",
+        "tiny_friction.png",
+    } <= written
     assert "| step | height_deviation_mm | at most 0.0001 |" in page.read_text()
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+
 from shellbot_evaluation.bench_chain import ChainSpeed, fast_enough
 from shellbot_evaluation.bench_ros import ros_text
 from shellbot_evaluation.bench_teleop import teleop_text
@@ -43,8 +44,18 @@ def test_summary_has_the_keys_and_figures_asked_for(tmp_path):
     scores["tilt"] = score_tilt(records[4], np.array([0.0, 60.0]), np.radians([7.5, 7.5]))
     write_json(tmp_path / "summary.json", make_summary(scores, 0.99, 8.5, True, "fine", ["a.png"], []))
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert set(summary) == {"forward", "sideways", "turn", "tilt", "real_time_factor", "start_s", "success", "message",
-                            "pictures", "warnings"}
+    assert set(summary) == {
+        "forward",
+        "sideways",
+        "turn",
+        "tilt",
+        "real_time_factor",
+        "start_s",
+        "success",
+        "message",
+        "pictures",
+        "warnings",
+    }
     assert summary["forward"]["commanded_m"] == 1.0
     assert summary["forward"]["walked_m"] == pytest.approx(1.02)
     assert summary["forward"]["lateral_m"] == pytest.approx(0.01)
@@ -71,8 +82,12 @@ def test_summary_of_a_demo_that_failed_early_has_empty_phases():
 
 @pytest.mark.parametrize(
     "changes, message",
-    [({"forward_m": math.nan}, "~forward_m is nan; allowed are 0.05 to 10"), ({"tilt_deg": 45.0}, "~tilt_deg is 45"),
-     ({"turn_deg": 0.0}, "~turn_deg is 0"), ({"speed_m_s": "fast"}, "~speed_m_s is 'fast'")],
+    [
+        ({"forward_m": math.nan}, "~forward_m is nan; allowed are 0.05 to 10"),
+        ({"tilt_deg": 45.0}, "~tilt_deg is 45"),
+        ({"turn_deg": 0.0}, "~turn_deg is 0"),
+        ({"speed_m_s": "fast"}, "~speed_m_s is 'fast'"),
+    ],
 )
 def test_unusable_demo_parameters_are_refused(changes, message):
     with pytest.raises(DefinitionError, match=message):
@@ -96,8 +111,10 @@ def test_relative_results_folder_counts_from_the_users_shell(tmp_path, monkeypat
     assert DemoParams(results="out").results_folder() == tmp_path / "out"
 
 
-@pytest.mark.parametrize("encoding, pixel", [("rgb8", (1, 2, 3)), ("bgr8", (3, 2, 1)), ("rgba8", (1, 2, 3, 9)),
-                                             ("bgra8", (3, 2, 1, 9)), ("mono8", (1,))])
+@pytest.mark.parametrize(
+    "encoding, pixel",
+    [("rgb8", (1, 2, 3)), ("bgr8", (3, 2, 1)), ("rgba8", (1, 2, 3, 9)), ("bgra8", (3, 2, 1, 9)), ("mono8", (1,))],
+)
 def test_camera_encodings_with_padded_rows(encoding, pixel):
     row = bytes(pixel) * 2 + b"\xff"
     picture = rgb_from_bytes(row * 3, 2, 3, len(row), encoding)
@@ -210,8 +227,14 @@ def test_worst_second_is_found_though_the_mean_is_fine():
 
 
 def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
-    launch = {"rtf": 1.0, "real_time_factor": 1.0, "worst_second": 0.97, "start_s": 6.5,
-              "latencies_s": [0.004, 0.012], "cpu_share": {"simulator": 0.14, "kinematics": 0.05}}
+    launch = {
+        "rtf": 1.0,
+        "real_time_factor": 1.0,
+        "worst_second": 0.97,
+        "start_s": 6.5,
+        "latencies_s": [0.004, 0.012],
+        "cpu_share": {"simulator": 0.14, "kinematics": 0.05},
+    }
     fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_share": {"simulator": 0.31, "odometry": 0.4}}
     lines = ros_text([launch, fast]).splitlines()
     assert lines[2].split("|")[1:4] == [" 1                   ", " 1.00             ", " 0.97         "]

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from shellbot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_evaluation.metrics import body_metrics, speed_metrics, turn_metrics, walk_metrics
 from shellbot_evaluation.mission import PhaseRecord
@@ -108,7 +109,10 @@ def test_body_metrics_report_height_feet_joint_limits_and_effort():
     xy = np.stack((np.linspace(0, 1, m), np.zeros(m)), axis=1)
     b = body_metrics(
         synthetic(xy, 0.0, z=z, q=q, dq=dq, effort=effort, lowest=lowest),
-        np.array([-1.0, -1.0]), np.array([1.0, 1.0]), np.array([1.5, 1.8]), 3.8,
+        np.array([-1.0, -1.0]),
+        np.array([1.0, 1.0]),
+        np.array([1.5, 1.8]),
+        3.8,
     )
     assert (b.height_band_mm, b.height_deviation_mm) == pytest.approx((8.0, 4.0), abs=1e-3)
     assert b.lowest_foot_mm == pytest.approx(-1.5)
@@ -160,7 +164,8 @@ def test_yaw_and_planar_axes():
     assert displacement_in_start_axes(np.array([0.0, 1.0]), math.pi / 2) == pytest.approx((1.0, 0.0))
     unwrap = YawUnwrapper()
     assert [unwrap.update(a) for a in (3.0, -3.0, 3.0, -3.1)] == pytest.approx(
-        [3.0, 2 * math.pi - 3.0, 3.0, 2 * math.pi - 3.1])
+        [3.0, 2 * math.pi - 3.0, 3.0, 2 * math.pi - 3.1]
+    )
 
 
 def test_statistics_are_those_of_samples_that_occurred():

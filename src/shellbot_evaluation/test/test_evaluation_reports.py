@@ -9,6 +9,7 @@ import math
 from pathlib import Path
 
 import pytest
+
 from shellbot_evaluation.campaign import case_summary, comparison, load_campaign
 from shellbot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
@@ -124,10 +125,25 @@ def test_campaign_compares_means_with_the_published_ones():
     rows = []
     for percent in (40, 80, 100):
         for walked in (2.98, 3.02):
-            rows.append({"case": f"3 m at {percent} %", "walked_m": walked, "lateral_m": 0.01, "odometry_m": 3.0,
-                         "odometry_lateral_m": 0.0, "duration_s": 20.0})
-        rows.append({"case": f"360 deg at {percent} %", "turned_deg": 359.0, "odometry_deg": 360.5, "drift_m": 0.0,
-                     "duration_s": 9.0})
+            rows.append(
+                {
+                    "case": f"3 m at {percent} %",
+                    "walked_m": walked,
+                    "lateral_m": 0.01,
+                    "odometry_m": 3.0,
+                    "odometry_lateral_m": 0.0,
+                    "duration_s": 20.0,
+                }
+            )
+        rows.append(
+            {
+                "case": f"360 deg at {percent} %",
+                "turned_deg": 359.0,
+                "odometry_deg": 360.5,
+                "drift_m": 0.0,
+                "duration_s": 9.0,
+            }
+        )
     table = comparison(campaign, rows)
     assert [row["source"] for row in table][0] == "real NAO" and table[0]["x_80"] == 3.037
     assert table[-2]["source"] == "Shellbot, ground truth"

@@ -8,8 +8,6 @@ import math
 import numpy as np
 import pytest
 import rospy
-from shellbot_kinematics.rotations import quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
-from shellbot_kinematics.server_core import ServerCore
 
 from shellbot_kinematics import (
     LIMBS,
@@ -24,6 +22,8 @@ from shellbot_kinematics import (
     limb_index,
 )
 from shellbot_kinematics import limb_references_conversions as conversions
+from shellbot_kinematics.rotations import quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
+from shellbot_kinematics.server_core import ServerCore
 from shellbot_msgs.msg import LimbReference
 
 

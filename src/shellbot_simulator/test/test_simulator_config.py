@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from shellbot_simulator.errors import ConfigError, ModelError
-from shellbot_simulator.node_parameters import joint_gains
-from shellbot_simulator.paths import config_path, resolve_uri
-from shellbot_simulator.servo import PidGains
 
 from shellbot_description import load_variables
 from shellbot_simulator import node_parameters
 from shellbot_simulator.config import SimulatorConfig, load_config
+from shellbot_simulator.errors import ConfigError, ModelError
+from shellbot_simulator.node_parameters import joint_gains
+from shellbot_simulator.paths import config_path, resolve_uri
+from shellbot_simulator.servo import PidGains
 
 
 def test_file_holds_every_setting_with_its_default():

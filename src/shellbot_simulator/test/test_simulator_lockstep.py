@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from shellbot_simulator.errors import ConfigError
 from shellbot_simulator.lockstep import CommandGate, Phase
 from shellbot_simulator.pacing import Pacer, RateMeter

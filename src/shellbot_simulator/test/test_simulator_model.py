@@ -9,15 +9,15 @@ import mujoco
 import numpy as np
 import pytest
 import tiny_robot
+
+import shellbot_description
+from shellbot_simulator.config import SimulatorConfig
 from shellbot_simulator.errors import ModelError
 from shellbot_simulator.model_builder import build_model, urdf_mass
 from shellbot_simulator.paths import resolve_uri
 from shellbot_simulator.shape_points import shape_points
 from shellbot_simulator.shellbot_profile import shellbot_profile
 from shellbot_simulator.simulator import Simulator
-
-import shellbot_description
-from shellbot_simulator.config import SimulatorConfig
 
 
 def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:

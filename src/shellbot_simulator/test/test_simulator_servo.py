@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tiny_robot
+
 from shellbot_simulator.errors import CommandError, ModelError
 from shellbot_simulator.servo import PidGains, ServoBank
 from shellbot_simulator.simulator import Simulator

@@ -9,12 +9,12 @@ import threading
 
 import numpy as np
 import pytest
+
+import shellbot_description
 from shellbot_simulator.errors import CommandError, ModelError, RenderError, SimulationDivergedError
 from shellbot_simulator.model_builder import urdf_mass
 from shellbot_simulator.shellbot_profile import variant_of
 from shellbot_simulator.simulator import Simulator
-
-import shellbot_description
 
 URDF = {variant: shellbot_description.expand(variant) for variant in ("simulation", "walker")}
 FANS = [shellbot_description.driven_joint_names("simulation").index(f"lower_{k}_fan") for k in range(1, 7)]

@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 
 import pytest
+
+from shellbot_teleop.config import load_config
 from shellbot_teleop.keymap import load_keymap
 from shellbot_teleop.resources import resource
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
-
-from shellbot_teleop.config import load_config
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,12 @@ import math
 from dataclasses import replace
 
 import pytest
+
+from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.limits import Limits
-
-from shellbot_teleop import effects
 
 LIMITS = Limits((0.4, 0.3, 1.2), (-0.04, -0.05, -0.06), (0.04, 0.05, 0.03), (0.2, 0.25, 0.3), "tripod", measured=True)
 PERIOD = 0.05

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 import yaml
 from scipy.spatial.transform import Rotation
+
+from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
+from shellbot_teleop.config import load_config, parse_config
 from shellbot_teleop.errors import ConfigError, ImageError, TeleopError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
@@ -18,9 +21,6 @@ from shellbot_teleop.latency import ChangeDetector, as_document, summarise
 from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
 from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
-
-from shellbot_teleop import scene
-from shellbot_teleop.config import load_config, parse_config
 
 
 def settings():

@@ -7,6 +7,7 @@ import copy
 
 import pytest
 import yaml
+
 from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keymap import load_keymap, parse_keymap

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from shellbot_teleop.resources import resource
 from shellbot_teleop.virtual_display import XKeyboard
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
 from shellbot_teleop.terminal_screen import RobotView, ansi, cut, screen

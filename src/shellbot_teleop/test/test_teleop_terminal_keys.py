@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from shellbot_teleop.key_tracker import ReleaseGrace, RepeatTracker
 from shellbot_teleop.terminal_keys import TerminalDecoder
 

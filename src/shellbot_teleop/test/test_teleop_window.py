@@ -10,12 +10,12 @@ import time
 
 import numpy as np
 import pytest
+
+from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, RobotMonitor, StatusInfo
-
-from shellbot_teleop import effects
 
 WAIT = 3.0  # s at most for an event to go through the X server
 

@@ -14,7 +14,6 @@ import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Twist
 from sensor_msgs.msg import Imu, JointState
-from shellbot_kinematics.limb_references_conversions import references_to_message
 from std_msgs.msg import Bool, String
 
 from shellbot_action_manager import action_manager_conversions as conversions
@@ -25,6 +24,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse

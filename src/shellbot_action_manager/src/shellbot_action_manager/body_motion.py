@@ -123,8 +123,8 @@ class BodyMotion:
         self.planted = found.p_walk[:, 2] <= 0.0
         if not self.planted.all():
             down = found.p_walk * np.array([1.0, 1.0, 0.0])
-            places = [feet_in_base(feet, found.pose, gait.stance_height) for feet in (found.p_walk, down)]
-            self._settling = Moves(self._geometry.legs, [FootMove(*places, config.settle_time)])
+            start, goal = (feet_in_base(feet, found.pose, gait.stance_height) for feet in (found.p_walk, down))
+            self._settling = Moves(self._geometry.legs, [FootMove(start, goal, config.settle_time)])
         return True
 
     def settle(self, dt: float) -> None:

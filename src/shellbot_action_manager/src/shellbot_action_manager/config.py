@@ -196,6 +196,7 @@ def load_config(
     scalars = {key: check_number(key, data[key], *limits) for key, limits in _SCALARS.items()}
     sections = {name: _section(name, data[name], keys) for name, keys in _SECTIONS.items()}
     body = sections["body"]
+    speed_cap = check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s")
     return ActionManagerConfig(
         gaits=load_gaits(gaits_path),
         modes=load_mode_table(modes_path),
@@ -206,7 +207,7 @@ def load_config(
         shank_min=scalars["shank_min"],
         servo_lead=scalars["servo_lead"],
         acceleration_share=scalars["acceleration_share"],
-        speed_cap=check_numbers("speed_cap", data["speed_cap"], 3, 0.0, 5.0, "m/s, rad/s"),
+        speed_cap=(speed_cap[0], speed_cap[1], speed_cap[2]),
         heading=HeadingConfig(**sections["heading"]),
         body=PoseLimits(**{k: body[k] for k in ("shift_rate", "tilt_rate", "shift_acceleration", "tilt_acceleration")}),
         stride_kept=body["stride_kept"],

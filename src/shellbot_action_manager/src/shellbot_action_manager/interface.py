@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 import numpy as np
-from shellbot_kinematics.references import LimbReferences
 
 from shellbot_action_manager.mode_machine import ModeStatus
 from shellbot_action_manager.walkspace import WalkspaceLimits
+from shellbot_kinematics.references import LimbReferences
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Optional
 
 import numpy as np
-from shellbot_kinematics.references import Frame, LimbReferences
 
 from shellbot_action_manager.rising import LowerCommand
+from shellbot_kinematics.references import Frame, LimbReferences
 
 
 class ReferenceBuilder:

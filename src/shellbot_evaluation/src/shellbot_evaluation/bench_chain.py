@@ -31,8 +31,16 @@ def measure(situation: str, run: Callable[[float], None], seconds: float, timest
     wall, cpu = time.perf_counter(), time.process_time()
     run(seconds)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return ChainSpeed(situation, seconds, wall, cpu, seconds / wall, seconds / cpu, seconds / timestep_s / wall,
-                      1e3 * wall / (seconds / 0.01))
+    return ChainSpeed(
+        situation,
+        seconds,
+        wall,
+        cpu,
+        seconds / wall,
+        seconds / cpu,
+        seconds / timestep_s / wall,
+        1e3 * wall / (seconds / 0.01),
+    )
 
 
 def bench_chain(seconds: float = 10.0, timestep_s: float = 0.002) -> List[ChainSpeed]:
@@ -51,10 +59,18 @@ def bench_chain(seconds: float = 10.0, timestep_s: float = 0.002) -> List[ChainS
     chain.stand_up()
     chain.walk((0.15, 0.0, 0.0), seconds=1.0)  # compile and warm up
     results = [
-        measure("chain, walking 0.15 m/s", lambda s: chain.walk((0.15, 0.0, 0.0), seconds=s, settle=False), seconds,
-                timestep_s),
-        measure("chain, walking 0.40 m/s", lambda s: chain.walk((0.40, 0.0, 0.0), seconds=s, settle=False), seconds,
-                timestep_s),
+        measure(
+            "chain, walking 0.15 m/s",
+            lambda s: chain.walk((0.15, 0.0, 0.0), seconds=s, settle=False),
+            seconds,
+            timestep_s,
+        ),
+        measure(
+            "chain, walking 0.40 m/s",
+            lambda s: chain.walk((0.40, 0.0, 0.0), seconds=s, settle=False),
+            seconds,
+            timestep_s,
+        ),
     ]
     chain.run(2.0)
     results.append(measure("chain, standing", chain.run, seconds, timestep_s))
@@ -76,7 +92,10 @@ def fast_enough(results: Sequence[ChainSpeed]) -> bool:
 
 
 COLUMNS: Dict[str, str] = {
-    "situation": "situation", "times_real_time": "× real time", "times_real_time_cpu": "× real time (CPU time)",
-    "physics_steps_per_s": "physics steps/s", "tick_ms": "ms a tick",
+    "situation": "situation",
+    "times_real_time": "× real time",
+    "times_real_time_cpu": "× real time (CPU time)",
+    "physics_steps_per_s": "physics steps/s",
+    "tick_ms": "ms a tick",
 }
 DIGITS = {"times_real_time": 1, "times_real_time_cpu": 1, "physics_steps_per_s": 0, "tick_ms": 3}

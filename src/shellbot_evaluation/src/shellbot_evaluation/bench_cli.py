@@ -18,8 +18,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    common.add_argument("--write", type=Path, metavar="PAGE",
-                        help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page")
+    common.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page",
+    )
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
     kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop")

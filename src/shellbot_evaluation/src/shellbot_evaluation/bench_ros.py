@@ -58,11 +58,17 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
     names: List[str] = []
     for figures in results:
         latency = latency_row("cmd_vel to joint_targets", figures["latencies_s"])
-        rows.append({
-            "rtf asked": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
-            "real-time factor": figures["real_time_factor"], "worst second": figures["worst_second"],
-            "standing after s": figures["start_s"], "latency p50 ms": latency["p50_ms"],
-            "latency p99 ms": latency["p99_ms"], "samples": latency["samples"]})
+        rows.append(
+            {
+                "rtf asked": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
+                "real-time factor": figures["real_time_factor"],
+                "worst second": figures["worst_second"],
+                "standing after s": figures["start_s"],
+                "latency p50 ms": latency["p50_ms"],
+                "latency p99 ms": latency["p99_ms"],
+                "samples": latency["samples"],
+            }
+        )
         names += [name for name in figures["cpu_share"] if name not in names]
     shares: List[Dict[str, object]] = []
     for name in names:

@@ -38,8 +38,13 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
         command = [measure, "--presses", str(samples), "--output", str(output)]
         try:
             done = subprocess.run(
-                command, env={**os.environ, "ROS_MASTER_URI": launch.master_uri}, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, timeout=120.0 + SECONDS_A_PRESS * samples, check=False)
+                command,
+                env={**os.environ, "ROS_MASTER_URI": launch.master_uri},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=120.0 + SECONDS_A_PRESS * samples,
+                check=False,
+            )
         except subprocess.TimeoutExpired as error:
             raise EvaluationError(f"teleop_latency did not end; log of the launch:\n{launch.last_words()}") from error
         if done.returncode != 0:

@@ -37,8 +37,15 @@ def load_campaign(path: Path) -> Campaign:
         If a key is missing or the published means do not match the speeds.
     """
     content = load_yaml(path)
-    needed = ("greatest_speed_m_s", "greatest_rate_deg_s", "speeds_percent", "distances_m", "angles_deg",
-              "repetitions", "published")
+    needed = (
+        "greatest_speed_m_s",
+        "greatest_rate_deg_s",
+        "speeds_percent",
+        "distances_m",
+        "angles_deg",
+        "repetitions",
+        "published",
+    )
     missing = [key for key in needed if key not in content]
     if missing:
         raise DefinitionError(f"{path} lacks {', '.join(missing)}")
@@ -68,8 +75,11 @@ def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
     for name in dict.fromkeys(row["case"] for row in rows):
         of_case = [row for row in rows if row["case"] == name]
         walks = "walked_m" in of_case[0]
-        keys = ("duration_s", "walked_m", "lateral_m", "odometry_m") if walks else (
-            "duration_s", "turned_deg", "drift_m", "odometry_deg")
+        keys = (
+            ("duration_s", "walked_m", "lateral_m", "odometry_m")
+            if walks
+            else ("duration_s", "turned_deg", "drift_m", "odometry_deg")
+        )
         line: Dict[str, object] = {"case": name, "runs": len(of_case)}
         for key in keys:
             s = spread(row[key] for row in of_case)

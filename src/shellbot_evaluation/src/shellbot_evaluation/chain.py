@@ -8,22 +8,22 @@ import math
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
+
+from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.odometry import OdometryCore
+from shellbot_control import CommandFilter, ControlError, JointLimits
+from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_simulator.config import TICK
+from shellbot_simulator.config import load_config as load_simulator_config
 from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator
 from shellbot_simulator.state import SimState
-
-from shellbot_action_manager.config import load_config as load_action_config
-from shellbot_control import CommandFilter, ControlError, JointLimits
-from shellbot_description import DescriptionError, driven_joint_names, expand
-from shellbot_simulator.config import TICK
-from shellbot_simulator.config import load_config as load_simulator_config
 
 from .chain_config import ChainConfig
 from .errors import DefinitionError, EvaluationError, MissionFailed
@@ -116,8 +116,7 @@ class Chain:
 
     def command_twist(self, twist: Sequence[float]) -> None:
         """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
-        self.commands = dataclasses.replace(
-            self.commands, twist=np.array(twist, dtype=float), twist_time=self.time)
+        self.commands = dataclasses.replace(self.commands, twist=np.array(twist, dtype=float), twist_time=self.time)
 
     def command_body_pose(self, body_pose: Sequence[float]) -> None:
         """Send a body pose now: x, y, z in m, roll, pitch, yaw in rad from the rest pose."""
@@ -248,14 +247,16 @@ class Chain:
         urdf = expand(self.config.variant)
         names = driven_joint_names(self.config.variant)
         physics = load_simulator_config().replace(
-            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision)
+            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision
+        )
         self.simulator = Simulator(urdf, physics)
         self.solver = ShellbotSolver(urdf)
         self.limits = JointLimits.from_urdf(urdf, names)
         self.filter = CommandFilter(self.limits)
         self.manager = ActionManagerCore(
             load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
-            load_geometry(self.config.variant))
+            load_geometry(self.config.variant),
+        )
         self.odometry = OdometryCore(self.manager.config)
 
     def _think(self) -> ActionOutput:
@@ -280,7 +281,15 @@ class Chain:
 
     def _record(self, state: SimState, output: ActionOutput) -> None:
         self._recorder.append(
-            t=state.time, p_world_base=state.p_world_base, q_world_base=state.quat_world_base, odom=self._odom,
-            joint_position=state.q, joint_velocity=state.dq, joint_effort=state.effort,
-            joint_target=self.simulator.applied_command, contact_truth=state.contacts.foot_contact,
-            contact_estimated=output.contacts.contact, lowest_foot_z=float(state.foot_height.min()))
+            t=state.time,
+            p_world_base=state.p_world_base,
+            q_world_base=state.quat_world_base,
+            odom=self._odom,
+            joint_position=state.q,
+            joint_velocity=state.dq,
+            joint_effort=state.effort,
+            joint_target=self.simulator.applied_command,
+            contact_truth=state.contacts.foot_contact,
+            contact_estimated=output.contacts.contact,
+            lowest_foot_z=float(state.foot_height.min()),
+        )

@@ -31,9 +31,15 @@ from .processes import launch_start_time
 from .reports import write_json
 from .summary import make_summary, score_phases, score_tilt, summary_table
 
-PICTURE_EVENTS = {"stand:settled": "standing", "forward:half": "walking forward", "forward:settled": "after 1st walk",
-                  "sideways:half": "walking sideways", "turn:half": "turning", "turn:settled": "turned",
-                  "tilt:settled": "tilted"}
+PICTURE_EVENTS = {
+    "stand:settled": "standing",
+    "forward:half": "walking forward",
+    "forward:settled": "after 1st walk",
+    "sideways:half": "walking sideways",
+    "turn:half": "turning",
+    "turn:settled": "turned",
+    "tilt:settled": "tilted",
+}
 
 
 class DemoNode:
@@ -71,7 +77,8 @@ class DemoNode:
                 phase = self._mission.phase
                 self._mission.message = (
                     f"not done within {self._params.wall_limit_s:.0f} s of wall time, in phase"
-                    f" '{phase.name if phase else '-'}' at simulated {self._now:.1f} s; is the simulator running?")
+                    f" '{phase.name if phase else '-'}' at simulated {self._now:.1f} s; is the simulator running?"
+                )
                 break
         wall_end = self._wall_end or time.time()
         self._cmd_vel.publish(twist_message(ZERO_TWIST))
@@ -139,8 +146,12 @@ class DemoNode:
             last = self._mission.records[-1].t_end
             begin = self._mission.records[1].t_start
             paths.append(folder / "path.png")
-            plot_paths(paths[-1], "The demo seen from above", {"demo": truth.between(begin, last)},
-                       {"demo": own.between(begin, last)})
+            plot_paths(
+                paths[-1],
+                "The demo seen from above",
+                {"demo": truth.between(begin, last)},
+                {"demo": own.between(begin, last)},
+            )
         return [path.name for path in paths]
 
     def _on_mode(self, message: Mode) -> None:

@@ -31,15 +31,25 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("experiment", nargs="*", help="walk, turn, speed (config/experiments.yaml) or all of the file: all")
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     p.add_argument("--seeds", type=int, help="repetitions with seeds 0, 1, ... (default 5; campaign: as published)")
-    p.add_argument("--friction", type=float, nargs=2, default=(0.7, 1.0), metavar=("LOW", "HIGH"),
-                   help="floor friction, spread evenly over the seeds (default 0.7 1.0)")
+    p.add_argument(
+        "--friction",
+        type=float,
+        nargs=2,
+        default=(0.7, 1.0),
+        metavar=("LOW", "HIGH"),
+        help="floor friction, spread evenly over the seeds (default 0.7 1.0)",
+    )
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
     p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
     p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
-    p.add_argument("--write", type=Path, metavar="PAGE",
-                   help="put the table between '<!-- begin: NAME -->' and '<!-- end: NAME -->' of this page")
+    p.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="put the table between '<!-- begin: NAME -->' and '<!-- end: NAME -->' of this page",
+    )
     return p
 
 
@@ -74,9 +84,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     return 0 if kept else 1
 
 
-def _execute(
-    experiment: Experiment, seeds: int, arguments: argparse.Namespace, base: ChainConfig
-) -> List[RunResult]:
+def _execute(experiment: Experiment, seeds: int, arguments: argparse.Namespace, base: ChainConfig) -> List[RunResult]:
     runs = plan_runs(experiment, seeds, tuple(arguments.friction))
     progress = Progress(len(runs))
     results = []
@@ -86,9 +94,7 @@ def _execute(
     return list(sort_results(results))
 
 
-def _report(
-    arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, limits: List[dict]
-) -> None:
+def _report(arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, limits: List[dict]) -> None:
     write_report(arguments.out, name, results, text, {"limits": limits}, arguments.traces)
     say(text)
     say(f"files in {arguments.out}")

@@ -14,19 +14,46 @@ from .runner import RunResult, verdicts
 from .tables import markdown_table
 
 HEADINGS = {
-    "case": "case", "seed": "seed", "friction": "friction",
-    "commanded_m": "commanded m", "walked_m": "walked m", "lateral_m": "lateral m", "odometry_m": "odometry m",
-    "commanded_deg": "commanded deg", "turned_deg": "turned deg", "odometry_deg": "odometry deg", "drift_m": "drift m",
-    "commanded_m_s": "commanded m/s", "speed_m_s": "greatest m/s", "mean_speed_m_s": "mean m/s", "duration_s": "s",
-    "distance_error_percent": "distance error %", "deviation_percent": "deviation %",
-    "angle_error_percent": "angle error %", "yaw_change_deg": "yaw deg",
-    "height_deviation_mm": "height ± mm", "lowest_foot_mm": "lowest foot mm",
-    "joint_limit_margin_deg": "joint margin deg", "cost_of_transport": "cost of transport",
+    "case": "case",
+    "seed": "seed",
+    "friction": "friction",
+    "commanded_m": "commanded m",
+    "walked_m": "walked m",
+    "lateral_m": "lateral m",
+    "odometry_m": "odometry m",
+    "commanded_deg": "commanded deg",
+    "turned_deg": "turned deg",
+    "odometry_deg": "odometry deg",
+    "drift_m": "drift m",
+    "commanded_m_s": "commanded m/s",
+    "speed_m_s": "greatest m/s",
+    "mean_speed_m_s": "mean m/s",
+    "duration_s": "s",
+    "distance_error_percent": "distance error %",
+    "deviation_percent": "deviation %",
+    "angle_error_percent": "angle error %",
+    "yaw_change_deg": "yaw deg",
+    "height_deviation_mm": "height ± mm",
+    "lowest_foot_mm": "lowest foot mm",
+    "joint_limit_margin_deg": "joint margin deg",
+    "cost_of_transport": "cost of transport",
 }
-DIGITS = {"friction": 2, "turned_deg": 1, "commanded_deg": 0, "odometry_deg": 1, "duration_s": 1,
-          "distance_error_percent": 2, "deviation_percent": 2, "angle_error_percent": 2, "yaw_change_deg": 2,
-          "height_deviation_mm": 1, "lowest_foot_mm": 2, "joint_limit_margin_deg": 1, "cost_of_transport": 2,
-          "worst": 2}
+DIGITS = {
+    "friction": 2,
+    "turned_deg": 1,
+    "commanded_deg": 0,
+    "odometry_deg": 1,
+    "duration_s": 1,
+    "distance_error_percent": 2,
+    "deviation_percent": 2,
+    "angle_error_percent": 2,
+    "yaw_change_deg": 2,
+    "height_deviation_mm": 1,
+    "lowest_foot_mm": 2,
+    "joint_limit_margin_deg": 1,
+    "cost_of_transport": 2,
+    "worst": 2,
+}
 
 
 def run_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -88,16 +115,29 @@ def write_report(
         labels = {f"µ {r.run.friction:.2f}": r for r in of_case}
         stem = f"{name}_{case}".replace(" ", "_").replace("%", "percent")
         paths.append(folder / f"{stem}_path.png")
-        plot_paths(paths[-1], case, {key: r.trace.truth_path for key, r in labels.items()},
-                   {key: r.trace.odom_path for key, r in labels.items()})
+        plot_paths(
+            paths[-1],
+            case,
+            {key: r.trace.truth_path for key, r in labels.items()},
+            {key: r.trace.odom_path for key, r in labels.items()},
+        )
         paths.append(folder / f"{stem}_run.png")
         plot_run(paths[-1], f"{case}, seed {of_case[0].run.seed}", of_case[0].trace)
         if traces:
             for r in of_case:
                 paths.append(folder / f"{stem}_seed{r.run.seed}.npz")
                 r.trace.save(paths[-1])
-    columns = {key: HEADINGS[key] for key in ("distance_error_percent", "deviation_percent", "angle_error_percent",
-                                              "speed_m_s", "height_deviation_mm") if any(key in row for row in rows)}
+    columns = {
+        key: HEADINGS[key]
+        for key in (
+            "distance_error_percent",
+            "deviation_percent",
+            "angle_error_percent",
+            "speed_m_s",
+            "height_deviation_mm",
+        )
+        if any(key in row for row in rows)
+    }
     if columns:
         paths.append(folder / f"{name}_friction.png")
         plot_columns(paths[-1], name, rows, columns)

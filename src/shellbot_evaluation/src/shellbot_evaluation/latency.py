@@ -84,8 +84,14 @@ def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[floa
     """Return p50, p90, p99 and greatest latency in ms, and whether p99 keeps the limit."""
     ms: List[float] = [1e3 * latency for latency in latencies_s]
     p99 = percentile(ms, 99.0)
-    row: Dict[str, object] = {"what": name, "samples": len(ms), "p50_ms": percentile(ms, 50.0),
-                              "p90_ms": percentile(ms, 90.0), "p99_ms": p99, "max_ms": max(ms)}
+    row: Dict[str, object] = {
+        "what": name,
+        "samples": len(ms),
+        "p50_ms": percentile(ms, 50.0),
+        "p90_ms": percentile(ms, 90.0),
+        "p99_ms": p99,
+        "max_ms": max(ms),
+    }
     if limit_ms is not None:
         row.update({"limit_ms": limit_ms, "kept": p99 < limit_ms})
     return row

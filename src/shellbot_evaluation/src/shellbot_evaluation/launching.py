@@ -35,7 +35,8 @@ def executable_of(package: str, node: str) -> str:
         if prefix and os.access(found, os.X_OK):
             return str(found)
     raise EvaluationError(
-        f"package {package} has no executable '{node}' here; run scripts/setup and source devel/setup.bash")
+        f"package {package} has no executable '{node}' here; run scripts/setup and source devel/setup.bash"
+    )
 
 
 class Launch:
@@ -54,7 +55,11 @@ class Launch:
     """
 
     def __init__(
-        self, package: str, file: str, arguments: Mapping[str, Any], log: Path,
+        self,
+        package: str,
+        file: str,
+        arguments: Mapping[str, Any],
+        log: Path,
         environment: Optional[Mapping[str, str]] = None,
     ) -> None:
         self.port = free_port()
@@ -71,7 +76,8 @@ class Launch:
         self.started = time.time()
         with self._log.open("wb") as stream:
             self._process = subprocess.Popen(
-                self._command, stdout=stream, stderr=subprocess.STDOUT, env=self._environment, start_new_session=True)
+                self._command, stdout=stream, stderr=subprocess.STDOUT, env=self._environment, start_new_session=True
+            )
         return self
 
     def __exit__(self, *_: object) -> None:

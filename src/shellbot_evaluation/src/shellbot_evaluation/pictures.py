@@ -38,8 +38,13 @@ def rgb_from_bytes(data: bytes, width: int, height: int, step: int, encoding: st
     EvaluationError
         If the encoding is not known or the data is too short.
     """
-    channels = {"rgb8": (3, (0, 1, 2)), "bgr8": (3, (2, 1, 0)), "rgba8": (4, (0, 1, 2)), "bgra8": (4, (2, 1, 0)),
-                "mono8": (1, (0, 0, 0))}
+    channels = {
+        "rgb8": (3, (0, 1, 2)),
+        "bgr8": (3, (2, 1, 0)),
+        "rgba8": (4, (0, 1, 2)),
+        "bgra8": (4, (2, 1, 0)),
+        "mono8": (1, (0, 0, 0)),
+    }
     if encoding not in channels:
         raise EvaluationError(f"camera encoding '{encoding}' is not known; use one of {', '.join(channels)}")
     count, order = channels[encoding]

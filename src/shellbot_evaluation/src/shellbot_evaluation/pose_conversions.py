@@ -8,6 +8,7 @@ from typing import Sequence, Tuple
 import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
+
 from shellbot_kinematics.rotations import quaternion_from_rpy
 
 from .planar import yaw_from_quaternion

@@ -70,8 +70,12 @@ class RosProbe:
         if len(rows) < 10:
             raise EvaluationError(f"only {len(rows)} joint_states came in {seconds:g} s; is the simulator running?")
         (w0, s0), (w1, s1) = rows[0], rows[-1]
-        return {"real_time_factor": (s1 - s0) / (w1 - w0), "worst_second": worst_factor(rows), "cpu_share": shares,
-                "simulated_s": s1 - s0}
+        return {
+            "real_time_factor": (s1 - s0) / (w1 - w0),
+            "worst_second": worst_factor(rows),
+            "cpu_share": shares,
+            "simulated_s": s1 - s0,
+        }
 
     def latencies(self, samples: int, noise: float) -> List[float]:
         """Seconds from publishing cmd_vel at rest to receiving the first joint_targets that differ, repeatedly.

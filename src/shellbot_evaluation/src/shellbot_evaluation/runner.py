@@ -36,8 +36,12 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         Naming case, seed and friction, if the robot does not do what it should.
     """
     chain = Chain((base or ChainConfig()).replace(seed=run.seed, friction=run.friction))
-    head: Dict[str, object] = {"experiment": run.experiment, "case": run.case.name, "seed": run.seed,
-                               "friction": run.friction}
+    head: Dict[str, object] = {
+        "experiment": run.experiment,
+        "case": run.case.name,
+        "seed": run.seed,
+        "friction": run.friction,
+    }
     try:
         if run.case.kind == "speed":
             return _speed_run(run, chain, head)
@@ -49,9 +53,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         window = trace.window(record.t_start, record.t_end)
         return RunResult(run, as_row(head, own, chain.score_body(window)), window)
     except EvaluationError as error:
-        raise EvaluationError(
-            f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}"
-        ) from error
+        raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
 
 
 def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
@@ -104,10 +106,16 @@ def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[
             found = [row[limit.column] for row in rows if row["case"] == case.name and limit.column in row]
             values = [float(value) for value in found]  # type: ignore[arg-type]
             if values:
-                table.append({
-                    "case": case.name, "figure": limit.column,
-                    "limit": ("at least " if limit.is_minimum else "at most ") + f"{limit.bound:g}",
-                    "worst": limit.worst(values), "runs": len(values), "kept": limit.kept(values)})
+                table.append(
+                    {
+                        "case": case.name,
+                        "figure": limit.column,
+                        "limit": ("at least " if limit.is_minimum else "at most ") + f"{limit.bound:g}",
+                        "worst": limit.worst(values),
+                        "runs": len(values),
+                        "kept": limit.kept(values),
+                    }
+                )
     return table
 
 

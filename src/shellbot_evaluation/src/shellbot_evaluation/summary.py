@@ -14,8 +14,14 @@ from .phases import Pose, Turn, Walk
 from .planar import PlanarPath
 from .tables import markdown_table
 
-COLUMNS = {"motion": "motion", "commanded": "commanded", "odometry": "robot's odometry", "truth": "ground truth",
-           "sideways": "off the line", "seconds": "seconds"}
+COLUMNS = {
+    "motion": "motion",
+    "commanded": "commanded",
+    "odometry": "robot's odometry",
+    "truth": "ground truth",
+    "sideways": "off the line",
+    "seconds": "seconds",
+}
 
 
 def score_phases(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPath) -> Dict[str, Dict[str, float]]:
@@ -32,13 +38,22 @@ def score_phases(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarP
         if isinstance(record.phase, Walk):
             w = walk_metrics(record, truth, own)
             scores[record.phase.name] = {
-                "commanded_m": w.commanded_m, "walked_m": w.walked_m, "lateral_m": w.lateral_m,
-                "odometry_m": w.odometry_m, "yaw_change_deg": w.yaw_change_deg, "duration_s": w.duration_s}
+                "commanded_m": w.commanded_m,
+                "walked_m": w.walked_m,
+                "lateral_m": w.lateral_m,
+                "odometry_m": w.odometry_m,
+                "yaw_change_deg": w.yaw_change_deg,
+                "duration_s": w.duration_s,
+            }
         elif isinstance(record.phase, Turn):
             t = turn_metrics(record, truth, own)
             scores[record.phase.name] = {
-                "commanded_deg": t.commanded_deg, "turned_deg": t.turned_deg, "odometry_deg": t.odometry_deg,
-                "drift_m": t.drift_m, "duration_s": t.duration_s}
+                "commanded_deg": t.commanded_deg,
+                "turned_deg": t.turned_deg,
+                "odometry_deg": t.odometry_deg,
+                "drift_m": t.drift_m,
+                "duration_s": t.duration_s,
+            }
     return scores
 
 
@@ -104,23 +119,48 @@ def summary_table(summary: Dict[str, Any]) -> str:
     rows: List[Dict[str, object]] = []
     for name in ("forward", "sideways"):
         s = summary[name]
-        rows.append({"motion": name} if s is None else {
-            "motion": name, "commanded": f"{s['commanded_m']:.3f} m", "odometry": f"{s['odometry_m']:.3f} m",
-            "truth": f"{s['walked_m']:.3f} m", "sideways": f"{1e3 * s['lateral_m']:+.0f} mm",
-            "seconds": f"{s['duration_s']:.1f}"})
+        rows.append(
+            {"motion": name}
+            if s is None
+            else {
+                "motion": name,
+                "commanded": f"{s['commanded_m']:.3f} m",
+                "odometry": f"{s['odometry_m']:.3f} m",
+                "truth": f"{s['walked_m']:.3f} m",
+                "sideways": f"{1e3 * s['lateral_m']:+.0f} mm",
+                "seconds": f"{s['duration_s']:.1f}",
+            }
+        )
     s = summary["turn"]
-    rows.append({"motion": "turn"} if s is None else {
-        "motion": "turn", "commanded": f"{s['commanded_deg']:.1f} deg", "odometry": f"{s['odometry_deg']:.1f} deg",
-        "truth": f"{s['turned_deg']:.1f} deg", "sideways": f"{1e3 * s['drift_m']:.0f} mm",
-        "seconds": f"{s['duration_s']:.1f}"})
+    rows.append(
+        {"motion": "turn"}
+        if s is None
+        else {
+            "motion": "turn",
+            "commanded": f"{s['commanded_deg']:.1f} deg",
+            "odometry": f"{s['odometry_deg']:.1f} deg",
+            "truth": f"{s['turned_deg']:.1f} deg",
+            "sideways": f"{1e3 * s['drift_m']:.0f} mm",
+            "seconds": f"{s['duration_s']:.1f}",
+        }
+    )
     s = summary["tilt"]
-    rows.append({"motion": "tilt"} if s is None else {
-        "motion": "tilt", "commanded": f"{s['commanded_deg']:.1f} deg", "truth": f"{s['tilted_deg']:.1f} deg",
-        "seconds": f"{s['duration_s']:.1f}"})
+    rows.append(
+        {"motion": "tilt"}
+        if s is None
+        else {
+            "motion": "tilt",
+            "commanded": f"{s['commanded_deg']:.1f} deg",
+            "truth": f"{s['tilted_deg']:.1f} deg",
+            "seconds": f"{s['duration_s']:.1f}",
+        }
+    )
     lines = [markdown_table(rows, COLUMNS)]
     if math.isfinite(summary["start_s"]):
-        lines.append(f"standing {summary['start_s']:.1f} s after the start; real-time factor"
-                     f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} picture files")
+        lines.append(
+            f"standing {summary['start_s']:.1f} s after the start; real-time factor"
+            f" {summary['real_time_factor']:.2f}; {len(summary['pictures'])} picture files"
+        )
     lines += [f"warning: {warning}" for warning in summary["warnings"]]
     lines.append(("done: " if summary["success"] else "FAILED: ") + summary["message"])
     return "\n".join(lines) + "\n"

@@ -81,8 +81,10 @@ class Trace:
                 f"the trace has fewer than 2 ticks in {t_start:.2f}..{t_end:.2f} s (it covers {spoken} s);"
                 " record longer or choose another window"
             )
-        return Trace(**{f.name: getattr(self, f.name)[inside] for f in fields(self) if f.name != "joint_names"},
-                     joint_names=self.joint_names)
+        return Trace(
+            **{f.name: getattr(self, f.name)[inside] for f in fields(self) if f.name != "joint_names"},
+            joint_names=self.joint_names,
+        )
 
     def save(self, path: Path) -> None:
         """Write the arrays to a compressed .npz file."""

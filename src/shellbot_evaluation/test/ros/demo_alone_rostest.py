@@ -11,19 +11,24 @@ import unittest
 from pathlib import Path
 
 import rostest
+
 from shellbot_evaluation.launching import executable_of
 
 
 def run_demo(*arguments):
     """Run the node to its end; returns its status and everything that it printed."""
     done = subprocess.run(
-        [executable_of("shellbot_evaluation", "demo"), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, timeout=60, check=False)
+        [executable_of("shellbot_evaluation", "demo"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 
 class DemoAloneTest(unittest.TestCase):
-
     def test_without_a_robot_it_gives_up_in_time_and_leaves_a_summary(self):
         with tempfile.TemporaryDirectory() as folder:
             status, output = run_demo(f"_results:={folder}/new", "_wall_limit_s:=10")

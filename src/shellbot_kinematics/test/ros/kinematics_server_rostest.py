@@ -20,9 +20,9 @@ import rostest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose
 from sensor_msgs.msg import JointState
-from shellbot_kinematics.limb_references_conversions import references_to_message
 
 from shellbot_kinematics import Frame, LimbReferences, ShellbotSolver
+from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeFKRequest, ComputeIK, ComputeIKRequest
 

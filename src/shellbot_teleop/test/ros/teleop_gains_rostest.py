@@ -11,6 +11,7 @@ import unittest
 import rosnode
 import rospy
 import rostest
+
 from shellbot_teleop.gains_client_node import GainsClient
 
 

