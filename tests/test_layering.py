@@ -119,3 +119,12 @@ def test_the_rule_catches_a_violation(tmp_path):
     ):  # fmt: skip
         file.write_text(line, encoding="utf-8")
         assert module in [m for m, _ in imported_modules(file) if is_ros(m)], line
+
+
+def test_kinematics_keeps_the_beat_that_it_may_not_import():
+    """The one fact that stands twice, because the kinematics library depends on nothing of ours."""
+    from shellbot_control import GAP, TICK
+    from shellbot_kinematics import SolverConfig
+    from shellbot_kinematics._kernels import GAP as KINEMATICS_GAP
+
+    assert (SolverConfig().tick, KINEMATICS_GAP) == (TICK, GAP)

@@ -19,12 +19,7 @@ from shellbot_action_manager.mode_machine import ModeMachine
 from shellbot_action_manager.mode_table import Mode
 from shellbot_action_manager.reference_builder import ReferenceBuilder
 from shellbot_action_manager.twist_command import fresh_twist
-
-TICK = 0.01
-"""s of simulated time: the nominal time between two ticks."""
-
-GAP = 0.05
-"""s: ticks farther apart are a gap, after which the robot goes on as if one tick had passed."""
+from shellbot_control import GAP, TICK
 
 _STANDING = (Mode.STAND, Mode.HEXAPOD)
 _TIPPED_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading

@@ -13,8 +13,8 @@ from shellbot_action_manager.body_pose import rotation_from_rpy, rpy_from_quater
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.interface import ContactEstimate, Feedback
 from shellbot_action_manager.planar_motion import wrap_angle
+from shellbot_control import GAP
 
-_GAP = 0.05  # s: farther apart, two ticks are not compared
 _COAST = 3  # ticks that the last speed is kept for when the standing feet change all at once
 
 
@@ -117,7 +117,7 @@ class OdometryCore:
         shift, turn, used = np.zeros(2), 0.0, 0
         if imu_yaw is not None and self._last_imu_yaw is not None:
             turn = wrap_angle(imu_yaw - self._last_imu_yaw)
-        if self._last_feet is not None and dt <= _GAP:
+        if self._last_feet is not None and dt <= GAP:
             both = contact & self._last_contact
             used = int(both.sum())
             if used >= 2:

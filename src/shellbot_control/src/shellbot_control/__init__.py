@@ -12,12 +12,15 @@ from shellbot_control.joint_order import JointOrder
 from shellbot_control.limiting import clamp_targets, rate_limit
 from shellbot_control.notices import Level, Notice
 from shellbot_control.perfect_backend import PerfectBackend
+from shellbot_control.tick import GAP, TICK
 from shellbot_control.watchdog import Watchdog
 
 __all__ = [
     "CHECKS",
     "CONTROLLER",
+    "GAP",
     "JOINT_CLASSES",
+    "TICK",
     "BackendUnderTest",
     "CommandFilter",
     "CommandFilterParameters",

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, fields
 
 from shellbot_control.errors import ConfigurationError
+from shellbot_control.tick import GAP
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class CommandFilterParameters:
     catch_up_velocity: float = 1.0
     catch_up_time: float = 0.5
     nominal_dt: float = 0.01
-    max_dt: float = 0.05
+    max_dt: float = GAP
 
     def __post_init__(self) -> None:
         """Check the ranges."""

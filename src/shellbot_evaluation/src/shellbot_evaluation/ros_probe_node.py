@@ -20,6 +20,7 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
+from shellbot_control import TICK
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
@@ -28,7 +29,6 @@ from .latency import ChangeWatch, spread_waits, worst_factor
 from .pose_conversions import twist_message
 from .processes import CpuMeter
 
-TICK_S = 0.01
 REST_S = 0.3  # wall seconds without a change of the targets count as rest
 
 
@@ -83,7 +83,7 @@ class RosProbe:
         `noise` (rad) is a change of the targets that does not count.
         """
         found = []
-        for wait in spread_waits(samples, TICK_S):
+        for wait in spread_waits(samples, TICK):
             self._watch.wait_still(REST_S, 20.0, noise)
             time.sleep(wait)
             self._watch.arm()

@@ -12,7 +12,7 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_control import CommandFilter, JointLimits, JointOrder, Level, Notice, TargetsError
+from shellbot_control import GAP, CommandFilter, JointLimits, JointOrder, Level, Notice, TargetsError
 from shellbot_gazebo_connector.arrival import ArrivalStatus, arrival_status
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 
 NS_PER_S = 1_000_000_000
 # A stamp that goes back by more than this is a reset of the simulation; by less, a late message (five ticks).
-JUMP_NS = 50_000_000
+JUMP_NS = int(round(GAP * 1e9))
 # Targets may be this much older than the newest ones when the clock goes back: the node's queue of 50 ticks.
 IN_FLIGHT_NS = 500_000_000
 

@@ -46,6 +46,8 @@ U_ORG, U_ROT, U_SS, U_SH, U_L, U_A0, U_H, U_M, U_B0, U_XC = (
 )  # U_XC: x axis of the frame at zero, (3,)
 
 TWO_PI = 2.0 * math.pi
+# s: ticks farther apart are a gap; the same fact as shellbot_control.GAP, which this package may not import
+GAP = 0.05
 
 
 # ---------------------------------------------------------------------------------------------- general chains
@@ -621,7 +623,7 @@ def solve_tick(
         min(settings[0], settings[3]),
         settings[4],
     )
-    step = min(dt, 0.05)  # s, a tick; a longer one is a gap, over which nothing is extrapolated
+    step = min(dt, GAP)  # a longer tick is a gap, over which nothing is extrapolated
     # the fan, common to six legs, before the legs: their solution depends on where it really goes
     fan_stop = STOP_NONE
     fan_ok = math.isfinite(fan)

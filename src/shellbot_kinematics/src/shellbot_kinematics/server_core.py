@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_kinematics._kernels import GAP
 from shellbot_kinematics.errors import InvalidReferenceError
 from shellbot_kinematics.references import LimbReferences
 from shellbot_kinematics.reports import JointTargets, Status
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from shellbot_kinematics.solver import ShellbotSolver
 
 _FINE = (Status.OK, Status.HELD)
-# s; a stamp that goes back by more is a reset of the simulation, by less a late message (docs/architecture.md, "Time")
-_JUMP = 0.05
+# A stamp that goes back by more than a gap is a reset of the simulation, by less a late message (docs/architecture.md)
+_JUMP = GAP
 
 
 @dataclass

@@ -10,11 +10,10 @@ from typing import Any, Dict, Optional, Tuple, Union
 
 import yaml
 
+from shellbot_control import TICK
+
 from .errors import ConfigError
 from .paths import config_path
-
-TICK = 0.01
-"""Length of a control tick, s (100 Hz): fixed for the whole project, see docs/architecture.md."""
 
 INTEGRATORS = ("implicitfast", "implicit", "Euler")
 SOLVERS = ("Newton", "CG", "PGS")
