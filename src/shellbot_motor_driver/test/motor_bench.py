@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from shellbot_motor_driver import Bus, Timeouts
 from shellbot_motor_driver.emulation import (
     EmulatedChain,
     Fault,
@@ -11,8 +12,6 @@ from shellbot_motor_driver.emulation import (
     VirtualPort,
     equal_servos,
 )
-
-from shellbot_motor_driver import Bus, Timeouts
 
 QUIET = ServoBehaviour(interrupts=False)
 POSITION = 36

@@ -6,8 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from motor_bench import POSITION, QUIET, Bench
-from shellbot_motor_driver.emulation import EmulatedServo, equal_servos
-from shellbot_motor_driver.wire_time import bytes_time, read_time, sync_write_time
 
 from shellbot_motor_driver import (
     BusError,
@@ -20,6 +18,8 @@ from shellbot_motor_driver import (
     Timeouts,
     check_wiring,
 )
+from shellbot_motor_driver.emulation import EmulatedServo, equal_servos
+from shellbot_motor_driver.wire_time import bytes_time, read_time, sync_write_time
 
 
 def test_wire_times_are_the_specifications():
@@ -176,6 +176,20 @@ def test_an_echoing_wire_is_read_through_its_echo():
     bench.bus.ping(1)
     assert bench.servo(3).table["goal_position"] == 528
     assert (bench.counts.collisions, bench.counts.noise_bytes, bench.counts.unexpected_echoes) == (0, 0, 0)
+
+
+def test_an_echo_that_differs_is_a_collision_and_sent_again():
+    bench = Bench(echoes=True)
+    bench.fault("garbled_instruction", times=1)
+    reply = bench.bus.read(1, POSITION, 8)
+    assert reply.attempts == 2 and bench.counts.collisions == 1
+
+
+def test_a_register_that_does_not_keep_its_number_is_noticed():
+    bench = Bench()
+    bench.servo(1).table.write = lambda address, data: 0  # a worn EEPROM: acknowledged, not kept
+    with pytest.raises(RegisterError, match="was told return_delay_time 7 and reads back 0"):
+        bench.bus.write_register(1, bench.row("return_delay_time"), 7)
 
 
 def test_a_wiring_that_cannot_read_is_not_read():

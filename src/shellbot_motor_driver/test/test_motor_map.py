@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 import yaml
-from shellbot_motor_driver.registers import RAD_PER_STEP
-from shellbot_motor_driver.servo_map import config_file
 
 from shellbot_control import JointLimits
 from shellbot_description import VARIANTS, driven_joint_names, expand, load_variables, motor_joint_names
 from shellbot_motor_driver import ServoMap, ServoMapError
+from shellbot_motor_driver.registers import RAD_PER_STEP
+from shellbot_motor_driver.servo_map import config_file
 
 COUNTS = {"walker": (24, 19), "full": (36, 31)}
 

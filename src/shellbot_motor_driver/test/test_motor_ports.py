@@ -13,11 +13,6 @@ import time
 
 import pytest
 from emulated_pty import PATIENT_MS, emulated
-from shellbot_motor_driver.direction import AutoDirection, GpioDirection, RtsDirection, WriteOnly
-from shellbot_motor_driver.direction_lines import TransmitterEmpty
-from shellbot_motor_driver.emulation import EmulatedChain, Fault, FaultInjector, PtyServer, equal_servos
-from shellbot_motor_driver.errors import EmulationError
-from shellbot_motor_driver.wire_time import bytes_time
 
 from shellbot_motor_driver import (
     DIRECTIONS,
@@ -29,6 +24,11 @@ from shellbot_motor_driver import (
     Timeouts,
     direction,
 )
+from shellbot_motor_driver.direction import AutoDirection, GpioDirection, RtsDirection, WriteOnly
+from shellbot_motor_driver.direction_lines import TransmitterEmpty
+from shellbot_motor_driver.emulation import EmulatedChain, Fault, FaultInjector, PtyServer, equal_servos
+from shellbot_motor_driver.errors import EmulationError
+from shellbot_motor_driver.wire_time import bytes_time
 
 PATIENT = Timeouts(link_latency=float(PATIENT_MS) * 1e-3)
 

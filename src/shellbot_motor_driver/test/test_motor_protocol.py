@@ -124,6 +124,11 @@ def test_the_manuals_limit_of_26_servos():
     assert [len(g) for g in protocol.split_sync_write(range(31), 4)] == [15, 16]
 
 
+def test_error_bits_are_the_manuals():
+    names = ("input_voltage", "angle_limit", "overheating", "range", "checksum", "overload", "instruction")
+    assert [protocol.flag_names(1 << bit) for bit in range(7)] == [(name,) for name in names]
+
+
 def test_error_byte_is_a_set_of_flags():
     parser = StatusParser()
     parser.feed(protocol.packet(7, 0x25))
@@ -142,9 +147,19 @@ def test_wrong_candidates_are_counted_by_reason():
 
 
 def test_a_false_header_does_not_delay_the_reply():
-    """FF FF 09 30 promises 52 bytes that never come; the reply behind it is complete now."""
+    """FF FF 09 30 00 promises 52 bytes that never come; the reply behind it is complete now."""
     parser = StatusParser()
-    parser.feed(b"\xff\xff\x09\x30" + protocol.packet(5, 0, b"\x01\x02"))
+    parser.feed(b"\xff\xff\x09\x30\x00" + protocol.packet(5, 0, b"\x01\x02"))
+    assert parser.next(5, 2).data == b"\x01\x02"
+
+
+@pytest.mark.parametrize("torn",
+    [b"\xff", b"\xff\xff\xff", b"\xff\xff\x05", b"\xff\xff\x05\x04", b"\xff\xff\x05\x02\x00"],
+)
+def test_a_reply_right_behind_a_torn_one_is_found(torn):
+    """Sliding goes byte by byte: the true header begins inside what the false one promises."""
+    parser = StatusParser()
+    parser.feed(torn + protocol.packet(5, 0, b"\x01\x02"))
     assert parser.next(5, 2).data == b"\x01\x02"
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from shellbot_motor_driver.registers import BAUD_REGISTERS, TABLE_SIZE, Access, Area, baud_of, baud_register
 
 from shellbot_description import load_variables
 from shellbot_motor_driver import AX_12A, AX_18A, MODELS, RegisterError, model_of
+from shellbot_motor_driver.registers import BAUD_REGISTERS, TABLE_SIZE, Access, Area, baud_of, baud_register
 
 # name, address, size, factory AX-12A, factory AX-18A; ROBOTIS e-manual, "Control Table"
 MANUAL = [

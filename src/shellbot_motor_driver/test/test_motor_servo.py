@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 
 import pytest
+
+from shellbot_control import GainTable
 from shellbot_control.controllers import config_folder, file_name, load_controllers
+from shellbot_description import load_variables
+from shellbot_motor_driver import AX_12A, AX_18A, MODELS, ErrorFlags
 from shellbot_motor_driver.emulation import EmulatedServo, ServoBehaviour, shellbot_servos
 from shellbot_motor_driver.emulation.motor import effective_slope, motor_parameters
 from shellbot_motor_driver.registers import RAD_PER_STEP
-
-from shellbot_control import GainTable
-from shellbot_description import load_variables
-from shellbot_motor_driver import AX_12A, AX_18A, MODELS, ErrorFlags
 
 
 def servo_on(model=AX_12A, slope=16, **options):
@@ -125,6 +125,20 @@ def test_low_voltage_slows_and_alarms():
     start = 100 * RAD_PER_STEP
     assert slow.motor.position - start < 0.55 * (fast.motor.position - start)
     assert slow.error == ErrorFlags.INPUT_VOLTAGE and not fast.error
+
+
+def test_no_byte_begins_while_the_motor_interrupt_runs():
+    servo = EmulatedServo(3, seed=4)
+    packet = bytes(range(14))
+    phases_us = []
+    for i in range(1000):
+        start = i * 1.37e-5
+        bursts = servo.bursts(start, packet, 1e-5)
+        assert b"".join(data for _, data in bursts) == packet and bursts[0][0] >= start
+        begins = [begin + k * 1e-5 for begin, data in bursts for k in range(len(data))]
+        phases_us += [(t - servo._phase) % 1e-3 * 1e6 for t in begins]
+    assert not [phase for phase in phases_us if 0.1 < phase < 129.9]
+    assert min(phase for phase in phases_us if phase > 1.0) < 131.0 and max(phases_us) > 990.0
 
 
 def test_external_physics_gets_torque_and_gives_the_horn():

@@ -7,12 +7,13 @@ import json
 
 import pytest
 from emulated_pty import PATIENT_MS, emulated
-from motor_bench import Bench
-from shellbot_motor_driver.emulation import EmulatedServo
-from shellbot_motor_driver.tools import bench as bus_bench
-from shellbot_motor_driver.tools import cli, display, motion, search, settings
+from motor_bench import QUIET, Bench
 
 from shellbot_motor_driver import ToolError
+from shellbot_motor_driver.emulation import EmulatedServo
+from shellbot_motor_driver.registers import RAD_PER_STEP
+from shellbot_motor_driver.tools import bench as bus_bench
+from shellbot_motor_driver.tools import cli, display, motion, search, settings
 
 
 def test_scan_finds_every_servo_at_its_rate():
@@ -29,7 +30,7 @@ def test_scan_finds_every_servo_at_its_rate():
 
 def test_scan_names_two_servos_of_one_id_and_unknown_models():
     bench = Bench(ids=(1, 2))
-    bench.chain.servos.append(EmulatedServo(2, position=100, return_delay=10))
+    bench.chain.servos.append(EmulatedServo(2, position=100, return_delay=3, behaviour=QUIET))
     bench.servo(1).table["model_number"] = 29
     found = search.search(bench.bus, (1_000_000,), range(10))
     assert [hit.servo_id for hit in found] == [1, 2]
@@ -130,16 +131,23 @@ def test_centre_does_not_jump_to_an_old_goal():
     bench = Bench(ids=(1,))
     bench.fault("torque_jump", value=400)
     bench.port.sleep(0.01)
-    fastest, track = 0.0, bench.bus.read
+    fastest, goals_at_torque_on, read, write = 0.0, [], bench.bus.read, bench.bus.write
 
-    def watch(*args, **options):
+    def watch_read(*args, **options):
         nonlocal fastest
         fastest = max(fastest, abs(bench.servo(1).motor.velocity))
-        return track(*args, **options)
+        return read(*args, **options)
 
-    bench.bus.read = watch
+    def watch_write(servo_id, address, *args, **options):
+        if address == 24:
+            goals_at_torque_on.append(bench.servo(servo_id).table["goal_position"])
+        return write(servo_id, address, *args, **options)
+
+    bench.bus.read, bench.bus.write = watch_read, watch_write
+    bench.servo(1).motor.position = 1.5
     motion.centre(bench.bus, (1,), motion.Centring())
     assert fastest < 1.3  # rad/s; 10 rpm is 1.05, a jump 6
+    assert goals_at_torque_on == [round(1.5 / RAD_PER_STEP)]
 
 
 def test_centre_reports_a_blocked_servo_and_refuses_a_wheel():
