@@ -23,6 +23,7 @@ from shellbot_motor_driver import (
     SerialPort,
     Timeouts,
     direction,
+    protocol,
 )
 from shellbot_motor_driver.direction import AutoDirection, GpioDirection, RtsDirection, WriteOnly
 from shellbot_motor_driver.direction_lines import TransmitterEmpty
@@ -102,6 +103,23 @@ def test_a_port_that_hangs_up_is_lost():
     with pytest.raises(PortError):
         port.reopen()
     port.close()
+
+
+def test_a_port_that_takes_no_bytes_is_reported(pair):
+    with SerialPort(pair[1]) as port, pytest.raises(PortError, match="takes no more bytes"):
+        for _ in range(10_000):  # nobody reads the other end
+            port.write(bytes(142))
+
+
+def test_an_emulated_chain_outlives_a_program_that_never_reads():
+    with emulated("--ids", "1") as name:
+        with SerialPort(name) as port:
+            for _ in range(600):  # 34 kB of answers
+                port.write(protocol.read(1, 0, 50))
+                port.sleep(1e-3)
+        with SerialPort(name) as port:
+            bus = Bus(port, PATIENT, retries=20)
+            assert bus.ping(1)
 
 
 def test_kinds_are_choices_and_say_what_they_promise():

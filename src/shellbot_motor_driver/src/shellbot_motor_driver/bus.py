@@ -24,6 +24,7 @@ from shellbot_motor_driver.wire_time import READ_LATENCY, Timeouts, bytes_time
 _LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
 _NOBODY = 253  # an ID that no servo has: USB2AX keeps it for itself
 EEPROM_TIME_PER_BYTE = 10e-3  # s; a servo is deaf for 6 to 9 ms for each byte of EEPROM it writes
+_MOST_STALE = 64  # chunks
 _CONFIRM = (3, 1)  # address and count of the ID register: what a doubtful PING is confirmed with
 _Key = Tuple[int, int]  # what a READ asked for: address, count; (-1, 0) for a plain status
 
@@ -353,7 +354,9 @@ class Bus:
         data = self.port.read(0.0)
         if not data and not len(self._parser):
             return
-        while data:
+        for _ in range(_MOST_STALE):  # a line that babbles without end must not keep us here
+            if not data:
+                break
             self._parser.feed(data)
             data = self.port.read(0.0)
         for _ in self._parser.packets():

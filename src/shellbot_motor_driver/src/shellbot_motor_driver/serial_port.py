@@ -16,9 +16,9 @@ import serial
 from shellbot_motor_driver.direction import AutoDirection, Direction
 from shellbot_motor_driver.errors import PortError, PortLostError
 from shellbot_motor_driver.port import Port
-from shellbot_motor_driver.wire_time import bytes_time
 
 _CHUNK = 512  # more than any reply
+_STUCK = 0.2  # s without room for a byte; a full buffer of 4 kB empties in 40 ms at 1 Mbaud
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
@@ -66,13 +66,11 @@ class SerialPort(Port):
     def write(self, data: bytes) -> None:
         """Send all of ``data``."""
         self.direction.before_write()
-        try:
-            sent = os.write(self._fd, data)
-            while sent < len(data):  # a full kernel buffer: rare, the largest packet has 142 bytes
-                select.select((), (self._fd,), (), bytes_time(len(data), self._baud) + 0.1)
-                sent += os.write(self._fd, data[sent:])
-        except OSError as error:
-            raise self._lost(error) from error
+        sent = self._write_some(data)
+        while sent < len(data):  # the kernel's buffer is full: rare, the largest packet has 142 bytes
+            if not select.select((), (self._fd,), (), _STUCK)[1]:
+                raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
+            sent += self._write_some(data[sent:])
         self.direction.after_write(len(data), self._baud)
 
     def read(self, timeout: float) -> bytes:
@@ -140,6 +138,14 @@ class SerialPort(Port):
         except PortError:
             self.close()
             raise
+
+    def _write_some(self, data: bytes) -> int:
+        try:
+            return os.write(self._fd, data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._lost(error) from error
 
     def _lost(self, error: OSError) -> PortLostError:
         return PortLostError(

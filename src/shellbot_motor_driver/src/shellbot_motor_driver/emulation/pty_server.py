@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import select
@@ -64,7 +65,9 @@ class PtyServer:
             chain.advance(now)
             data = chain.take(now)
             if data:
-                os.write(self._master, data)
+                # Whoever does not read loses bytes, as at a UART whose buffer is full.
+                with contextlib.suppress(BlockingIOError):
+                    os.write(self._master, data)
             following = chain.next_time()
             wait = _IDLE if following is None else min(_IDLE, following - now - self._spin)
             if select.select((self._master,), (), (), max(wait, 0.0))[0]:
@@ -88,6 +91,7 @@ class PtyServer:
         self._master, self._slave = os.openpty()
         # The slave stays open here, so that a program that leaves is no hang-up for the next.
         tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
         if self._link is None:
             return
         if self._link.exists() and not self._link.is_symlink():
