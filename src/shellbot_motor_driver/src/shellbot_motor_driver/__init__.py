@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The Dynamixel side: registers, protocol 1.0, half-duplex ports, bus, servo map; an emulated chain; servo tools."""
 
-from shellbot_motor_driver.bus import Bus, Reply
+from shellbot_motor_driver.bus import Bus
 from shellbot_motor_driver.direction import DIRECTIONS, Direction, direction
 from shellbot_motor_driver.errors import (
     BusError,
@@ -18,6 +18,7 @@ from shellbot_motor_driver.errors import (
     ServoMapError,
     ToolError,
 )
+from shellbot_motor_driver.exchanger import Reply
 from shellbot_motor_driver.port import Port
 from shellbot_motor_driver.protocol import ErrorFlags, Instruction, Status
 from shellbot_motor_driver.registers import AX_12A, AX_18A, MODELS, Model, Register, model_of

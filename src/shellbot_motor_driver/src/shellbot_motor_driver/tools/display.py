@@ -7,8 +7,9 @@ import contextlib
 import math
 from typing import List, Optional, Sequence
 
-from shellbot_motor_driver.bus import Bus, Reply
+from shellbot_motor_driver.bus import Bus
 from shellbot_motor_driver.errors import NoReplyError
+from shellbot_motor_driver.exchanger import Reply
 from shellbot_motor_driver.protocol import flag_names
 from shellbot_motor_driver.registers import (
     AX_12A,
