@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import random
 
 import pytest
-from motor_bench import POSITION, Bench
+from motor_bench import POSITION, Bench, ServoBehaviour
 
 from shellbot_motor_driver import ErrorFlags, GarbledReplyError, NoReplyError, PortError, PortLostError, Timeouts
 from shellbot_motor_driver import protocol as p
@@ -125,7 +126,7 @@ def test_an_unexpected_echo_is_not_an_answer(kind):
     assert bench.position(1) == 512
     assert bench.bus.read(1, POSITION, 8).data[:2] == b"\x00\x02"
     assert bench.bus.ping(1).flags == ErrorFlags.NONE
-    assert bench.counts.unexpected_echoes == 3
+    assert bench.counts.unexpected_echoes == 3 and bench.counts.bad_lengths == 0
     with pytest.raises(NoReplyError):  # nobody there: an echo alone is no servo
         bench.bus.ping(77)
     with pytest.raises(NoReplyError):
@@ -431,6 +432,35 @@ def test_one_percent_lost_and_a_thousandth_corrupt_gives_no_wrong_value_and_no_s
         assert reply.data == b"\x00\x02\x00\x00\x00\x00\x78\x19" and not reply.flags
     assert lost < 15  # 1.1 % squared is 3.6 of 30 000; three in a row of one servo, the first alarm, never
     assert bench.faults.struck["bit_flip"] > 10
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_fault_and_no_mixture_of_faults_yields_a_wrong_value(seed):
+    """Every register of every servo differs, 15 % of exchanges are disturbed: an answer is right, or there is none."""
+    bench = Bench(ids=range(1, 6), seed=seed, behaviour=ServoBehaviour())
+    questions = {}
+    for servo_id in range(1, 6):
+        servo = bench.servo(servo_id)
+        servo.motor.position = 0.4 * servo_id
+        servo.table["goal_position"], servo.table["moving_speed"] = 100 * servo_id, 37 * servo_id
+        servo.advance(0.01)
+        for address, count in ((36, 8), (30, 2), (32, 2), (36, 2), (0, 3), (26, 4)):
+            questions[servo_id, address, count] = servo.table.read(address, count)
+    bench.port.sleep(0.02)
+    replies, line = ("lost_reply", "head_cut", "tail_cut", "bit_flip", "noise"), ("echo", "partial_echo")
+    for name in (*replies, *line, "garbled_instruction"):
+        bench.fault(name, probability=0.02)
+    bench.fault("link_latency", probability=0.02, value=0.004)
+    bench.fault("host_stall", probability=0.01, value=0.01)
+    order, lost = random.Random(seed), 0
+    for _ in range(8_000):
+        question = order.choice(list(questions))
+        try:
+            assert bench.bus.read(*question).data == questions[question], question
+        except NoReplyError:
+            lost += 1
+            bench.port.sleep(0.002 if lost % 5 else 0.11)
+    assert lost < 500 and bench.counts.fences > 50 and bench.counts.unexpected_echoes > 100
 
 
 @pytest.mark.parametrize(

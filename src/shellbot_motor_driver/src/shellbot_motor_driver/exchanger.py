@@ -15,6 +15,7 @@ from shellbot_motor_driver.wire_time import READ_LATENCY, Timeouts, bytes_time
 
 _LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
 _MOST_STALE = 64  # chunks
+_FENCE_LENGTHS = (1, 3, 5, 7, *range(9, 51))  # not 2, which an echo of a READ looks like, nor 8, which feedback has
 _NOBODY = 253  # an ID that no servo has: USB2AX keeps it for itself
 Key = Tuple[int, int]  # what a READ asks for: address, count
 PLAIN: Key = (-1, 0)  # a status packet without data
@@ -64,7 +65,7 @@ class Exchanger:
         self.statistics = BusStatistics()
         self._parser = StatusParser()
         self._line_free = port.now()
-        self._owed: Dict[int, Tuple[Key, float]] = {}  # ID -> what it may still answer late, and until when
+        self._owed: Dict[int, Dict[Key, float]] = {}  # ID -> what it may still answer late, and until when
 
     def reset(self) -> None:
         """Forget everything that was under way: the port was opened again."""
@@ -115,26 +116,26 @@ class Exchanger:
                 f"{port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not asked; "
                 "choose a direction control that the wiring supports (scripts/servo --help lists them)"
             )
-        if servo_id in self._owed:
-            self._fence(servo_id, key)
         statistics.exchanges += 1
         count = key[1]
         timeout = self.timeouts.reply(len(packet), count, port.baud)
         attempts, heard = 0, b""
         while True:
             attempts += 1
+            may_ask = servo_id not in self._owed or self._fence(servo_id, key)
             self._discard()
             started = port.now()
             if started < self._line_free:  # what was sent before is still on its way out
                 started = self._line_free
-            if self._transmit(packet):
+            if may_ask and self._transmit(packet):
                 status, heard = self._await(packet, servo_id, count, started + timeout)
                 if status is not None:
                     if not status.flags & ErrorFlags.CHECKSUM:
                         return self._accept(status, packet, attempts, started)
                     statistics.garbled_instructions += 1
             statistics.timeouts += 1
-            self._owed[servo_id] = (key, port.now() + _LATE_WINDOW)
+            if may_ask:
+                self._owed.setdefault(servo_id, {})[key] = port.now() + _LATE_WINDOW
             if attempts > retries or (until is not None and port.now() + timeout > until):
                 break
             statistics.retries += 1
@@ -210,21 +211,36 @@ class Exchanger:
         self._count_parser()
         return status, heard
 
-    def _fence(self, servo_id: int, key: Key) -> None:
+    def _fence(self, servo_id: int, key: Key) -> bool:
         """Make sure that a late reply to an earlier question is not taken for the answer to this one.
 
         Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
-        the answer to a PING (which has another length) is here, everything older is, too.
+        the answer to a READ of a length that nobody is owed is here, everything older is, too.
+
+        Returns
+        -------
+        bool
+            False if that answer did not come: then this question must not be asked.
         """
-        owed, expiry = self._owed.pop(servo_id)
-        if owed == key or owed[1] != key[1] or self.port.now() > expiry or key[1] == 0:
-            return
+        now = self.port.now()
+        owed = {k: expiry for k, expiry in self._owed[servo_id].items() if expiry > now}
+        self._owed[servo_id] = owed
+        if not owed:
+            del self._owed[servo_id]
+        if not any(k != key and k[1] == key[1] for k in owed):
+            return True
         self.statistics.fences += 1
-        packet = protocol.ping(servo_id)
+        taken = {k[1] for k in owed}
+        count = next(n for n in _FENCE_LENGTHS if n not in taken)
+        packet = protocol.read(servo_id, 0, count)
         self._discard()
-        started = max(self.port.now(), self._line_free)
+        started = max(now, self._line_free)
         if self._transmit(packet):
-            self._await(packet, servo_id, 0, started + self.timeouts.reply(len(packet), 0, self.port.baud))
+            timeout = self.timeouts.reply(len(packet), count, self.port.baud)
+            if self._await(packet, servo_id, count, started + timeout)[0] is not None:
+                del self._owed[servo_id]
+                return True
+        return False
 
     def _discard(self) -> None:
         """Throw away what arrived after its time, and count it."""

@@ -37,7 +37,7 @@ class BusStatistics:
     garbled_instructions : int
         Servos that said our checksum was wrong.
     fences : int
-        PINGs sent to tell a late reply from the next one.
+        READs sent only to tell a late reply from the next one.
     """
 
     exchanges: int = 0
