@@ -130,6 +130,27 @@ def test_refused_while_waiting_stopped_or_tilted():
     assert r.core.request_mode("sit", r.t) == (False, "the emergency stop is latched; call the service rearm first")
 
 
+def test_an_answer_passes_after_a_while_and_a_new_one_holds_as_long(standing):
+    rest = standing.output.mode.text
+    standing.core.request_mode("shell", standing.t)
+    standing.run(3.0)
+    assert standing.output.mode.text.startswith("shell refused")
+    standing.core.request_mode("hexapod", standing.t)
+    standing.run(3.0)
+    assert "already" in standing.output.mode.text
+    standing.run(3.0)
+    assert standing.output.mode.text == rest
+
+
+def test_an_answer_while_going_somewhere_does_not_stay(standing):
+    standing.core.request_mode("sit", standing.t)
+    standing.run(0.1)
+    assert not standing.core.request_mode("shell", standing.t)[0]
+    standing.until("sit")
+    standing.run(0.1)
+    assert standing.output.mode.text.startswith("sitting")
+
+
 def test_the_mode_it_is_in_is_accepted(standing):
     assert standing.core.request_mode("hexapod", standing.t) == (True, "already in mode hexapod")
 

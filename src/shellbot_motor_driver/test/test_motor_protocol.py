@@ -153,7 +153,8 @@ def test_a_false_header_does_not_delay_the_reply():
     assert parser.next(5, 2).data == b"\x01\x02"
 
 
-@pytest.mark.parametrize("torn",
+@pytest.mark.parametrize(
+    "torn",
     [b"\xff", b"\xff\xff\xff", b"\xff\xff\x05", b"\xff\xff\x05\x04", b"\xff\xff\x05\x02\x00"],
 )
 def test_a_reply_right_behind_a_torn_one_is_found(torn):

@@ -19,11 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from teleop_pty import TerminalProcess
 
-CODE = "import sys; from shellbot_teleop.{}_node import main; sys.exit(main())"
+NODES = Path(__file__).resolve().parents[1] / "nodes"
 
 
 def command(program, *arguments):
-    return [sys.executable, "-c", CODE.format(program), *arguments]
+    return [sys.executable, str(NODES / f"teleop_{program}"), *arguments]
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from shellbot_action_manager.twist_command import fresh_twist
 from shellbot_control import GAP, TICK
 
 _STANDING = (Mode.STAND, Mode.HEXAPOD)
+_ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _TIPPED_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading
 
 
@@ -57,7 +58,7 @@ class ActionManagerCore:
         self._output: Optional[ActionOutput] = None
         self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
         self._rearming = False
-        self._notice, self._progress, self._tipped = "", 0.0, 0.0
+        self._notice, self._progress, self._tipped, self._answered = "", 0.0, 0.0, 0.0
 
     @property
     def mode(self) -> Mode:
@@ -82,8 +83,10 @@ class ActionManagerCore:
         tilt, lying = self._body.tilt, self._machine.goal in (Mode.SIT, Mode.RELAX)
         if lying and name in ("stand", "hexapod") and tilt > self.config.posture.upright:
             reason = f"the robot is tilted by {np.degrees(tilt):.0f} deg; turn it upright first"
-            self._machine.text = f"{name} refused: {reason}"
+            self._answered = 0.0
+            self._machine.answer(f"{name} refused: {reason}")
             return False, reason
+        self._answered = 0.0
         return self._machine.request(name)
 
     def emergency_stop(self, t: float) -> None:
@@ -121,6 +124,7 @@ class ActionManagerCore:
             return self._output
         dt = TICK if self._time is None or t - self._time > GAP else t - self._time
         self._time = t
+        self._let_answers_pass(dt)
         self._announcer.say("machine", self._machine.text)  # what a request was answered is older than this tick
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
@@ -153,7 +157,8 @@ class ActionManagerCore:
         self._rearming = False
         goal = Mode[self.config.start_mode.upper()] if begins else self._after_stop
         if self._body.take_over():
-            machine.enter(goal if goal in _STANDING else Mode.STAND, "found standing; stepping to the rest stance")
+            machine.enter(goal if goal in _STANDING else Mode.STAND, "")
+            machine.answer("found standing; stepping to the rest stance")
             return
         machine.enter(Mode.SIT, "holding the joints as found; request hexapod to stand up")
         if begins and goal in _STANDING:
@@ -205,6 +210,12 @@ class ActionManagerCore:
             return True
         self._announcer.say("gait", "" if ready else f"stopping to change the gait to {name}")
         return ready
+
+    def _let_answers_pass(self, dt: float) -> None:
+        """Take an answer off the mode's text after a while; the same answer to a new request starts the while anew."""
+        self._answered = self._answered + dt if self._machine.passing else 0.0
+        if self._answered > _ANSWER_HOLDS:
+            self._machine.forget_answer()
 
     def _report(self, t: float, dt: float) -> ActionOutput:
         body = self._body

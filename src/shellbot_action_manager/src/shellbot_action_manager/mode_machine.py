@@ -44,7 +44,8 @@ class ModeMachine:
         self.goal = Mode.WAITING
         self.steps: Tuple[str, ...] = ()
         self.done = 0
-        self.text = "waiting for joint_states"
+        self.text = _AT_REST[Mode.WAITING]
+        self.passing = False
 
     @property
     def step(self) -> Optional[str]:
@@ -60,7 +61,7 @@ class ModeMachine:
         if transition is None:
             already = name == self.goal.label
             sentence = f"{reason}, or on the way there" if already and self.step else reason
-            self.text = sentence if already else f"{name} refused: {reason}"
+            self.answer(sentence if already else f"{name} refused: {reason}")
             return already, sentence
         self.goal = transition.goal
         self.steps = self.steps[self.done :] + transition.steps
@@ -68,8 +69,17 @@ class ModeMachine:
         if self.step is None:
             self._arrive()
             return True, f"now in mode {self.mode.label}"
-        self.text = f"going to {self.goal.label}: {self.step.replace('_', ' ')}"
+        self._tell(f"going to {self.goal.label}: {self.step.replace('_', ' ')}")
         return True, self.text
+
+    def answer(self, text: str) -> None:
+        """Say something that is news for a while only, such as a refusal."""
+        self.text, self.passing = text, True
+
+    def forget_answer(self) -> None:
+        """Say again what holds for the mode, once an answer is no news any more; a transition tells of itself."""
+        if self.passing and self.step is None:
+            self.text, self.passing = _AT_REST[self.mode], False
 
     def finish_step(self) -> None:
         """Go on to the next step; at the last one the goal becomes the mode."""
@@ -77,17 +87,18 @@ class ModeMachine:
         if self.step is None:
             self._arrive()
         else:
-            self.text = f"going to {self.goal.label}: {self.step.replace('_', ' ')}"
+            self._tell(f"going to {self.goal.label}: {self.step.replace('_', ' ')}")
 
     def fail(self, reason: str) -> None:
         """Give the transition up, stay in the mode left, and say why."""
         self.goal, self.steps, self.done = self.mode, (), 0
-        self.text = reason
+        self._tell(reason)
 
     def enter(self, mode: Mode, text: str) -> None:
         """Be in a mode at once, whatever was going on."""
         self.mode = self.goal = mode
-        self.steps, self.done, self.text = (), 0, text
+        self.steps, self.done = (), 0
+        self._tell(text)
 
     def status(self, step: str, step_progress: float, text: str) -> ModeStatus:
         """Return what is told to everyone.
@@ -108,7 +119,10 @@ class ModeMachine:
 
     def _arrive(self) -> None:
         self.mode, self.steps, self.done = self.goal, (), 0
-        self.text = _AT_REST[self.mode]
+        self._tell(_AT_REST[self.mode])
+
+    def _tell(self, text: str) -> None:
+        self.text, self.passing = text, False
 
 
 _AT_REST = {

@@ -69,7 +69,10 @@ def clamp_pose(
     if not reason:
         return pose, text
     share, reason = _largest_share(pose, config, legs, gait, walking)
-    return share * pose, f"body pose limited to {100.0 * share:.0f} %{' while walking' if walking else ''}: {reason}"
+    return (
+        share * pose,
+        f"body pose limited to {10.0 * round(10.0 * share):.0f} %{' while walking' if walking else ''}: {reason}",
+    )
 
 
 def pose_ranges(

@@ -77,7 +77,7 @@ class GazeboConnectorNode:
         with self._lock:
             success, text = self._core.rearm()
             self._stopped.publish(self._core.stopped)
-        rospy.set_param(STOPPED_BY, "")
+            rospy.set_param(STOPPED_BY, "")  # under the lock: what is written last is what holds
         rospy.loginfo("gazebo_connector: %s", text)
         return TriggerResponse(success, text)
 
@@ -85,11 +85,13 @@ class GazeboConnectorNode:
         with self._lock:
             text = self._core.stop(cause)
             self._stopped.publish(self._core.stopped)
-        rospy.set_param(STOPPED_BY, cause)
+            rospy.set_param(STOPPED_BY, cause)
         rospy.logwarn("gazebo_connector: %s", text)
         return text
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:
+        if rospy.is_shutdown():
+            return  # rospy closes the topics while messages still arrive
         if output.command is not None:
             self._command.publish(command_to_message(output.command))
             self._commands += 1

@@ -205,8 +205,7 @@ class WriteOnly(Direction):
 
 
 DIRECTIONS: Dict[str, Callable[..., Direction]] = {
-    kind.name: kind
-    for kind in (AutoDirection, KernelRs485, SingleWireEcho, GpioDirection, RtsDirection, WriteOnly)
+    kind.name: kind for kind in (AutoDirection, KernelRs485, SingleWireEcho, GpioDirection, RtsDirection, WriteOnly)
 }
 
 

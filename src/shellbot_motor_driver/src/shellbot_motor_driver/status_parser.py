@@ -97,9 +97,7 @@ class StatusParser:
             del self._buffer[:count]
             self.skipped += count
 
-    def _candidate(
-        self, servo_id: Optional[int], count: Optional[int]
-    ) -> Tuple[Optional[bool], Optional[Status], int]:
+    def _candidate(self, servo_id: Optional[int], count: Optional[int]) -> Tuple[Optional[bool], Optional[Status], int]:
         """Judge the candidate at the start: (wanted or None for incomplete, packet or None for garbage, its size)."""
         buffer = self._buffer
         if len(buffer) < 3:

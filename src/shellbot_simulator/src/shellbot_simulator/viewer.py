@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from typing import Any, ContextManager, Optional
 
@@ -12,6 +13,7 @@ from .errors import RenderError
 from .simulator import Simulator
 
 _PERIOD = 1.0 / 30.0  # s of wall time between pictures
+_CLOSING = 3.0  # s of wall time that the window's thread gets to end
 
 
 def wants_viewer(setting: str) -> bool:
@@ -36,6 +38,7 @@ class Viewer:
     """
 
     def __init__(self, simulator: Simulator) -> None:
+        before = set(threading.enumerate())
         try:
             import mujoco.viewer  # needs a display even to be imported on some machines: not at the top
 
@@ -44,6 +47,7 @@ class Viewer:
             )
         except Exception as error:  # whatever the windowing system throws, the robot must run without it
             raise RenderError(f"no viewer ({error}); start with viewer:=false, or check DISPLAY") from error
+        self._threads = [thread for thread in threading.enumerate() if thread not in before]
         with self._handle.lock():
             camera = self._handle.cam
             camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
@@ -69,7 +73,10 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Close the window."""
+        """Close the window and wait for its thread: one that still draws while the program ends can hang it."""
         handle, self._handle = self._handle, None
         if handle is not None:
             handle.close()
+            end = time.monotonic() + _CLOSING
+            for thread in self._threads:
+                thread.join(max(0.0, end - time.monotonic()))

@@ -277,4 +277,3 @@ def _magnitude(steps: float) -> int:
     """Return magnitude with bit 10 for clockwise."""
     number = min(1023, round(abs(steps)))
     return number | 1024 if steps < 0.0 and number else number
-

@@ -67,15 +67,22 @@ def parser() -> argparse.ArgumentParser:
     group = line.add_argument_group("port")
     group.add_argument("--port", metavar="PATH", help="serial port; by default the only one in /dev/serial/by-id")
     group.add_argument("--baud", type=int, default=1_000_000, help="rate of the line (default 1000000)")
-    group.add_argument("--direction", choices=tuple(DIRECTIONS), default="auto",
-                       help="who turns the line: auto (the adapter), rs485 (kernel), echo (single wire), gpio, rts")
+    group.add_argument(
+        "--direction",
+        choices=tuple(DIRECTIONS),
+        default="auto",
+        help="who turns the line: auto (the adapter), rs485 (kernel), echo (single wire), gpio, rts",
+    )
     group.add_argument("--gpio", default="/dev/gpiochip0:0", metavar="CHIP:LINE", help="line of --direction gpio")
     group.add_argument("--latency-ms", type=float, default=2.0, help="latency of the link to allow (default 2)")
     ids = argparse.ArgumentParser(add_help=False)
     ids.add_argument("ids", type=id_list, metavar="IDS", help="servos, for example 0-18,30")
 
-    p = argparse.ArgumentParser(prog="scripts/servo", description="Look at, set up and emulate AX-12A/AX-18A servos.",
-                                epilog="Nothing moves and nothing is stored unless the command says so.")
+    p = argparse.ArgumentParser(
+        prog="scripts/servo",
+        description="Look at, set up and emulate AX-12A/AX-18A servos.",
+        epilog="Nothing moves and nothing is stored unless the command says so.",
+    )
     commands = p.add_subparsers(dest="command", metavar="COMMAND")
     c = commands.add_parser("scan", parents=[line], help="find servos at all baud rates")
     c.add_argument("--ids", type=id_list, default=list(search.ALL_IDS), help="IDs to try (default 0-252)")
@@ -102,8 +109,11 @@ def parser() -> argparse.ArgumentParser:
     c = commands.add_parser("bench", parents=[line, ids], help="measure round trips and CPU on a bus")
     c.add_argument("--reads", type=int, default=2000, help="READs to measure (default 2000)")
     c.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    c = commands.add_parser("emulate", help="a pty with servos behind it",
-                            epilog="faults: " + "; ".join(f"{k}: {row.text}" for k, row in KINDS.items()))
+    c = commands.add_parser(
+        "emulate",
+        help="a pty with servos behind it",
+        epilog="faults: " + "; ".join(f"{k}: {row.text}" for k, row in KINDS.items()),
+    )
     c.add_argument("--variant", choices=("walker", "full"), default="walker", help="Shellbot's servos (default walker)")
     c.add_argument("--ids", type=id_list, help="instead: equal servos with these IDs")
     c.add_argument("--model", default="AX-12A", help="of --ids (default AX-12A)")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Run the demo's launch and end with the demo's own verdict: roslaunch says 0 however a node ended."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import List
+
+
+def launch(command: List[str]) -> None:
+    """Run a command to its end; Ctrl-C and SIGTERM reach it once, as SIGINT."""
+    process = subprocess.Popen(command, start_new_session=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: process.send_signal(signal.SIGINT))
+    process.wait()
+
+
+def verdict(summary: Path, newer_than: float) -> int:
+    """Return 0 if the summary of this run says success, else 1 with a sentence on the error stream."""
+    if not summary.exists() or summary.stat().st_mtime < newer_than:
+        sys.stderr.write("the demo left no summary: see its last message above\n")
+        return 1
+    found = json.loads(summary.read_text(encoding="utf-8"))
+    if found.get("success"):
+        return 0
+    sys.stderr.write(f"the demo did not succeed: {found.get('message', 'no reason given')}\n")
+    return 1
+
+
+def main() -> int:
+    """Arguments: the roslaunch command. Without results:=FOLDER the summary goes to a folder that is removed."""
+    command = sys.argv[1:]
+    folders = [argument[len("results:=") :] for argument in command if argument.startswith("results:=")]
+    with tempfile.TemporaryDirectory() as own:
+        folder = Path(folders[-1]) if folders and folders[-1] else Path(own)
+        mark = Path(own) / "start"
+        mark.touch()
+        if not folders or not folders[-1]:
+            command = [a for a in command if not a.startswith("results:=")] + [f"results:={own}"]
+        launch(command)
+        return verdict(folder / "summary.json", mark.stat().st_mtime)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
