@@ -42,6 +42,7 @@ OWN = {
         "shellbot_control",
         "shellbot_action_manager",
         "shellbot_simulator",
+        "shellbot_motor_driver",
     },
 }
 

@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     )
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop")
+    kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
@@ -36,15 +36,29 @@ def parser() -> argparse.ArgumentParser:
     ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
     teleop = kinds.add_parser("teleop", parents=[common], help="keys through the real window on a virtual display")
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
+    for name, text in (
+        ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
+        ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
+    ):
+        kinds.add_parser(name, help=text, add_help=False)  # these have a command line of their own
     return p
 
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns the exit status: 1 if a limit was not kept."""
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == ["kinematics"]:
+        from .bench_kinematics.cli import main as bench_kinematics
+
+        return bench_kinematics(given[1:])
+    if given[:1] == ["bus"]:
+        from .bench_bus.cli import main as bench_bus
+
+        return bench_bus(given[1:])
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("say what to measure: chain, ros or teleop")
+        p.error("say what to measure: chain, ros, teleop, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
