@@ -11,7 +11,7 @@ from pathlib import Path
 def main() -> int:
     """Sum up; arguments: the results folder, and unit, ros or all."""
     folder, what = Path(sys.argv[1]), sys.argv[2]
-    files = ([folder / "unit.xml"] if what in ("unit", "all") else []) + (
+    files = ([folder / "unit.xml", folder / "interpreted.xml"] if what in ("unit", "all") else []) + (
         sorted((folder / "ros").rglob("*.xml")) if what in ("ros", "all") else []
     )
     total = failed = skipped = 0

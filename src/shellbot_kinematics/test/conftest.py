@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import types
 
+import numba
 import numpy as np
 import pytest
 
@@ -12,6 +13,13 @@ import shellbot_description
 from shellbot_kinematics import ShellbotModel, ShellbotSolver, _kernels
 
 _urdf = {}
+
+
+def pytest_collection_modifyitems(items):
+    if numba.config.DISABLE_JIT:
+        for item in items:
+            if item.get_closest_marker("jit"):
+                item.add_marker(pytest.mark.skip(reason="the compiler is switched off"))
 
 
 def urdf_of(variant: str) -> str:

@@ -232,6 +232,7 @@ def test_driven_joints_of_every_variant(variant, n):
     assert len(mimics) == (5 if variant == "full" else 0) and all(m.joint == "lower_1_fan" for m in mimics)
 
 
+@pytest.mark.jit
 def test_every_kernel_is_compiled():
     plain = [
         name

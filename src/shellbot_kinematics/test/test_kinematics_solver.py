@@ -426,6 +426,7 @@ def test_six_fold_symmetry(solver, stand):
         )
 
 
+@pytest.mark.jit
 def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
     """A private copy of the package, without right to write beside it, is compiled into NUMBA_CACHE_DIR."""
     code = (
@@ -437,6 +438,7 @@ def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
     assert done.stdout.splitlines()[1].startswith(str(tmp_path)) and list(tmp_path.rglob("*.nbi"))
 
 
+@pytest.mark.jit
 def test_no_place_for_the_cache_is_a_warning_not_the_end(monkeypatch):
     caching = pytest.importorskip("numba.core.caching", reason="numba before 0.49 keeps it elsewhere")
     from shellbot_kinematics._jit import kernel
