@@ -16,7 +16,7 @@ from shellbot_control.controllers import (
     load_controllers,
     variants,
 )
-from shellbot_control.gain_forwarder import GainForwarder
+from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
 from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
 
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
@@ -215,3 +215,19 @@ def test_a_controller_that_limits_a_value_is_reported_and_not_asked_again():
     (notice,) = gains_forwarder.confirmed(name, gains, Gains(5.0))
     assert notice.level is Level.WARN and "applied Gains(p=5.0" in notice.text
     assert gains_forwarder.next_due(0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("listeners", "level"),
+    [
+        ((), Level.WARN),
+        (("/teleop_window",), Level.WARN),
+        (("/motor_driver_2",), Level.WARN),
+        (("/motor_driver",), Level.INFO),
+        (("/teleop_window", "/robot_2/motor_driver"), Level.INFO),
+    ],
+)
+def test_one_receiver_of_the_whole_page(listeners, level):
+    summary = receiver_summary("motor_driver", listeners)
+    assert summary.level is level
+    assert "motor_driver" in summary.text

@@ -208,3 +208,21 @@ class GainForwarder:
         if direct:
             return Notice("direct", Level.INFO, f"{len(direct)} of {total} joints tuned directly: {shorten(direct)}")
         return Notice("done", Level.INFO, f"{total} of {total} joints have the gains of the page")
+
+
+def receiver_summary(receiver: str, listeners: Iterable[str]) -> Notice:
+    """Return the state in one sentence where one node maps the whole page itself.
+
+    Parameters
+    ----------
+    receiver : str
+        Name of that node.
+    listeners : iterable of str
+        Names, with namespaces, of the nodes that hear the page.
+    """
+    if any(name.rsplit("/", 1)[-1] == receiver for name in listeners):
+        return Notice(
+            "receiver", Level.INFO, f"{receiver} hears the page and maps it; its diagnostics say what it made of it"
+        )
+    text = f"{receiver} does not listen to the page, so that changes have no effect: is it running?"
+    return Notice("receiver", Level.WARN, text)

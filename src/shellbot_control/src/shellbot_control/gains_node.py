@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Node ``gains``: one dynamic_reconfigure page for the PID gains of every controller joint."""
+"""Node ``gains``: one dynamic_reconfigure page for the gains of every joint, on controllers or on servos."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from dynamic_reconfigure.srv import Reconfigure
 
 from shellbot_control.cfg import GainsConfig
 from shellbot_control.errors import ConfigurationError
-from shellbot_control.gain_forwarder import GainForwarder
+from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
 from shellbot_control.gains import CONTROLLER, GainTable, controller_joints
 from shellbot_control.gains_conversions import gains_from_config, gains_to_config
 from shellbot_control.notices import Level, Notice
 
+CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
 LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
@@ -51,7 +52,7 @@ class GainsNode:
             now = time.monotonic()
             with self._changed:
                 summary = self._forwarder.summary(now)
-            self._publish_diagnostics(summary)
+            publish_summary(self._diagnostics, summary)
             # A controller that has just appeared or fallen silent gets a moment before it is talked about.
             if summary.text != self._said.text and (summary.level is Level.INFO or now - started > 3.0):
                 self._said = summary
@@ -121,12 +122,40 @@ class GainsNode:
         for notice in notices:
             LOG[notice.level]("gains: %s", notice.text)
 
-    def _publish_diagnostics(self, summary: Notice) -> None:
-        level = DiagnosticStatus.OK if summary.level is Level.INFO else DiagnosticStatus.WARN
-        status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id="shellbot")
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = rospy.Time.now()
-        self._diagnostics.publish(message)
+
+class GainsPageNode:
+    """The page alone, for a node that maps it itself: it hears the latched ``gains/parameter_updates``."""
+
+    def __init__(self, receiver: str) -> None:
+        self._receiver = receiver
+        self._said = ""
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._server = Server(GainsConfig, lambda page, _level: page)
+
+    def run(self) -> None:
+        """Report until shutdown, once per second of wall clock."""
+        started = time.monotonic()
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            summary = receiver_summary(self._receiver, self._listeners())
+            publish_summary(self._diagnostics, summary)
+            if summary.text != self._said and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
+                self._said = summary.text
+                LOG[summary.level]("gains: %s", summary.text)
+
+    def _listeners(self) -> Tuple[str, ...]:
+        """Return the names of the nodes that hear the page."""
+        # what get_num_connections counts, with names; an operator's window hears the page, too
+        return tuple(str(entry[1]) for entry in self._server.update_topic.impl.get_stats_info())
+
+
+def publish_summary(publisher: rospy.Publisher, summary: Notice) -> None:
+    """Publish a summary to /diagnostics."""
+    level = DiagnosticStatus.OK if summary.level is Level.INFO else DiagnosticStatus.WARN
+    status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id="shellbot")
+    message = DiagnosticArray(status=[status])
+    message.header.stamp = rospy.Time.now()
+    publisher.publish(message)
 
 
 def wait_for_controller_parameters() -> Dict[str, Any]:
@@ -164,7 +193,8 @@ def main() -> None:
         parameters = wait_for_controller_parameters()
         joints = controller_joints(parameters)
         seed_page(parameters)
-        GainsNode(joints).run()
+        receiver = str(rospy.get_param("~receiver", CONTROLLERS))
+        (GainsNode(joints) if receiver == CONTROLLERS else GainsPageNode(receiver)).run()
     except ConfigurationError as error:
         rospy.logfatal("gains: %s", error)
         raise SystemExit(1) from error
