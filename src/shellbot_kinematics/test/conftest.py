@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import shellbot_description
-from shellbot_kinematics import ShellbotModel, ShellbotSolver, _kernels
+from shellbot_kinematics import ShellbotModel, ShellbotSolver, _chain_kernels, _kernels
 
 _urdf = {}
 
@@ -57,11 +57,12 @@ def rng():
 def kernels(request, monkeypatch):
     """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
     if request.param == "interpreted":
-        plain = {name: item.py_func for name, item in vars(_kernels).items() if hasattr(item, "py_func")}
         # functions look their callees up in the module, so replacing the names there interprets the whole call tree
-        for name, function in plain.items():
-            assert isinstance(function, types.FunctionType)
-            monkeypatch.setattr(_kernels, name, function)
+        for module in (_kernels, _chain_kernels):
+            for name, item in list(vars(module).items()):
+                if hasattr(item, "py_func"):
+                    assert isinstance(item.py_func, types.FunctionType)
+                    monkeypatch.setattr(module, name, item.py_func)
     return request.param
 
 

@@ -42,9 +42,11 @@ def test_reads_kinds_limits_defaults_and_mimic():
 
 def test_chain_of_it():
     chain = SerialChain.from_urdf(robot(LINKS, TURN, SLIDE), "a", "c")
-    # a quarter turn about the joint's own x, then 0.1 along z: in base (yaw 90 deg) x is y, so z goes to... R = Rz(90)
-    # Rx(90)
-    np.testing.assert_allclose(chain.fk([np.pi / 2, 0.1])[:3, 3], [1 + 0.1, 0, 0], atol=1e-12)
+    assert chain.joint_names == ("turn",)  # the slide follows it: 0.5 - 2 turn, within 0 .. 0.1
+    np.testing.assert_allclose((chain.lower, chain.upper), ([0.2], [0.25]), atol=1e-15)
+    assert chain.velocity[0] == 0.5
+    # by hand: the base's yaw of 90 deg, a turn about its x, then 0.06 along z
+    np.testing.assert_allclose(chain.fk([0.22])[:3, 3], [1 + 0.06 * np.sin(0.22), 0, 0.06 * np.cos(0.22)], atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, List, Optional, Sequence
 
 import numpy as np
 
-from shellbot_kinematics import _kernels
+from shellbot_kinematics import _chain_kernels
 from shellbot_kinematics.dh import RowLike, as_row
-from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
-from shellbot_kinematics.joint import KINDS, REVOLUTE, Joint
+from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
+from shellbot_kinematics.joint import REVOLUTE, Joint
+from shellbot_kinematics.structure import JointStructure
 from shellbot_kinematics.urdf import load_urdf
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from shellbot_kinematics.compiled_chain import CompiledChain
 
-class SerialChain:
+
+class SerialChain(JointStructure):
     """Immutable chain of joints with forward kinematics and the geometric Jacobian.
 
     Parameters
@@ -44,24 +47,20 @@ class SerialChain:
     """
 
     def __init__(self, joints: Sequence[Joint], name: str = "chain", base: str = "base", tip: str = "tip") -> None:
-        self.joints: Tuple[Joint, ...] = tuple(joints)
-        self.name, self.base, self.tip = name, base, tip
-        if not self.joints:
+        joints = tuple(joints)
+        if not joints:
             raise InvalidChainError(f"chain '{name}' has no joints; give at least one")
-        names = [joint.name for joint in self.joints]
-        twice = sorted({n for n in names if names.count(n) > 1})
-        if twice:
-            raise InvalidChainError(f"chain '{name}' has several joints named '{twice[0]}'; names must differ")
-        moving = [joint for joint in self.joints if joint.moves]
-        self.n = len(moving)
-        self.joint_names: Tuple[str, ...] = tuple(joint.name for joint in moving)
-        self.lower = _frozen([joint.lower for joint in moving])
-        self.upper = _frozen([joint.upper for joint in moving])
-        self.velocity = _frozen([joint.velocity for joint in moving])
-        self._kind = np.array([KINDS.index(joint.kind) for joint in self.joints], dtype=np.int64)
-        turned = [_z_to(joint.axis) for joint in self.joints]  # the kernels move along and about z only
-        self._pre = _frozen([joint.origin @ A for joint, A in zip(self.joints, turned)])
-        self._post = _frozen([A.T @ joint.after for joint, A in zip(self.joints, turned)])
+        super().__init__(joints, range(-1, len(joints) - 1), f"chain '{name}'")
+        self.name, self.base, self.tip = name, base, tip
+        # before mimic joints and trees these were the chain; kept for the readers that know no others
+        packed = self.parameters()
+        self._kind, self._pre, self._post = packed.kind, packed.pre, packed.post
+
+    def compile(self) -> CompiledChain:
+        """Return this chain as generated, jitted kernels; the same object for the same chain."""
+        from shellbot_kinematics.compiled_chain import compile_chain  # noqa: PLC0415 - it imports this module
+
+        return compile_chain(self)
 
     @classmethod
     def from_dh(
@@ -132,44 +131,11 @@ class SerialChain:
         Column i of a revolute joint is (z_i x (p_tip - p_i), z_i), of a prismatic one (z_i, 0).
         """
         frames, axes = self._evaluate(q)
-        J = np.empty((6, self.n))  # noqa: N806
-        _kernels.chain_jacobian(self._kind, frames, axes, J)
+        p, path = self.parameters(), np.arange(len(self.joints))
+        C, J = np.empty((6, len(self.joints))), np.empty((6, self.n))  # noqa: N806
+        _chain_kernels.path_columns(p.kind, path, frames, axes, _chain_kernels.ALIGNED, C)
+        _chain_kernels.gather(path, p.kind, p.column, p.ratio, C, J)
         return J
-
-    def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
-        """Return whether every coordinate lies in its limits, widened by `tolerance` (rad or m)."""
-        values = self.check(q)
-        return bool(np.all(values >= self.lower - tolerance) and np.all(values <= self.upper + tolerance))
-
-    def check(self, q: ArrayLike) -> np.ndarray:
-        """Return q as a contiguous float array.
-
-        Raises
-        ------
-        ShapeError
-            If it is not n finite numbers.
-        """
-        try:
-            values = np.ascontiguousarray(q, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ShapeError(f"q of chain '{self.name}' is {q!r}; expected {self.n} numbers") from None
-        if values.shape != (self.n,):
-            raise ShapeError(
-                f"q of chain '{self.name}' has shape {values.shape}; expected ({self.n},): {self.joint_names}"
-            )
-        if not np.isfinite(values).all():
-            raise ShapeError(f"q of chain '{self.name}' is {values}; expected finite numbers")
-        return values
-
-    def _evaluate(self, q: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:
-        values = self.check(q)
-        frames, axes = np.empty((2, len(self.joints), 4, 4))
-        _kernels.chain_frames(self._pre, self._post, self._kind, values, frames, axes)
-        return frames, axes
-
-    def __len__(self) -> int:
-        """Return the number of joints, fixed ones included."""
-        return len(self.joints)
 
     def __eq__(self, other: object) -> bool:
         """Equal if all joints are."""
@@ -200,21 +166,3 @@ def _limits(joint: Joint) -> str:
     if joint.kind == REVOLUTE:
         return f"{math.degrees(joint.lower):.1f} .. {math.degrees(joint.upper):.1f} deg"
     return f"{1e3 * joint.lower:.1f} .. {1e3 * joint.upper:.1f} mm"
-
-
-def _frozen(values: object) -> np.ndarray:
-    array = np.array(values, dtype=np.float64)
-    array.setflags(write=False)
-    return array
-
-
-def _z_to(axis: np.ndarray) -> np.ndarray:
-    """Return a rotation (4, 4) whose third column is the axis; the identity for z."""
-    T = np.eye(4)  # noqa: N806
-    if axis[0] == 0.0 and axis[1] == 0.0 and axis[2] > 0.0:
-        return T
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = np.cross(helper, axis)
-    x /= np.linalg.norm(x)
-    T[:3, 0], T[:3, 1], T[:3, 2] = x, np.cross(axis, x), axis
-    return T

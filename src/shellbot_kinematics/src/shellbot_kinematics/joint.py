@@ -52,7 +52,8 @@ class Joint:
     parent, child : str
         Link names.
     mimic : Mimic or None
-        Kept as data. Chains treat the joint as independent; whoever commands the robot keeps the relation.
+        Followed by every chain or tree that holds the other joint, too; in one that does not, the joint has a
+        coordinate of its own.
 
     Raises
     ------
