@@ -1,30 +1,189 @@
 # SPDX-License-Identifier: MIT
-"""The decorator of every kernel: compiled on first call, cached on disk where a place for the cache can be written."""
+"""The decorator of every kernel: compiled on first call, cached on disk where a place for the cache can be written.
+
+numba takes a cached kernel for valid as long as the file it stands in has not changed; what it calls in other files
+may have. Here every source file has a cache folder of its own whose name is a digest of that file, of all files of
+this package that it imports, directly or not, and of the versions of Python and numba (numba itself tells CPUs apart).
+So kernels may live in as many files as is good for the reader.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
 import warnings
-from typing import Any, Callable
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, Optional, Set
 
 import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+_PACKAGE = __name__.rpartition(".")[0]
+_HERE = Path(__file__).resolve().parent
+_IMPORTS = re.compile(
+    rf"^\s*(?:from\s+{_PACKAGE}((?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+{_PACKAGE}((?:\.\w+)+))", re.M
+)
+_UNUSED_DAYS = 30.0  # a folder that no process has opened for so long belongs to an old version
+_lock = threading.RLock()
+_folders: Dict[str, Optional[Path]] = {}
+_warned: Set[str] = set()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` in nopython mode with a cache on disk, without fastmath (it removes NaN tests).
 
-    numba keeps the cache in NUMBA_CACHE_DIR if that is set, else in __pycache__ beside the source, else (read-only
-    installation) in the user's cache folder. If none of them can be written it refuses to start; then the kernel is
-    compiled anew in every process, with one warning, because a slow start is better than none.
+    The cache is kept in NUMBA_CACHE_DIR if that is set and writable, else in __pycache__ beside the source, else
+    (read-only installation) in the user's cache folder. If none of them can be written the kernel is compiled anew in
+    every process, with one warning, because a slow start is better than none.
     """
+    return _compiled(function, "never")
+
+
+def inline_kernel(function: Callable[..., Any]) -> Any:
+    """As `kernel`, but copied into its callers as source, which lets LLVM vectorise loops around it.
+
+    Only for short functions without branches: numba before 0.57 compiles nested inlining for minutes.
+    """
+    return _compiled(function, "always")
+
+
+def source_digest(path: Path) -> str:
+    """Return a digest of a kernel's source file, of those of the package that it needs, and of the versions used."""
+    digest = hashlib.blake2b(digest_size=8)
+    for text in (sys.version, numba.__version__, np.__version__):
+        digest.update(text.encode())
+    for needed in _needed(path):
+        digest.update(needed.name.encode())
+        digest.update(needed.read_bytes())
+    return digest.hexdigest()
+
+
+def cache_roots(source: Path, variable: str = "NUMBA_CACHE_DIR") -> Iterator[Path]:
+    """Yield the folders in which a cache may be kept, best first: the variable's, beside the source, the user's."""
+    named = os.environ.get(variable) or (config.CACHE_DIR if variable == "NUMBA_CACHE_DIR" else "")
+    if named:
+        yield Path(named)
+    if str(source):
+        yield source.parent / "__pycache__"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    yield Path(home) / _PACKAGE
+
+
+def writable(folder: Path) -> bool:
+    """Make the folder if it is missing and return whether a file can be written in it."""
     try:
-        return numba.njit(cache=True)(function)
-    except RuntimeError as error:
-        if "no locator" not in str(error):
-            raise
-        warnings.warn(
-            "numba finds no writable folder for its cache, so every start compiles for some seconds; "
-            "set NUMBA_CACHE_DIR to a writable folder",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return numba.njit(function)
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def warn_once(message: str) -> None:
+    """Warn of something that slows every start down, the first time only."""
+    if message not in _warned:
+        _warned.add(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
+
+
+def _compiled(function: Callable[..., Any], inline: str) -> Any:
+    if config.DISABLE_JIT:
+        return function
+    with _lock:
+        source = Path(function.__code__.co_filename)
+        folder = _folder(source)
+        before = config.CACHE_DIR
+        try:
+            if folder is not None:
+                config.CACHE_DIR = str(folder)
+                return numba.njit(cache=True, inline=inline)(function)
+        except RuntimeError as error:
+            if "no locator" not in str(error):
+                raise
+        finally:
+            config.CACHE_DIR = before
+    warn_once(
+        "no folder for the cache of compiled kernels can be written, so every start compiles for some seconds; "
+        "set NUMBA_CACHE_DIR to a writable folder"
+    )
+    return numba.njit(inline=inline)(function)
+
+
+def _folder(source: Path) -> Optional[Path]:
+    key = f"{source}|{os.environ.get('NUMBA_CACHE_DIR', '')}|{config.CACHE_DIR}"
+    if key not in _folders:
+        _folders[key] = None
+        if source.is_file():
+            name = f"{source.stem}-{source_digest(source)}"
+            found = next((root / name for root in cache_roots(source) if writable(root / name)), None)
+            _folders[key] = found
+            if found is not None:
+                _touch_and_prune(found, source.stem)
+    return _folders[key]
+
+
+def _touch_and_prune(folder: Path, stem: str) -> None:
+    """Mark the folder as used and remove those of earlier versions of the same source, long unused."""
+    try:
+        os.utime(folder)
+        oldest = time.time() - _UNUSED_DAYS * 86400.0
+        for other in folder.parent.glob(f"{stem}-" + "[0-9a-f]" * 16):
+            if other.stat().st_mtime < oldest:
+                for inner in sorted(other.rglob("*"), reverse=True):
+                    inner.rmdir() if inner.is_dir() else inner.unlink()
+                other.rmdir()
+    except OSError:
+        pass  # another process was faster, or the folder is shared; nothing depends on it
+
+
+def _needed(path: Path) -> Iterator[Path]:
+    """Yield the file and, once each and in a fixed order, the files of this package that it imports."""
+    todo, seen = [path], {path}
+    while todo:
+        current = todo.pop()
+        yield current
+        for match in _IMPORTS.finditer(current.read_text(encoding="utf-8")):
+            inside, names, whole = match.groups()
+            base = _HERE.joinpath(*(inside or whole or "").split(".")[1:])
+            found = [base.with_suffix(".py"), base / "__init__.py"] if base != _HERE else []
+            found += [base / f"{name}.py" for name in re.findall(r"\w+", names or "")]
+            for file in found:
+                if file not in seen and file.is_file():
+                    seen.add(file)
+                    todo.append(file)
+
+
+@intrinsic
+def _stack_pointer(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - numba's signature
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    signature = types.CPointer(types.float64)(count)
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        size = context.get_constant(types.intp, count.literal_value)
+        return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=size)
+
+    return signature, generate
+
+
+if config.DISABLE_JIT:
+
+    def stack_pointer(count: int) -> int:
+        """Return the count; see `stack_array`."""
+        return count
+
+    def stack_array(pointer: int, shape: int) -> np.ndarray:
+        """Return an array of floats."""
+        return np.empty(shape)
+
+else:
+    stack_pointer = _stack_pointer  # a place for `count` (literal) floats, gone when the calling kernel returns
+    stack_array = numba.carray  # stack_array(stack_pointer(n), n): work memory without allocation
