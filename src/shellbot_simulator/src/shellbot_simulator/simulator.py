@@ -62,7 +62,10 @@ class Simulator:
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
         self._renderer: Optional[RenderProcess] = None
+        self._damping = self.model.dof_damping[self._v_index].copy()
         self._ticks = 0
+        self._substeps = 0  # physics steps since the last whole tick; `step_torque` only
+        self._is_torque_driven = False
         self._command = np.zeros(self.joint_count)
         self.reset()
 
@@ -84,7 +87,7 @@ class Simulator:
     @property
     def time(self) -> float:
         """Simulated time since the reset, s."""
-        return self._ticks * TICK
+        return self._ticks * TICK + self._substeps * self.config.timestep
 
     @property
     def tick_count(self) -> int:
@@ -127,7 +130,8 @@ class Simulator:
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._q_index] = start
         self._place_base(yaw)
-        self._ticks = 0
+        self._ticks = self._substeps = 0
+        self._leave_torque_mode()
         self._command = start
         self._servos.reset()
         self._pushes.clear()
@@ -177,6 +181,7 @@ class Simulator:
         SimulationDivergedError
             If the physics state became invalid; call `reset`.
         """
+        self._leave_torque_mode()
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
@@ -193,6 +198,53 @@ class Simulator:
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
+
+    def step_torque(self, torque: np.ndarray, damping_share: Optional[np.ndarray] = None) -> None:
+        """Advance by one physics step with torques from outside: rigid bodies only, no servo of this simulator acts.
+
+        Parameters
+        ----------
+        torque : (n,) array
+            N m at each joint, without the joints' own damping (the servos' torque-speed line), which stays here because
+            it must be integrated implicitly; not limited.
+        damping_share : (n,) array, optional
+            How much of that damping acts, 0 to 1: an unpowered servo turns more easily.
+
+        Raises
+        ------
+        CommandError
+            For a wrong length or a value that is not finite; nothing moves.
+        SimulationDivergedError
+            If the physics state became invalid; call `reset`.
+        """
+        self.data.ctrl[:] = checked_positions(torque, self.joint_names)
+        if not self._is_torque_driven:
+            self.model.actuator_gainprm[:, 0] = 1.0
+            self.model.actuator_biasprm[:, :3] = 0.0
+            self.model.actuator_forcelimited[:] = 0
+            self._is_torque_driven = True
+        share = 1.0 if damping_share is None else damping_share
+        self.model.dof_damping[self._v_index] = self._damping * share
+        if self._substeps == 0:
+            self._pushes.apply(self.data, self.time)
+        mujoco.mj_step2(self.model, self.data)
+        self._substeps += 1
+        if self._substeps == self.config.steps_per_tick:
+            self._contacts = self._ground.read(self.data)
+            self._imu.read(self.data)
+            self._ticks, self._substeps = self._ticks + 1, 0
+            self._check_state()
+        mujoco.mj_step1(self.model, self.data)
+
+    @property
+    def joint_position(self) -> np.ndarray:
+        """Joint angles now, rad, shape (n,)."""
+        return self.data.qpos[self._q_index]
+
+    @property
+    def joint_velocity(self) -> np.ndarray:
+        """Joint speeds now, rad/s, shape (n,)."""
+        return self.data.qvel[self._v_index]
 
     def state(self) -> SimState:
         """Return a snapshot of the present tick."""
@@ -294,6 +346,13 @@ class Simulator:
         data.qpos[:_BASE_Q] = (0.0, 0.0, 0.0, math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0))
         mujoco.mj_kinematics(self.model, data)
         data.qpos[2] -= self._ground.lowest_height(data)
+
+    def _leave_torque_mode(self) -> None:
+        """Give the joints back to this simulator's servos."""
+        if self._is_torque_driven:
+            self._is_torque_driven, self._substeps = False, 0
+            self.model.actuator_forcelimited[:] = 1
+            self.model.dof_damping[self._v_index] = self._damping
 
     def _write_servos(self, bias: np.ndarray) -> None:
         coefficients = self._servos.coefficients()  # (n, 2): p, d

@@ -201,7 +201,7 @@ def _apply(servo: EmulatedServo, fault: Fault, begins: bool, time: float) -> Non
     if fault.kind == "dead":
         servo.is_dead = begins
     elif fault.kind == "voltage":
-        servo.voltage = fault.amount if begins else 12.0
+        servo.sag = fault.amount if begins else None
     elif not begins:
         return
     elif fault.kind == "reboot":

@@ -46,6 +46,11 @@ class ControlTable:
             return b""
         return bytes(self._bytes[address : address + count])
 
+    @property
+    def image(self) -> bytearray:
+        """All bytes; to look at only."""
+        return self._bytes
+
     def check(self, address: int, data: bytes) -> ErrorFlags:
         """Return why a WRITE would be refused; ``ErrorFlags.NONE`` if it would not."""
         if not data or address + len(data) > TABLE_SIZE:

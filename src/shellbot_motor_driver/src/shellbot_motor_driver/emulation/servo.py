@@ -98,7 +98,8 @@ class EmulatedServo:
         self.table = ControlTable(model)
         self.motor = Motor(self.table, parameters or motor_parameters(model), position * RAD_PER_STEP)
         self.behaviour = behaviour
-        self.voltage = 12.0
+        self.sag: Optional[float] = None  # V that a fault puts in the supply's place
+        self._supply = 12.0
         self.deaf_until = -1.0
         self.is_dead = False
         self.alarms = ErrorFlags.NONE
@@ -111,6 +112,15 @@ class EmulatedServo:
     def servo_id(self) -> int:
         """Its present ID."""
         return self.table["id"]
+
+    @property
+    def voltage(self) -> float:
+        """Voltage at this servo, V; setting it sets the supply, in whose place a fault may put another."""
+        return self._supply if self.sag is None else self.sag
+
+    @voltage.setter
+    def voltage(self, volts: float) -> None:
+        self._supply = volts
 
     def hears(self, baud: float, time: float) -> bool:
         """Return whether a packet that started at ``time`` is understood."""

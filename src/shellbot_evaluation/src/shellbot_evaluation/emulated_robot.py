@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""The robot through bytes: rigid bodies of the simulator, driven by the torque of an emulated servo chain."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any, List, Optional
+
+import numpy as np
+
+from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array
+from shellbot_motor_driver.emulation import (
+    Battery,
+    CoupledChain,
+    Fault,
+    FaultInjector,
+    MotorBank,
+    ServoBehaviour,
+    World,
+    shellbot_servos,
+)
+from shellbot_motor_driver.errors import MotorDriverError
+from shellbot_motor_driver.registers import RAD_PER_STEP
+from shellbot_motor_driver.servo_map import ServoMap
+from shellbot_simulator.config import load_config
+from shellbot_simulator.errors import SimulatorError
+from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.state import SimState
+
+from .errors import DefinitionError
+
+COASTING = 0.1  # share of the damping that is left of a servo without torque, as in the servos' own motors
+VARIANTS = ("walker", "full")
+
+
+@dataclass(frozen=True)
+class EmulatedRobotConfig:
+    """What an emulated robot is built from.
+
+    Parameters
+    ----------
+    variant : str
+        walker (19 servos, 24 joints) or full (31, 36).
+    seed : int or None
+        Of the start's deviations, the IMU's noise, the servos' interrupts and the faults' chances; None: no noise.
+    friction : float
+        Sliding friction of every contact.
+    timestep : float
+        Of the physics, s; the servos' control loop takes the same steps (of a real one: 1 ms).
+    self_collision : bool
+        Whether the robot's parts collide with each other.
+    return_delay : int
+        Return delay of the servos as they come out of the box, units of 2 us.
+    charge : float
+        Of the battery, 0 to 1; 0.78 rests at the servos' nominal 12 V.
+    pose : str
+        Named pose at the start.
+    """
+
+    variant: str = "walker"
+    seed: Optional[int] = 0
+    friction: float = 0.8
+    timestep: float = 0.002
+    self_collision: bool = True
+    return_delay: int = 0
+    charge: float = 0.78
+    pose: str = "spawn"
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise DefinitionError(f"variant is {self.variant!r}; servos are emulated for {' and '.join(VARIANTS)}")
+        if self.seed is not None and self.seed < 0:
+            raise DefinitionError(f"seed is {self.seed}; give 0 or more, or None for no noise")
+        if not (math.isfinite(self.friction) and self.friction > 0.0):
+            raise DefinitionError(f"friction is {self.friction}; it must be a finite number greater than zero")
+        if not 0.0 <= self.charge <= 1.0:
+            raise DefinitionError(f"charge is {self.charge}; give a share from 0 to 1")
+
+    @property
+    def physical_variant(self) -> str:
+        """Variant of the rigid bodies: the servos of `full` drive the joints of `simulation`."""
+        return "simulation" if self.variant == "full" else self.variant
+
+    def replace(self, **changes: Any) -> EmulatedRobotConfig:
+        """Return a copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+class EmulatedRobot(World):
+    """Simulator, servos, battery and the line to them, on one clock.
+
+    The clock is the chain's: whoever advances the chain (a `VirtualPort` in virtual time, a `PtyServer` in real time)
+    moves the physics, too. In each step the motors compute their torques from their registers and from where the horns
+    really are, the simulator moves the bodies, and the battery sags under what the motors draw.
+
+    Parameters
+    ----------
+    config : EmulatedRobotConfig, optional
+        What to build.
+    faults : FaultInjector, optional
+        What goes wrong when.
+    **changes
+        Fields of the configuration to set.
+
+    Attributes
+    ----------
+    simulator : Simulator
+        The rigid bodies: ground truth, pushes, friction.
+    chain : CoupledChain
+        What a port connects to.
+    servo_map : ServoMap
+        Which servo turns which joint, and how.
+    battery : Battery
+        The supply.
+    lost_time : float
+        s that physics has skipped because this machine was too slow for real time (`catch_up`).
+    """
+
+    def __init__(
+        self, config: Optional[EmulatedRobotConfig] = None, faults: Optional[FaultInjector] = None, **changes: Any
+    ) -> None:
+        self.config = (config or EmulatedRobotConfig()).replace(**changes)
+        try:
+            physics = load_config().replace(
+                friction=self.config.friction,
+                timestep=self.config.timestep,
+                self_collision=self.config.self_collision,
+            )
+            self.simulator = Simulator(expand(self.config.physical_variant), physics)
+            self.servo_map = ServoMap.load(self.config.variant)
+            start = named_pose_array(self.config.pose, self.config.physical_variant)
+        except (DescriptionError, SimulatorError, MotorDriverError) as error:
+            raise DefinitionError(str(error)) from error
+        behaviour = ServoBehaviour(interrupts=self.config.seed is not None)
+        servos = shellbot_servos(self.config.variant, self.config.return_delay, behaviour, self.config.seed or 0)
+        entries = self.servo_map.entries
+        self._zero = np.array([entry.zero for entry in entries]) * RAD_PER_STEP
+        self._gear = np.array([entry.sign * entry.gear for entry in entries])
+        self._joints = _joints_of_servos(self.servo_map)
+        # each joint that a servo turns gets an equal share of its torque
+        self._spread = (self._joints.T / self._joints.sum(axis=1)) * self._gear  # (n joints, n servos)
+        self._mean = self._joints / self._joints.sum(axis=1, keepdims=True)  # (n servos, n joints)
+        self.battery = Battery(self.config.charge)
+        self.simulator.reset(start, seed=self.config.seed)
+        self.bank = MotorBank(servos)
+        self.chain = CoupledChain(servos, self, faults=faults if faults is not None else FaultInjector())
+        self._steps = 0
+        self.lost_time = 0.0
+        self._place_horns()
+        for servo in servos:
+            servo.table.power_on(servo.motor.steps)
+            servo.table["cw_compliance_slope"] = servo.table["ccw_compliance_slope"] = _WALKING_SLOPE
+            servo.motor.restart()
+
+    @property
+    def next_time(self) -> float:
+        """When the next physics step is due, s of the chain's time."""
+        return (self._steps + 1) * self.config.timestep + self.lost_time
+
+    @property
+    def joint_names(self) -> List[str]:
+        """Order of the joint arrays."""
+        return list(driven_joint_names(self.config.physical_variant))
+
+    def step(self) -> None:
+        """Do one physics step: torques of the motors, motion of the bodies, sag of the battery."""
+        q, dq = self.simulator.joint_position, self.simulator.joint_velocity
+        horn, speed = self._zero + self._gear * (self._mean @ q), self._gear * (self._mean @ dq)
+        torque = self.bank.step(horn, speed, self.config.timestep)
+        damping = np.where(self.bank.is_on, 1.0, COASTING)
+        self.simulator.step_torque(self._spread @ torque, damping @ self._joints)
+        self.chain.set_supply(self.battery.drain(self.bank.current(), self.config.timestep))
+        self._steps += 1
+
+    def catch_up(self, time: float, longest: float) -> float:
+        """Skip what physics is behind ``time`` by more than ``longest``; return the s skipped.
+
+        In real time, a machine that stood still for a second must not then run a second of physics at once, during
+        which nobody answers the bus.
+        """
+        behind = time - self.next_time - longest
+        if behind <= 0.0:
+            return 0.0
+        self.lost_time += behind
+        return behind
+
+    def add_faults(self, faults: List[Fault]) -> None:
+        """Add faults whose times count from now."""
+        now = self.chain.time
+        for fault in faults:
+            self.chain.faults.add(dataclasses.replace(fault, start=fault.start + now, stop=fault.stop + now))
+
+    def state(self) -> SimState:
+        """Return the true state of the bodies."""
+        return self.simulator.state()
+
+    def close(self) -> None:
+        """End the renderer, if there is one."""
+        self.simulator.close()
+
+    def _place_horns(self) -> None:
+        horn = self._zero + self._gear * (self._mean @ self.simulator.joint_position)
+        for servo, position in zip(self.chain.servos, horn):
+            servo.motor.set_external(float(position), 0.0)
+
+
+_WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
+
+
+def _joints_of_servos(servo_map: ServoMap) -> np.ndarray:
+    """Return which joints each servo turns, (n servos, n joints) of 0 and 1."""
+    servo_of_joint = servo_map.expand(np.arange(len(servo_map.entries)))
+    return (servo_of_joint[None, :] == np.arange(len(servo_map.entries))[:, None]).astype(np.float64)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Rigid bodies only: torques from outside move the joints, and the simulator's own servos come back afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shellbot_description import expand, named_pose_array
+from shellbot_simulator.config import TICK
+from shellbot_simulator.errors import CommandError
+from shellbot_simulator.simulator import Simulator
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    simulator = Simulator(expand("walker"))
+    yield simulator
+    simulator.close()
+
+
+def test_the_same_law_from_outside_gives_the_same_motion(simulator):
+    target = named_pose_array("stand", "walker")
+    simulator.reset()
+    simulator.command(target)
+    for _ in range(50):
+        simulator.step_tick()
+    inside = simulator.state()
+    simulator.reset()
+    stiffness = np.array([simulator.gains(name).p for name in simulator.joint_names])
+    limit = np.abs(simulator.model.actuator_forcerange[:, 1])
+    for _ in range(50 * simulator.config.steps_per_tick):
+        simulator.step_torque(np.clip(stiffness * (target - simulator.joint_position), -limit, limit))
+    outside = simulator.state()
+    assert outside.tick == inside.tick == 50 and outside.time == pytest.approx(50 * TICK)
+    np.testing.assert_allclose(outside.q, inside.q, atol=1e-9)
+    np.testing.assert_allclose(outside.p_world_base, inside.p_world_base, atol=1e-9)
+    np.testing.assert_allclose(outside.imu.specific_force, inside.imu.specific_force, atol=1e-6)
+    assert (outside.contacts.foot_contact == inside.contacts.foot_contact).all()
+
+
+def test_time_counts_physics_steps(simulator):
+    simulator.reset()
+    for _ in range(7):
+        simulator.step_torque(np.zeros(simulator.joint_count))
+    assert simulator.time == pytest.approx(7 * simulator.config.timestep) and simulator.tick_count == 1
+
+
+def test_torque_is_not_limited_by_the_simulator(simulator):
+    simulator.reset()
+    torque = np.zeros(simulator.joint_count)
+    torque[1] = 3.0
+    simulator.step_torque(torque)
+    assert simulator.state().effort[1] == pytest.approx(3.0)
+
+
+def test_less_damping_turns_more_easily(simulator):
+    def turned(share):
+        simulator.reset()
+        torque = np.zeros(simulator.joint_count)
+        torque[1] = 0.3
+        for _ in range(10):
+            simulator.step_torque(torque, np.full(simulator.joint_count, share))
+        return simulator.joint_velocity[1]
+
+    assert turned(0.1) > 1.3 * turned(1.0) > 0.0
+
+
+def test_a_bad_torque_is_refused_and_nothing_moves(simulator):
+    simulator.reset()
+    before = simulator.time
+    for bad in (np.zeros(3), np.full(simulator.joint_count, np.nan)):
+        with pytest.raises(CommandError):
+            simulator.step_torque(bad)
+    assert simulator.time == before
+
+
+def test_the_own_servos_come_back(simulator):
+    target = named_pose_array("stand", "walker")
+
+    def settle():
+        simulator.reset()
+        simulator.command(target)
+        for _ in range(30):
+            simulator.step_tick()
+        return simulator.state().q
+
+    fresh = settle()
+    for _ in range(3):
+        simulator.step_torque(np.full(simulator.joint_count, 0.2), np.full(simulator.joint_count, 0.1))
+    np.testing.assert_array_equal(settle(), fresh)
