@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, List, Optional, Sequence
+from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from shellbot_kinematics import _chain_kernels
-from shellbot_kinematics.dh import RowLike, as_row
+from shellbot_kinematics.dh import DHRow, RowLike, as_row, check_convention
+from shellbot_kinematics.dh import table as table_lines
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
 from shellbot_kinematics.joint import REVOLUTE, Joint
+from shellbot_kinematics.rotations import rpy_from_rotation
 from shellbot_kinematics.structure import JointStructure
 from shellbot_kinematics.urdf import load_urdf
 
@@ -46,6 +48,10 @@ class SerialChain(JointStructure):
         If there are no joints, or two have the same name.
     """
 
+    # the Denavit-Hartenberg table that the chain came from, if it did
+    rows: Tuple[DHRow, ...] = ()
+    convention: str = ""
+
     def __init__(self, joints: Sequence[Joint], name: str = "chain", base: str = "base", tip: str = "tip") -> None:
         joints = tuple(joints)
         if not joints:
@@ -64,9 +70,13 @@ class SerialChain(JointStructure):
 
     @classmethod
     def from_dh(
-        cls, rows: Sequence[RowLike], names: Optional[Sequence[str]] = None, name: str = "chain"
+        cls,
+        rows: Sequence[RowLike],
+        names: Optional[Sequence[str]] = None,
+        name: str = "chain",
+        convention: str = "standard",
     ) -> SerialChain:
-        """Build a chain from rows of the standard Denavit-Hartenberg convention, T = Rz(theta) Tz(d) Tx(a) Rx(alpha).
+        """Build a chain from the rows of a Denavit-Hartenberg table.
 
         Parameters
         ----------
@@ -74,22 +84,37 @@ class SerialChain(JointStructure):
             DHRow, mapping, or (alpha, a, theta, d[, kind[, name]]); rad and m; kind "revolute" (default), "prismatic"
             or "fixed".
         names : sequence of str, optional
-            One per row; default: the row's own name, else joint_1, joint_2, ...
+            One per row; default: the row's own name, else joint_0, joint_1, ...
         name : str
             Of the chain.
+        convention : str
+            "standard": T = Rz(theta) Tz(d) Tx(a) Rx(alpha); "modified" (Craig): T = Rx(alpha) Tx(a) Rz(theta) Tz(d).
 
         Raises
         ------
         InvalidChainError
             Naming the row that cannot be used.
         """
-        if names is not None and len(names) != len(rows):
+        check_convention(convention)
+        try:
+            table = [as_row(row, i) for i, row in enumerate(rows)]
+        except TypeError:
+            raise InvalidChainError(f"rows of chain '{name}' are {rows!r}; expected a sequence of rows") from None
+        if isinstance(names, str):
+            raise InvalidChainError(f"names of chain '{name}' is the text '{names}'; expected one name per row")
+        if names is not None and len(names) != len(table):
             raise InvalidChainError(
-                f"chain '{name}' has {len(rows)} rows and {len(names)} names; give one name per row"
+                f"chain '{name}' has {len(table)} rows and {len(names)} names; give one name per row"
             )
-        table = [as_row(row, i) for i, row in enumerate(rows)]
         given = [f"joint_{i}" for i in range(len(table))] if names is None else list(names)
-        return cls([row.joint(label) for row, label in zip(table, given)], name=name)
+        chain = cls([row.joint(label, convention) for row, label in zip(table, given)], name=name)
+        chain._note_table(table, convention)
+        return chain
+
+    def _note_table(self, rows: Sequence[DHRow], convention: str) -> None:
+        """Keep the rows that the chain was built from, for printing."""
+        object.__setattr__(self, "rows", tuple(rows))
+        object.__setattr__(self, "convention", convention)
 
     @classmethod
     def from_urdf(cls, text: str, base: str, tip: str) -> SerialChain:
@@ -146,14 +171,24 @@ class SerialChain(JointStructure):
         return hash(self.joints)
 
     def __str__(self) -> str:
-        """Return a table: one line per joint, lengths in mm and angles in degrees."""
+        """Return a table: one line per joint, lengths in mm and angles in degrees; the DH table if it came from one."""
         lines: List[str] = [f"{self.name}: {self.base} -> {self.tip}, {self.n} coordinates"]
-        lines.append(f"{'joint':<22}{'kind':<11}{'x mm':>10}{'y mm':>10}{'z mm':>10}   {'axis':<21}{'limits':<24}")
+        if self.rows:
+            lines[0] += f", Denavit-Hartenberg ({self.convention})"
+            names, limits = [joint.name for joint in self.joints], [_limits(joint) for joint in self.joints]
+            lines.extend(table_lines(self.rows, names, limits))
+            return "\n".join(line.rstrip() for line in lines)
+        lines.append(
+            f"{'joint':<22}{'kind':<11}{'x mm':>10}{'y mm':>10}{'z mm':>10}"
+            f"{'R deg':>9}{'P deg':>9}{'Y deg':>9}   {'axis':<21}{'limits':<24}"
+        )
         for joint in self.joints:
             x, y, z = 1e3 * joint.origin[:3, 3]
+            roll, pitch, yaw = np.degrees(rpy_from_rotation(joint.origin[:3, :3])) + 0.0
             axis = "" if not joint.moves else "({:.2f} {:.2f} {:.2f})".format(*joint.axis)
             lines.append(
-                f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}   {axis:<21}{_limits(joint):<24}"
+                f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}"
+                f"{roll:>9.2f}{pitch:>9.2f}{yaw:>9.2f}   {axis:<21}{_limits(joint):<24}"
             )
         return "\n".join(line.rstrip() for line in lines)
 
@@ -161,6 +196,8 @@ class SerialChain(JointStructure):
 def _limits(joint: Joint) -> str:
     if not joint.moves:
         return ""
+    if joint.mimic is not None:
+        return f"{joint.mimic.ratio:g} * {joint.mimic.joint} {joint.mimic.offset:+g}"
     if math.isinf(joint.lower) and math.isinf(joint.upper):
         return "free"
     if joint.kind == REVOLUTE:

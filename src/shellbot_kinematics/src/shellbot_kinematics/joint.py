@@ -13,15 +13,36 @@ from shellbot_kinematics.errors import InvalidChainError
 
 REVOLUTE, PRISMATIC, FIXED = "revolute", "prismatic", "fixed"
 KINDS: Tuple[str, ...] = (REVOLUTE, PRISMATIC, FIXED)
+# m, and plain ratio; no robot is larger, and products of such numbers stay finite
+LARGEST_LENGTH = 1e6
 
 
 @dataclass(frozen=True)
 class Mimic:
-    """The joint follows another: q = ratio * q_other + offset (rad or m)."""
+    """The joint follows another: q = ratio * q_other + offset (rad or m).
+
+    Raises
+    ------
+    InvalidChainError
+        If the other joint has no name, or a number is not finite or beyond 1e6.
+    """
 
     joint: str
     ratio: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if not isinstance(self.joint, str) or not self.joint:
+            raise InvalidChainError(f"a mimic names joint {self.joint!r}; expected the name of the joint to follow")
+        for name in ("ratio", "offset"):
+            value = _float(getattr(self, name), f"{name} of the mimic of '{self.joint}'")
+            if not abs(value) <= LARGEST_LENGTH:
+                raise InvalidChainError(
+                    f"{name} of the mimic of '{self.joint}' is {value}; expected a finite number within "
+                    f"+-{LARGEST_LENGTH:g}"
+                )
+            object.__setattr__(self, name, value)
 
 
 def _identity() -> np.ndarray:
@@ -58,7 +79,8 @@ class Joint:
     Raises
     ------
     InvalidChainError
-        On an unknown kind, a transform that is not rigid, an axis of length zero, or reversed limits.
+        On an empty name, an unknown kind, a transform that is not rigid or farther than 1e6 m, an axis of length zero,
+        reversed limits, or a negative speed or effort.
     """
 
     name: str
@@ -76,18 +98,18 @@ class Joint:
 
     def __post_init__(self) -> None:
         """Check the values and freeze the arrays."""
-        if self.kind not in KINDS:
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidChainError(f"a joint is named {self.name!r}; expected a name of one character or more")
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise InvalidChainError(f"joint '{self.name}' is of kind '{self.kind}'; expected one of {', '.join(KINDS)}")
+        if self.mimic is not None and not isinstance(self.mimic, Mimic):
+            raise InvalidChainError(f"mimic of joint '{self.name}' is {self.mimic!r}; expected a Mimic or None")
         object.__setattr__(self, "origin", _rigid(self.origin, f"origin of joint '{self.name}'"))
         object.__setattr__(self, "after", _rigid(self.after, f"after of joint '{self.name}'"))
-        axis = np.array(self.axis, dtype=np.float64)
-        length = float(np.linalg.norm(axis)) if axis.shape == (3,) else math.nan
-        if not (math.isfinite(length) and length > 1e-9):
-            raise InvalidChainError(f"axis of joint '{self.name}' is {self.axis}; expected three numbers, not all zero")
-        axis /= length
-        axis.setflags(write=False)
-        object.__setattr__(self, "axis", axis)
-        if not self.lower <= self.upper:  # also false for NaN
+        object.__setattr__(self, "axis", _unit(self.axis, f"axis of joint '{self.name}'"))
+        for name in ("lower", "upper", "velocity", "effort"):
+            object.__setattr__(self, name, _float(getattr(self, name), f"{name} of joint '{self.name}'"))
+        if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:  # also for NaN
             raise InvalidChainError(
                 f"limits of joint '{self.name}' are {self.lower} .. {self.upper}; expected lower <= upper (rad or m)"
             )
@@ -97,7 +119,7 @@ class Joint:
 
     @property
     def moves(self) -> bool:
-        """Whether the joint has a coordinate of its own."""
+        """Whether the joint moves; one that mimics another does, too."""
         return self.kind != FIXED
 
     def __eq__(self, other: object) -> bool:
@@ -116,12 +138,41 @@ class Joint:
         return (self.name, self.kind, self.parent, self.child, self.mimic, *limits, *arrays)
 
 
+def _float(value: object, what: str) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidChainError(f"{what} is {value!r}; expected a number") from None
+
+
+def _array(value: object, shape: Tuple[int, ...], expected: str, what: str) -> np.ndarray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidChainError(f"{what} is {value!r}; expected {expected}") from None
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InvalidChainError(f"{what} is {value} of shape {array.shape}; expected {expected}")
+    return array
+
+
+def _unit(value: object, what: str) -> np.ndarray:
+    axis = _array(value, (3,), "three finite numbers, not all zero", what)
+    largest = float(np.abs(axis).max())
+    if not 1e-9 < largest < 1e9:
+        raise InvalidChainError(f"{what} is {value}; expected three numbers, not all zero, each within 1e9")
+    axis = axis / np.linalg.norm(axis)
+    axis.setflags(write=False)
+    return axis
+
+
 def _rigid(value: object, what: str) -> np.ndarray:
-    T = np.array(value, dtype=np.float64)  # noqa: N806 - a pose
-    if T.shape != (4, 4) or not np.isfinite(T).all():
-        raise InvalidChainError(f"{what} must be a finite (4, 4) transform; its shape is {T.shape}")
+    T = _array(value, (4, 4), "a finite rigid (4, 4) transform", what)  # noqa: N806 - a pose
     R = T[:3, :3]  # noqa: N806
-    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or not np.array_equal(T[3], [0, 0, 0, 1]):
-        raise InvalidChainError(f"{what} is not a rigid transform: rotation must be orthogonal, last row 0 0 0 1")
+    if np.abs(R).max() > 1.001 or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        raise InvalidChainError(f"{what} is not a rigid transform: its rotation must be orthogonal with determinant 1")
+    if not np.array_equal(T[3], [0, 0, 0, 1]):
+        raise InvalidChainError(f"{what} is not a rigid transform: its last row is {T[3]}; expected 0 0 0 1")
+    if np.abs(T[:3, 3]).max() > LARGEST_LENGTH:
+        raise InvalidChainError(f"{what} lies at {T[:3, 3]}; expected within +-{LARGEST_LENGTH:g} m")
     T.setflags(write=False)
     return T
