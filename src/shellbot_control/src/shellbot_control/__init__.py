@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Joint space, common to all backends: gains, limits, watchdog, the backend contract and its perfect mock."""
 
+from shellbot_control.arrival import ArrivalStatus, arrival_status
 from shellbot_control.backend import JointSample, RobotBackend
 from shellbot_control.backend_contract import CHECKS, BackendUnderTest, ContractViolation, check_backend
 from shellbot_control.command_filter import CommandFilter, FilteredCommand
@@ -21,6 +22,7 @@ __all__ = [
     "GAP",
     "JOINT_CLASSES",
     "TICK",
+    "ArrivalStatus",
     "BackendUnderTest",
     "CommandFilter",
     "CommandFilterParameters",
@@ -39,6 +41,7 @@ __all__ = [
     "RobotBackend",
     "TargetsError",
     "Watchdog",
+    "arrival_status",
     "check_backend",
     "clamp_targets",
     "controller_joints",
