@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class MotorDriverError(Exception):
     """Base of all errors of shellbot_motor_driver."""
@@ -54,3 +56,23 @@ class EmulationError(MotorDriverError, ValueError):
 
 class ToolError(MotorDriverError):
     """A tool refuses: the message says why and what to do."""
+
+
+class DriverConfigError(MotorDriverError, ValueError):
+    """A parameter of the motor driver that cannot be used."""
+
+
+class StartError(MotorDriverError):
+    """The driver does not start: who answered, who did not, what to do; nothing has moved.
+
+    Attributes
+    ----------
+    report : shellbot_motor_driver.driver_state.StartReport or None
+        What was found until then.
+    """
+
+    report: Any = None
+
+
+class BusProcessError(MotorDriverError):
+    """The bus process does not start, or does not answer."""

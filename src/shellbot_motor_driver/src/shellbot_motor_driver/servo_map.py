@@ -261,12 +261,17 @@ class ServoMap:
         return ends
 
 
-def config_file() -> Path:
-    """Return the package's servo map: beside the sources, or where catkin installed it."""
-    beside = Path(__file__).resolve().parents[2] / "config" / "servos.yaml"
-    if beside.is_file():
+def config_folder() -> Path:
+    """Return the package's folder of parameters: beside the sources, or where catkin installed it."""
+    beside = Path(__file__).resolve().parents[2] / "config"
+    if (beside / "servos.yaml").is_file():
         return beside
-    return Path(__file__).resolve().parents[4] / "share" / "shellbot_motor_driver" / "config" / "servos.yaml"
+    return Path(__file__).resolve().parents[4] / "share" / "shellbot_motor_driver" / "config"
+
+
+def config_file() -> Path:
+    """Return the package's servo map."""
+    return config_folder() / "servos.yaml"
 
 
 def _motors(variant: str) -> Tuple[str, ...]:

@@ -176,7 +176,7 @@ class MotorBank:
         return u * self._stall * (self._voltage / _NOMINAL_VOLTAGE)
 
     def current(self) -> float:
-        """Return what all servos draw together, A: the share of time that the bridge is on times the motor's current."""
+        """Return what all servos draw together, A: the share of time that the bridge is on, times the motor's."""
         motor = self.output * self._voltage / _NOMINAL_VOLTAGE - self.velocity / self._no_load
         draw = np.maximum(self.output * motor, 0.0) * self._stall_current
         return float(draw.sum()) + _IDLE_CURRENT * len(self._tables)

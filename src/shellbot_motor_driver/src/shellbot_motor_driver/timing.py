@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""How well the bus loop keeps its time: histograms that cost a lookup each and can be plotted at any moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Dict, List, Mapping, Tuple
+
+# s; a quarter of an octave each from 1 us to 1 s: percentiles are right to 19 %
+EDGES: Tuple[float, ...] = tuple(1e-6 * 2.0 ** (i / 4.0) for i in range(81))
+BINS = len(EDGES) + 1
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of durations.
+
+    Parameters
+    ----------
+    counts : tuple of int
+        ``counts[i]`` lie from ``EDGES[i - 1]`` to ``EDGES[i]``; the first below ``EDGES[0]``, the last above all.
+    """
+
+    counts: Tuple[int, ...] = (0,) * BINS
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return sum(self.counts)
+
+    def percentile(self, share: float) -> float:
+        """Return the upper edge of the bin that holds ``share`` percent, s; NaN if there is nothing."""
+        total = self.total
+        if not total:
+            return float("nan")
+        wanted, seen = total * share / 100.0, 0
+        for i, count in enumerate(self.counts):
+            seen += count
+            if seen >= wanted and seen:
+                return EDGES[min(i, len(EDGES) - 1)]
+        return EDGES[-1]
+
+    def minus(self, earlier: Histogram) -> Histogram:
+        """Return what came since ``earlier``, for a plot of the last minutes."""
+        return Histogram(tuple(max(0, a - b) for a, b in zip(self.counts, earlier.counts)))
+
+
+class HistogramCounter:
+    """Counts durations; `frozen` gives them away."""
+
+    def __init__(self) -> None:
+        self.counts: List[int] = [0] * BINS
+
+    def add(self, duration: float) -> None:
+        """Count one, s."""
+        self.counts[bisect_right(EDGES, duration)] += 1
+
+    def frozen(self) -> Histogram:
+        """Return the counts so far."""
+        return Histogram(tuple(self.counts))
+
+
+@dataclass(frozen=True)
+class BusTiming:
+    """Figures of the bus loop since its start.
+
+    Parameters
+    ----------
+    ticks, late_ticks : int
+        Ticks, and those that began more than half a period late.
+    lateness, tick_time, round_trip, overhead : Histogram
+        Start of a tick after it was due; from its start to its end; of a READ; of that over the wire's time. s.
+    reads_per_tick : float
+        READs booked for a tick.
+    booked_share : float
+        Share of the tick that was planned with bus time, at most ``tick.booked_share``.
+    used_share : float
+        Share of the tick that passed until its end, mean of the last second.
+    feedback_hz : float
+        Valid replies per second of the servo that has fewest, over the last second.
+    round_trip_p95 : float
+        What the scheduler books for a READ, s.
+    cpu_per_tick : float
+        CPU time of a tick, mean of the last second, s (NaN in virtual time).
+    counters : mapping of str to int
+        Counters of the bus (`BusStatistics`): retries, timeouts, bad_checksums, stale_replies, ...
+    """
+
+    ticks: int = 0
+    late_ticks: int = 0
+    lateness: Histogram = Histogram()
+    tick_time: Histogram = Histogram()
+    round_trip: Histogram = Histogram()
+    overhead: Histogram = Histogram()
+    reads_per_tick: float = 0.0
+    booked_share: float = 0.0
+    used_share: float = 0.0
+    feedback_hz: float = 0.0
+    round_trip_p95: float = float("nan")
+    cpu_per_tick: float = float("nan")
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+    def figures(self) -> Dict[str, float]:
+        """Return the figures as one flat mapping for diagnostics: durations in us, shares in percent."""
+        figures: Dict[str, float] = {
+            "ticks": self.ticks,
+            "late_ticks": self.late_ticks,
+            "reads_per_tick": self.reads_per_tick,
+            "booked_percent": 100.0 * self.booked_share,
+            "used_percent": 100.0 * self.used_share,
+            "feedback_hz": self.feedback_hz,
+            "cpu_us_per_tick": 1e6 * self.cpu_per_tick,
+        }
+        for name in ("lateness", "tick_time", "round_trip", "overhead"):
+            histogram: Histogram = getattr(self, name)
+            for share in (50.0, 99.0, 99.9):
+                figures[f"{name}_us_p{share:g}"] = 1e6 * histogram.percentile(share)
+        figures.update(self.counters)
+        return figures
