@@ -23,6 +23,12 @@ from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
 from shellbot_kinematics.urdf import RobotTree, load_urdf
+from shellbot_kinematics.workspace_cloud import JointMap, ReachCloud, joint_map, reach_cloud
+from shellbot_kinematics.workspace_legs import LegSet
+from shellbot_kinematics.workspace_plane import LimbPlane
+from shellbot_kinematics.workspace_reach import LimbReach, ReachSlice, limb_reach, reach_slice
+from shellbot_kinematics.workspace_singularity import SingularityMap, singularity_map
+from shellbot_kinematics.workspace_walk import StrokeEllipse, StrokeReach, Walkspace, stroke_reach, walkspace
 
 __all__ = [
     "LIMBS",
@@ -35,23 +41,40 @@ __all__ = [
     "InvalidUrdfError",
     "InverseResult",
     "Joint",
+    "JointMap",
     "JointTargets",
     "KinematicsError",
     "LegBranch",
+    "LegSet",
+    "LimbPlane",
+    "LimbReach",
     "LimbReferences",
     "LimbReport",
     "Mimic",
     "ParallelChain",
+    "ReachCloud",
+    "ReachSlice",
     "RobotTree",
     "SerialChain",
     "ShapeError",
     "ShellbotModel",
     "ShellbotSolver",
+    "SingularityMap",
     "SolverConfig",
     "Status",
+    "StrokeEllipse",
+    "StrokeReach",
     "UnknownNameError",
+    "Walkspace",
     "foot_branches",
+    "joint_map",
     "limb_index",
+    "limb_reach",
     "load_urdf",
+    "reach_cloud",
+    "reach_slice",
+    "singularity_map",
     "solve_limb",
+    "stroke_reach",
+    "walkspace",
 ]
