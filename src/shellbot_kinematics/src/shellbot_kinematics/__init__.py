@@ -10,8 +10,10 @@ from shellbot_kinematics.errors import (
     InvalidConfigError,
     InvalidReferenceError,
     InvalidUrdfError,
+    InvalidYamlError,
     KinematicsError,
     ShapeError,
+    SingularPoseError,
     UnknownNameError,
 )
 from shellbot_kinematics.joint import Joint, Mimic
@@ -39,6 +41,7 @@ __all__ = [
     "InvalidConfigError",
     "InvalidReferenceError",
     "InvalidUrdfError",
+    "InvalidYamlError",
     "InverseResult",
     "Joint",
     "JointMap",
@@ -59,6 +62,7 @@ __all__ = [
     "ShapeError",
     "ShellbotModel",
     "ShellbotSolver",
+    "SingularPoseError",
     "SingularityMap",
     "SolverConfig",
     "Status",

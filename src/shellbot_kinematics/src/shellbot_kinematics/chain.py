@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_kinematics import _chain_kernels
+from shellbot_kinematics import derivatives
 from shellbot_kinematics.dh import DHRow, RowLike, as_row, check_convention
 from shellbot_kinematics.dh import table as table_lines
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
@@ -58,6 +58,7 @@ class SerialChain(JointStructure):
             raise InvalidChainError(f"chain '{name}' has no joints; give at least one")
         super().__init__(joints, range(-1, len(joints) - 1), f"chain '{name}'")
         self.name, self.base, self.tip = name, base, tip
+        self._path = np.arange(len(joints))
         # before mimic joints and trees these were the chain; kept for the readers that know no others
         packed = self.parameters()
         self._kind, self._pre, self._post = packed.kind, packed.pre, packed.post
@@ -150,17 +151,63 @@ class SerialChain(JointStructure):
             raise UnknownNameError(f"chain '{self.name}' has no link '{link}'; it has {', '.join(links)}")
         return self.frames(q)[links.index(link)]
 
-    def jacobian(self, q: ArrayLike) -> np.ndarray:
-        """Return the geometric Jacobian (6, n) of the tip in the axes of the base: v (m/s) above w (rad/s).
+    def jacobian(self, q: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
+        """Return the geometric Jacobian (6, n) of the tip: v (m/s) above w (rad/s).
 
-        Column i of a revolute joint is (z_i x (p_tip - p_i), z_i), of a prismatic one (z_i, 0).
+        With the default reference, column i of a revolute joint is (z_i x (p_tip - p_i), z_i), of a prismatic one
+        (z_i, 0), in the axes of the base.
+
+        Parameters
+        ----------
+        q : (n,)
+            Coordinates, rad or m.
+        reference : str
+            As Pinocchio's: "local_world_aligned" (velocity of the tip's origin, axes of the base), "world" (of the
+            point that passes the base's origin, axes of the base), "local" (of the tip's origin, axes of the tip).
         """
-        frames, axes = self._evaluate(q)
-        p, path = self.parameters(), np.arange(len(self.joints))
-        C, J = np.empty((6, len(self.joints))), np.empty((6, self.n))  # noqa: N806
-        _chain_kernels.path_columns(p.kind, path, frames, axes, _chain_kernels.ALIGNED, C)
-        _chain_kernels.gather(path, p.kind, p.column, p.ratio, C, J)
-        return J
+        return derivatives.jacobian(self, self._path, q, reference)
+
+    def jacobian_dot(self, q: ArrayLike, dq: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
+        """Return the time derivative (6, n) of `jacobian(q, reference)` at the rates dq (n,)."""
+        return derivatives.jacobian_dot(self, self._path, q, dq, reference)
+
+    def hessian(self, q: ArrayLike, reference: str = derivatives.ALIGNED) -> np.ndarray:
+        """Return H (6, n, n), H[r, c, k] = d J[r, c] / d q_k."""
+        return derivatives.hessian(self, self._path, q, reference)
+
+    def analytic_jacobian(self, q: ArrayLike, angles: str = "zyz") -> np.ndarray:
+        """Return the Jacobian (6, n) of the tip's position (axes of the base) over its Euler angles.
+
+        Parameters
+        ----------
+        q : (n,)
+            Coordinates, rad or m.
+        angles : str
+            "zyz": (phi, theta, psi), R = Rz(phi) Ry(theta) Rz(psi); "rpy": (roll, pitch, yaw), R = Rz(yaw) Ry(pitch)
+            Rx(roll).
+
+        Raises
+        ------
+        SingularPoseError
+            Within 1e-6 rad of theta = 0 or pi, or of pitch = +-pi/2.
+        """
+        return derivatives.analytic_jacobian(self, self._path, q, angles)
+
+    def manipulability(self, q: ArrayLike, rows: str = "all") -> float:
+        """Return Yoshikawa's measure of the rows "all", "translation" or "rotation": the product of the singular
+        values of the Jacobian, zero where it is singular.
+        """
+        return derivatives.manipulability(self, self._path, q, rows)
+
+    def manipulability_gradient(self, q: ArrayLike, rows: str = "all") -> np.ndarray:
+        """Return d manipulability / d q (n,).
+
+        Raises
+        ------
+        SingularPoseError
+            At a singular pose, where the measure has a kink.
+        """
+        return derivatives.manipulability_gradient(self, self._path, q, rows)
 
     def __eq__(self, other: object) -> bool:
         """Equal if all joints are."""

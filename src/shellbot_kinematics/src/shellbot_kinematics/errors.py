@@ -30,3 +30,11 @@ class UnknownNameError(KinematicsError, ValueError):
 
 class ShapeError(KinematicsError, ValueError):
     """An array has the wrong shape; the message names the argument, the expected and the given shape."""
+
+
+class InvalidYamlError(InvalidChainError):
+    """A model written in YAML cannot be read; the message names the key and what is expected."""
+
+
+class SingularPoseError(KinematicsError, ValueError):
+    """A quantity does not exist at this pose; the message names the angle or measure, and how near it is."""

@@ -77,11 +77,13 @@ def pack(joints: Sequence[Joint], parent: Sequence[int], what: str) -> ChainPara
     pre = np.array([joint.origin @ A for joint, A in zip(joints, turned)]).reshape(m, 4, 4)
     post = np.array([A.T @ joint.after for joint, A in zip(joints, turned)]).reshape(m, 4, 4)
     kind = np.array([KINDS.index(joint.kind) for joint in joints], dtype=np.int64)
-    limits = _limits(joints, coordinates, column, ratio, offset, what)
-    arrays = [pre, post, kind, np.array(parent, dtype=np.int64), column, ratio, offset]
-    for array in (*arrays, *limits):
+    lower, upper, velocity = _limits(joints, coordinates, column, ratio, offset, what)
+    before = np.array(parent, dtype=np.int64)
+    for array in (pre, post, kind, before, column, ratio, offset, lower, upper, velocity):
         array.setflags(write=False)
-    return ChainParameters(*arrays, len(coordinates), coordinates, *limits)
+    return ChainParameters(
+        pre, post, kind, before, column, ratio, offset, len(coordinates), coordinates, lower, upper, velocity
+    )
 
 
 def _master(i: int, joints: Sequence[Joint], by_name: Dict[str, int], what: str) -> Tuple[int, float, float]:

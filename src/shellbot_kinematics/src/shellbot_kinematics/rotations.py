@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Rotations in plain numpy and floats: roll-pitch-yaw, quaternions (x, y, z, w), axis and angle.
+"""Rotations in plain numpy and floats: roll-pitch-yaw, ZYZ, quaternions (x, y, z, w), axis and angle.
 
-Roll-pitch-yaw is the URDF's: R = Rz(yaw) Ry(pitch) Rx(roll), fixed axes.
+Roll-pitch-yaw is the URDF's: R = Rz(yaw) Ry(pitch) Rx(roll), fixed axes. ZYZ is R = Rz(phi) Ry(theta) Rz(psi), moving
+axes. Rotation vectors and poses are in se3.
 """
 
 from __future__ import annotations
@@ -31,6 +32,28 @@ def rpy_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N80
     if cp < 1e-9:
         return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
     return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+def rotation_from_zyz(phi: float, theta: float, psi: float) -> np.ndarray:
+    """Return the (3, 3) rotation matrix Rz(phi) Ry(theta) Rz(psi); angles in rad."""
+    ca, sa, cb, sb, cc, sc = (f(a) for a in (phi, theta, psi) for f in (math.cos, math.sin))
+    return np.array(
+        [
+            [ca * cb * cc - sa * sc, -ca * cb * sc - sa * cc, ca * sb],
+            [sa * cb * cc + ca * sc, -sa * cb * sc + ca * cc, sa * sb],
+            [-sb * cc, sb * sc, cb],
+        ]
+    )
+
+
+def zyz_from_rotation(R: np.ndarray) -> Tuple[float, float, float]:  # noqa: N803
+    """Return phi, theta, psi (rad, theta in 0 .. pi) of a (3, 3) rotation; where sin(theta) = 0, phi is set to zero."""
+    st = math.hypot(R[0, 2], R[1, 2])
+    theta = math.atan2(st, R[2, 2])
+    if st < 1e-9:
+        # R = Rz(phi + psi) or, at theta = pi, Ry(pi) Rz(psi - phi)
+        return 0.0, theta, math.atan2(R[1, 0], R[1, 1])
+    return math.atan2(R[1, 2], R[0, 2]), theta, math.atan2(R[2, 1], -R[2, 0])
 
 
 def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, float, float, float]:
