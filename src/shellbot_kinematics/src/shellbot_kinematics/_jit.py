@@ -44,7 +44,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     (read-only installation) in the user's cache folder. If none of them can be written the kernel is compiled anew in
     every process, with one warning, because a slow start is better than none.
     """
-    return _compiled(function, "never")
+    return _compiled(function)
 
 
 def inline_kernel(function: Callable[..., Any]) -> Any:
@@ -52,7 +52,16 @@ def inline_kernel(function: Callable[..., Any]) -> Any:
 
     Only for short functions without branches: numba before 0.57 compiles nested inlining for minutes.
     """
-    return _compiled(function, "always")
+    return _compiled(function, inline="always")
+
+
+def lane_kernel(function: Callable[..., Any]) -> Any:
+    """As `kernel`, for loops over arrays that LLVM is to turn into SIMD instructions.
+
+    Dividing by zero gives infinity instead of an exception, whose branch would stop vectorisation; a multiplication
+    and an addition may become one instruction (rounded once; NaN tests stay). Other threads of Python run meanwhile.
+    """
+    return _compiled(function, error_model="numpy", fastmath={"contract"}, nogil=True)
 
 
 def source_digest(path: Path) -> str:
@@ -94,7 +103,7 @@ def warn_once(message: str) -> None:
         warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
-def _compiled(function: Callable[..., Any], inline: str) -> Any:
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     if config.DISABLE_JIT:
         return function
     with _lock:
@@ -104,7 +113,7 @@ def _compiled(function: Callable[..., Any], inline: str) -> Any:
         try:
             if folder is not None:
                 config.CACHE_DIR = str(folder)
-                return numba.njit(cache=True, inline=inline)(function)
+                return numba.njit(cache=True, **options)(function)
         except RuntimeError as error:
             if "no locator" not in str(error):
                 raise
@@ -114,7 +123,7 @@ def _compiled(function: Callable[..., Any], inline: str) -> Any:
         "no folder for the cache of compiled kernels can be written, so every start compiles for some seconds; "
         "set NUMBA_CACHE_DIR to a writable folder"
     )
-    return numba.njit(inline=inline)(function)
+    return numba.njit(**options)(function)
 
 
 def _folder(source: Path) -> Optional[Path]:
