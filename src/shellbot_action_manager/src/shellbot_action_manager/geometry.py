@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
 import numpy as np
 
 import shellbot_description as description
-from shellbot_action_manager.legs import JOINTS, LegGeometry
+from shellbot_action_manager.legs import LegGeometry
 from shellbot_action_manager.upper_shells import UpperGeometry
+from shellbot_kinematics import DHRow, LegSet, SerialChain
 
+LEG_COUNT = 6
 LOWER_COUNT = 24  # joints of the six lower legs, first in every joint array
 
 
@@ -49,19 +52,8 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         If there is no such variant or the variables file is not valid.
     """
     variables = description.load_variables()
-    lower, upper = variables.lower, variables.upper
-    limits = np.array([[variables.limits(name).lower, variables.limits(name).upper] for name in JOINTS])
-    legs = LegGeometry(
-        base_radius=lower.base_radius,
-        base_height=lower.base_height,
-        fan_length=lower.fan_length,
-        coxa_length=lower.coxa_length,
-        coxa_drop=lower.coxa_drop,
-        femur_length=lower.femur_length,
-        lateral_offset=lower.femur_offset,
-        tibia_length=lower.tibia_length,
-        limits=limits,
-    )
+    upper = variables.upper
+    legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
     names = description.driven_joint_names(variant)
     sit = description.named_pose_array("sit", variant)
     stand = description.named_pose_array("stand", variant)
@@ -83,3 +75,15 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         up_upper=stand[LOWER_COUNT:].reshape(-1, 2),
     )
+
+
+def _leg(variables: description.Variables, k: int) -> SerialChain:
+    """Return lower leg `k` (1..6) from its Denavit-Hartenberg table, with the limits of its joints."""
+    rows = []
+    for row in description.dh_table_lower(variables, k):
+        low, high = -math.inf, math.inf
+        if row.kind != "fixed":
+            joint = variables.limits(row.name.rsplit("_", 1)[1])
+            low, high = joint.lower, joint.upper
+        rows.append(DHRow(row.alpha, row.a, row.theta, row.d, row.kind, row.name, lower=low, upper=high))
+    return SerialChain.from_dh(rows, name=f"lower_{k}")

@@ -179,8 +179,8 @@ class OnFeet:
         feet[..., :2] = p_lift + travel[:, None] * (p_target - p_lift)
         for share in _LIFT_SHARES:
             feet[..., 2] = share * gait.lift_height * lift
-            q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))[leg]
-            if (self._legs.margin(q) >= 0.0).all():
+            q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))
+            if (self._legs.margin(q)[leg] >= 0.0).all():
                 break
         return share * gait.lift_height
 

@@ -8,10 +8,10 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import feet_in_base
 from shellbot_action_manager.gait_table import Gait
 from shellbot_action_manager.legs import LegGeometry
 from shellbot_action_manager.walking import neutral_feet
+from shellbot_kinematics.workspace_walk import stroke_reach
 
 _BEARINGS = 12
 _RADII = np.linspace(0.0, 0.08, 17)  # m, 5 mm apart
@@ -89,18 +89,18 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
     joint_margin : float
         Distance that every joint keeps from its limits, rad.
     """
-    neutral = neutral_feet(gait.stance_radius)
-    angles = np.arange(_BEARINGS) * (2.0 * np.pi / _BEARINGS)
-    rays = np.stack((np.cos(angles), np.sin(angles)), axis=1)[:, None, :] * _RADII[None, :, None]  # (12, 17, 2)
-    p_walk = np.zeros((6, 2, _BEARINGS, _RADII.size, 3))
-    p_walk[..., :2] = neutral[:, None, None, None, :] + rays[None, None]
-    p_walk[:, 1, ..., 2] = gait.lift_height
-    p_base = feet_in_base(p_walk.reshape(6, -1, 3), pose, gait.stance_height)
-    q = legs.solve(p_base).reshape(6, 2, _BEARINGS, _RADII.size, 3)
-    inside = (legs.margin(q[:, 0], stands=True) >= joint_margin).all(axis=-1)
-    inside &= (legs.margin(q[:, 1]) >= joint_margin).all(axis=-1)
-    count = np.cumprod(inside, axis=-1).sum(axis=-1)  # (6, 12) points without a gap
-    return Reach(np.where(count > 0, _RADII[np.maximum(count - 1, 0)], 0.0), neutral)
+    found = stroke_reach(
+        legs.set,
+        neutral_feet(gait.stance_radius),
+        gait.stance_height,
+        gait.lift_height,
+        pose,
+        joint_margin,
+        legs.shank_min,
+        bearings=_BEARINGS,
+        radii=_RADII,
+    )
+    return Reach(found.radius, found.rest)
 
 
 def speed_limits(reach: Reach, gait: Gait, speed_cap: Tuple[float, float, float]) -> np.ndarray:
