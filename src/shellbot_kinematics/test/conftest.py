@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import sys
 import types
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 import shellbot_description
 from shellbot_kinematics import ShellbotModel, ShellbotSolver, _chain_kernels, _kernels
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for kinematics_chains
 _urdf = {}
 
 
