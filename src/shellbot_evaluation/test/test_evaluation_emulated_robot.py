@@ -109,12 +109,12 @@ def test_the_same_seed_gives_the_same_run():
 
 def test_a_slow_machine_skips_time_instead_of_racing():
     robot = EmulatedRobot(seed=None)
-    assert robot.catch_up(0.05, 0.1) == 0.0
+    robot.chain.is_paced = True
     robot.chain.advance(0.02)
-    assert robot.catch_up(1.0, 0.1) == pytest.approx(0.878)
+    assert robot.lost_time == 0.0
     robot.chain.advance(1.0)
-    assert robot.simulator.time == pytest.approx(0.122, abs=0.003)
-    assert robot.lost_time == pytest.approx(0.878)
+    assert robot.lost_time == pytest.approx(0.778)
+    assert robot.simulator.time == pytest.approx(0.222, abs=0.003)
 
 
 @pytest.mark.parametrize(

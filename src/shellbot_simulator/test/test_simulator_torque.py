@@ -89,3 +89,18 @@ def test_the_own_servos_come_back(simulator):
     for _ in range(3):
         simulator.step_torque(np.full(simulator.joint_count, 0.2), np.full(simulator.joint_count, 0.1))
     np.testing.assert_array_equal(settle(), fresh)
+
+
+def test_a_second_simulator_shows_the_first():
+    first, second = Simulator(expand("walker")), Simulator(expand("walker"))
+    first.command(named_pose_array("stand", "walker"))
+    for _ in range(40):
+        first.step_tick()
+    first.push((30.0, 0.0, 0.0), 0.1)
+    for _ in range(20):
+        first.step_tick()
+    second.show(first.state())
+    np.testing.assert_allclose(second.data.qpos, first.data.qpos, atol=1e-12)
+    assert second.tick_count == 60
+    for simulator in (first, second):
+        simulator.close()

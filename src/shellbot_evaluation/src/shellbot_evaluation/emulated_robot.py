@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from .errors import DefinitionError
 
 COASTING = 0.1  # share of the damping that is left of a servo without torque, as in the servos' own motors
 VARIANTS = ("walker", "full")
+_LONGEST_BEHIND = 0.2  # s
+_WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ class EmulatedRobot(World):
         The supply.
     lost_time : float
         s that physics has skipped because this machine was too slow for real time (`catch_up`).
+    on_tick : callable or None
+        Called after each 10 ms of physics.
     """
 
     def __init__(
@@ -148,6 +152,7 @@ class EmulatedRobot(World):
         self.chain = CoupledChain(servos, self, faults=faults if faults is not None else FaultInjector())
         self._steps = 0
         self.lost_time = 0.0
+        self.on_tick: Optional[Callable[[], None]] = None
         self._place_horns()
         for servo in servos:
             servo.table.power_on(servo.motor.steps)
@@ -173,14 +178,16 @@ class EmulatedRobot(World):
         self.simulator.step_torque(self._spread @ torque, damping @ self._joints)
         self.chain.set_supply(self.battery.drain(self.bank.current(), self.config.timestep))
         self._steps += 1
+        if self.on_tick is not None and self._steps % self.simulator.config.steps_per_tick == 0:
+            self.on_tick()
 
-    def catch_up(self, time: float, longest: float) -> float:
-        """Skip what physics is behind ``time`` by more than ``longest``; return the s skipped.
+    def catch_up(self, time: float) -> float:
+        """Skip what physics is behind ``time`` by more than a fifth of a second; return the s skipped.
 
         In real time, a machine that stood still for a second must not then run a second of physics at once, during
         which nobody answers the bus.
         """
-        behind = time - self.next_time - longest
+        behind = time - self.next_time - _LONGEST_BEHIND
         if behind <= 0.0:
             return 0.0
         self.lost_time += behind
@@ -204,9 +211,6 @@ class EmulatedRobot(World):
         horn = self._zero + self._gear * (self._mean @ self.simulator.joint_position)
         for servo, position in zip(self.chain.servos, horn):
             servo.motor.set_external(float(position), 0.0)
-
-
-_WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
 
 def _joints_of_servos(servo_map: ServoMap) -> np.ndarray:

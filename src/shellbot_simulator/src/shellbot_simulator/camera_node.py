@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 import rospy
@@ -35,18 +35,26 @@ class Camera:
         self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
         self._renderer = RenderProcess(simulator.model, parameters.camera_nice)
         self._publisher = rospy.Publisher("camera/image_raw", Image, queue_size=1)
-        self._waiting: queue.Queue[Tuple[int, np.ndarray]] = queue.Queue(maxsize=1)
+        self._waiting: queue.Queue[Tuple[rospy.Time, np.ndarray]] = queue.Queue(maxsize=1)
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
-    def offer(self, simulator: Simulator) -> None:
-        """Hand over a copy of the position, if a picture is due, wanted and the renderer free; call at every tick."""
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody listens."""
+        return bool(self._publisher.get_num_connections())
+
+    def offer(self, simulator: Simulator, stamp: Optional[rospy.Time] = None) -> None:
+        """Hand over a copy of the position, if a picture is due, wanted and the renderer free; call at every tick.
+
+        The picture is stamped with simulated time, unless a robot in real time gives its own stamp.
+        """
         tick = simulator.tick_count
         if tick % self._period_ticks or not self._publisher.get_num_connections():
             return
         try:
-            self._waiting.put_nowait((tick, simulator.data.qpos.copy()))
+            self._waiting.put_nowait((stamp or stamp_of(tick), simulator.data.qpos.copy()))
         except queue.Full:
             return  # slower than wanted: this picture is left out, the robot is not held up
 
@@ -59,12 +67,12 @@ class Camera:
     def _run(self) -> None:
         while not self._closed.is_set():
             try:
-                tick, qpos = self._waiting.get(timeout=0.2)
+                stamp, qpos = self._waiting.get(timeout=0.2)
             except queue.Empty:
                 continue
             try:
                 pixels = self._renderer.render(qpos, self._parameters.camera_width, self._parameters.camera_height)
-                self._publisher.publish(image_message(pixels, stamp_of(tick)))
+                self._publisher.publish(image_message(pixels, stamp))
             except RenderError as error:
                 rospy.logerr_throttle(30.0, f"simulator: no picture on camera/image_raw: {error}")
             except rospy.ROSException:

@@ -331,6 +331,20 @@ class Simulator:
             self._renderer = RenderProcess(self.model)
         return self._renderer.render(self.data.qpos, width, height)
 
+    def show(self, state: SimState) -> None:
+        """Take the pose of another simulator's state, for pictures of it; nothing is stepped.
+
+        Parameters
+        ----------
+        state : SimState
+            Of a robot with the same joints.
+        """
+        self.data.qpos[:3] = state.p_world_base
+        self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
+        self.data.qpos[self._q_index] = checked_positions(state.q, self.joint_names)
+        self._ticks = state.tick
+        mujoco.mj_kinematics(self.model, self.data)
+
     def close(self) -> None:
         """End the rendering process, if one was started."""
         if self._renderer is not None:

@@ -22,6 +22,10 @@ class World(ABC):
     def step(self) -> None:
         """Do the step that is due."""
 
+    def catch_up(self, time: float) -> float:
+        """Skip what is too far behind ``time`` to be caught up in real time; return the s skipped, none by default."""
+        return 0.0
+
 
 class CoupledChain(EmulatedChain):
     """An `EmulatedChain` with a world.
@@ -43,6 +47,8 @@ class CoupledChain(EmulatedChain):
 
     def advance(self, time: float) -> None:
         """Let bytes and physics happen in the order of their times until ``time``, s."""
+        if self.is_paced:
+            self.world.catch_up(time)
         while self.world.next_time <= time:
             super().advance(self.world.next_time)
             self.world.step()

@@ -188,9 +188,20 @@ def load_faults(path: Path) -> List[Fault]:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise EmulationError(f"fault schedule {path} cannot be read: {error}") from error
+    return faults_from(content, str(path))
+
+
+def faults_from(content: Any, where: str) -> List[Fault]:
+    """Return the faults of a list of mappings; ``where`` it stands is for messages.
+
+    Raises
+    ------
+    EmulationError
+        If it is no such list.
+    """
     if not isinstance(content, list):
-        raise EmulationError(f"fault schedule {path} is no list; write one '- {{kind: lost_reply, servo: 3}}' a line")
-    return [_fault(entry, f"{path}, entry {i}") for i, entry in enumerate(content, 1)]
+        raise EmulationError(f"fault schedule {where} is no list; write one '- {{kind: lost_reply, servo: 3}}' a line")
+    return [_fault(entry, f"{where}, entry {i}") for i, entry in enumerate(content, 1)]
 
 
 def _fault(entry: Any, where: str) -> Fault:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Figures of scripts/plot: made without a display unless one is asked for, written to a file, shown in a window."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Tuple
+
+from .errors import DefinitionError
+
+FORMATS = ("png", "svg", "pdf")
+COLOURS = ("#1f6fb4", "#d95f02", "#2a9d54", "#c1272d", "#7b4ea3", "#8c6239")
+"""One per leg or curve; distinct in print, too."""
+
+
+def check_file(path: Path) -> Path:
+    """Return the picture's file if it can be written there.
+
+    Raises
+    ------
+    DefinitionError
+        If the ending is no picture format, or the folder cannot be made.
+    """
+    if path.suffix.lstrip(".").lower() not in FORMATS:
+        raise DefinitionError(f"--out {path} does not end in .png, .svg or .pdf; the ending chooses the format")
+    if path.is_dir():
+        raise DefinitionError(f"--out {path} is a folder; name a file in it, such as {path / 'reach.png'}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DefinitionError(f"the folder of --out {path} cannot be made: {error.strerror}") from None
+    return path
+
+
+def new_figure(size: Tuple[float, float], show: bool) -> Any:
+    """Return an empty figure of a size in inches; for a window where one is wanted.
+
+    Raises
+    ------
+    DefinitionError
+        If a window is wanted and there is no display.
+    """
+    if not show:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, constrained_layout=True)
+        FigureCanvasAgg(figure)
+        return figure
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise DefinitionError("--show needs a display and there is none; leave it out and open the file instead")
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("qt5agg")
+    return pyplot.figure(figsize=size, constrained_layout=True)
+
+
+def finish(figure: Any, path: Path, show: bool) -> None:
+    """Write the figure, and keep its window open until it is closed.
+
+    Raises
+    ------
+    DefinitionError
+        If the file cannot be written.
+    """
+    try:
+        # no date in the file: the same figure gives the same bytes, which keeps committed pictures still
+        metadata = (
+            {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else None
+        )
+        figure.savefig(path, dpi=110, metadata=metadata)
+    except OSError as error:
+        raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
+    if show:
+        from matplotlib import pyplot
+
+        pyplot.show()
+
+
+def equal_axes(axes: Any, x: str, y: str) -> None:
+    """Give two axes the same scale, a grid and names; data in mm."""
+    axes.set_aspect("equal", adjustable="box")
+    axes.grid(True, alpha=0.25, linewidth=0.6)
+    axes.set_xlabel(f"{x} / mm")
+    axes.set_ylabel(f"{y} / mm")
