@@ -56,6 +56,35 @@ def test_choices_are_arguments_and_match_the_packages():
     assert sim_arguments.CHOICES["variant"] == tuple(shellbot_description.VARIANTS)
 
 
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("variant:=simulation", "choose one of walker, full"),
+        ("simulator:=gazebo", "there is no argument"),
+        ("direction:=automatic", "choose one of auto, rs485, echo, gpio, rts, write-only"),
+        ("baud:=115200.5", "from 7000"),
+        ("priority:=100", "from 0 to 99"),
+        ("latency_ms:=soon", "from 0 to 1000"),
+        ("walker", "see scripts/onboard --help"),
+    ],
+)
+def test_wrong_arguments_on_board(argument, words):
+    assert words in sim_arguments.complaint([argument], sim_arguments.ONBOARD)
+
+
+def test_right_arguments_on_board():
+    arguments = ["variant:=full", "direction:=gpio", "gpio:=/dev/gpiochip0:149", "baud:=1000000", "emulated:=true"]
+    assert sim_arguments.complaint(arguments, sim_arguments.ONBOARD) == ""
+
+
+def test_choices_on_board_are_arguments_and_match_the_driver():
+    from shellbot_motor_driver import DIRECTIONS
+
+    names = sim_arguments.known_names(sim_arguments.ONBOARD)
+    assert set(sim_arguments.ONBOARD_CHOICES) | set(sim_arguments.ONBOARD_RANGES) | {"gait"} <= set(names)
+    assert sim_arguments.ONBOARD_CHOICES["direction"] == tuple(DIRECTIONS)
+
+
 def test_the_script_says_so_and_starts_nothing():
     done = subprocess.run(
         [str(ROOT / "scripts" / "sim"), "rft:=0"], capture_output=True, text=True, timeout=60, check=False

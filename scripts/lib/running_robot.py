@@ -13,7 +13,7 @@ import xmlrpc.client
 from typing import Any, Sequence
 from urllib.parse import urlparse
 
-NODES = ("action_manager", "gazebo_connector", "simulator")
+NODES = ("action_manager", "gazebo_connector", "simulator", "motor_driver")
 
 
 def master_of(arguments: Sequence[str], environment: str) -> str:

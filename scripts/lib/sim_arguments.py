@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check the arguments of scripts/sim before anything is started.
+"""Check the arguments of scripts/sim and scripts/onboard before anything is started.
 
 roslaunch ignores an argument that it does not know, and a node that is told nonsense dies and is respawned for ever;
 both are told here in one line instead. roslaunch's own options (-p 11312, --screen, ...) are passed through.
@@ -17,7 +17,9 @@ from typing import Dict, List, Sequence, Tuple
 import yaml
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-LAUNCH = SOURCE / "shellbot_bringup" / "launch" / "sim.launch"
+FOLDER = SOURCE / "shellbot_bringup" / "launch"
+LAUNCH = FOLDER / "sim.launch"
+ONBOARD = FOLDER / "onboard.launch"
 GAITS = SOURCE / "shellbot_action_manager" / "config" / "gaits.yaml"
 
 CHOICES: Dict[str, Tuple[str, ...]] = {
@@ -34,6 +36,21 @@ RANGES: Dict[str, Tuple[float, float, str]] = {
     "friction": (0.0, 10.0, "0 is the simulator's own"),
     "seed": (-1.0, 2.0**31 - 1.0, "whole; -1 is without noise"),
 }
+# Where onboard.launch differs from sim.launch.
+ONBOARD_CHOICES: Dict[str, Tuple[str, ...]] = {
+    **{name: CHOICES[name] for name in ("start_mode", "teleop", "gui", "rviz")},
+    "variant": ("walker", "full"),
+    "emulated": ("true", "false"),
+    "direction": ("auto", "rs485", "echo", "gpio", "rts", "write-only"),
+}
+ONBOARD_RANGES: Dict[str, Tuple[float, float, str]] = {
+    "friction": RANGES["friction"],
+    "seed": RANGES["seed"],
+    "baud": (7000.0, 1000000.0, "1000000 is the servos' own"),
+    "latency_ms": (0.0, 1000.0, "2 for an FTDI adapter with latency_timer 1"),
+    "priority": (0.0, 99.0, "whole; 0 is without"),
+}
+WHOLE = ("seed", "baud", "priority")
 
 
 def known_names(launch: Path = LAUNCH) -> List[str]:
@@ -48,31 +65,34 @@ def gaits(file: Path = GAITS) -> Tuple[str, ...]:
         return tuple(yaml.safe_load(stream))
 
 
-def _wrong_value(name: str, value: str) -> str:
-    choices = gaits() if name == "gait" else CHOICES.get(name)
+def _wrong_value(name: str, value: str, launch: Path) -> str:
+    onboard = launch == ONBOARD
+    choices = gaits() if name == "gait" else (ONBOARD_CHOICES if onboard else CHOICES).get(name)
+    ranges = ONBOARD_RANGES if onboard else RANGES
     if choices is not None:
         return "" if value in choices else f"{name}:={value}: choose one of {', '.join(choices)}"
-    if name in RANGES:
-        low, high, hint = RANGES[name]
+    if name in ranges:
+        low, high, hint = ranges[name]
         try:
             number = float(value)
         except ValueError:
             number = math.nan
-        if not low <= number <= high or (name == "seed" and number % 1.0 != 0.0):
+        if not low <= number <= high or (name in WHOLE and number % 1.0 != 0.0):
             return f"{name}:={value}: give a number from {low:g} to {high:g} ({hint})"
     return ""
 
 
-def complaint(arguments: Sequence[str]) -> str:
-    """Return what is wrong with the first wrong argument, in words; empty when all are right."""
-    names = known_names()
+def complaint(arguments: Sequence[str], launch: Path = LAUNCH) -> str:
+    """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
+    names = known_names(launch)
+    script = "scripts/onboard" if launch == ONBOARD else "scripts/sim"
     option = False
     for argument in arguments:
         name, assigned, value = argument.partition(":=")
         if not assigned:
             # a word after an option of roslaunch may be its value
             if not argument.startswith("-") and not option:
-                return f"unknown argument '{argument}'; arguments are NAME:=VALUE, see scripts/sim --help"
+                return f"unknown argument '{argument}'; arguments are NAME:=VALUE, see {script} --help"
             option = argument.startswith("-")
             continue
         option = False
@@ -80,7 +100,7 @@ def complaint(arguments: Sequence[str]) -> str:
             near = difflib.get_close_matches(name, names, n=1)
             meant = f" (do you mean {near[0]}?)" if near else ""
             return f"there is no argument '{name}'{meant}; the arguments are {', '.join(names)}"
-        wrong = _wrong_value(name, value)
+        wrong = _wrong_value(name, value, launch)
         if wrong:
             return wrong
     return ""
@@ -88,7 +108,10 @@ def complaint(arguments: Sequence[str]) -> str:
 
 def main() -> int:
     """Complain on stderr; returns the exit status: 1 if there is something to complain about."""
-    words = complaint(sys.argv[1:])
+    arguments, launch = sys.argv[1:], LAUNCH
+    if arguments[:2] == ["--launch", "onboard"]:
+        arguments, launch = arguments[2:], ONBOARD
+    words = complaint(arguments, launch)
     if words:
         sys.stderr.write(f"{words}\n")
     return 1 if words else 0

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""Node ``motor_driver``: joint_targets to the bus process, measured joints, battery, health and services back."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any, Dict, Iterable, Optional
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray
+from dynamic_reconfigure.msg import Config
+from sensor_msgs.msg import BatteryState, JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
+
+from shellbot_control import ConfigurationError, Level, Notice, TargetsError, arrival_status
+from shellbot_description import driven_joint_names
+from shellbot_motor_driver import motor_driver_conversions as conversions
+from shellbot_motor_driver.bus_process import BusProcess
+from shellbot_motor_driver.driver_state import DriverState, Phase
+from shellbot_motor_driver.errors import DriverConfigError, MotorDriverError, ServoMapError
+from shellbot_motor_driver.gains_page import compliance_of_page
+from shellbot_motor_driver.health import Health, HealthLine, health, is_stopped
+from shellbot_motor_driver.node_parameters import NodeParameters
+from shellbot_motor_driver.stamp_clock import StampClock
+from shellbot_motor_driver.start_policy import failure_words, retry_after
+from shellbot_motor_driver.target_gate import TargetGate
+from shellbot_msgs.msg import ReferenceStatus, ServoStates
+
+STOPPED_BY = "~stopped_by"
+LIMP = "~limp"
+KEPT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
+THROTTLE_S = 5.0  # wall clock, per kind of notice
+POLL_S = 0.05  # between two looks at the bus process's life and words
+LATE_S = 0.3e-3  # after a tick was due its state is there
+STATUS_EVERY, SERVOS_EVERY, BATTERY_EVERY = 5, 10, 100  # ticks: 20, 10 and 1 Hz
+SITTING_S = 10.0  # at the end: on the way to the pose "sit" at most so long
+LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
+
+
+class MotorDriverNode:
+    """Messages to the bus process and back; nothing here touches the port."""
+
+    def __init__(self, parameters: NodeParameters) -> None:
+        self._parameters = parameters
+        self._joint_names = driven_joint_names(parameters.variant)
+        self._gate = TargetGate(self._joint_names, parameters.target_timeout)
+        self._clock = StampClock()
+        self._clock.look(time.monotonic(), time.time())
+        self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
+        self._process: Optional[BusProcess] = None
+        self._restarts = 0
+        self._failure = "starting"
+        self._try_at: Optional[float] = 0.0
+        self._page: Optional[Dict[str, float]] = None
+        self._gains_line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
+        self._logged: Dict[str, float] = {}
+        self._published = 0
+        self._told_stopped: Optional[bool] = None
+        self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
+        self._limp = bool(rospy.get_param(LIMP, False))
+        self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=1, tcp_nodelay=True)
+        self._battery = rospy.Publisher("battery_state", BatteryState, queue_size=1, latch=True)
+        self._servos = rospy.Publisher("servo_states", ServoStates, queue_size=1)
+        self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
+        self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._tell_stopped(bool(self._stop_cause))
+        self._services = [
+            rospy.Service("torque", SetBool, self._on_torque),
+            rospy.Service(
+                "emergency_stop", Trigger, lambda _: TriggerResponse(True, self._stop("service emergency_stop"))
+            ),
+            rospy.Service("rearm", Trigger, self._on_rearm),
+            rospy.Service("~timing", Trigger, self._on_timing),
+        ]
+        self._subscribers = [
+            rospy.Subscriber("emergency_stop", Bool, self._on_emergency_stop, queue_size=5),
+            rospy.Subscriber("joint_targets", JointState, self._on_joint_targets, queue_size=2, tcp_nodelay=True),
+            rospy.Subscriber("gains/parameter_updates", Config, self._on_gains, queue_size=5),
+        ]
+
+    # ------------------------------------------------------------------------------------------------------- life
+
+    def run(self) -> None:
+        """Start, watch and report until shutdown; end as ``~at_end`` says."""
+        publisher = threading.Thread(target=self._publish_states, name="states", daemon=True)
+        publisher.start()
+        report_at = 0.0
+        while not rospy.is_shutdown():
+            now = time.monotonic()
+            if self._process is None and self._try_at is not None and now >= self._try_at:
+                self._start()
+            self._watch()
+            if now >= report_at:
+                report_at = now + 1.0
+                self._report()
+            time.sleep(POLL_S)
+        publisher.join(timeout=1.0)
+        self._end()
+
+    def _start(self) -> bool:
+        """Try to start the bus process; say in words what is in the way."""
+        torque = not (self._limp or self._stop_cause)
+        process = BusProcess(self._parameters.bus_settings(torque))
+        try:
+            report = process.start()
+        except (DriverConfigError, ServoMapError):
+            raise  # no bus mends these
+        except MotorDriverError as error:
+            words = failure_words(error)
+            wait = retry_after(error)
+            self._try_at = None if wait is None else time.monotonic() + wait
+            if words != self._failure:
+                self._failure = words
+                rospy.logerr("motor_driver: %s", words)
+            return False
+        rospy.loginfo("motor_driver: %s", report.text)
+        with self._lock:
+            self._failure, self._try_at, self._restarts = "", None, process.restarts
+            if self._stop_cause:
+                process.emergency_stop(self._stop_cause)
+                rospy.logwarn("motor_driver: still stopped (%s): torque is off until rearm is called", self._stop_cause)
+            elif self._limp:
+                rospy.logwarn("motor_driver: torque was switched off before and stays off; call torque with true")
+            self._process = process
+            self._send_gains()
+        return True
+
+    def _watch(self) -> None:
+        """Notice a dead bus process, log what the driver has to say."""
+        process = self._process
+        if process is None:
+            return
+        with self._lock:
+            is_alive = process.poll()
+            notices = process.events()
+            if process.restarts != self._restarts:
+                self._restarts = process.restarts
+                self._send_gains()
+        for notice in notices:
+            self._log(notice)
+        if not is_alive and not process.settings.restart:
+            self._log(Notice("dead", Level.ERROR, "the bus process has ended and is not restarted"))
+
+    def _end(self) -> None:
+        """Let the robot sit, then end the bus process."""
+        process, how = self._process, self._parameters.at_end
+        if process is None:
+            return
+        self._process = None  # no more targets
+        if how == "sit" and process.state().ladder.phase in (Phase.FOLLOWING, Phase.HOLDING, Phase.WAITING):
+            rospy.loginfo("motor_driver: sitting down before the torque goes off")
+            deadline = time.monotonic() + self._parameters.config.setpoint.sit_after + SITTING_S
+            while time.monotonic() < deadline and process.poll():
+                if process.state().ladder.phase in (Phase.SAT, Phase.OFF, Phase.BUS_DOWN):
+                    break
+                time.sleep(POLL_S)
+        process.shutdown(torque_off=how != "hold")
+
+    # -------------------------------------------------------------------------------------------------- out
+
+    def _publish_states(self) -> None:
+        """Publish each tick's joints as soon as they are there; their arrival starts the chain's tick."""
+        period, tick = self._parameters.config.tick.period, -1
+        while not rospy.is_shutdown():
+            process = self._process
+            if process is None:
+                tick = -1
+                time.sleep(POLL_S)
+                continue
+            state = process.state()
+            if state.tick == tick:
+                time.sleep(0.1 * period)
+                continue
+            tick = state.tick
+            try:
+                self._publish(state)
+            except rospy.ROSException:  # shut down in between
+                return
+            time.sleep(max(state.stamp + period + LATE_S - time.monotonic(), 0.0))
+
+    def _publish(self, state: DriverState) -> None:
+        seconds = self._clock.stamp(state.stamp)
+        stamp = rospy.Time.from_sec(seconds)
+        self._joint_states.publish(conversions.joint_states_message(state, stamp))
+        self._published += 1
+        self._tell_stopped(bool(self._stop_cause) or is_stopped(state))
+        count = self._published
+        if count % STATUS_EVERY == 0:
+            self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
+        if count % SERVOS_EVERY == 0:
+            self._servos.publish(conversions.servo_states_message(state, stamp))
+        if count % BATTERY_EVERY == 1:
+            cells = self._parameters.battery_cells
+            self._battery.publish(conversions.battery_message(state, cells, stamp))
+
+    def _arrival(self, state: DriverState, now: float) -> Any:
+        gate, ladder = self._gate, state.ladder
+        waiting = "no joint_targets yet: start kinematics_server and action_manager"
+        text = ladder.text or gate.text or ("" if gate.requested is not None else waiting)
+        return arrival_status(
+            state.joint_names,
+            gate.requested,
+            None if state.is_write_only else state.position,
+            self._parameters.arrival_tolerance,
+            gate.age(now),
+            ladder.phase is not Phase.FOLLOWING,
+            text,
+        )
+
+    def _report(self) -> None:
+        """Publish diagnostics, look whether the wall clock was set."""
+        words = self._clock.look(time.monotonic(), time.time())
+        if words:
+            self._log(Notice("clock", Level.WARN, words))
+        process = self._process
+        if process is None:
+            lines: Iterable[HealthLine] = (HealthLine("safety ladder", Health.ERROR, self._failure),)
+        else:
+            state = process.state()
+            lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains_line)
+        message = conversions.diagnostics_message("motor_driver", lines, self._parameters.port, rospy.Time.now())
+        try:
+            self._diagnostics.publish(message)
+        except rospy.ROSException:  # shut down in between
+            return
+
+    def _tell_stopped(self, stopped: bool) -> None:
+        if stopped != self._told_stopped:
+            self._told_stopped = stopped
+            self._stopped.publish(stopped)
+
+    def _log(self, notice: Notice) -> None:
+        now = time.monotonic()
+        if now - self._logged.get(notice.key, -THROTTLE_S) >= THROTTLE_S:
+            self._logged[notice.key] = now
+            LOG[notice.level]("motor_driver: %s", notice.text)
+
+    # --------------------------------------------------------------------------------------------------- in
+
+    def _on_joint_targets(self, message: JointState) -> None:
+        process = self._process
+        if process is None:
+            return
+        wanted, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
+        for notice in notices:
+            self._log(notice)
+        if wanted is None:
+            return
+        try:
+            process.set_targets(wanted)
+        except TargetsError as error:
+            self._log(Notice("targets", Level.ERROR, f"joint_targets refused: {error}"))
+
+    def _on_emergency_stop(self, message: Bool) -> None:
+        if message.data:
+            self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
+
+    def _stop(self, cause: str) -> str:
+        process = self._process
+        if process is not None:
+            process.emergency_stop(cause)  # first, and without the lock: nothing may delay it
+        with self._lock:
+            was_stopped, self._stop_cause = self._stop_cause, self._stop_cause or cause
+            rospy.set_param(STOPPED_BY, self._stop_cause)
+            self._tell_stopped(True)
+        text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"
+        text += ": torque is off until rearm is called"
+        rospy.logwarn("motor_driver: %s", text)
+        return text
+
+    def _on_rearm(self, _request: Any) -> TriggerResponse:
+        with self._lock:
+            process = self._process
+            if process is None:
+                return self._rearm_without_bus()
+            accepted, reason = process.rearm()
+            if accepted:
+                self._forget_stop()
+        (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
+        return TriggerResponse(accepted, reason)
+
+    def _rearm_without_bus(self) -> TriggerResponse:
+        """Try to start again, as the words of the failure promise."""
+        self._stop_cause = ""
+        rospy.set_param(STOPPED_BY, "")
+        self._try_at = 0.0
+        return TriggerResponse(True, f"trying to start again; it did not so far: {self._failure}")
+
+    def _forget_stop(self) -> None:
+        self._stop_cause, self._limp = "", False
+        rospy.set_param(STOPPED_BY, "")
+        rospy.set_param(LIMP, False)
+
+    def _on_torque(self, request: Any) -> SetBoolResponse:
+        with self._lock:
+            process = self._process
+            if process is None:
+                return SetBoolResponse(False, self._failure)
+            if request.data and self._stop_cause:
+                return SetBoolResponse(False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up")
+            accepted, reason = process.torque(bool(request.data))
+            if accepted:
+                self._limp = not request.data
+                rospy.set_param(LIMP, self._limp)
+        (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: torque: %s", reason)
+        return SetBoolResponse(accepted, reason)
+
+    def _on_timing(self, _request: Any) -> TriggerResponse:
+        """Answer the histograms of the bus loop as JSON, for `bus_plot`."""
+        process = self._process
+        if process is None:
+            return TriggerResponse(False, self._failure)
+        timing = process.state().timing
+        counts = {
+            name: list(getattr(timing, name).counts) for name in ("lateness", "tick_time", "round_trip", "overhead")
+        }
+        figures = {name: value if value == value else None for name, value in timing.figures().items()}
+        return TriggerResponse(True, json.dumps({"counts": counts, "figures": figures}))
+
+    def _on_gains(self, message: Config) -> None:
+        with self._lock:
+            self._page = conversions.page_from_config(message)
+            self._send_gains()
+
+    def _send_gains(self) -> None:
+        """Bring the page's gains to the servos; called under the lock."""
+        process = self._process
+        if process is None or self._page is None:
+            return
+        start = self._parameters.config.compliance
+        try:
+            table, words = compliance_of_page(self._page, self._joint_names, start.margin, start.punch)
+            accepted, reason = process.set_compliance(table)
+        except (ConfigurationError, MotorDriverError) as error:
+            self._gains_line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
+            self._log(Notice("gains", Level.WARN, self._gains_line.message))
+            return
+        level = Health.OK if accepted else Health.WARN
+        values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
+        self._gains_line = HealthLine("gains", level, "; ".join((reason, *words)), values)
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("motor_driver", disable_rostime=True)
+    try:
+        private = {key: value for key, value in rospy.get_param("~", {}).items() if key not in KEPT}
+        MotorDriverNode(NodeParameters.from_mapping(private)).run()
+    except (ConfigurationError, MotorDriverError) as error:
+        rospy.logfatal("motor_driver: %s", error)
+        raise SystemExit(1) from error
+    except rospy.ROSInterruptException:
+        pass

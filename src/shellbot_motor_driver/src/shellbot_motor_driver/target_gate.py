@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Which joint targets reach the driver: names, numbers and age; what jumps is the driver's own business."""
+
+from __future__ import annotations
+
+import math
+from typing import Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_control import JointOrder, Level, Notice, TargetsError
+
+Array = np.ndarray
+
+
+class TargetGate:
+    """Check messages of joint targets. Time is that of their stamps, s.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        The driven joints in their order.
+    timeout : float
+        s; targets with an older stamp are refused.
+    """
+
+    def __init__(self, joint_names: Sequence[str], timeout: float) -> None:
+        self._order = JointOrder(joint_names)
+        self._timeout = timeout
+        self._newest = -math.inf
+        self._refusing = False
+        self.requested: Optional[Array] = None
+        self.text = ""
+
+    def age(self, now: float) -> float:
+        """Return the s since the last good targets; infinite before the first."""
+        return max(now - self._newest, 0.0)
+
+    def pass_on(
+        self, stamp: float, names: Sequence[str], position: Sequence[float], now: float
+    ) -> Tuple[Optional[Array], Tuple[Notice, ...]]:
+        """Take one message.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp, s; 0: none, taken as now (typed by hand).
+        names, position : sequences
+            Joint names in any order, and rad.
+        now : float
+            Present time, s.
+
+        Returns
+        -------
+        (n,) array or None
+            What to give to the driver; None if the message is refused, which then holds.
+        tuple of Notice
+            Why.
+        """
+        stamp = stamp if stamp > 0.0 else now
+        try:
+            wanted = self._order.pick(names, position)
+        except TargetsError as error:
+            return None, (self._refuse("invalid", Level.ERROR, f"joint_targets refused: {error}"),)
+        if now - stamp > self._timeout:
+            text = (
+                f"joint_targets refused: they are {now - stamp:.2f} s old on arrival (at most {self._timeout:g}); "
+                "is the machine too busy, or do two clocks differ?"
+            )
+            return None, (self._refuse("stale", Level.WARN, text),)
+        if stamp - now > self._timeout:
+            text = f"joint_targets refused: their stamp is {stamp - now:.2f} s ahead; is use_sim_time true somewhere?"
+            return None, (self._refuse("ahead", Level.WARN, text),)
+        notices: Tuple[Notice, ...] = ()
+        if self._refusing:
+            self._refusing = False
+            notices = (Notice("resumed", Level.INFO, "joint_targets are good again"),)
+        self.text = ""
+        self.requested, self._newest = wanted, max(self._newest, stamp)
+        return wanted, notices
+
+    def _refuse(self, key: str, level: Level, text: str) -> Notice:
+        self._refusing, self.text = True, text
+        return Notice(key, level, text)

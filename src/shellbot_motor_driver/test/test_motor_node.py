@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+"""What the node motor_driver decides, without ROS: parameters, targets, stamps, battery, health, starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
+from shellbot_description import driven_joint_names, named_pose_array
+from shellbot_motor_driver import (
+    BusProcessError,
+    Condition,
+    DriverConfig,
+    DriverConfigError,
+    ErrorFlags,
+    Ladder,
+    NoReplyError,
+    Phase,
+    PortError,
+    Reaction,
+    Rung,
+    ServoMap,
+    ServoReading,
+    StartError,
+    StartReport,
+    Supply,
+)
+from shellbot_motor_driver.battery_estimate import CURVE, charge_estimate
+from shellbot_motor_driver.bus_plot import plot
+from shellbot_motor_driver.driver_state import DriverState
+from shellbot_motor_driver.errors import ToolError
+from shellbot_motor_driver.gains_page import compliance_of_page
+from shellbot_motor_driver.health import Health, health, is_stopped
+from shellbot_motor_driver.node_parameters import NodeParameters
+from shellbot_motor_driver.stamp_clock import StampClock
+from shellbot_motor_driver.start_policy import failure_words, retry_after
+from shellbot_motor_driver.target_gate import TargetGate
+from shellbot_motor_driver.timing import BINS, BusTiming, Histogram
+
+NAMES = driven_joint_names("walker")
+STAND = named_pose_array("stand", "walker")
+
+
+def state(**changes):
+    """A robot that walks and is well."""
+    servos = tuple(
+        ServoReading(
+            e.servo_id, e.joint, Condition.GOOD, 10.0, 0.01, False, 512, 0.0, 0.0, 0.0, 0.0, 11.8, 31.0,
+            ErrorFlags(0), True, 1.0, 0, 1000, 3, 0, 512,
+        )
+        for e in ServoMap.load("walker").entries
+    )  # fmt: skip
+    n = len(NAMES)
+    values = {
+        "stamp": 10.0, "tick": 1000, "joint_names": NAMES, "position": STAND, "velocity": np.zeros(n),
+        "effort": np.zeros(n), "is_measured": np.ones(n, bool), "command": STAND, "servos": servos,
+        "ladder": Ladder(Phase.FOLLOWING, Reaction.NONE, (), 1.0, False, ""),
+        "supply": Supply(11.8, 11.8, 11.7, 18, 33.0, 3, 0.1),
+        "timing": BusTiming(ticks=1000, late_ticks=2, feedback_hz=60.0, used_share=0.6),
+    }  # fmt: skip
+    return DriverState(**{**values, **changes})
+
+
+def with_servo(index, **changes):
+    servos = list(state().servos)
+    servos[index] = servos[index]._replace(**changes)
+    return state(servos=tuple(servos))
+
+
+def line(lines, name):
+    (found,) = [entry for entry in lines if entry.name == name]
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- targets
+
+
+def test_targets_in_any_order_pass():
+    gate = TargetGate(NAMES, 0.5)
+    wanted, notices = gate.pass_on(100.0, NAMES[::-1], STAND[::-1], 100.01)
+    np.testing.assert_array_equal(wanted, STAND)
+    assert notices == ()
+    assert gate.age(100.25) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "names", "position", "words"),
+    [
+        (100.0, NAMES[:-1], STAND[:-1], "no value for lower_6_tibia"),
+        (100.0, NAMES, STAND[:-1], "24 names but 23 positions"),
+        (100.0, ("nobody", *NAMES[1:]), STAND, "unknown joints nobody"),
+        (100.0, NAMES, np.where(np.arange(24) == 5, math.nan, STAND), "not a finite number"),
+        (99.4, NAMES, STAND, "0.60 s old on arrival"),
+        (101.0, NAMES, STAND, "1.00 s ahead; is use_sim_time true"),
+    ],
+)
+def test_bad_targets_are_refused_in_words_and_good_ones_are_said(stamp, names, position, words):
+    gate = TargetGate(NAMES, 0.5)
+    gate.pass_on(99.9, NAMES, STAND, 99.9)
+    wanted, notices = gate.pass_on(stamp, names, position, 100.0)
+    assert wanted is None
+    assert words in notices[0].text
+    assert gate.text == notices[0].text
+    assert gate.age(100.0) == pytest.approx(0.1), "the bad ones do not count"
+    _, notices = gate.pass_on(100.1, NAMES, STAND, 100.1)
+    assert [n.key for n in notices] == ["resumed"]
+    assert gate.text == ""
+
+
+def test_targets_without_a_stamp_count_as_new():
+    wanted, _ = TargetGate(NAMES, 0.5).pass_on(0.0, NAMES, STAND, 1.7e9)
+    assert wanted is not None
+
+
+def test_no_targets_are_infinitely_old():
+    assert math.isinf(TargetGate(NAMES, 0.5).age(5.0))
+
+
+# ---------------------------------------------------------------------------------------------------------- stamps
+
+
+def test_stamps_keep_the_ticks_even_between_looks_and_never_fall():
+    clock = StampClock()
+    assert clock.look(10.0, 1000.0) == ""
+    stamps = [clock.stamp(10.0 + 0.01 * k) for k in range(5)]
+    np.testing.assert_allclose(np.diff(stamps), 0.01, atol=1e-9)
+    assert clock.look(10.05, 1000.05 - 0.0005) == "", "slewed: followed silently"
+    assert clock.stamp(10.04) >= stamps[-1], "but no stamp falls"
+
+
+@pytest.mark.parametrize("step", [-3600.0, 86400.0, 0.06])
+def test_a_wall_clock_that_is_set_is_followed_and_said(step):
+    clock = StampClock()
+    clock.look(10.0, 1000.0)
+    clock.stamp(10.0)
+    words = clock.look(11.0, 1001.0 + step)
+    assert f"{step:+.2f} s" in words
+    assert clock.stamp(11.0) == pytest.approx(1001.0 + step)
+
+
+def test_stamps_need_a_look():
+    with pytest.raises(RuntimeError, match="look"):
+        StampClock().stamp(1.0)
+
+
+# --------------------------------------------------------------------------------------------------------- battery
+
+
+def test_charge_follows_the_curve_and_its_ends():
+    assert charge_estimate(12.6) == 1.0
+    assert charge_estimate(13.5) == 1.0
+    assert charge_estimate(8.0) == 0.0
+    assert charge_estimate(3 * 3.82) == pytest.approx(0.5)
+    assert charge_estimate(2 * 3.82, cells=2) == pytest.approx(0.5)
+    volts, charges = zip(*CURVE)
+    assert np.all(np.diff(volts) > 0) and np.all(np.diff(charges) > 0)
+    assert math.isnan(charge_estimate(math.nan))
+
+
+# ---------------------------------------------------------------------------------------------------------- health
+
+
+def test_a_robot_that_is_well():
+    lines = health(state(), 0)
+    assert {entry.name for entry in lines} == {"safety ladder", "bus", "servos", "battery"}
+    assert all(entry.level is Health.OK for entry in lines)
+    assert line(lines, "servos").message == "all 19 servos well"
+    assert "at 60 Hz or more" in line(lines, "bus").message
+    assert line(lines, "battery").message.startswith("11.8 V, about")
+    assert dict(line(lines, "bus").values)["lateness_us_p99"]
+
+
+def test_servos_in_trouble_are_named():
+    said = line(health(with_servo(7, condition=Condition.LOST), 0), "servos")
+    assert said.level is Health.ERROR
+    assert "7 lower_3_coxa (lost)" in said.message
+    said = line(health(with_servo(3, alarms=ErrorFlags.OVERHEATING), 0), "servos")
+    assert said.level is Health.WARN
+    assert "3 lower_1_tibia (overheating)" in said.message
+
+
+def test_the_ladder_tells_its_rungs():
+    rung = Rung("voltage", Reaction.DERATE, 3.0, False, "battery at 9.8 V: torque limited; charge it")
+    weak = state(ladder=Ladder(Phase.FOLLOWING, Reaction.DERATE, (rung,), 0.7, False, rung.text))
+    lines = health(weak, 0)
+    assert line(lines, "safety ladder").level is Health.WARN
+    assert line(lines, "safety ladder").message == rung.text
+    assert ("rung voltage", rung.text) in line(lines, "safety ladder").values
+    assert line(lines, "battery").level is Health.WARN
+    assert rung.text in line(lines, "battery").message
+    sits = rung._replace(reaction=Reaction.SIT_AND_OFF)
+    assert line(
+        health(state(ladder=Ladder(Phase.SITTING, sits.reaction, (sits,), 0.7, True, "")), 0), "battery"
+    ).level is (Health.ERROR)
+
+
+def test_a_bus_that_is_late_or_down_or_deaf():
+    late = state(timing=BusTiming(ticks=100, late_ticks=10))
+    assert "10 % of the ticks begin late" in line(health(late, 0), "bus").message
+    down = state(ladder=Ladder(Phase.BUS_DOWN, Reaction.HOLD, (), 0.0, True, "bus down"))
+    assert line(health(down, 0), "bus").level is Health.ERROR
+    assert line(health(state(is_write_only=True), 0), "bus").level is Health.WARN
+    assert dict(line(health(state(), 3), "bus").values)["bus process restarts"] == "3"
+
+
+def test_an_unknown_battery_is_no_battery():
+    assert line(health(state(supply=Supply()), 0), "battery").level is Health.STALE
+
+
+@pytest.mark.parametrize(
+    ("phase", "needs_rearm", "stopped"),
+    [
+        (Phase.FOLLOWING, False, False),
+        (Phase.HOLDING, False, False),
+        (Phase.STARTING, False, False),
+        (Phase.WAITING, False, False),
+        (Phase.HOLDING, True, True),
+        (Phase.OFF, False, True),
+        (Phase.BUS_DOWN, False, True),
+    ],
+)
+def test_when_walking_must_stop(phase, needs_rearm, stopped):
+    ladder = Ladder(phase, Reaction.NONE, (), 1.0, needs_rearm, "")
+    assert is_stopped(state(ladder=ladder)) is stopped
+
+
+# ---------------------------------------------------------------------------------------------------------- starts
+
+
+def start_error(answered):
+    error = StartError("servos missing")
+    error.report = StartReport("/dev/x", answered=answered, missing=(7,))
+    return error
+
+
+def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_not_surprised():
+    assert retry_after(PortError("not there")) is not None
+    assert retry_after(BusProcessError("does not answer")) is not None
+    assert retry_after(start_error(())) is not None, "servos without power"
+    assert retry_after(start_error((0, 1, 2))) is None
+    assert retry_after(NoReplyError("odd")) is None
+    assert "call rearm to try again" in failure_words(start_error((0, 1)))
+    assert "trying again every" in failure_words(PortError("not there"))
+
+
+# -------------------------------------------------------------------------------------------------------- parameters
+
+
+def test_parameters_reach_the_bus_process():
+    given = {
+        "port": "/dev/ttyUSB3", "variant": "full", "baud": 500000, "direction": "gpio", "gpio": "/dev/gpiochip1:7",
+        "latency_ms": 3, "priority": 40, "setpoint": {"hold_after": 0.3}, "servo_map": "", "cpu": -1, "config": "",
+    }  # fmt: skip
+    settings = NodeParameters.from_mapping(given).bus_settings()
+    assert (settings.port, settings.variant, settings.baud) == ("/dev/ttyUSB3", "full", 500000)
+    assert settings.direction_options == {"chip": "/dev/gpiochip1", "line": 7, "is_usb": True}
+    assert settings.link_latency == pytest.approx(0.003)
+    assert settings.priority == 40
+    assert settings.config == replace(
+        DriverConfig.load(), setpoint=replace(DriverConfig.load().setpoint, hold_after=0.3)
+    )
+    assert NodeParameters().bus_settings().config.start.torque
+    assert not NodeParameters().bus_settings(torque=False).config.start.torque
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"prot": "/dev/x"}, "unknown parameter ~prot"),
+        ({"port": ""}, "~port"),
+        ({"variant": "simulation"}, "walker, full"),
+        ({"direction": "left"}, "auto, rs485"),
+        ({"direction": "gpio"}, "CHIP:LINE"),
+        ({"baud": 3}, "~baud is 3"),
+        ({"baud": 57600.5}, "~baud"),
+        ({"latency_ms": math.nan}, "~latency_ms"),
+        ({"priority": True}, "~priority"),
+        ({"at_end": "fall"}, "sit, hold, off"),
+        ({"setpoint": {"hold_after": -1.0}}, "hold_after"),
+        ({"setpoint": {"hold_aftr": 1.0}}, "hold_aftr"),
+        ({"setpoint": 3}, "give a mapping"),
+        ({"config": "/nowhere/driver.yaml"}, "cannot be read"),
+    ],
+)
+def test_bad_parameters_are_told_with_the_choices(given, words):
+    with pytest.raises(DriverConfigError, match=words):
+        NodeParameters.from_mapping(given)
+
+
+# ------------------------------------------------------------------------------------------------------------- gains
+
+
+def test_the_page_becomes_compliance_of_the_classes_that_are_there():
+    page = GainTable({name: Gains(18.5) for name in JOINT_CLASSES}).to_page()
+    table, _ = compliance_of_page(page, NAMES, 1, 32)
+    assert set(table) == {"fan", "coxa", "femur", "tibia"}
+    assert table["coxa"].slope == 16
+    softer, _ = compliance_of_page({**page, "stiffness": 0.5}, NAMES, 1, 32)
+    assert softer["coxa"].slope == 32
+    with pytest.raises(ConfigurationError, match="lacks"):
+        compliance_of_page({"coxa_p": 1.0}, NAMES, 1, 32)
+
+
+# -------------------------------------------------------------------------------------------------------------- plot
+
+
+def test_the_plot_is_a_picture_that_shows_the_counts(tmp_path):
+    from PIL import Image
+
+    full = {"lateness": [0] * BINS, "tick_time": [0] * BINS}
+    full["lateness"][30] = 1000
+    plot(full, {"ticks": 1000}, tmp_path / "full.png")
+    plot({}, {}, tmp_path / "empty.png")
+    with Image.open(tmp_path / "full.png") as one, Image.open(tmp_path / "empty.png") as other:
+        assert one.size[0] > 600
+        assert np.asarray(one).shape != np.asarray(other).shape or np.any(np.asarray(one) != np.asarray(other))
+    assert Histogram(tuple(full["lateness"])).total == 1000
+    with pytest.raises(ToolError, match="--output"):
+        plot(full, {}, tmp_path / "no folder" / "x.png")
