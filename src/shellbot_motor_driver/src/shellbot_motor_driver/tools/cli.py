@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -24,7 +25,8 @@ from shellbot_motor_driver.emulation import (
 from shellbot_motor_driver.errors import MotorDriverError, ToolError
 from shellbot_motor_driver.registers import baud_register, model_of
 from shellbot_motor_driver.serial_port import SerialPort
-from shellbot_motor_driver.tools import bench, display, motion, search, settings
+from shellbot_motor_driver.servo_map import ServoMap
+from shellbot_motor_driver.tools import bench, display, motion, prepare, record, search, settings
 from shellbot_motor_driver.wire_time import Timeouts
 from shellbot_motor_driver.wiring import check_wiring
 
@@ -104,6 +106,23 @@ def parser() -> argparse.ArgumentParser:
     c = commands.add_parser("monitor", parents=[line, ids], help="live table: position, load, voltage, temperature")
     c.add_argument("--rate", type=float, default=5.0, help="tables per second (default 5)")
     c.add_argument("--count", type=int, default=0, help="end after so many tables (default: with Ctrl-C)")
+    c = commands.add_parser("record", parents=[line, ids], help="write what servos say to a file, until Ctrl-C")
+    c.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv (row by row) or .npz (arrays in SI)")
+    c.add_argument("--rate", type=float, default=10.0, help="samples of all servos per second (default 10)")
+    c.add_argument("--seconds", type=float, default=math.inf, help="end after this time (default: with Ctrl-C)")
+    c = commands.add_parser(
+        "prepare",
+        parents=[line],
+        help="set up servos from the box: return delay, status level, angle limits, lock",
+        epilog="IDs come first: give each servo its own with set-id, one at a time. Without --go nothing is written.",
+    )
+    c.add_argument("--variant", choices=("walker", "full"), default="walker", help="whose servo map (default walker)")
+    c.add_argument("--servo-map", type=Path, metavar="FILE", help="a calibrated copy of servos.yaml")
+    c.add_argument("--ids", type=id_list, help="only these servos of the map")
+    c.add_argument("--return-delay", type=int, default=0, help="units of 2 us (default 0; with a GPIO 100)")
+    c.add_argument("--status-level", type=int, default=2, help="2: all orders are acknowledged (default)")
+    c.add_argument("--no-lock", action="store_true", help="leave the EEPROM open")
+    c.add_argument("--go", action="store_true", help="really write; without it the plan is printed")
     c = commands.add_parser("wiring", parents=[line, ids], help="measure which replies arrive, and say what to change")
     c.add_argument("--rounds", type=int, default=20, help="READs of each servo (default 20)")
     c = commands.add_parser("bench", parents=[line, ids], help="measure round trips and CPU on a bus")
@@ -132,7 +151,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.command is None:
-        p.error("say what to do: scan, ping, info, set-id, set-baud, centre, monitor, wiring, bench or emulate")
+        p.error(f"say what to do: {', '.join([*_COMMANDS, 'emulate'])}")
     try:
         if arguments.command == "emulate":
             return emulate(arguments)
@@ -254,6 +273,29 @@ def _monitor(bus: Bus, arguments: argparse.Namespace) -> int:
         time.sleep(1.0 / arguments.rate)
 
 
+def _record(bus: Bus, arguments: argparse.Namespace) -> int:
+    say(record.record(bus, arguments.ids, arguments.out, arguments.rate, arguments.seconds, note))
+    return 0
+
+
+def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
+    servo_map = ServoMap.load(arguments.variant, arguments.servo_map)
+    how = prepare.Preparation(arguments.return_delay, arguments.status_level, not arguments.no_lock)
+    entries = [entry for entry in servo_map.entries if arguments.ids is None or entry.servo_id in arguments.ids]
+    strangers = sorted(set(arguments.ids or ()) - set(servo_map.servo_ids))
+    if strangers:
+        raise ToolError(f"the servo map of {arguments.variant} has no ID {', '.join(map(str, strangers))}")
+    changes = prepare.plan(bus, servo_map, entries, how)
+    if arguments.go:
+        written = prepare.carry_out(bus, servo_map, changes, say)
+        say(f"{written} register(s) written and read back, {len(changes) - written} were so already")
+        return 0
+    for change in changes:
+        say(prepare.line(change, "would be written" if change.is_needed else "is so"))
+    say(f"{sum(change.is_needed for change in changes)} register(s) would be written; add --go to do it")
+    return 0
+
+
 def _wiring(bus: Bus, arguments: argparse.Namespace) -> int:
     report = check_wiring(bus, arguments.ids, max(1, arguments.rounds))
     say(report.text)
@@ -276,6 +318,8 @@ _COMMANDS: Dict[str, Callable[[Bus, argparse.Namespace], int]] = {
     "set-baud": _set_baud,
     "centre": _centre,
     "monitor": _monitor,
+    "record": _record,
+    "prepare": _prepare,
     "wiring": _wiring,
     "bench": _bench,
 }

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Set up servos as they come out of the box: what the robot needs in EEPROM, register by register, read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Dict, List, NamedTuple, Sequence
+
+from shellbot_motor_driver.bus import Bus
+from shellbot_motor_driver.errors import NoReplyError, RefusedError, RegisterError, ToolError
+from shellbot_motor_driver.registers import MODELS
+from shellbot_motor_driver.servo_map import ServoEntry, ServoMap
+
+_STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What to store.
+
+    Parameters
+    ----------
+    return_delay : int
+        Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO.
+    status_level : int
+        2: every order is acknowledged.
+    lock : bool
+        Lock the EEPROM afterwards, until the power goes.
+    """
+
+    return_delay: int = 0
+    status_level: int = 2
+    lock: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        if not 0 <= self.return_delay <= 254:
+            raise ToolError(f"return delay is {self.return_delay}; give 0 to 254 units of 2 us")
+        if self.status_level not in (1, 2):
+            raise ToolError(
+                f"status level is {self.status_level}; give 2 (all acknowledged) or 1 (reads only): 0 answers nothing"
+            )
+
+
+class Change(NamedTuple):
+    """One register of one servo."""
+
+    servo_id: int
+    joint: str
+    register: str
+    found: int
+    wanted: int
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether it differs."""
+        return self.found != self.wanted
+
+
+def wanted_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation) -> Dict[str, int]:
+    """Return the registers that a servo should have, in the order in which they are written."""
+    low, high = servo_map.limits_steps()[entry.servo_id]
+    return {
+        # first: everything after it is faster, and a reply is awaited in any case
+        "return_delay_time": how.return_delay,
+        "status_return_level": how.status_level,
+        "cw_angle_limit": low,
+        "ccw_angle_limit": high,
+        "lock": int(how.lock),
+    }
+
+
+def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Preparation) -> List[Change]:
+    """Read what the servos have now; writes nothing.
+
+    Raises
+    ------
+    ToolError
+        If a servo does not answer, is of another model, or is locked and would have to be written.
+    """
+    changes: List[Change] = []
+    for entry in entries:
+        rows = entry.model
+        try:
+            model = bus.read_register(entry.servo_id, rows.register("model_number"), retries=3)
+            found = {
+                name: bus.read_register(entry.servo_id, rows.register(name), retries=3)
+                for name in wanted_registers(servo_map, entry, how)
+            }
+        except NoReplyError as error:
+            raise ToolError(
+                f"servo {entry.servo_id} ({entry.joint}) does not answer, nothing is changed; "
+                "scripts/servo scan shows who does, at which rate"
+            ) from error
+        if model != entry.model.number:
+            name = MODELS[model].name if model in MODELS else f"model {model}"
+            raise ToolError(
+                f"servo {entry.servo_id} ({entry.joint}) is {name}, the servo map wants {entry.model.name}; "
+                "nothing is changed: correct the map, or swap the servo"
+            )
+        mine = [
+            Change(entry.servo_id, entry.joint, name, found[name], number)
+            for name, number in wanted_registers(servo_map, entry, how).items()
+        ]
+        if found["lock"] and any(change.is_needed and change.register != "lock" for change in mine):
+            raise ToolError(
+                f"servo {entry.servo_id} ({entry.joint}) is locked; nothing is changed: switch the servos' power off "
+                "and on, then try again"
+            )
+        # an unlocking cannot be written: 1 stays until the power goes
+        changes += [change for change in mine if not (change.register == "lock" and found["lock"])]
+    return changes
+
+
+def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], said: Callable[[str], None]) -> int:
+    """Write what differs, read everything back; return how many registers were written.
+
+    Raises
+    ------
+    ToolError
+        At the first register that does not read back as written; says what has been done until then.
+    """
+    models = {entry.servo_id: entry.model for entry in servo_map.entries}
+    written = 0
+    for change in changes:
+        if not change.is_needed:
+            said(line(change, "is so"))
+            continue
+        try:
+            bus.write_register(change.servo_id, models[change.servo_id].register(change.register), change.wanted)
+        except (NoReplyError, RefusedError, RegisterError) as error:
+            raise ToolError(f"{error}. {written} register(s) were written before; repeat when mended") from error
+        written += 1
+        said(line(change, "written, read back"))
+    return written
+
+
+def line(change: Change, what: str) -> str:
+    """Return one line of the report."""
+    note = _STEP_NOTE.get(change.register, "")
+    value = f"{change.found} -> {change.wanted}" if change.is_needed else f"{change.wanted}"
+    unit = f" ({note})" if note else ""
+    return f"servo {change.servo_id:>3} {change.joint:<18} {change.register:<20} {value:<13} {what}{unit}"
