@@ -23,10 +23,10 @@ def draw_frames(
     Parameters
     ----------
     labels : sequence of str, optional
-        One per joint, fixed ones included; "" draws no triad there. Default: the joints' names.
+        Of the base and of each joint, fixed ones included; "" draws no triad there. Default: their names.
     """
     frames = [np.eye(4), *chain.frames(q)]
-    names = [chain.base, *(labels if labels is not None else [joint.name for joint in chain.joints])]
+    names = labels if labels is not None else [chain.base, *(joint.name for joint in chain.joints)]
     points = _MM * np.array([T[:3, 3] for T in frames])
     axes.plot(*points.T, "-", color="0.25", linewidth=2.5, solid_capstyle="round")
     axes.plot(*points.T, "o", color="0.25", markersize=3.5)
@@ -51,6 +51,8 @@ def frame_legend(axes: Any) -> None:
 
 def equal_box(axes: Any, points: np.ndarray, margin: float = 30.0) -> None:
     """Give three axes the same scale around points (m, 3) in mm, with names."""
+    from matplotlib.ticker import MaxNLocator
+
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
@@ -58,6 +60,7 @@ def equal_box(axes: Any, points: np.ndarray, margin: float = 30.0) -> None:
     axes.set_box_aspect(high - low)
     for name in "xyz":
         getattr(axes, f"set_{name}label")(f"{name} / mm", fontsize=8)
+        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(5))
     axes.tick_params(labelsize=7)
 
 
@@ -81,17 +84,20 @@ def draw_cloud(figure: Any, cloud: ReachCloud, thickness: float) -> None:
     figure.colorbar(image, ax=cut, label="smallest singular value / m/rad", shrink=0.7)
 
 
-def draw_joint_map(figure: Any, found: JointMap) -> None:
-    """Draw smallest singular value and manipulability over two joints."""
+def draw_joint_map(figure: Any, found: JointMap, chain: SerialChain) -> None:
+    """Draw smallest singular value and manipulability over two joints of a chain."""
+    kinds = {joint.name: joint.kind for joint in chain.joints}
+    scale = [_MM if kinds[name] == "prismatic" else np.degrees(1.0) for name in found.joints]
+    units = ["mm" if kinds[name] == "prismatic" else "deg" for name in found.joints]
     for axes, values, label in zip(
         figure.subplots(1, 2),
         (found.smallest, found.manipulability),
         ("smallest singular value", "manipulability"),
     ):
-        a, b = np.degrees(found.first), np.degrees(found.second)
+        a, b = scale[0] * found.first, scale[1] * found.second
         image = axes.pcolormesh(a, b, values, cmap="magma", vmin=0.0, shading="nearest")
         axes.contour(a, b, values, levels=[0.05 * float(values.max())], colors="#26c6da", linewidths=1.2)
-        axes.set_xlabel(f"{found.joints[0]} / deg")
-        axes.set_ylabel(f"{found.joints[1]} / deg")
+        axes.set_xlabel(f"{found.joints[0]} / {units[0]}")
+        axes.set_ylabel(f"{found.joints[1]} / {units[1]}")
         axes.set_title(f"{label}; line: 5 % of the greatest", fontsize=10)
         figure.colorbar(image, ax=axes, shrink=0.8)

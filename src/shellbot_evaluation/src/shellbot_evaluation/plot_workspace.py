@@ -168,7 +168,7 @@ def draw_singularity(
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=2, frameon=False)
 
 
-def _extent(s: np.ndarray, z: np.ndarray) -> "tuple[float, float, float, float]":
+def _extent(s: np.ndarray, z: np.ndarray) -> tuple[float, float, float, float]:
     half = 0.5 * (s[1] - s[0])
     return _MM * (s[0] - half), _MM * (s[-1] + half), _MM * (z[0] - half), _MM * (z[-1] + half)
 
