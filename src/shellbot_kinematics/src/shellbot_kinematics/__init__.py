@@ -4,6 +4,7 @@ joint targets.
 """
 
 from shellbot_kinematics.chain import SerialChain
+from shellbot_kinematics.compiled_chain import CompiledChain, compile_chain
 from shellbot_kinematics.dh import DHRow
 from shellbot_kinematics.errors import (
     InvalidChainError,
@@ -16,6 +17,7 @@ from shellbot_kinematics.errors import (
     SingularPoseError,
     UnknownNameError,
 )
+from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.joint import Joint, Mimic
 from shellbot_kinematics.limb_inverse import LegBranch, foot_branches, solve_limb
 from shellbot_kinematics.parallel import ParallelChain
@@ -35,6 +37,7 @@ from shellbot_kinematics.workspace_walk import StrokeEllipse, StrokeReach, Walks
 __all__ = [
     "LIMBS",
     "SOLVERS",
+    "CompiledChain",
     "DHRow",
     "Frame",
     "InvalidChainError",
@@ -46,6 +49,7 @@ __all__ = [
     "Joint",
     "JointMap",
     "JointTargets",
+    "KernelOptions",
     "KinematicsError",
     "LegBranch",
     "LegSet",
@@ -70,6 +74,7 @@ __all__ = [
     "StrokeReach",
     "UnknownNameError",
     "Walkspace",
+    "compile_chain",
     "foot_branches",
     "joint_map",
     "limb_index",

@@ -64,6 +64,11 @@ def lane_kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, error_model="numpy", fastmath={"contract"}, nogil=True)
 
 
+def typed_kernel(function: Callable[..., Any], signature: str) -> Any:
+    """As `lane_kernel` for one signature: compiled (or loaded) at once; arguments of other types are a TypeError."""
+    return _compiled(function, signature, error_model="numpy", fastmath={"contract"})
+
+
 def source_digest(path: Path) -> str:
     """Return a digest of a kernel's source file, of those of the package that it needs, and of the versions used."""
     digest = hashlib.blake2b(digest_size=8)
@@ -103,7 +108,7 @@ def warn_once(message: str) -> None:
         warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> Any:
     if config.DISABLE_JIT:
         return function
     with _lock:
@@ -113,7 +118,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         try:
             if folder is not None:
                 config.CACHE_DIR = str(folder)
-                return numba.njit(cache=True, **options)(function)
+                return numba.njit(*signature, cache=True, **options)(function)
         except RuntimeError as error:
             if "no locator" not in str(error):
                 raise
@@ -123,7 +128,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         "no folder for the cache of compiled kernels can be written, so every start compiles for some seconds; "
         "set NUMBA_CACHE_DIR to a writable folder"
     )
-    return numba.njit(**options)(function)
+    return numba.njit(*signature, **options)(function)
 
 
 def _folder(source: Path) -> Optional[Path]:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Constants that are compiled into a chain's inverse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from shellbot_kinematics.errors import InvalidConfigError
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """Constants of the generated Levenberg-Marquardt; part of the name of the generated file.
+
+    Attributes
+    ----------
+    tolerance : float
+        Distance from the target at which a position counts as reached, m.
+    angle_tolerance : float
+        The same of the orientation, rad.
+    attempts : int
+        Starts in all: the given one, then points spread evenly around it (a fixed sequence, so the result is the same
+        every time). Unreachable targets cost all of them.
+    steps : int
+        Steps of one attempt at most.
+
+    Raises
+    ------
+    InvalidConfigError
+        If a value is out of range.
+    """
+
+    tolerance: float = 1e-6
+    angle_tolerance: float = 1e-6
+    attempts: int = 30
+    steps: int = 40
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        ranges = {
+            "tolerance": (1e-12, math.inf),
+            "angle_tolerance": (1e-12, math.pi),
+            "attempts": (1, 10_000),
+            "steps": (1, 10_000),
+        }
+        for field in fields(self):
+            value, (low, high) = getattr(self, field.name), ranges[field.name]
+            if not low <= value <= high:
+                raise InvalidConfigError(f"{field.name} of KernelOptions is {value}; expected {low} .. {high}")
