@@ -4,11 +4,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    ServosInfo,
+    StatusInfo,
+    fresh_battery,
+    servo_line,
+)
 from shellbot_teleop.terminal_screen import RobotView, ansi, cut, screen
 
 
@@ -82,3 +92,31 @@ def test_control_characters_of_a_message_do_not_reach_the_terminal(model):
     assert "\x1b" not in text([lines]) and "\x07" not in text([lines])
     drawn = ansi([[("warn", "old")], []])
     assert drawn.startswith("\x1b[H") and "\x1b[33mold\x1b[0m" in drawn and drawn.endswith("\x1b[J")
+
+
+BATTERY = BatteryInfo(11.46, 0.47, 10.0)
+SERVOS = ServosInfo(19, 41.0, "lower_3_tibia", 0, (), 10.0)
+
+
+def test_battery_and_servos_have_a_line_where_there_are_some(model):
+    assert "servos" not in text(screen(model, WALKING, [], 100, 45))
+    lines = screen(model, replace(WALKING, battery=BATTERY, servos=SERVOS), [], 100, 45)
+    assert [("", "servos   battery 11.5 V 47%  hottest 41 °C lower_3_tibia")] in lines
+    limp = replace(SERVOS, limp=19, trouble=("lower_1_coxa: overload", "lower_2_coxa: silent", "lower_3_coxa: silent"))
+    lines = screen(model, replace(WALKING, servos=limp), [], 140, 45)
+    (found,) = [line for line in lines if line and line[0][1].startswith("servos")]
+    assert found[0][0] == "warn"
+    assert "19 of 19 servos without torque  lower_1_coxa: overload, lower_2_coxa: silent and 1 more" in found[0][1]
+
+
+def test_an_empty_battery_is_bad_news_and_an_unknown_one_is_none():
+    assert servo_line(BatteryInfo(10.2, 0.04, 0.0), None) == ("battery 10.2 V 4%", True)
+    assert servo_line(BatteryInfo(math.nan, math.nan, 0.0), None) == ("", False)
+    assert servo_line(BatteryInfo(11.0, math.nan, 0.0), SERVOS)[0].startswith("battery 11.0 V  hottest")
+    assert servo_line(None, replace(SERVOS, hottest=math.nan)) == ("", False)
+
+
+def test_an_old_battery_is_not_shown():
+    assert fresh_battery(BATTERY, 12.0) is BATTERY
+    assert fresh_battery(BATTERY, 20.0) is None
+    assert fresh_battery(None, 20.0) is None

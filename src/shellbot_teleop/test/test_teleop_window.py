@@ -15,7 +15,16 @@ from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
 from shellbot_teleop.gains_model import GainGroup, GainParameter
-from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, RobotMonitor, StatusInfo
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    ContactsInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    RobotMonitor,
+    ServosInfo,
+    StatusInfo,
+)
 
 WAIT = 3.0  # s at most for an event to go through the X server
 
@@ -205,6 +214,18 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     assert setup.window.rearm.isEnabled()
     QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
     assert setup.kinds(effects.Rearm)
+
+
+def test_battery_and_servos_are_shown_where_there_are_some(setup):
+    setup.window.refresh()
+    assert not setup.window.pose.servos.isVisible()
+    setup.monitor.battery = BatteryInfo(11.46, 0.47, time.monotonic())
+    setup.monitor.servos = ServosInfo(19, 41.0, "lower_3_tibia", 19, (), time.monotonic())
+    setup.window.refresh()
+    assert setup.window.pose.servos.isVisible()
+    assert setup.window.pose.servos.text() == (
+        "battery 11.5 V 47%  hottest 41 °C lower_3_tibia  19 of 19 servos without torque"
+    )
 
 
 def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setup, teleop_keyboard):

@@ -15,6 +15,8 @@ from typing import Deque, List, Optional, Tuple
 
 import numpy as np
 
+_BATTERY_OLD = 5.0  # s
+
 
 @dataclass(frozen=True)
 class ModeInfo:
@@ -67,6 +69,52 @@ class StatusInfo:
 
 
 @dataclass(frozen=True)
+class BatteryInfo:
+    """Battery: V, and charge from 0 to 1 (NaN: not known)."""
+
+    voltage: float
+    charge: float
+    arrived: float
+
+
+@dataclass(frozen=True)
+class ServosInfo:
+    """The servos of the real or emulated robot: how many, the hottest, and those that are not well, in words."""
+
+    count: int
+    hottest: float  # degrees Celsius; NaN: not known
+    hottest_joint: str
+    limp: int
+    trouble: Tuple[str, ...]
+    arrived: float
+
+
+def servo_line(battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> Tuple[str, bool]:
+    """Return one line about battery and servos, and whether it is bad news; empty in a simulator, which has neither.
+
+    Parameters
+    ----------
+    battery, servos : BatteryInfo or None, ServosInfo or None
+        What is known; None if unknown or old.
+    """
+    parts, bad = [], False
+    if battery is not None and math.isfinite(battery.voltage):
+        charge = f" {battery.charge:.0%}" if math.isfinite(battery.charge) else ""
+        parts.append(f"battery {battery.voltage:.1f} V{charge}")
+        bad = math.isfinite(battery.charge) and battery.charge < 0.1
+    if servos is not None:
+        if math.isfinite(servos.hottest):
+            parts.append(f"hottest {servos.hottest:.0f} °C {servos.hottest_joint}")
+        if servos.limp:
+            parts.append(f"{servos.limp} of {servos.count} servos without torque")
+        if servos.trouble:
+            more = f" and {len(servos.trouble) - 2} more" if len(servos.trouble) > 2 else ""
+            parts.append(", ".join(servos.trouble[:2]) + more)
+        bad = bad or bool(servos.limp or servos.trouble)
+    return "  ".join(parts), bad
+
+
+@dataclass(frozen=True)
 class LogLine:
     """One line of the log; `level` is debug, info, warn, error or fatal; `time` is wall-clock s since the epoch."""
 
@@ -92,6 +140,8 @@ class RobotMonitor:
     odom: Optional[OdomInfo] = None
     contacts: Optional[ContactsInfo] = None
     status: Optional[StatusInfo] = None
+    battery: Optional[BatteryInfo] = None
+    servos: Optional[ServosInfo] = None
     picture: Optional[np.ndarray] = None
     picture_count: int = 0
     _log: Deque[LogLine] = field(default_factory=lambda: deque(maxlen=500))
@@ -111,7 +161,12 @@ class RobotMonitor:
 
     def forget_robot(self) -> None:
         """Forget what an earlier ROS master's robot said; the log stays."""
-        self.mode = self.odom = self.contacts = self.status = self.picture = None
+        self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
+
+
+def fresh_battery(battery: Optional[BatteryInfo], now: float) -> Optional[BatteryInfo]:
+    """Return the battery unless it is old; it comes once a second, rarer than the rest."""
+    return battery if age(battery, now) <= _BATTERY_OLD else None
 
 
 def age(info: Optional[object], now: float) -> float:

@@ -21,11 +21,11 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph.roslogging import RosStreamHandler
 from rosgraph_msgs.msg import Log
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import BatteryState, Image
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
@@ -177,6 +177,8 @@ class RosLink:
         subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
         subscriber("foot_contacts", FootContacts, self._kept("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
+        subscriber("battery_state", BatteryState, self._kept("battery", conversions.battery_info))
+        subscriber("servo_states", ServoStates, self._kept("servos", conversions.servos_info))
         subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
         subscriber(
             "upper_shells",

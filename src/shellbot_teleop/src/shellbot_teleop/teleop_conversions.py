@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Tuple
 
@@ -10,16 +11,28 @@ import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import BatteryState, Image
 
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, UpperShells, Walkspace
+from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.image import rgb_array
 from shellbot_teleop.limits import Limits
-from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    ContactsInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    ServosInfo,
+    StatusInfo,
+)
 from shellbot_teleop.rotations import quaternion_from_rpy, rpy_from_quaternion
 
 _LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
+
+SERVO_SILENT_S = 0.5  # a servo that has not answered for so long is worth a word
+# bits of the error byte, lowest first, as an operator calls them
+SERVO_ALARMS = ("voltage", "angle limit", "overheating", "range", "checksum", "overload", "instruction")
 
 
 def twist_message(twist: PublishTwist) -> Twist:
@@ -102,6 +115,31 @@ def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
         message.text,
         now,
     )
+
+
+def battery_info(message: BatteryState, now: float) -> BatteryInfo:
+    """Battery as the views show it."""
+    return BatteryInfo(message.voltage, message.percentage, now)
+
+
+def servos_info(message: ServoStates, now: float) -> ServosInfo:
+    """Servos as the views show them."""
+    servos = message.servos
+    known = [servo for servo in servos if math.isfinite(servo.temperature)]
+    hot = max(known, key=lambda servo: servo.temperature, default=None)
+    trouble = []
+    for servo in servos:
+        if servo.error:
+            trouble.append(f"{servo.joint}: {_alarms(servo.error)}")
+        elif not servo.age <= SERVO_SILENT_S:
+            trouble.append(f"{servo.joint}: silent")
+    limp = sum(not servo.torque_enabled for servo in servos)
+    hottest, joint = (hot.temperature, hot.joint) if hot is not None else (math.nan, "")
+    return ServosInfo(len(servos), hottest, joint, limp, tuple(trouble), now)
+
+
+def _alarms(error: int) -> str:
+    return ", ".join(name for bit, name in enumerate(SERVO_ALARMS) if error >> bit & 1)
 
 
 def log_line(message: Log) -> LogLine:

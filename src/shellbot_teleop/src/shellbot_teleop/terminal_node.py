@@ -27,7 +27,7 @@ from shellbot_teleop.keymap import Keymap, load_keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.resources import resource
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, age
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, age, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
 from shellbot_teleop.terminal_screen import RobotView, ansi, screen
@@ -191,9 +191,9 @@ class TerminalProgram:
     def _draw(self, terminal: RawTerminal) -> None:
         now, monitor = time.monotonic(), self._monitor
         self._messages.extend(monitor.take_log())
-        odom, contacts, status = (
+        odom, contacts, status, servos = (
             info if age(info, now) <= self._config.stale_after else None
-            for info in (monitor.odom, monitor.contacts, monitor.status)
+            for info in (monitor.odom, monitor.contacts, monitor.status, monitor.servos)
         )
         view = RobotView(
             self._link_text,
@@ -201,6 +201,8 @@ class TerminalProgram:
             monitor.mode,
             with_body(odom, contacts),
             status,  # type: ignore[arg-type]
+            fresh_battery(monitor.battery, now),
+            servos,  # type: ignore[arg-type]
         )
         try:
             width, height = os.get_terminal_size(sys.stdout.fileno())

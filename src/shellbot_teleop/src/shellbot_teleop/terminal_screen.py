@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
 
 Segment = Tuple[str, str]  # style, text
 Line = List[Segment]
@@ -43,6 +43,8 @@ class RobotView:
     mode: Optional[ModeInfo]
     odom: Optional[OdomInfo]
     status: Optional[StatusInfo]
+    battery: Optional[BatteryInfo] = None
+    servos: Optional[ServosInfo] = None
 
 
 def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], width: int, height: int) -> List[Line]:
@@ -149,6 +151,9 @@ def _pose(robot: RobotView) -> List[Line]:
                 )
             ]
         ]
+    text, bad = servo_line(robot.battery, robot.servos)
+    if text:
+        lines.append([("warn" if bad else "", f"servos   {text}")])
     if robot.status is not None and robot.status.holding:
         lines.append([("warn", f"joints hold: {robot.status.text}")])
     return lines

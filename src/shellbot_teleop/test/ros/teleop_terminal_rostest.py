@@ -13,6 +13,7 @@ import unittest
 import rospy
 import rostest
 from roslib.packages import find_node
+from sensor_msgs.msg import BatteryState
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from robot_double import RobotDouble
 from teleop_pty import TerminalProcess
 
+from shellbot_msgs.msg import ServoState, ServoStates
 from shellbot_teleop.latency import HEADER, summarise
 
 PRESSES = 30
@@ -108,6 +110,16 @@ class TeleopTerminalTest(unittest.TestCase):
         self.assertEqual(self.terminal.wait(10.0), 0)
         self.assertEqual(len(robot.zeros), 1)
         self.assertTrue(self.terminal.restored(), "the terminal was left raw")
+
+    def test_4_battery_and_servos(self):
+        battery = rospy.Publisher("battery_state", BatteryState, queue_size=1, latch=True)
+        battery.publish(BatteryState(voltage=11.46, percentage=0.47))
+        servos = rospy.Publisher("servo_states", ServoStates, queue_size=1, latch=True)
+        well = ServoState(id=3, joint="lower_1_tibia", temperature=41.0, torque_enabled=True)
+        ill = ServoState(id=4, joint="lower_2_coxa", temperature=30.0, torque_enabled=True, error=0x24, age=0.1)
+        servos.publish(ServoStates(servos=[well, ill]))
+        self.assertTrue(self.terminal.wait_for("battery 11.5 V 47%  hottest 41", 10.0), self.terminal.text[-2000:])
+        self.assertTrue(self.terminal.wait_for("lower_2_coxa: overheating, overload", 5.0))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from shellbot_teleop.qt.keys_panel import KeysPanel
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
 from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label
-from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, age
+from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, age, fresh_battery
 
 _REFRESH_MS = 66
 
@@ -214,6 +214,7 @@ class TeleopWindow(QMainWindow):
         self.mode.show_mode(monitor.mode, model.stopped)
         self.velocity.show_velocities(model.twist, odom, model.limits)
         self.pose.show_pose(odom, status)
+        self.pose.show_servos(fresh_battery(monitor.battery, time.monotonic()), self._fresh(monitor.servos))
         self.feet.show_contacts(contacts)
         self.robot.show_robot(odom, contacts, model.twist)
         self.camera.show_picture(monitor.picture, monitor.picture_count)

@@ -15,7 +15,7 @@ from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, StatusInfo
+from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
 
 MODE_BUTTONS = (
     ("Stand", "mode.stand"),
@@ -138,6 +138,10 @@ class PosePanel(Card):
         self._joints.setMinimumHeight(46)  # three lines, so that the panel below stays where it is
         self._joints.setAlignment(Qt.AlignLeft | Qt.AlignTop)
         self.body.addWidget(self._joints)
+        self.servos = label("", muted=True, size_pt=9)
+        self.servos.setWordWrap(True)
+        self.servos.setVisible(False)  # a simulator has none
+        self.body.addWidget(self.servos)
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
         """Show odometry and joint errors; None when unknown or old."""
@@ -164,6 +168,13 @@ class PosePanel(Card):
                 f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}"
             )
         restyle(self._joints, f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
+
+    def show_servos(self, battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> None:
+        """Show battery and servos; nothing at all where there are none."""
+        text, bad = servo_line(battery, servos)
+        self.servos.setText(text)
+        self.servos.setVisible(bool(text))
+        restyle(self.servos, f"color: {theme.WARN if bad else theme.MUTED};")
 
 
 class LogPanel(Card):
