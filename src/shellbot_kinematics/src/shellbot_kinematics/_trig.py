@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import lane_kernel
+from shellbot_kinematics._jit import scalar_kernel
 
 _PER_QUARTER = 2.0 / math.pi
 # pi/2 in parts of 33 bits: 1.5707963267341256, then what is missing, twice
@@ -26,7 +26,7 @@ _C4, _C6, _C8, _C10 = 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0, -1.0 / 3628800.0
 _C12, _C14, _C16 = 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0
 
 
-@lane_kernel
+@scalar_kernel
 def sincos(angle):
     """Return (sin, cos) of a finite angle in rad."""
     if abs(angle) > _LARGEST:
@@ -49,7 +49,7 @@ def sincos(angle):
     return (-a if (n & 2) != 0 else a), (-b if ((n + 1) & 2) != 0 else b)
 
 
-@lane_kernel
+@scalar_kernel
 def turn(square, cosine):
     """Return the angle (rad) of a rotation and what its axis times sine is to be multiplied by to become axis times
     angle, from that vector's square and the cosine.

@@ -2,10 +2,10 @@
 """Source of the Levenberg-Marquardt inverse of one chain: position or pose, with or without joint limits.
 
 Each step is dq = J' (J J' + lam I)^-1 e with lam = mu |e|^2: damping by the residual (Sugihara,
-"Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27(5), 2011; by its size times a constant:
-Chan and Lawrence, ICRA 1988), with mu following success as in Marquardt's method: a better point is taken and mu
-becomes mu/4, a worse one is not and mu becomes 8 mu. Limits: a projected step with an active set; columns of joints
-that stand at a limit and would be pushed beyond it do not take part.
+"Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27(5), 2011; by
+its size times a constant: Chan and Lawrence, ICRA 1988), with mu following success as in Marquardt's method: a better
+point is taken and mu becomes mu/4, a worse one is not and mu becomes 8 mu. Limits: a projected step with an active set;
+columns of joints that stand at a limit and would be pushed beyond it do not take part.
 """
 
 from __future__ import annotations
