@@ -22,13 +22,17 @@ def legs_solve(geometry, tip, p, fan, side, knee, out):
         h = g[_kernels.G_TIP + 3 * tip]
         for j in range(p.shape[1]):
             x, y, z = _kernels.to_coxa(g, p[i, j, 0], p[i, j, 1], p[i, j, 2], fan[i], 0)
+            if math.isnan(x + y + z):
+                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = math.nan
+                continue
             q2, q3, q4, _, _, stop = _kernels.lower_branch(g, tip, x, y, z, side, knee)
             out[i, j, 0] = _kernels.wrap(q2, 0.0)
             out[i, j, 1] = _kernels.wrap(q3, 0.0)
             out[i, j, 2] = _kernels.wrap(q4, 0.0)
-            if x * x + y * y < h * h or not math.isfinite(q2):
+            near = x * x + y * y < h * h
+            if near:
                 out[i, j, 0] = math.nan
-            if stop != _kernels.STOP_NONE or math.isnan(out[i, j, 0]):
+            if near or stop != _kernels.STOP_NONE:
                 out[i, j, 1] = out[i, j, 2] = math.nan
 
 
@@ -48,6 +52,8 @@ def legs_reach(geometry, tip, p, fan, low, high, out):
         for j in range(p.shape[1]):
             x, y, z = _kernels.to_coxa(g, p[i, j, 0], p[i, j, 1], p[i, j, 2], fan[i], 0)
             out[i, j] = False
+            if math.isnan(x + y + z):
+                continue
             for branch in range(4):
                 side = 1.0 if branch < 2 else -1.0
                 knee = -1.0 if branch % 2 == 0 else 1.0
@@ -60,7 +66,7 @@ def legs_reach(geometry, tip, p, fan, low, high, out):
 
 @kernel
 def _inside(angle, low, high):
-    """Return whether the angle, turned by whole turns, lies in low .. high; NaN does not."""
+    """Return whether the angle, turned by whole turns, lies in low .. high."""
     value = _kernels.wrap(angle, 0.5 * (low + high))
     return low <= value <= high
 
