@@ -17,15 +17,18 @@ from shellbot_kinematics.errors import (
     SingularPoseError,
     UnknownNameError,
 )
+from shellbot_kinematics.example_models import model_names, model_path
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.joint import Joint, Mimic
 from shellbot_kinematics.limb_inverse import LegBranch, foot_branches, solve_limb
 from shellbot_kinematics.parallel import ParallelChain
+from shellbot_kinematics.parameters import ChainParameters
 from shellbot_kinematics.references import LIMBS, Frame, LimbReferences, limb_index
 from shellbot_kinematics.reports import InverseResult, JointTargets, LimbReport, Status
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
+from shellbot_kinematics.tree import KinematicTree
 from shellbot_kinematics.urdf import RobotTree, load_urdf
 from shellbot_kinematics.workspace_cloud import JointMap, ReachCloud, joint_map, reach_cloud
 from shellbot_kinematics.workspace_legs import LegSet
@@ -33,10 +36,12 @@ from shellbot_kinematics.workspace_plane import LimbPlane
 from shellbot_kinematics.workspace_reach import LimbReach, ReachSlice, limb_reach, reach_slice
 from shellbot_kinematics.workspace_singularity import SingularityMap, singularity_map
 from shellbot_kinematics.workspace_walk import StrokeEllipse, StrokeReach, Walkspace, stroke_reach, walkspace
+from shellbot_kinematics.yaml_model import load_chain, load_model, load_parallel, load_tree
 
 __all__ = [
     "LIMBS",
     "SOLVERS",
+    "ChainParameters",
     "CompiledChain",
     "DHRow",
     "Frame",
@@ -50,6 +55,7 @@ __all__ = [
     "JointMap",
     "JointTargets",
     "KernelOptions",
+    "KinematicTree",
     "KinematicsError",
     "LegBranch",
     "LegSet",
@@ -79,7 +85,13 @@ __all__ = [
     "joint_map",
     "limb_index",
     "limb_reach",
+    "load_chain",
+    "load_model",
+    "load_parallel",
+    "load_tree",
     "load_urdf",
+    "model_names",
+    "model_path",
     "reach_cloud",
     "reach_slice",
     "singularity_map",

@@ -76,6 +76,8 @@ class SerialChain(JointStructure):
         names: Optional[Sequence[str]] = None,
         name: str = "chain",
         convention: str = "standard",
+        base: str = "base",
+        tip: str = "tip",
     ) -> SerialChain:
         """Build a chain from the rows of a Denavit-Hartenberg table.
 
@@ -86,8 +88,8 @@ class SerialChain(JointStructure):
             or "fixed".
         names : sequence of str, optional
             One per row; default: the row's own name, else joint_0, joint_1, ...
-        name : str
-            Of the chain.
+        name, base, tip : str
+            Of the chain and of its first and last frame.
         convention : str
             "standard": T = Rz(theta) Tz(d) Tx(a) Rx(alpha); "modified" (Craig): T = Rx(alpha) Tx(a) Rz(theta) Tz(d).
 
@@ -108,7 +110,7 @@ class SerialChain(JointStructure):
                 f"chain '{name}' has {len(table)} rows and {len(names)} names; give one name per row"
             )
         given = [f"joint_{i}" for i in range(len(table))] if names is None else list(names)
-        chain = cls([row.joint(label, convention) for row, label in zip(table, given)], name=name)
+        chain = cls([row.joint(label, convention) for row, label in zip(table, given)], name, base, tip)
         chain._note_table(table, convention)
         return chain
 
@@ -118,8 +120,8 @@ class SerialChain(JointStructure):
         object.__setattr__(self, "convention", convention)
 
     @classmethod
-    def from_urdf(cls, text: str, base: str, tip: str) -> SerialChain:
-        """Build the chain between two links of a URDF given as text.
+    def from_urdf(cls, text: object, base: str, tip: str) -> SerialChain:
+        """Build the chain between two links of a URDF given as text (as in robot_description) or path.
 
         Raises
         ------
@@ -127,6 +129,19 @@ class SerialChain(JointStructure):
             If the text is no URDF, `tip` is not below `base`, or a link does not exist.
         """
         return cls(load_urdf(text).path(base, tip), name=tip, base=base, tip=tip)
+
+    @classmethod
+    def from_yaml(cls, source: object) -> SerialChain:
+        """Build the chain of a YAML model given as text or path; the schema is that of `yaml_model`.
+
+        Raises
+        ------
+        InvalidYamlError
+            Naming the key that cannot be used and what was expected, or saying that the model is no serial chain.
+        """
+        from shellbot_kinematics.yaml_model import load_chain  # noqa: PLC0415 - it imports this module
+
+        return load_chain(source)
 
     def fk(self, q: ArrayLike) -> np.ndarray:
         """Return T_base_tip, (4, 4), for q (n,)."""
@@ -222,7 +237,7 @@ class SerialChain(JointStructure):
         lines: List[str] = [f"{self.name}: {self.base} -> {self.tip}, {self.n} coordinates"]
         if self.rows:
             lines[0] += f", Denavit-Hartenberg ({self.convention})"
-            names, limits = [joint.name for joint in self.joints], [_limits(joint) for joint in self.joints]
+            names, limits = [joint.name for joint in self.joints], [limits_text(joint) for joint in self.joints]
             lines.extend(table_lines(self.rows, names, limits))
             return "\n".join(line.rstrip() for line in lines)
         lines.append(
@@ -235,12 +250,13 @@ class SerialChain(JointStructure):
             axis = "" if not joint.moves else "({:.2f} {:.2f} {:.2f})".format(*joint.axis)
             lines.append(
                 f"{joint.name:<22}{joint.kind:<11}{x:>10.2f}{y:>10.2f}{z:>10.2f}"
-                f"{roll:>9.2f}{pitch:>9.2f}{yaw:>9.2f}   {axis:<21}{_limits(joint):<24}"
+                f"{roll:>9.2f}{pitch:>9.2f}{yaw:>9.2f}   {axis:<21}{limits_text(joint):<24}"
             )
         return "\n".join(line.rstrip() for line in lines)
 
 
-def _limits(joint: Joint) -> str:
+def limits_text(joint: Joint) -> str:
+    """Return the limits of a joint in degrees or mm, or whom it follows."""
     if not joint.moves:
         return ""
     if joint.mimic is not None:

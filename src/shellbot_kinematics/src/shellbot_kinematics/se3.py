@@ -132,9 +132,7 @@ def transform_from_quaternion(p: ArrayLike, quaternion: ArrayLike) -> np.ndarray
 
 def position_and_quaternion(T: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:  # noqa: N803
     """Return position (3,), m, and unit quaternion (4,), (x, y, z, w) with w >= 0, of a pose (4, 4)."""
-    pose = _poses(T, "T")
-    if pose.ndim != 2:
-        raise ShapeError(f"T has shape {pose.shape}; expected (4, 4)")
+    pose = as_pose(T)
     return pose[:3, 3].copy(), np.array(quaternion_from_rotation(pose[:3, :3]))
 
 
@@ -171,6 +169,14 @@ def check_reference(reference: str) -> int:
     if reference not in REFERENCES:
         raise UnknownNameError(f"no reference {reference!r}; expected one of {', '.join(REFERENCES)}")
     return REFERENCES.index(reference)
+
+
+def as_pose(T: ArrayLike, name: str = "T") -> np.ndarray:  # noqa: N803
+    """Return a pose (4, 4) as an array; ShapeError with its name if it is none."""
+    pose = _poses(T, name)
+    if pose.ndim != 2:
+        raise ShapeError(f"{name} has shape {pose.shape}; expected (4, 4)")
+    return pose
 
 
 def _coefficients(w: ArrayLike) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,72 +5,39 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
-from shellbot_kinematics.errors import InvalidChainError, InvalidUrdfError, UnknownNameError
+from shellbot_kinematics.errors import InvalidChainError, InvalidUrdfError
 from shellbot_kinematics.joint import FIXED, PRISMATIC, REVOLUTE, Joint, Mimic
 from shellbot_kinematics.rotations import rotation_from_rpy, transform
+from shellbot_kinematics.sources import read_source
+from shellbot_kinematics.tree import KinematicTree
+
+# the name that trees had when only URDF made them
+RobotTree = KinematicTree
 
 _KIND_OF_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "fixed": FIXED}
 
 
-@dataclass(frozen=True)
-class RobotTree:
-    """The tree of a robot: one root link, every other link the child of exactly one joint.
+def load_urdf(source: object) -> KinematicTree:
+    """Return the tree of a URDF.
 
-    Attributes
+    Parameters
     ----------
-    name, root : str
-        Name of the robot and of its root link.
-    links : tuple of str
-        In the order of the file.
-    joints : mapping of str to Joint
-        In the order of the file.
-    """
-
-    name: str
-    root: str
-    links: Tuple[str, ...]
-    joints: Mapping[str, Joint]
-
-    def path(self, base: str, tip: str) -> Tuple[Joint, ...]:
-        """Return the joints from link `base` down to link `tip`.
-
-        Raises
-        ------
-        UnknownNameError
-            If a link does not exist.
-        InvalidChainError
-            If `tip` is not below `base`.
-        """
-        for link in (base, tip):
-            if link not in self.links:
-                raise UnknownNameError(f"robot '{self.name}' has no link '{link}'; it has {', '.join(self.links)}")
-        above = {joint.child: joint for joint in self.joints.values()}
-        path: List[Joint] = []
-        link = tip
-        while link != base:
-            if link not in above:
-                raise InvalidChainError(f"link '{tip}' is not below '{base}': its ancestors end at '{link}'")
-            path.append(above[link])
-            link = above[link].parent
-        return tuple(reversed(path))
-
-
-def load_urdf(text: str) -> RobotTree:
-    """Return the tree of a URDF given as text.
+    source : str or path
+        The expanded text, as in the parameter robot_description (it holds a "<"), or the path of a file that holds it.
 
     Raises
     ------
     InvalidUrdfError
         Naming the element that cannot be used and what was expected.
     """
+    text = read_source(source, "the robot description", InvalidUrdfError, lambda text: "<" in text)
     try:
         root = ElementTree.fromstring(text.encode("utf-8"))
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # bad markup, text, or declared encoding
         raise InvalidUrdfError(
-            f"the robot description is no well-formed XML ({error}); give the expanded URDF text"
+            f"the robot description is no well-formed XML ({error}); give the expanded URDF text or its file"
         ) from None
     if root.tag != "robot":
         raise InvalidUrdfError(
@@ -79,40 +46,23 @@ def load_urdf(text: str) -> RobotTree:
     links = tuple(_name(element, "link") for element in root.findall("link"))
     if not links:
         raise InvalidUrdfError("the robot description has no <link>")
-    if len(set(links)) != len(links):
-        raise InvalidUrdfError(f"link names must differ; twice: {sorted({n for n in links if links.count(n) > 1})}")
+    known = set(links)
     joints: Dict[str, Joint] = {}
     for element in root.findall("joint"):
-        joint = _joint(element, links)
+        joint = _joint(element, known)
         if joint.name in joints:
             raise InvalidUrdfError(f"joint '{joint.name}' is defined twice")
         joints[joint.name] = joint
     for joint in joints.values():
         if joint.mimic is not None and joint.mimic.joint not in joints:
             raise InvalidUrdfError(f"joint '{joint.name}' mimics '{joint.mimic.joint}', which does not exist")
-    return RobotTree(root.get("name", ""), _root(links, joints), links, joints)
+    try:
+        return KinematicTree(tuple(joints.values()), root.get("name", ""), links)
+    except InvalidChainError as error:
+        raise InvalidUrdfError(str(error)) from None
 
 
-def _root(links: Tuple[str, ...], joints: Mapping[str, Joint]) -> str:
-    children = [joint.child for joint in joints.values()]
-    twice = sorted({child for child in children if children.count(child) > 1})
-    if twice:
-        raise InvalidUrdfError(f"link '{twice[0]}' is the child of several joints; a tree allows one")
-    roots = [link for link in links if link not in children]
-    if len(roots) != 1:
-        raise InvalidUrdfError(f"a tree has one root link; this robot has {len(roots)}: {', '.join(roots) or 'a loop'}")
-    parent_of = {joint.child: joint.parent for joint in joints.values()}
-    for link in links:
-        seen = {link}
-        while link in parent_of:
-            link = parent_of[link]
-            if link in seen:
-                raise InvalidUrdfError(f"the joints above link '{link}' form a loop")
-            seen.add(link)
-    return roots[0]
-
-
-def _joint(element: ElementTree.Element, links: Tuple[str, ...]) -> Joint:
+def _joint(element: ElementTree.Element, links: Any) -> Joint:
     name = _name(element, "joint")
     kind = element.get("type", "")
     if kind not in _KIND_OF_TYPE:
@@ -130,20 +80,22 @@ def _joint(element: ElementTree.Element, links: Tuple[str, ...]) -> Joint:
     bounded = kind in ("revolute", "prismatic")
     if bounded and limit is None:
         raise InvalidUrdfError(f"joint '{name}' is {kind} and has no <limit>")
-    values: Dict[str, Any] = {
-        "kind": _KIND_OF_TYPE[kind],
-        "origin": transform(rotation_from_rpy(*rpy), xyz),
-        "axis": direction if kind != "fixed" else (0.0, 0.0, 1.0),
-        "lower": _number(limit, "lower", 0.0, name) if bounded else -math.inf,
-        "upper": _number(limit, "upper", 0.0, name) if bounded else math.inf,
-        "velocity": _number(limit, "velocity", math.inf, name),
-        "effort": _number(limit, "effort", math.inf, name),
-        "parent": ends["parent"],
-        "child": ends["child"],
-        "mimic": _mimic(element.find("mimic"), name),
-    }
     try:
-        return Joint(name, **values)
+        return Joint(
+            name,
+            _KIND_OF_TYPE[kind],
+            transform(rotation_from_rpy(*rpy), xyz),
+            direction if kind != "fixed" else (0.0, 0.0, 1.0),  # type: ignore[arg-type]
+            lower=_number(limit, "lower", 0.0, name) if bounded else -math.inf,
+            upper=_number(limit, "upper", 0.0, name) if bounded else math.inf,
+            velocity=_number(limit, "velocity", math.inf, name),
+            effort=_number(limit, "effort", math.inf, name),
+            parent=ends["parent"],
+            child=ends["child"],
+            mimic=_mimic(element.find("mimic"), name),
+        )
+    except InvalidUrdfError:
+        raise
     except InvalidChainError as error:
         raise InvalidUrdfError(str(error)) from None
 
@@ -151,6 +103,8 @@ def _joint(element: ElementTree.Element, links: Tuple[str, ...]) -> Joint:
 def _mimic(element: Optional[ElementTree.Element], joint: str) -> Optional[Mimic]:
     if element is None:
         return None
+    if not element.get("joint"):
+        raise InvalidUrdfError(f"the <mimic> of joint '{joint}' names no joint; expected joint=\"...\"")
     ratio, offset = _number(element, "multiplier", 1.0, joint), _number(element, "offset", 0.0, joint)
     return Mimic(element.get("joint", ""), ratio, offset)
 
