@@ -14,7 +14,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import mujoco
 import numpy as np
@@ -22,6 +22,25 @@ import numpy as np
 from .errors import RenderError
 
 BACKENDS = ("egl", "osmesa")
+
+
+class View(NamedTuple):
+    """A camera that stands free in the world, for close-ups.
+
+    Parameters
+    ----------
+    target : tuple of float
+        Point in the middle of the picture, world frame, m.
+    distance : float
+        m from there.
+    azimuth_deg, elevation_deg : float
+        Direction in which it looks; elevation negative: from above.
+    """
+
+    target: Tuple[float, float, float]
+    distance: float
+    azimuth_deg: float
+    elevation_deg: float
 
 
 class RenderProcess:
@@ -41,7 +60,7 @@ class RenderProcess:
         self._process: Optional[subprocess.Popen] = None
         self._failure: Optional[str] = None
 
-    def render(self, qpos: np.ndarray, width: int, height: int) -> np.ndarray:
+    def render(self, qpos: np.ndarray, width: int, height: int, view: Optional[View] = None) -> np.ndarray:
         """Return a picture of the model in a position.
 
         Parameters
@@ -50,6 +69,8 @@ class RenderProcess:
             Position of the whole model.
         width, height : int
             Pixels, 16 .. 2048.
+        view : View, optional
+            By default the camera that follows the robot.
 
         Returns
         -------
@@ -68,7 +89,7 @@ class RenderProcess:
         if self._process is None:
             self._start()
         try:
-            pixels = self._ask((np.array(qpos), width, height))
+            pixels = self._ask((np.array(qpos), width, height, None if view is None else tuple(view)))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(

@@ -18,7 +18,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until the parent closes the pipe.
 
     The first request is (pickled model, nice), answered by "ready" or the reason of a failure; the others are
-    (qpos, width, height), answered by the bytes of the picture.
+    (qpos, width, height, view or None), answered by the bytes of the picture.
     """
     try:
         pickled, nice = pickle.load(requests)
@@ -38,7 +38,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     renderers: Dict[Tuple[int, int], Any] = {}
     while True:
         try:
-            qpos, width, height = pickle.load(requests)
+            qpos, width, height, view = pickle.load(requests)
         except EOFError:
             return
         if (width, height) not in renderers:
@@ -51,7 +51,12 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
-        renderer.update_scene(data, camera="follow")
+        camera = "follow"
+        if view is not None:
+            camera = mujoco.MjvCamera()
+            camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+            camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = view
+        renderer.update_scene(data, camera=camera)
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = nice
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         _answer(answers, renderer.render().tobytes())

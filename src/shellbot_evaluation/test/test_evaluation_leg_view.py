@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The single-leg sliders: limits and offsets, the window under a virtual display, servos on an emulated bus."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_evaluation.leg_view.drives import BusDrive, PictureDrive
+from shellbot_evaluation.leg_view.limb import limb_joints, load_map
+from shellbot_motor_driver import Bus, Timeouts
+from shellbot_motor_driver.emulation import EmulatedChain, VirtualPort, shellbot_servos
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return load_map("walker")
+
+
+def bus_to(servos):
+    return Bus(VirtualPort(EmulatedChain(servos)), Timeouts(link_latency=1e-4))
+
+
+def test_a_leg_has_four_joints_with_their_limits_and_offsets(walker):
+    joints = limb_joints("lower_2", walker)
+    assert [joint.name for joint in joints] == ["lower_1_fan", "lower_2_coxa", "lower_2_femur", "lower_2_tibia"]
+    assert joints[0].title == "fan (all six)" and joints[3].title == "tibia"
+    assert joints[0].facts == "ID 0 · AX-12A · -123° to 3° · zero at 922 steps · sign +1 · gear 2"
+    for joint in joints:
+        for angle in np.linspace(joint.entry.lower, joint.entry.upper, 7):
+            assert abs(joint.angle(joint.steps(angle)) - angle) < math.radians(0.16)
+        assert joint.steps(99.0) == joint.steps(joint.entry.upper)
+
+
+def test_upper_limbs_belong_to_the_full_variant(walker):
+    assert [j.title for j in limb_joints("upper_5", load_map("full"))] == ["shoulder", "shell"]
+    with pytest.raises(DefinitionError, match="choose --variant full"):
+        limb_joints("upper_5", walker)
+    with pytest.raises(DefinitionError, match="choose from lower_1"):
+        limb_joints("leg_1", walker)
+    with pytest.raises(DefinitionError, match="cannot be read"):
+        load_map("walker", "/nowhere/servos.yaml")
+
+
+def test_the_picture_follows_at_the_speed_given(walker):
+    joints = limb_joints("lower_1", walker)
+    drive = PictureDrive(joints, {joint.name: 0.0 for joint in joints}, speed=0.5)
+    drive.command("lower_1_coxa", 1.0)
+    assert drive.measure(1.0)["lower_1_coxa"] == pytest.approx(0.5)
+    drive.command("lower_1_coxa", 99.0)
+    assert drive.measure(60.0)["lower_1_coxa"] == pytest.approx(joints[1].entry.upper)
+
+
+def test_servos_start_where_they_are_move_slowly_and_go_limp(walker):
+    servos = shellbot_servos("walker")
+    for servo in servos:
+        servo.motor.position += 0.3  # not where the goal register says
+    bus = bus_to(servos)
+    joints = limb_joints("lower_1", walker)
+    drive = BusDrive(bus, joints, torque=0.5, rpm=10.0)
+    before = drive.measure(0.0)
+    bus.port.sleep(0.5)
+    assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # the torque came on without a jump
+    drive.command("lower_1_femur", before["lower_1_femur"] + 0.3)
+    bus.port.sleep(0.1)
+    way = drive.measure(0.0)["lower_1_femur"] - before["lower_1_femur"]
+    assert 0.0 < way < 0.15  # 10 rpm are 1.05 rad/s
+    bus.port.sleep(1.0)
+    assert drive.measure(0.0)["lower_1_femur"] == pytest.approx(before["lower_1_femur"] + 0.3, abs=0.03)
+    assert "12.0 V" in drive.notes()["lower_1_femur"]
+    assert servos[2].table["torque_limit"] == round(0.5 * 1023)
+    drive.close()
+    assert not any(servo.table["torque_enable"] for servo in servos)
+
+
+def test_a_leg_alone_on_the_table_has_no_fan_and_a_wheel_is_left_alone(walker):
+    servos = [servo for servo in shellbot_servos("walker") if servo.servo_id in (1, 2, 3)]
+    servos[2].table["cw_angle_limit"] = servos[2].table["ccw_angle_limit"] = 0
+    drive = BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque=0.3, rpm=10.0)
+    assert set(drive.measure(0.0)) == {"lower_1_coxa", "lower_1_femur"}
+    assert "wheel mode" in drive.notes()["lower_1_tibia"] and drive.notes()["lower_1_fan"]
+    drive.command("lower_1_tibia", 0.5)
+    assert not servos[2].table["torque_enable"]
+
+
+def test_a_bus_without_the_limb_is_refused(walker):
+    servos = [servo for servo in shellbot_servos("walker") if servo.servo_id == 18]
+    with pytest.raises(EvaluationError, match="scripts/servo scan"):
+        BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque=0.3, rpm=10.0)
+
+
+def run_leg(*arguments, display=None):
+    environment = dict(os.environ, QT_QPA_PLATFORM="xcb" if display else "offscreen", LIBGL_ALWAYS_SOFTWARE="1")
+    if display:
+        environment["DISPLAY"] = display
+    command = [sys.executable, "-m", "shellbot_evaluation.leg_view.cli", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.fixture(scope="module")
+def display():
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
+        pass_fds=[writer],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        number = pipe.readline().strip()
+    yield f":{number}"
+    server.terminate()
+    server.wait()
+
+
+def test_the_window_shows_the_leg_and_its_sliders(display, tmp_path):
+    shots = {}
+    for limb in ("lower_1", "lower_4"):
+        file = tmp_path / f"{limb}.png"
+        done = run_leg(limb, "--picture", str(file), display=display)
+        assert done.returncode == 0, done.stderr
+        shots[limb] = np.asarray(Image.open(file).convert("RGB")).astype(int)
+    picture = shots["lower_1"][60:540, 10:490]
+    red, green, blue = np.moveaxis(picture, 2, 0)
+    orange = (red > 150) & (green > 60) & (blue < 80) & (red > green + 40)
+    assert 0.005 < orange.mean() < 0.3  # the gore is there, and only one
+    side = shots["lower_1"][:, 500:]
+    assert side.std() > 20.0  # letters and sliders, not an empty pane
+
+
+def test_wrong_arguments_are_told_without_a_display():
+    for arguments, words in (
+        (("upper_1", "--variant", "walker"), "choose --variant full"),
+        (("--torque", "3"), "give 0.05 to 1"),
+        (("--port", "/dev/nowhere"), "/dev/nowhere"),
+    ):
+        done = run_leg(*arguments)
+        assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+def test_the_wrapper_hands_over():
+    script = Path(__file__).resolve().parents[3] / "scripts" / "servo"
+    done = subprocess.run([str(script), "leg", "--help"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "slider for each joint of one limb" in done.stdout
