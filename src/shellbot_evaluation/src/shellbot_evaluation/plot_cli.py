@@ -22,6 +22,8 @@ from shellbot_kinematics import (
     ShellbotModel,
     joint_map,
     limb_reach,
+    model_names,
+    model_path,
     reach_cloud,
     reach_slice,
     singularity_map,
@@ -50,7 +52,9 @@ def parser() -> argparse.ArgumentParser:
         "--height", type=float, metavar="M", help="body centre above the ground, m (default: the gait's)"
     )
     chain = argparse.ArgumentParser(add_help=False)
-    chain.add_argument("--model", type=Path, metavar="FILE", help="another robot: YAML of a chain, or URDF")
+    chain.add_argument(
+        "--model", type=Path, metavar="FILE", help="another robot: a YAML model or URDF, or ur5, puma560"
+    )
     chain.add_argument("--base", help="first link of a URDF given by --model")
     chain.add_argument("--tip", help="last link of a URDF given by --model")
     chain.add_argument("--samples", type=int, default=20000, help="with --model: joints drawn (default 20000)")
@@ -159,6 +163,8 @@ def _height(value: Optional[float], default: float, what: str = "--height") -> f
 def _chain(arguments: argparse.Namespace) -> SerialChain:
     """Return the chain of --model."""
     path: Path = arguments.model
+    if not path.suffix and path.name in model_names():
+        path = model_path(path.name)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
