@@ -19,6 +19,8 @@ from shellbot_kinematics.errors import (
 )
 from shellbot_kinematics.example_models import model_names, model_path
 from shellbot_kinematics.generated.options import KernelOptions
+from shellbot_kinematics.inverse import InverseKinematics
+from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
 from shellbot_kinematics.joint import Joint, Mimic
 from shellbot_kinematics.limb_inverse import LegBranch, foot_branches, solve_limb
 from shellbot_kinematics.parallel import ParallelChain
@@ -44,12 +46,16 @@ __all__ = [
     "ChainParameters",
     "CompiledChain",
     "DHRow",
+    "Damping",
     "Frame",
+    "IkResult",
     "InvalidChainError",
     "InvalidConfigError",
     "InvalidReferenceError",
     "InvalidUrdfError",
     "InvalidYamlError",
+    "InverseConfig",
+    "InverseKinematics",
     "InverseResult",
     "Joint",
     "JointMap",
@@ -64,6 +70,7 @@ __all__ = [
     "LimbReferences",
     "LimbReport",
     "Mimic",
+    "NullSpaceTask",
     "ParallelChain",
     "ReachCloud",
     "ReachSlice",

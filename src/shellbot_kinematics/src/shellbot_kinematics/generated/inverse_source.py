@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from typing import List, Sequence
 
-import numpy as np
-
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
 from shellbot_kinematics.generated.expressions import Vector, Writer, code
 from shellbot_kinematics.generated.linear_source import normal_from_scalars, write_normal, write_solve
@@ -239,11 +237,3 @@ def _clamped(p: ChainParameters, i: int, text: str) -> str:
 
 def _bracket(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
-
-
-def whole_turns(p: ChainParameters) -> List[bool]:
-    """Return for every coordinate whether a whole turn of it changes nothing: only revolute joints, whole ratios."""
-    return [
-        all(p.kind[j] == 0 and float(p.ratio[j]).is_integer() for j in np.flatnonzero(p.column == i))
-        for i in range(p.n)
-    ]

@@ -8,9 +8,10 @@ from typing import Callable, Dict, List
 
 import numpy as np
 
+from shellbot_kinematics.chain_tables import half_length, whole_turns
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
 from shellbot_kinematics.generated.expressions import Vector, Writer, code
-from shellbot_kinematics.generated.inverse_source import Source, inverse_source, whole_turns
+from shellbot_kinematics.generated.inverse_source import Source, inverse_source
 from shellbot_kinematics.generated.linear_source import write_normal, write_solve3
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.parameters import ChainParameters
@@ -37,7 +38,7 @@ from shellbot_kinematics.errors import ShapeError
 
 def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
     """Return the source of each kernel of SIGNATURES."""
-    turns, scale = whole_turns(p), reach(p)
+    turns, scale = whole_turns(p), half_length(p)
     scaled = scaled_lengths(p, scale)
     made: Dict[str, Callable[[], str]] = {
         "fk": lambda: _forward(p, "fk", True, False),
@@ -50,12 +51,6 @@ def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
         "clik": lambda: _clik(p),
     }
     return {name: HEAD + "\n" + make() for name, make in made.items()}
-
-
-def reach(p: ChainParameters) -> float:
-    """Return the length by which distances become comparable with angles: half of what the links add up to, m."""
-    lengths = np.linalg.norm(p.pre[:, :3, 3], axis=1).sum() + np.linalg.norm(p.post[:, :3, 3], axis=1).sum()
-    return max(0.5 * float(lengths), 1e-3)
 
 
 def scaled_lengths(p: ChainParameters, scale: float) -> ChainParameters:
