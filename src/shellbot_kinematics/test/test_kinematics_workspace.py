@@ -26,6 +26,7 @@ from shellbot_kinematics import (
     stroke_reach,
     walkspace,
 )
+from shellbot_kinematics.workspace_cloud import sampling_limits
 from shellbot_kinematics.workspace_walk import TRIPODS, StrokeReach
 
 MANY = 200_000 if not numba.config.DISABLE_JIT else 4_000
@@ -444,6 +445,18 @@ def test_pose_rows_need_a_length_to_compare(model, rng):
         J[3:] *= length
         assert cloud.smallest[2] == pytest.approx(np.linalg.norm(J, -2), abs=1e-12)
     assert q.shape == (6,)
+
+
+def test_joints_that_turn_more_than_once_are_drawn_for_one_turn():
+    rows = [
+        {"alpha": 0.0, "a": 0.1, "lower": -7.0, "upper": 7.0},
+        {"alpha": 0.0, "a": 0.1, "lower": 0.0, "upper": 9.0},
+        {"alpha": 0.0, "a": 0.1, "upper": 1.0},
+        {"alpha": 0.0, "a": 0.1, "lower": -1.0, "upper": 0.5},
+    ]
+    low, high = sampling_limits(SerialChain.from_dh(rows))
+    assert low == pytest.approx([-np.pi, 0.0, 1.0 - 2 * np.pi, -1.0])
+    assert high == pytest.approx([np.pi, 2 * np.pi, 1.0, 0.5])
 
 
 def test_slice_bounds_and_volume_of_a_box_of_prismatic_joints(rng):

@@ -57,7 +57,7 @@ def equal_box(axes: Any, points: np.ndarray, margin: float = 30.0) -> None:
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
-    axes.set_box_aspect(high - low)
+    axes.set_box_aspect(high - low, zoom=0.9)
     for name in "xyz":
         getattr(axes, f"set_{name}label")(f"{name} / mm", fontsize=8)
         getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(5))
@@ -96,8 +96,7 @@ def draw_joint_map(figure: Any, found: JointMap, chain: SerialChain) -> None:
     ):
         a, b = scale[0] * found.first, scale[1] * found.second
         image = axes.pcolormesh(a, b, values, cmap="magma", vmin=0.0, shading="nearest")
-        axes.contour(a, b, values, levels=[0.05 * float(values.max())], colors="#26c6da", linewidths=1.2)
         axes.set_xlabel(f"{found.joints[0]} / {units[0]}")
         axes.set_ylabel(f"{found.joints[1]} / {units[1]}")
-        axes.set_title(f"{label}; line: 5 % of the greatest", fontsize=10)
+        axes.set_title(label, fontsize=10)
         figure.colorbar(image, ax=axes, shrink=0.8)

@@ -250,9 +250,13 @@ def _singularity(arguments: argparse.Namespace) -> Tuple[Any, str]:
         names = arguments.joints if arguments.joints is not None else list(chain.joint_names[1:3])
         if len(names) != 2:
             raise DefinitionError(f"chain '{chain.name}' has {chain.n} joints; name two that differ with --joints")
-        found = joint_map(chain, (names[0], names[1]), q=np.zeros(chain.n) + 0.3, count=91)
+        whole = chain.n >= 6  # an arm that can choose its orientation is judged by all six coordinates
+        length = 0.5 * float(np.linalg.norm(reach_cloud(chain, 500, np.random.default_rng(0)).p, axis=1).max())
+        q = np.clip(np.full(chain.n, 0.5), chain.lower, chain.upper)
+        found = joint_map(chain, (names[0], names[1]), q, 121, "pose" if whole else "position", length)
         figure = new_figure((12.0, 5.4), arguments.show)
-        figure.suptitle(f"Singularities of {chain.name}, the other joints at 0.3")
+        judged = f"all six coordinates, 1 rad as {1e3 * length:.0f} mm" if whole else "the position"
+        figure.suptitle(f"Singularities of {chain.name}: {judged}; the other joints at 0.5")
         plot_chain.draw_joint_map(figure, found, chain)
         return figure, f"singularity_{chain.name}"
     model, limb = _shellbot(), _limb(arguments.leg)

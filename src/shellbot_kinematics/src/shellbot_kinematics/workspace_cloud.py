@@ -95,7 +95,7 @@ def reach_cloud(
     Parameters
     ----------
     chain : SerialChain
-        Any chain; revolute joints without limits are drawn from -pi to pi.
+        Any chain; of a revolute joint that turns more than once around, one turn is drawn.
     count : int
         Number of samples.
     rng : numpy.random.Generator
@@ -144,7 +144,10 @@ def measures(
 
 
 def sampling_limits(chain: SerialChain) -> Tuple[np.ndarray, np.ndarray]:
-    """Return finite limits (n,) each to draw joints from: the chain's own, -pi and pi where a revolute one has none.
+    """Return finite limits (n,) each to draw joints from: the chain's own, at most one turn of a revolute joint.
+
+    A revolute joint that can turn more than once around is drawn from -pi to pi if it gets there, else from its lower
+    limit on.
 
     Raises
     ------
@@ -154,11 +157,13 @@ def sampling_limits(chain: SerialChain) -> Tuple[np.ndarray, np.ndarray]:
     low, high = chain.lower.copy(), chain.upper.copy()
     prismatic = {joint.name for joint in chain.joints if joint.kind == "prismatic"}
     for i, name in enumerate(chain.joint_names):
-        if np.isfinite(low[i]) and np.isfinite(high[i]):
-            continue
         if name in prismatic:
-            raise InvalidConfigError(f"prismatic joint '{name}' has no limits; give the chain limits to sample it")
-        low[i], high[i] = np.clip([low[i], high[i]], -np.pi, np.pi)
+            if not np.isfinite(high[i] - low[i]):
+                raise InvalidConfigError(f"prismatic joint '{name}' has no limits; give the chain limits to sample it")
+        elif not high[i] - low[i] <= 2.0 * np.pi:
+            around_zero = low[i] <= -np.pi and high[i] >= np.pi
+            low[i] = -np.pi if around_zero else low[i] if np.isfinite(low[i]) else high[i] - 2.0 * np.pi
+            high[i] = low[i] + 2.0 * np.pi
     return low, high
 
 
