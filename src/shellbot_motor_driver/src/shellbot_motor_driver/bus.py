@@ -157,6 +157,20 @@ class Bus:
                 "if its lock is 1, switch the power off and on"
             )
 
+    @property
+    def timeouts(self) -> Timeouts:
+        """How long a reply may take; may be set, for instance once the servos' return delay is known."""
+        return self._exchanger.timeouts
+
+    @timeouts.setter
+    def timeouts(self, timeouts: Timeouts) -> None:
+        self._exchanger.timeouts = timeouts
+
+    @property
+    def line_free(self) -> float:
+        """Port's time at which everything sent so far is on the wire, s."""
+        return self._exchanger.line_free
+
     def detect_echo(self) -> bool:
         """Return whether the wiring gives back what is sent."""
         return self._exchanger.detect_echo()

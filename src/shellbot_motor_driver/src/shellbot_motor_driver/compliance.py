@@ -2,20 +2,22 @@
 """From gains of joints to the compliance registers of servos, and back.
 
 Between margin and full torque the output of an AX rises over its slope ``s`` (2, 4, ... 128 steps), so that the servo's
-stiffness is ``tau_stall / (s · 300°/1023)``, and that of a joint behind a gear ``g`` shared by ``m`` joints ``g² / m``
+stiffness is ``tau_stall / (s · 0.29°)``, and that of a joint behind a gear ``g`` shared by ``m`` joints ``g² / m``
 times that. The simulators' default P comes from the same slope.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from shellbot_control import GainTable
-from shellbot_description import Variables
+from shellbot_description import Variables, load_variables
 from shellbot_motor_driver.errors import DriverConfigError
 
 SLOPES = (2, 4, 8, 16, 32, 64, 128)  # steps
+_CLOSE = 1.05  # ratio up to which a gain counts as met
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,33 @@ class Compliance:
 
 
 def stiffness(joint_class: str, slope: int, variables: Optional[Variables] = None) -> float:
-    """Return the stiffness of a joint, N·m/rad, at a slope."""
-    raise NotImplementedError
+    """Return the stiffness of a joint, N·m/rad, at a slope: 18.5 for a coxa (AX-12A) at 16.
+
+    Parameters
+    ----------
+    joint_class : str
+        One of ``shellbot_description.JOINT_CLASSES``.
+    slope : int
+        Steps.
+    variables : Variables, optional
+        The description's.
+    """
+    variables = variables if variables is not None else load_variables()
+    return variables.servo_stiffness(joint_class) * variables.compliance_slope / slope
 
 
 def slope_for(joint_class: str, p: float, variables: Optional[Variables] = None) -> Tuple[int, float]:
-    """Return the slope nearest (in ratio) to a P gain, N·m/rad, and the stiffness that it gives."""
-    raise NotImplementedError
+    """Return the slope nearest (in ratio) to a P gain, N·m/rad, and the stiffness that it gives.
+
+    Raises
+    ------
+    DriverConfigError
+        If the gain is not a positive finite number.
+    """
+    if not (math.isfinite(p) and p > 0.0):
+        raise DriverConfigError(f"P gain of {joint_class} is {p}; give a positive finite number of N·m/rad")
+    slope = min(SLOPES, key=lambda s: abs(math.log(stiffness(joint_class, s, variables) / p)))
+    return slope, stiffness(joint_class, slope, variables)
 
 
 def compliance_from_gains(
@@ -63,6 +85,32 @@ def compliance_from_gains(
 ) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
     """Return the compliance of each class of a gain table, and what it cannot do, in words.
 
-    A servo has P only: I and D of the table are left out, and said. The stiffness factor of the table counts.
+    A servo has P only: I and D of the table are left out, and said. The stiffness factor of the table counts. A gain
+    below that of the softest slope is met by a lower torque limit as far as that goes (a gain of 0 is limp).
+
+    Parameters
+    ----------
+    table : GainTable
+        N·m/rad per joint class.
+    margin, punch : int
+        Registers for all.
+    variables : Variables, optional
+        The description's.
     """
-    raise NotImplementedError
+    made: Dict[str, Compliance] = {}
+    words: List[str] = []
+    for name, gains in table.classes.items():
+        p = gains.p * table.stiffness
+        softest = stiffness(name, SLOPES[-1], variables)
+        share = min(1.0, p / softest)
+        slope, reached = (SLOPES[-1], softest * share) if share < 1.0 else slope_for(name, p, variables)
+        made[name] = Compliance(slope, margin, punch, share)
+        if p > 0.0 and not 1.0 / _CLOSE <= reached / p <= _CLOSE:
+            words.append(
+                f"{name}: P {p:.1f} becomes {reached:.1f} N·m/rad (slope {slope}), the nearest that a servo has"
+            )
+        if gains.i:
+            words.append(f"{name}: servos have no I gain; {gains.i:g} is left out")
+    if any(gains.d for gains in table.classes.values()):
+        words.append("servos have no D gain; their motors brake by themselves")
+    return made, tuple(words)

@@ -57,6 +57,11 @@ class Exchanger:
         Open port.
     timeouts : Timeouts
         How long a reply may take.
+
+    Attributes
+    ----------
+    line_free : float
+        Port's time at which everything sent so far is on the wire, s.
     """
 
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
@@ -64,14 +69,14 @@ class Exchanger:
         self.timeouts = timeouts
         self.statistics = BusStatistics()
         self._parser = StatusParser()
-        self._line_free = port.now()
+        self.line_free = port.now()
         self._owed: Dict[int, Dict[Key, float]] = {}  # ID -> what it may still answer late, and until when
 
     def reset(self) -> None:
         """Forget everything that was under way: the port was opened again."""
         self._parser.clear()
         self._owed.clear()
-        self._line_free = self.port.now()
+        self.line_free = self.port.now()
 
     def send(self, packet: bytes) -> None:
         """Send a packet that nobody answers."""
@@ -83,7 +88,7 @@ class Exchanger:
         packet = protocol.read(_NOBODY, 0, 1)
         self._discard()
         self.port.write(packet)
-        self._line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
+        self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
         heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
         return heard.startswith(packet)
 
@@ -125,8 +130,8 @@ class Exchanger:
             may_ask = servo_id not in self._owed or self._fence(servo_id, key)
             self._discard()
             started = port.now()
-            if started < self._line_free:  # what was sent before is still on its way out
-                started = self._line_free
+            if started < self.line_free:  # what was sent before is still on its way out
+                started = self.line_free
             if may_ask and self._transmit(packet):
                 status, heard = self._await(packet, servo_id, count, started + timeout)
                 if status is not None:
@@ -156,10 +161,10 @@ class Exchanger:
         now = port.now()
         port.write(packet)
         duration = bytes_time(len(packet), port.baud)
-        self._line_free = (now if now > self._line_free else self._line_free) + duration
+        self.line_free = (now if now > self.line_free else self.line_free) + duration
         if not port.echoes:
             return True
-        window = self._line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
+        window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
         heard = self._listen(len(packet), window)
         if heard[: len(packet)] == packet:
             self._parser.feed(heard[len(packet) :])
@@ -234,7 +239,7 @@ class Exchanger:
         count = next(n for n in _FENCE_LENGTHS if n not in taken)
         packet = protocol.read(servo_id, 0, count)
         self._discard()
-        started = max(now, self._line_free)
+        started = max(now, self.line_free)
         if self._transmit(packet):
             timeout = self.timeouts.reply(len(packet), count, self.port.baud)
             if self._await(packet, servo_id, count, started + timeout)[0] is not None:

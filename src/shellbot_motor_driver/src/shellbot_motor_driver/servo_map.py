@@ -87,6 +87,13 @@ class ServoMap:
     variables : Variables, optional
         The description's; loaded if not given.
 
+    Attributes
+    ----------
+    joint_of_servo : (n servos,) array of int
+        Index of the joint that stands for each servo.
+    lower, upper : (n servos,) array
+        Limits of that joint, rad.
+
     Raises
     ------
     ServoMapError
@@ -111,14 +118,14 @@ class ServoMap:
         fan = motor_of["lower_1_fan"]
         # (n joints) index of the servo of each joint; (n servos) index of the joint that stands for each servo
         self._servo_of_joint = np.array([motor_of.get(name, fan) for name in self.joint_names])
-        self._joint_of_servo = np.array([self.joint_names.index(name) for name in motors])
+        self.joint_of_servo = np.array([self.joint_names.index(name) for name in motors])
         self._fans = np.array([i for i, name in enumerate(self.joint_names) if joint_class(name) == "fan"])
         self._zero = np.array([entry.zero for entry in entries])
         self._steps_per_rad = np.array([entry.sign * entry.gear / RAD_PER_STEP for entry in entries])
         self._sign = np.array([float(entry.sign) for entry in entries])
         self._gear = np.array([entry.gear for entry in entries])
-        self._lower = np.array([entry.lower for entry in entries])
-        self._upper = np.array([entry.upper for entry in entries])
+        self.lower = np.array([entry.lower for entry in entries])
+        self.upper = np.array([entry.upper for entry in entries])
         effort = [variables.effort(joint_class(name)) for name in self.joint_names]
         self._effort_of_joint = np.array(effort) * self._sign[self._servo_of_joint]
 
@@ -204,7 +211,7 @@ class ServoMap:
             raise ServoMapError(
                 f"fan targets differ ({fans.min():.3f} to {fans.max():.3f} rad); one servo turns all six: give equal"
             )
-        return joints[self._joint_of_servo]
+        return joints[self.joint_of_servo]
 
     def expand(self, servos: Array) -> Array:
         """Return one value per joint from one per servo: all six fans get the fan servo's."""
@@ -228,13 +235,20 @@ class ServoMap:
         ServoMapError
             As in `reduce`.
         """
-        q = np.minimum(np.maximum(self.reduce(joints), self._lower), self._upper)
-        steps = np.rint(self._zero + self._steps_per_rad * q)
-        return np.clip(steps, 0, POSITION_MAX).astype(np.int64)
+        return self.goals(self.reduce(joints))
+
+    def goals(self, angles: Array) -> Steps:
+        """Return goal positions, (n servos,) steps, from the joint angles of `reduce`, finite; limits are applied."""
+        q = np.minimum(np.maximum(angles, self.lower), self.upper)
+        return np.clip(np.rint(self._zero + self._steps_per_rad * q), 0, POSITION_MAX).astype(np.int64)
+
+    def angles(self, steps: Steps) -> Array:
+        """Return the joint angle of each servo, (n servos,) rad, from positions, (n servos,) steps."""
+        return (np.asarray(steps, dtype=np.float64) - self._zero) / self._steps_per_rad
 
     def to_joints(self, steps: Steps) -> Array:
         """Return joint angles, (n joints,) rad, from present positions, (n servos,) steps."""
-        return self.expand((np.asarray(steps, dtype=np.float64) - self._zero) / self._steps_per_rad)
+        return self.expand(self.angles(steps))
 
     def to_speeds(self, velocity: Array) -> Steps:
         """Return moving speeds, (n servos,) register numbers, from joint speeds, (n servos,) rad/s.

@@ -78,7 +78,7 @@ class BusTiming:
     used_share : float
         Share of the tick that passed until its end, mean of the last second.
     feedback_hz : float
-        Valid replies per second of the servo that has fewest, over the last second.
+        Valid replies per second and servo, mean of the last second.
     round_trip_p95 : float
         What the scheduler books for a READ, s.
     cpu_per_tick : float

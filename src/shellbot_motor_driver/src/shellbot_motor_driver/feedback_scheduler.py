@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""How many servos can be read in a tick, and which: from the round trips that are measured, never from hopes."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Deque, List, Sequence
+
+from shellbot_motor_driver.driver_config import Tick
+from shellbot_motor_driver.statistics import percentile
+
+_KEPT = 256  # READs: a fifth of a second at the rates of a UART
+_RENEW = 16  # READs between two looks at the percentile
+
+
+class FeedbackScheduler:
+    """Plan READs.
+
+    Parameters
+    ----------
+    servos : int
+        How many there are.
+    config : Tick
+        Shares of the tick.
+    guess : float
+        s of a READ before anything was measured.
+
+    Attributes
+    ----------
+    p95 : float
+        What 95 of 100 READs of the feedback keep, s.
+    booked : float
+        Share of the tick booked by the last plan.
+    """
+
+    def __init__(self, servos: int, config: Tick, guess: float) -> None:
+        self._servos, self._config = servos, config
+        self._costs: Deque[float] = deque(maxlen=_KEPT)
+        self._since = 0
+        self._turn = 0
+        self.p95 = guess
+        self.booked = 0.0
+
+    def record(self, cost: float) -> None:
+        """Note what a READ took, s."""
+        self._costs.append(cost)
+        self._since += 1
+        if self._since >= _RENEW:
+            self._since = 0
+            self.p95 = percentile(self._costs, 95)
+
+    def plan(self, sending: float, extra: float) -> int:
+        """Return how many READs to book.
+
+        Parameters
+        ----------
+        sending : float
+            s of the tick that sending the goals takes.
+        extra : float
+            s that checks take beyond READs of the feedback.
+        """
+        period = self._config.period
+        room = self._config.booked_share * period - sending - extra
+        count = max(0, min(self._servos, int(room / self.p95))) if self.p95 > 0.0 else self._servos
+        self.booked = (sending + extra + count * self.p95) / period if count else sending / period
+        return count
+
+    def turns(self, candidates: Sequence[int], count: int) -> List[int]:
+        """Return the next ``count`` of the servos ``candidates`` (indices, rising), in their turn."""
+        if not candidates or count <= 0:
+            return []
+        start = next((k for k, index in enumerate(candidates) if index >= self._turn), 0)
+        chosen = [candidates[(start + k) % len(candidates)] for k in range(min(count, len(candidates)))]
+        return chosen
+
+    def asked(self, index: int) -> None:
+        """Note that a servo had its turn."""
+        self._turn = index + 1 if index + 1 < self._servos else 0
