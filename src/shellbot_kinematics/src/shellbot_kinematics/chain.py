@@ -224,6 +224,10 @@ class SerialChain(JointStructure):
         """
         return derivatives.manipulability_gradient(self, self._path, q, rows)
 
+    def __reduce__(self) -> Tuple[object, ...]:
+        """Rebuild copies through the constructor, so that they are immutable, too."""
+        return (_rebuild, (self.joints, self.name, self.base, self.tip, self.rows, self.convention))
+
     def __eq__(self, other: object) -> bool:
         """Equal if all joints are."""
         return self.joints == other.joints if isinstance(other, SerialChain) else NotImplemented
@@ -253,6 +257,15 @@ class SerialChain(JointStructure):
                 f"{roll:>9.2f}{pitch:>9.2f}{yaw:>9.2f}   {axis:<21}{limits_text(joint):<24}"
             )
         return "\n".join(line.rstrip() for line in lines)
+
+
+def _rebuild(
+    joints: Sequence[Joint], name: str, base: str, tip: str, rows: Sequence[DHRow], convention: str
+) -> SerialChain:
+    chain = SerialChain(joints, name, base, tip)
+    if rows:
+        chain._note_table(rows, convention)
+    return chain
 
 
 def limits_text(joint: Joint) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Optional, Tuple
 
 import numpy as np
@@ -132,6 +132,10 @@ class Joint:
         """Consistent with equality."""
         return hash(self._key())
 
+    def __reduce__(self) -> Tuple[object, ...]:
+        """Rebuild copies through the constructor, so that their arrays are read-only, too."""
+        return (Joint, tuple(getattr(self, entry.name) for entry in fields(self)))
+
     def _key(self) -> Tuple[object, ...]:
         arrays = (self.origin.tobytes(), self.axis.tobytes(), self.after.tobytes())
         limits = (self.lower, self.upper, self.velocity, self.effort)
@@ -150,8 +154,10 @@ def _array(value: object, shape: Tuple[int, ...], expected: str, what: str) -> n
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidChainError(f"{what} is {value!r}; expected {expected}") from None
-    if array.shape != shape or not np.isfinite(array).all():
-        raise InvalidChainError(f"{what} is {value} of shape {array.shape}; expected {expected}")
+    if array.shape != shape:
+        raise InvalidChainError(f"{what} has shape {array.shape}; expected {expected}")
+    if not np.isfinite(array).all():
+        raise InvalidChainError(f"{what} is {array.tolist()}; expected {expected}")
     return array
 
 
@@ -160,7 +166,9 @@ def _unit(value: object, what: str) -> np.ndarray:
     largest = float(np.abs(axis).max())
     if not 1e-9 < largest < 1e9:
         raise InvalidChainError(f"{what} is {value}; expected three numbers, not all zero, each within 1e9")
-    axis = axis / np.linalg.norm(axis)
+    length = float(np.linalg.norm(axis))
+    if abs(length - 1.0) > 1e-15:  # a unit axis stays as it is to the last bit, so that copies are equal
+        axis = axis / length
     axis.setflags(write=False)
     return axis
 

@@ -198,6 +198,10 @@ class ParallelChain:
                 )
         return lower, upper, velocity
 
+    def __reduce__(self) -> Tuple[object, ...]:
+        """Rebuild copies through the constructor, so that they are immutable, too."""
+        return (ParallelChain, (self._limbs, self.common))
+
     def __eq__(self, other: object) -> bool:
         """Equal if limbs (in order) and common drives are."""
         if not isinstance(other, ParallelChain):

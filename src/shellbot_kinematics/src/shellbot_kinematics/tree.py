@@ -192,6 +192,10 @@ class KinematicTree:
             i = int(parent[i])
         return np.array(path[::-1], dtype=np.int64)
 
+    def __reduce__(self) -> Tuple[object, ...]:
+        """Rebuild copies through the constructor, so that they are immutable, too."""
+        return (KinematicTree, (tuple(self.joints.values()), self.name, self.links))
+
     def __eq__(self, other: object) -> bool:
         """Equal if root and joints are, in the same order."""
         if not isinstance(other, KinematicTree):
