@@ -126,6 +126,6 @@ def test_kinematics_keeps_the_beat_that_it_may_not_import():
     """The one fact that stands twice, because the kinematics library depends on nothing of ours."""
     from shellbot_control import GAP, TICK
     from shellbot_kinematics import SolverConfig
-    from shellbot_kinematics._kernels import GAP as KINEMATICS_GAP
+    from shellbot_kinematics._tick import GAP as KINEMATICS_GAP
 
     assert (SolverConfig().tick, KINEMATICS_GAP) == (TICK, GAP)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shellbot_description
-from shellbot_kinematics import ShellbotModel, ShellbotSolver, _chain_kernels, _kernels
+from shellbot_kinematics import ShellbotModel, ShellbotSolver
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for kinematics_chains
 _urdf = {}
@@ -60,12 +60,12 @@ def rng():
 def kernels(request, monkeypatch):
     """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
     if request.param == "interpreted":
-        # functions look their callees up in the module, so replacing the names there interprets the whole call tree
-        for module in (_kernels, _chain_kernels):
-            for name, item in list(vars(module).items()):
-                if hasattr(item, "py_func"):
-                    assert isinstance(item.py_func, types.FunctionType)
-                    monkeypatch.setattr(module, name, item.py_func)
+        # functions look their callees up in their module, so replacing the names there interprets the whole call tree
+        for name, module in list(sys.modules.items()):
+            if name.startswith("shellbot_kinematics."):
+                for key, item in list(vars(module).items()):
+                    if isinstance(getattr(item, "py_func", None), types.FunctionType):
+                        monkeypatch.setattr(module, key, item.py_func)
     return request.param
 
 

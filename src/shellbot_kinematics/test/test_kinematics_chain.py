@@ -20,7 +20,16 @@ from shellbot_kinematics import (
     ShapeError,
     ShellbotModel,
     UnknownNameError,
+    _angles,
+    _free_fan,
     _kernels,
+    _limb_lm,
+    _limb_rules,
+    _lower_leg,
+    _planar,
+    _sphere,
+    _tick,
+    _upper_leg,
 )
 
 # Puma 560 (Craig's lengths), standard convention; the pose at q = 0 follows by hand from the rows
@@ -234,9 +243,11 @@ def test_driven_joints_of_every_variant(variant, n):
 
 @pytest.mark.jit
 def test_every_kernel_is_compiled():
+    concepts = (_kernels, _angles, _planar, _lower_leg, _upper_leg, _sphere, _free_fan, _limb_lm, _limb_rules, _tick)
     plain = [
-        name
-        for name, item in vars(_kernels).items()
-        if callable(item) and getattr(item, "__module__", "") == _kernels.__name__
+        item
+        for module in concepts
+        for item in vars(module).values()
+        if callable(item) and getattr(item, "__module__", "") == module.__name__
     ]
-    assert len(plain) > 15 and all(hasattr(getattr(_kernels, name), "py_func") for name in plain)
+    assert len(plain) > 50 and all(hasattr(item, "py_func") for item in plain)

@@ -148,7 +148,7 @@ def test_limb_order():
 def test_exports_exist():
     import shellbot_kinematics
 
-    assert sorted(__all__, key=str.lower) == sorted(set(__all__), key=str.lower)
+    assert sorted(__all__) == sorted(set(__all__))
     assert all(hasattr(shellbot_kinematics, name) for name in __all__)
 
 

@@ -8,7 +8,7 @@ horizontal ones. Everything else is measured from the chains at q = 0.
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import List, Tuple
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.errors import InvalidChainError
 
 PARALLEL_TOLERANCE = 1e-6  # rad; a URDF printed with seven digits still passes
+NO_LIMIT = 1e6  # rad; stands for "none" in the kernels, which take the middle of the limits
 
 
 def pack_lower(foot: SerialChain, sphere_centre: SerialChain) -> np.ndarray:
-    """Return the packed geometry (28,) of a lower leg, columns as named in _kernels (G_*), m and rad.
+    """Return the packed geometry (47,) of a lower leg, columns as named in _layout (G_*), m and rad.
 
     Parameters
     ----------
@@ -65,11 +66,14 @@ def pack_lower(foot: SerialChain, sphere_centre: SerialChain) -> np.ndarray:
     columns += list(_polar(foot, knee, "femur"))
     for tip, h in zip(tips, lateral):
         columns += [h, *_polar(foot, tip, "tibia")]
-    return np.array(columns, dtype=np.float64)
+    R0 = sphere_centre.fk(np.zeros(4))[:3, :3]  # noqa: N806
+    seen = R @ R0  # axes of the sphere-centre frame in those of the leg, at zero
+    columns += [*(R0.T @ across), *(R0.T @ out), _pitch(sphere_centre, seen)]
+    return np.array(columns + _limits(foot), dtype=np.float64)
 
 
 def pack_upper(sphere_centre: SerialChain) -> np.ndarray:
-    """Return the packed geometry (22,) of an upper leg, columns as named in _kernels (U_*), m and rad.
+    """Return the packed geometry (28,) of an upper leg, columns as named in _layout (U_*), m and rad.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def pack_upper(sphere_centre: SerialChain) -> np.ndarray:
     arm, tip = R @ (p6 - p5), R @ (T[:3, 3] - p6)
     columns = [*p5, *R.ravel(), np.sign(a5 @ across), np.sign(a6 @ across), *_polar(chain, arm, "shoulder")]
     columns += [float(arm[1] + tip[1]), *_polar(chain, tip, "shell"), *(T[:3, :3].T @ out)]
-    return np.array(columns, dtype=np.float64)
+    return np.array(columns + _limits(chain), dtype=np.float64)
 
 
 def _axes(chain: SerialChain) -> Tuple[Tuple[np.ndarray, np.ndarray], ...]:
@@ -109,6 +113,22 @@ def _axes(chain: SerialChain) -> Tuple[Tuple[np.ndarray, np.ndarray], ...]:
             result.append((T[:3, 3].copy(), T[:3, :3] @ joint.axis))
         T = T @ joint.after  # noqa: N806
     return tuple(result)
+
+
+def _limits(chain: SerialChain) -> List[float]:
+    """Return lower and upper limits and speeds of the joints, rad and rad/s, 1e6 for none."""
+    values = np.concatenate([chain.lower, chain.upper, chain.velocity])
+    return [float(value) for value in np.clip(values, -NO_LIMIT, NO_LIMIT)]
+
+
+def _pitch(chain: SerialChain, seen: np.ndarray) -> float:
+    """Return the pitch (rad) of the sphere-centre frame at zero as the second report counts it: alpha + beta.
+
+    Its frame lies a right angle behind that: x axis a quarter turn further down, the third axis in the leg plane too.
+    """
+    if abs(seen[1, 0]) > PARALLEL_TOLERANCE:
+        raise InvalidChainError(f"{chain.name}: the x axis of the sphere-centre frame must lie in the leg plane")
+    return float(np.arctan2(-seen[2, 0], seen[0, 0]) - 0.5 * np.pi)
 
 
 def _require_parallel(chain: SerialChain, name: str, a: np.ndarray, other: str, b: np.ndarray) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Closed-form inverse of one limb: every branch by name, or the best one."""
+"""Closed-form inverse of one limb for the position of its frame: every branch by name, or the best one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Dict, Optional
 
 import numpy as np
 
-from shellbot_kinematics import _kernels
+from shellbot_kinematics._angles import sincos
+from shellbot_kinematics._layout import G_SFAN, LEG, P_SHELL, REACHED, SHELL, STOP_NONE, U_A0, U_B0, U_ORG, U_SH, U_SS
+from shellbot_kinematics._lower_leg import lower_branch, lower_inverse, to_coxa
+from shellbot_kinematics._planar import wrap
+from shellbot_kinematics._upper_leg import upper_branch, upper_inverse, upper_plane, upper_sum
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.references import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult, limit_name
@@ -28,6 +32,15 @@ class LegBranch(Enum):
     INSIDE_KNEE_UP = (-1.0, -1.0)
     """The tip lies behind the coxa axis, towards the body, without a half turn of the coxa."""
     INSIDE_KNEE_DOWN = (-1.0, 1.0)
+
+
+class ShellBranch(Enum):
+    """The two solutions of an upper leg, by where its elbow (the shell's axis) lies seen along shoulder and centre."""
+
+    ELBOW_HIGH = -1.0
+    """The elbow above the line from the shoulder to the sphere centre: shells up, as in walking."""
+    ELBOW_LOW = 1.0
+    """The elbow below that line: the closed ball."""
 
 
 def foot_branches(
@@ -57,13 +70,63 @@ def foot_branches(
     model.chain(limb, frame)
     if limb not in LOWER_LIMBS:
         raise ShapeError(f"limb {limb} is no lower limb; foot_branches is for {', '.join(LOWER_LIMBS)}")
-    g, tip = model.legs[LOWER_LIMBS.index(limb)], 0 if frame == Frame.FOOT else 1
-    x, y, z = _kernels.to_coxa(g, *_point(p_base), float(fan_position), 0)
+    o, tip = LEG * LOWER_LIMBS.index(limb), 0 if frame == Frame.FOOT else 1
+    x, y, z = to_coxa(model.packed, o, *_point(p_base), *sincos(model.packed[o + G_SFAN] * float(fan_position)))
     found = {}
     for branch in LegBranch:
-        q2, q3, q4, _, _, stop = _kernels.lower_branch(g, tip, x, y, z, *branch.value)
-        if stop == _kernels.STOP_NONE:
-            found[branch] = np.array([fan_position] + [_kernels.wrap(angle, 0.0) for angle in (q2, q3, q4)])
+        q2, q3, q4, _, _, stop = lower_branch(model.packed, o, tip, x, y, z, *branch.value)
+        if stop == STOP_NONE:
+            found[branch] = np.array([fan_position] + [wrap(angle, 0.0) for angle in (q2, q3, q4)])
+    return found
+
+
+def shell_branches(
+    model: ShellbotModel,
+    limb: str,
+    p_base: Optional[ArrayLike] = None,
+    height: Optional[float] = None,
+    rpy_base: Optional[ArrayLike] = None,
+) -> Dict[ShellBranch, np.ndarray]:
+    """Return both solutions (shoulder, shell), rad in -pi .. pi, joint limits not looked at; empty if out of reach.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        upper_1 .. upper_6.
+    p_base : (3,) sequence, optional
+        Position of the sphere centre in base_link, m; its part across the limb's plane is left out.
+    height, rpy_base : float and (3,) sequence, optional
+        Instead: z of the sphere centre (m) and its orientation (rad), as the second report leads the upper shells.
+
+    Raises
+    ------
+    ShapeError, UnknownNameError
+        If neither or both are given, numbers are missing or not finite, or the limb is no upper one.
+    """
+    model.chain(limb, Frame.SPHERE_CENTRE)
+    if limb not in UPPER_LIMBS:
+        raise ShapeError(f"limb {limb} is no upper limb; shell_branches is for {', '.join(UPPER_LIMBS)}")
+    if (p_base is None) == (height is None) or (height is None) != (rpy_base is None):
+        raise ShapeError("give p_base, or height and rpy_base")
+    packed, u = model.packed, P_SHELL + SHELL * UPPER_LIMBS.index(limb)
+    B = 0.0  # noqa: N806 - as in the formulas
+    if height is None:
+        x, _, z = upper_plane(packed, u, *_point(p_base))
+    else:
+        B = upper_sum(packed, u, *_point(rpy_base, "rpy_base", "rad"))  # noqa: N806
+        x, z = 0.0, _point([height, 0.0, 0.0], "height", "m")[0] - packed[u + U_ORG + 2]
+    found = {}
+    for number in range(2):
+        A, gamma, _, _, stop = upper_branch(packed, u, x, z, B, height is not None, number)  # noqa: N806
+        if stop == STOP_NONE:
+            branch = ShellBranch.ELBOW_LOW if np.sin(gamma) > 0.0 else ShellBranch.ELBOW_HIGH
+            angles = (
+                packed[u + U_SS] * (packed[u + U_A0] - A),
+                packed[u + U_SH] * (packed[u + U_B0] - packed[u + U_A0] - gamma),
+            )
+            found[branch] = np.array([wrap(angle, 0.0) for angle in angles])
     return found
 
 
@@ -114,7 +177,7 @@ def solve_limb(
             raise ShapeError(f"fan_position is {fan_position}; expected one finite angle in rad")
         q[0] = np.clip(fan_position, low[0], high[0])
         tip = 0 if frame == Frame.FOOT else 1
-        error, stop = _kernels.lower_inverse(model.legs[row], tip, *_point(p), last, low, high, False, q)
+        error, stop = lower_inverse(model.packed, row * LEG, tip, *_point(p), last, 0, True, False, q, 0)
     else:
         rpy = np.full(3, np.nan) if rpy_base is None else np.asarray(rpy_base, dtype=np.float64)
         if p.shape != (3,) or rpy.shape != (3,):
@@ -122,8 +185,9 @@ def solve_limb(
         free = np.isnan(p[:2]).any()
         if np.isinf(p).any() or np.isnan(p[2]) or (free and not np.isfinite(rpy).all()):
             raise ShapeError(f"p_base of {limb} is {p}; expected three finite numbers, or a finite z and rpy_base")
-        error, stop = _kernels.upper_inverse(model.shells[row - 6], *p, *rpy, last, low, high, False, q)
-    converged = bool(error <= 1e-6)
+        u = P_SHELL + SHELL * (row - 6)
+        error, stop = upper_inverse(model.packed, u, *p, *rpy, last, 0, True, False, q, 0)
+    converged = bool(error <= REACHED)
     reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
     if row < 6 and q[0] != fan_position:
         converged = False
@@ -147,8 +211,8 @@ def _seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndar
     )
 
 
-def _point(p_base: ArrayLike) -> np.ndarray:
+def _point(p_base: Optional[ArrayLike], what: str = "p_base", unit: str = "m in base_link") -> np.ndarray:
     p = np.asarray(p_base, dtype=np.float64)
     if p.shape != (3,) or not np.isfinite(p).all():
-        raise ShapeError(f"p_base is {p.tolist()}; expected three finite numbers, m in base_link")
+        raise ShapeError(f"{what} is {p.tolist()}; expected three finite numbers, {unit}")
     return p

@@ -3,12 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
+from shellbot_kinematics._layout import (
+    R_FAN,
+    R_FAN_RATE,
+    R_FRAME,
+    R_JOINT,
+    R_P,
+    R_RATE,
+    R_RPY,
+    R_STAMP,
+    R_V,
+    R_W,
+    REFERENCES,
+)
 from shellbot_kinematics.errors import InvalidReferenceError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -46,6 +59,17 @@ def limb_index(limb: str) -> int:
         raise UnknownNameError(f"unknown limb '{limb}'; use one of {', '.join(LIMBS)}") from None
 
 
+_SCALARS = (("stamp", R_STAMP), ("fan_position", R_FAN), ("fan_velocity", R_FAN_RATE))
+_ARRAYS = (
+    ("p_base", R_P),
+    ("v_base", R_V),
+    ("rpy_base", R_RPY),
+    ("w_base", R_W),
+    ("joint_position", R_JOINT),
+    ("joint_velocity", R_RATE),
+)
+
+
 def _free() -> np.ndarray:
     return np.full((12, 3), np.nan)
 
@@ -76,6 +100,8 @@ class LimbReferences:
         only.
     joint_position, joint_velocity : (12, 3) arrays
         rad, rad/s, used with JOINT. Lower limbs: coxa, femur, tibia; upper limbs: shoulder, shell, NaN.
+    packed : (231,) array
+        All of it as the kernels take it; the other arrays of numbers are views of this one.
 
     Raises
     ------
@@ -93,28 +119,51 @@ class LimbReferences:
     w_base: np.ndarray = field(default_factory=_free)
     joint_position: np.ndarray = field(default_factory=_free)
     joint_velocity: np.ndarray = field(default_factory=_free)
+    packed: np.ndarray = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Copy, check and freeze the arrays."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if item.name in ("stamp", "fan_position", "fan_velocity"):
-                object.__setattr__(self, item.name, _scalar(item.name, value))
-            else:
-                object.__setattr__(self, item.name, _array(item.name, value))
+        """Copy into one packed array, check, and make the fields read-only views of it."""
+        packed = np.empty(REFERENCES)
+        for name, column in _SCALARS:
+            packed[column] = _scalar(name, getattr(self, name))
+        for name, column in _ARRAYS:
+            packed[column : column + 36].reshape(12, 3)[:] = _array(name, getattr(self, name))
+        frame = _array("frame", self.frame)
+        packed[R_FRAME : R_FRAME + 12] = frame
+        self._adopt(packed, frame)
         if not np.isfinite(self.stamp):
             raise InvalidReferenceError(f"stamp is {self.stamp}; expected the time of the tick in seconds")
-        bad = np.flatnonzero((self.frame < Frame.FOOT) | (self.frame > Frame.HOLD))
+        bad = np.flatnonzero((frame < Frame.FOOT) | (frame > Frame.HOLD))
         if bad.size:
             raise InvalidReferenceError(
-                f"frame of limb {LIMBS[bad[0]]} is {self.frame[bad[0]]}; "
+                f"frame of limb {LIMBS[bad[0]]} is {frame[bad[0]]}; "
                 f"expected one of {[(f.value, f.name) for f in Frame]}"
             )
-        feet_above = np.flatnonzero(self.frame[6:] == Frame.FOOT)
+        feet_above = np.flatnonzero(frame[6:] == Frame.FOOT)
         if feet_above.size:
             raise InvalidReferenceError(
                 f"limb {UPPER_LIMBS[feet_above[0]]} has no foot; use SPHERE_CENTRE, JOINT or HOLD"
             )
+
+    def _adopt(self, packed: np.ndarray, frame: np.ndarray) -> None:
+        packed.setflags(write=False)
+        frame.setflags(write=False)
+        fields_of = self.__dict__  # frozen: past __setattr__
+        fields_of["packed"], fields_of["frame"] = packed, frame
+        for name, column in _SCALARS:
+            fields_of[name] = float(packed[column])
+        rows = packed[R_P:].reshape(6, 12, 3)
+        for k, (name, _) in enumerate(_ARRAYS):
+            fields_of[name] = rows[k]
+
+    @classmethod
+    def from_packed(cls, packed: np.ndarray) -> LimbReferences:
+        """Return references on an array (231,) laid out as `packed` is, which they take over; for those who have
+        checked stamp and frames themselves, as the conversion from a message does.
+        """
+        self = cls.__new__(cls)
+        self._adopt(packed, packed[R_FRAME : R_FRAME + 12].astype(np.int64))
+        return self
 
     @classmethod
     def feet(

@@ -9,7 +9,7 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_kinematics import _kernels
+from shellbot_kinematics import _layout
 from shellbot_kinematics.references import LIMBS, Frame
 
 _JOINTS = (("fan", "coxa", "femur", "tibia"), ("shoulder", "shell"))
@@ -18,25 +18,26 @@ _JOINTS = (("fan", "coxa", "femur", "tibia"), ("shoulder", "shell"))
 class Status(IntEnum):
     """How a limb fared in a tick."""
 
-    OK = _kernels.OK
-    HELD = _kernels.HELD
-    BAD_REFERENCE = _kernels.BAD_REFERENCE
-    OUT_OF_REACH = _kernels.OUT_OF_REACH
-    AT_LIMIT = _kernels.AT_LIMIT
-    ABSENT = _kernels.ABSENT
+    OK = _layout.OK
+    HELD = _layout.HELD
+    BAD_REFERENCE = _layout.BAD_REFERENCE
+    OUT_OF_REACH = _layout.OUT_OF_REACH
+    AT_LIMIT = _layout.AT_LIMIT
+    ABSENT = _layout.ABSENT
 
 
 _GEOMETRY = {
-    _kernels.STOP_FAR: "beyond the stretched links",
-    _kernels.STOP_NEAR: "nearer than the folded links",
-    _kernels.STOP_AXIS: "closer to the coxa axis than the leg's lateral offset",
-    _kernels.STOP_PLANE: "outside the plane of the limb",
+    _layout.STOP_FAR: "beyond the stretched links",
+    _layout.STOP_NEAR: "nearer than the folded links",
+    _layout.STOP_AXIS: "closer to the coxa axis than the leg's lateral offset",
+    _layout.STOP_PLANE: "outside the plane of the limb",
+    _layout.STOP_HEADING: "a yaw that the fan cannot give",
 }
 
 
 def limit_name(limb: int, stop: int) -> str:
     """Return in words what stopped a limb (row of LIMBS), from the code of the kernels; empty for nothing."""
-    if stop == _kernels.STOP_NONE:
+    if stop == _layout.STOP_NONE:
         return ""
     if stop <= 8:
         joint, end = divmod(stop - 1, 2)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_kinematics._kernels import GAP
+from shellbot_kinematics._tick import GAP
 from shellbot_kinematics.errors import InvalidReferenceError
 from shellbot_kinematics.references import LimbReferences
 from shellbot_kinematics.reports import JointTargets, Status

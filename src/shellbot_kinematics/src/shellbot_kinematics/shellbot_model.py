@@ -7,9 +7,10 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
+from shellbot_kinematics._layout import LEG, P_SHELL, P_SHELLS, PACKED, SHELL
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
-from shellbot_kinematics.leg_geometry import pack_lower, pack_upper
+from shellbot_kinematics.leg_geometry import NO_LIMIT, pack_lower, pack_upper
 from shellbot_kinematics.parallel import ParallelChain
 from shellbot_kinematics.references import LIMBS, LOWER_LIMBS, UPPER_LIMBS, Frame, limb_index
 from shellbot_kinematics.urdf import RobotTree, load_urdf
@@ -17,7 +18,6 @@ from shellbot_kinematics.urdf import RobotTree, load_urdf
 BASE = "base_link"
 LOWER_JOINTS = ("fan", "coxa", "femur", "tibia")
 UPPER_JOINTS = ("shoulder", "shell")
-_NO_LIMIT = 1e6  # rad; stands for "none" in the kernels, which take the middle of the limits
 
 
 class ShellbotModel:
@@ -32,8 +32,10 @@ class ShellbotModel:
         Limbs that this variant has.
     lower, upper, velocity : (n,) arrays
         Limits, rad and rad/s; 1e6 where the URDF gives none.
-    legs, shells : (6, 28) and (0 or 6, 22) arrays
-        Packed geometry of the lower and upper limbs (see leg_geometry).
+    packed : (451,) array
+        The whole robot as the kernels take it (see packed); legs and shells are views of it.
+    legs, shells : (6, 47) and (0 or 6, 28) arrays
+        Packed geometry and limits of the lower and upper limbs (see leg_geometry).
 
     Raises
     ------
@@ -56,14 +58,17 @@ class ShellbotModel:
         self.lower = _limit([joint.lower for joint in joints])
         self.upper = _limit([joint.upper for joint in joints])
         self.velocity = _limit([joint.velocity for joint in joints])
-        legs: List[np.ndarray] = [
-            pack_lower(self.chain(limb, Frame.FOOT), self.chain(limb, Frame.SPHERE_CENTRE)) for limb in LOWER_LIMBS
-        ]
+        legs = [pack_lower(self.chain(limb, Frame.FOOT), self.chain(limb, Frame.SPHERE_CENTRE)) for limb in LOWER_LIMBS]
         shells = [pack_upper(self.chain(limb, Frame.SPHERE_CENTRE)) for limb in self.limbs[6:]]
-        self.legs = np.array(legs)
-        self.shells = np.array(shells).reshape(len(shells), 22)
-        for array in (self.lower, self.upper, self.velocity, self.legs, self.shells):
+        self.packed = np.zeros(PACKED)
+        self.packed[:P_SHELL] = np.concatenate(legs)
+        if shells:
+            self.packed[P_SHELL:P_SHELLS] = np.concatenate(shells)
+        self.packed[P_SHELLS] = len(shells)
+        for array in (self.lower, self.upper, self.velocity, self.packed):
             array.setflags(write=False)
+        self.legs = self.packed[:P_SHELL].reshape(6, LEG)
+        self.shells = self.packed[P_SHELL:P_SHELLS].reshape(6, SHELL)[: len(shells)]
 
     @property
     def n(self) -> int:
@@ -120,4 +125,4 @@ def _chain(tree: RobotTree, limb: str, link: str) -> SerialChain:
 
 
 def _limit(values: List[float]) -> np.ndarray:
-    return np.clip(np.array(values, dtype=np.float64), -_NO_LIMIT, _NO_LIMIT)
+    return np.clip(np.array(values, dtype=np.float64), -NO_LIMIT, NO_LIMIT)

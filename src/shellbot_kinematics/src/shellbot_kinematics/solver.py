@@ -8,12 +8,30 @@ from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
-from shellbot_kinematics import _kernels, limb_inverse
+from shellbot_kinematics import limb_inverse
+from shellbot_kinematics._layout import (
+    ANSWER,
+    CODES,
+    LEG,
+    O_DISTANCE,
+    O_RATES,
+    S_BLEND,
+    S_DT,
+    S_GAIN,
+    S_LAST,
+    S_MEASURED,
+    S_MODE,
+    S_SOLVER,
+    S_STEP,
+    STATE,
+)
+from shellbot_kinematics._lower_leg import lower_feet, lower_jacobian
+from shellbot_kinematics._tick import solve_tick
 from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
 from shellbot_kinematics.references import Frame, LimbReferences
 from shellbot_kinematics.reports import InverseResult, JointTargets
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.solver_config import SolverConfig
+from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -44,12 +62,10 @@ class ShellbotSolver:
 
     def __init__(self, urdf_text: str, config: Optional[SolverConfig] = None) -> None:
         self.model = ShellbotModel(urdf_text)
-        self.config = SolverConfig() if config is None else config
         self.names: Tuple[str, ...] = self.model.names
-        n = self.model.n
-        self._last, self._last_dq, self._offset = np.empty(n), np.empty(n), np.empty(n)
-        self._mode, self._left = np.empty(13, dtype=np.int64), np.empty(13)
-        self._settings = np.empty(5)
+        self._state = np.zeros(STATE)
+        self._measured = self._state[S_MEASURED : S_MEASURED + self.model.n]
+        self.set_config(SolverConfig() if config is None else config)
         self.reset()
 
     # ------------------------------------------------------------------------------------------ ticks
@@ -57,17 +73,19 @@ class ShellbotSolver:
         """Forget the past; the next targets start from `q` (n,) if given, else from the joints measured in the next
         tick.
         """
-        self._last[:] = np.nan if q is None else self._vector("q", q)
-        self._mode[:] = -1
-        for array in (self._last_dq, self._left, self._offset):
-            array[:] = 0.0
+        self._state[S_LAST:] = 0.0
+        self._state[S_LAST : S_LAST + self.model.n] = np.nan if q is None else self._vector("q", q)
+        self._state[S_MODE : S_MODE + 13] = -1.0
 
     def set_config(self, config: SolverConfig) -> None:
         """Go on with other parameters; the targets are blended over, they do not jump."""
         self.config = config
+        state = self._state
+        state[S_SOLVER], state[S_STEP], state[S_BLEND] = SOLVERS.index(config.solver), config.tick, config.blend_time
+        state[S_GAIN : S_GAIN + 5] = config.gains
 
     def set_solver(self, name: str) -> None:
-        """Go on with another solver, "closed_form" or "clik"."""
+        """Go on with another solver, one of SOLVERS."""
         self.set_config(dataclasses.replace(self.config, solver=name))
 
     def solve(self, references: LimbReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
@@ -77,9 +95,11 @@ class ShellbotSolver:
         ----------
         references : LimbReferences
             What each limb should do. Limbs with Frame.HOLD, and limbs whose reference is NaN where a number is needed,
-            keep their last targets. A FOOT needs its three coordinates; the SPHERE_CENTRE of a lower limb too (its
-            orientation follows); that of an upper limb either three coordinates, or its height z and an orientation.
-            The fan stays where it was if its angle is not finite.
+            keep their last targets. A FOOT needs its three coordinates. The SPHERE_CENTRE of a lower limb needs them
+            too (its orientation follows), or x, y and an orientation, its height z NaN (the second report's
+            coordinates: x, y, pitch, and yaw for the fan); that of an upper limb three coordinates, or its height z
+            and an orientation. If the fan's angle is not finite the fan stays where it was, unless all six lower limbs
+            give an orientation in place of z: then it turns as their yaw asks, in the mean.
         q_measured : (n,) sequence
             Measured joints, rad; NaN where unknown.
         dt : float
@@ -99,52 +119,46 @@ class ShellbotSolver:
         InvalidReferenceError
             If a joint has neither a target, nor a last target, nor a measured position to hold.
         """
-        q = self._vector("q_measured", q_measured)
+        if type(q_measured) is np.ndarray and q_measured.shape == self._measured.shape:
+            self._measured[:] = q_measured
+        else:
+            self._measured[:] = self._vector("q_measured", q_measured)
         if not 0.0 <= dt < np.inf:
             raise ShapeError(
                 f"dt is {dt}; expected seconds since the tick before, 0 or more (reset() after a jump back)"
             )
-        unknown = np.isnan(self._last)
-        if unknown.any():
-            self._last[unknown] = q[unknown]
-        config, r, model, n = self.config, references, self.model, self.model.n
-        settings = self._settings
-        settings[0], settings[1], settings[2] = dt, float(config.solver == "clik"), config.clik_gain
-        settings[3], settings[4] = config.tick, config.blend_time
-        position, velocity, distance = np.empty(n), np.empty(n), np.empty(12)
-        status, stop = np.empty(12, dtype=np.int64), np.empty(12, dtype=np.int64)
-        _kernels.solve_tick(
-            model.legs, model.shells, model.lower, model.upper, model.velocity,
-            r.frame, r.p_base, r.v_base, r.rpy_base, r.w_base, r.joint_position, r.joint_velocity,
-            r.fan_position, r.fan_velocity, q, settings,
-            self._last, self._last_dq, self._mode, self._offset, self._left, position, velocity, status, distance, stop,
-        )  # fmt: skip
-        if np.isnan(position).any():
-            lost = [name for name, value in zip(self.names, position) if np.isnan(value)]
+        state, n = self._state, self.model.n
+        state[S_DT], state[S_STEP] = dt, min(dt, self.config.tick)
+        answer, codes = np.empty(ANSWER), np.empty(CODES, dtype=np.int64)
+        if solve_tick(self.model.packed, state, references.packed, answer, codes):
+            lost = [name for name, value in zip(self.names, answer[:n]) if np.isnan(value)]
             raise InvalidReferenceError(
                 f"nothing to command for {', '.join(lost)}: no reference, no last target, no measured position; "
                 "wait for joint_states, or send a reference for every limb"
             )
-        for array in (position, velocity, distance, status, stop):
-            array.setflags(write=False)
-        return JointTargets(r.stamp, self.names, position, velocity, status, stop, distance)
+        answer.setflags(write=False)
+        codes.setflags(write=False)
+        return JointTargets(
+            references.stamp, self.names, answer[:n], answer[O_RATES : O_RATES + n], codes[:12], codes[12:],
+            answer[O_DISTANCE:],
+        )  # fmt: skip
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache on disk, without touching the state."""
-        state = (self._last, self._last_dq, self._mode, self._offset, self._left)
-        saved = [array.copy() for array in state]
+        saved = self._state.copy()
         q = np.zeros(self.model.n)
         self.solve(LimbReferences.feet(0.0, self.fk_feet(q)), q, 0.0)
-        self.inverse("lower_1", Frame.FOOT, self.forward("lower_1", Frame.FOOT, q[:4])[:3, 3])
-        self.foot_jacobians(q)
-        for array, values in zip(state, saved):
-            array[:] = values
+        for limb in ("lower_1", self.model.limbs[-1]):
+            q = np.zeros(self.model.chain(limb, Frame.SPHERE_CENTRE).n)
+            self.inverse(limb, Frame.SPHERE_CENTRE, self.forward(limb, Frame.SPHERE_CENTRE, q)[:3, 3])
+        self.foot_jacobians(np.zeros(self.model.n))
+        self._state[:] = saved
 
     # ------------------------------------------------------------------------------------------ single questions
     def fk_feet(self, q: ArrayLike) -> np.ndarray:
         """Return the six feet (6, 3) in base_link, m, for all driven joints q (n,)."""
         out = np.empty((6, 3))
-        _kernels.lower_feet(self.model.legs, self._vector("q", q), out)
+        lower_feet(self.model.packed, self._vector("q", q), out)
         return out
 
     def foot_jacobians(self, q: ArrayLike) -> np.ndarray:
@@ -154,7 +168,7 @@ class ShellbotSolver:
         values = self._vector("q", q)
         out = np.empty((6, 3, 4))
         for i in range(6):
-            _kernels.lower_jacobian(self.model.legs[i], 0, values[4 * i : 4 * i + 4], out[i])
+            lower_jacobian(self.model.packed, i * LEG, 0, values, 4 * i, out[i])
         return out
 
     def forward(self, limb: str, frame: Frame, q: ArrayLike) -> np.ndarray:
