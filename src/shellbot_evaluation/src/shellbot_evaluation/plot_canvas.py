@@ -69,7 +69,7 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         metadata = (
             {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else None
         )
-        figure.savefig(path, dpi=110, metadata=metadata)
+        figure.savefig(path, dpi=110, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
     if show:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""scripts/plot: real files of the kind asked for, with what they should show, and errors in words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from shellbot_evaluation import plot_cli
+from shellbot_kinematics import model_path
+
+ROOT = Path(__file__).resolve().parents[3]
+KINDS = {
+    "reach": ["reach", "--step", "0.004"],
+    "reach of one leg, fan turned": ["reach", "--leg", "2", "--fan", "-60", "--step", "0.005", "--height", "0.15"],
+    "reach of a sphere centre": ["reach", "--leg", "lower_3", "--frame", "sphere_centre", "--step", "0.005"],
+    "reach of an upper limb": ["reach", "--leg", "upper_4", "--step", "0.005"],
+    "reach of an arm": ["reach", "--model", "ur5", "--samples", "800"],
+    "walkspace": ["walkspace", "--gait", "ripple"],
+    "walkspace of one leg": ["walkspace", "--leg", "5", "--height", "0.18", "--stance", "0.28", "--margin", "8"],
+    "singularity": ["singularity", "--leg", "1", "--step", "0.005"],
+    "singularity of an upper limb": ["singularity", "--leg", "upper_1", "--step", "0.005"],
+    "singularity of an arm": ["singularity", "--model", "puma560", "--joints", "shoulder", "elbow"],
+    "frames": ["frames"],
+    "frames of all": ["frames", "--leg", "all", "--pose", "closed"],
+    "frames of one": ["frames", "--leg", "upper_2", "--q", "10", "20"],
+    "frames of an arm": ["frames", "--model", "puma560"],
+}
+
+
+@pytest.mark.parametrize("words", list(KINDS.values()), ids=list(KINDS))
+def test_every_kind_writes_a_picture_that_shows_something(words, tmp_path, capsys):
+    out = tmp_path / "sub" / "picture.png"
+    assert plot_cli.main([*words, "--out", str(out)]) == 0
+    assert f"picture in {out}" in capsys.readouterr().out
+    with Image.open(out) as picture:
+        width, height = picture.size
+        pixels = np.asarray(picture.convert("RGB"))
+    assert 550 <= width <= 1700 and 400 <= height <= 1000
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 30
+    drawn = (pixels != 255).any(axis=2)
+    assert drawn.mean() > 0.005
+    for edge in (drawn[0], drawn[-1], drawn[:, 0], drawn[:, -1]):
+        assert not edge.any()  # nothing is cut off
+
+
+@pytest.mark.parametrize("ending, start", [("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_other_formats(ending, start, tmp_path):
+    out = tmp_path / f"frames.{ending}"
+    assert plot_cli.main(["frames", "--leg", "1", "--out", str(out)]) == 0
+    assert out.read_bytes()[:5].startswith(start) and out.stat().st_size > 3000
+
+
+def test_the_same_picture_has_the_same_bytes(tmp_path):
+    for name in ("a.svg", "b.svg"):
+        assert plot_cli.main(["reach", "--leg", "1", "--step", "0.01", "--out", str(tmp_path / name)]) == 0
+    lines = [(tmp_path / name).read_text(encoding="utf-8").splitlines() for name in ("a.svg", "b.svg")]
+    assert not [line for line in lines[0] if "<dc:date>" in line]
+    assert len(lines[0]) == len(lines[1])
+
+
+def test_default_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert plot_cli.main(["walkspace", "--leg", "1"]) == 0
+    assert (tmp_path / "results" / "plots" / "walkspace_162mm.png").exists()
+    assert "results/plots/walkspace_162mm.png" in capsys.readouterr().out
+
+
+def test_urdf_of_another_robot(tmp_path):
+    import shellbot_description
+
+    file = tmp_path / "robot.urdf"
+    file.write_text(shellbot_description.expand("walker"), encoding="utf-8")
+    words = ["reach", "--model", str(file), "--base", "base_link", "--tip", "lower_2_foot", "--samples", "300"]
+    assert plot_cli.main([*words, "--out", str(tmp_path / "a.png")]) == 0
+    copy = tmp_path / "arm.yaml"
+    copy.write_text(model_path("ur5").read_text(encoding="utf-8"), encoding="utf-8")
+    assert plot_cli.main(["frames", "--model", str(copy), "--out", str(tmp_path / "b.png")]) == 0
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["reach", "--leg", "9"], "unknown limb 'lower_9'; use one of lower_1"),
+        (["reach", "--leg", "upper_1", "--frame", "foot"], "limb upper_1 has no frame"),
+        (["reach", "--fan", "50"], "--fan 50 is outside the fan's range, -123.2 to 2.9 degrees"),
+        (["reach", "--fan", "nan"], "--fan is nan; give degrees"),
+        (["reach", "--step", "0"], "step is 0.0; expected 0.0001 to 0.05 m"),
+        (["reach", "--height", "-1"], "--height is -1.0; expected 0.02 to 1 m"),
+        (["reach", "--out", "picture.jpg"], "does not end in .png, .svg or .pdf"),
+        (["walkspace", "--height", "nan"], "--height is nan"),
+        (["walkspace", "--gait", "gallop"], "--gait gallop does not exist; choose from tripod"),
+        (["walkspace", "--leg", "upper_1"], "no lower leg 'upper_1'"),
+        (["walkspace", "--margin", "-3"], "joint_margin is -0.05"),
+        (["frames", "--pose", "asleep"], "pose 'asleep' does not exist; choose one of"),
+        (["frames", "--q", "1"], "--q is for one limb; name it with --leg"),
+        (["frames", "--leg", "1", "--q", "1"], "--q has 1 values; lower_1 has 4"),
+        (["reach", "--model", "nothing.yaml"], "--model nothing.yaml cannot be read"),
+        (["reach", "--model", "ur5", "--samples", "0"], "count is 0; expected 1 or more"),
+        (["singularity", "--model", "ur5", "--joints", "elbow", "knee"], "has no joint 'knee'; it has shoulder_pan"),
+    ],
+)
+def test_errors_are_one_sentence(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert plot_cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.startswith("error: ") and said.count("\n") == 1
+    assert not list(tmp_path.rglob("*.png"))
+
+
+def test_a_urdf_needs_its_links(tmp_path, capsys):
+    file = tmp_path / "robot.urdf"
+    file.write_text("<robot name='r'><link name='a'/></robot>", encoding="utf-8")
+    assert plot_cli.main(["reach", "--model", str(file)]) == 2
+    assert "say which chain of it with --base LINK --tip LINK" in capsys.readouterr().err
+
+
+def test_a_window_needs_a_display(tmp_path, monkeypatch, capsys):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert plot_cli.main(["frames", "--leg", "1", "--show", "--out", str(tmp_path / "a.png")]) == 2
+    assert "--show needs a display and there is none" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert plot_cli.main(["frames", "--out", str(tmp_path / "file" / "a.png")]) == 2
+    assert "the folder of --out" in capsys.readouterr().err
+
+
+def test_nothing_asked_for_is_answered_with_the_choices(capsys):
+    with pytest.raises(SystemExit) as stop:
+        plot_cli.main([])
+    assert stop.value.code == 2
+    assert "reach, walkspace, singularity or frames" in capsys.readouterr().err
+
+
+def test_matplotlib_is_loaded_only_for_a_picture():
+    code = "import sys, shellbot_evaluation.plot_cli as p; p.parser(); print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_script_draws_from_any_folder(tmp_path):
+    done = subprocess.run(
+        [str(ROOT / "scripts" / "plot"), "frames", "--leg", "1", "--out", "leg.svg"],
+        cwd=str(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "leg.svg").exists()
