@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, List, Mapping, Optional, Tuple
+from typing import Callable, Mapping, Optional, Tuple
 
 import numpy as np
 
 from shellbot_control import GAP, JointLimits, Level, Notice
-from shellbot_description import joint_class, named_pose_array
+from shellbot_description import joint_class, load_variables, named_pose_array
 from shellbot_motor_driver.bus import Bus
 from shellbot_motor_driver.compliance import Compliance
 from shellbot_motor_driver.driver_config import DriverConfig
@@ -68,16 +68,8 @@ class MotorDriver:
         self.bus, self.servo_map = bus, servo_map
         self.config = config if config is not None else DriverConfig.load()
         self._link = ServoLink(bus, servo_map, self.config)
-        n, variables = len(servo_map.entries), self._link.variables
-        kinds = [joint_class(name) for name in servo_map.joint_names]
-        limits = [variables.limits(kind) for kind in kinds]
-        self._limits = JointLimits(
-            servo_map.joint_names,
-            np.array([limit.lower for limit in limits]),
-            np.array([limit.upper for limit in limits]),
-            np.array([variables.velocity(kind) for kind in kinds]),
-            np.array([variables.effort(kind) for kind in kinds]),
-        )
+        n = len(servo_map.entries)
+        self._limits = joint_limits(servo_map)
         speed = self._limits.velocity[servo_map.joint_of_servo]
         setpoint = self.config.setpoint
         self._motion = Motion(servo_map.lower, servo_map.upper, speed, setpoint)
@@ -431,6 +423,12 @@ class MotorDriver:
         self._has_targets = False
         return self.servo_map.expand(self._motion.position)
 
+    def expect_targets(self) -> None:
+        """Let the time-outs of the targets run from now on, whether some have come or not: who gave them is gone."""
+        if not self._has_targets:
+            self._has_targets = True
+            self._gate.stamp = self.bus.port.now()
+
     def torque(self, on: bool) -> Answer:
         """Switch the torque of all servos.
 
@@ -563,4 +561,15 @@ class MotorDriver:
         self._phase = Phase.CLOSED
 
 
-__all__: List[str] = ["MotorDriver"]
+def joint_limits(servo_map: ServoMap) -> JointLimits:
+    """Return the limits of the driven joints: the description's, which the URDF has, too."""
+    variables = load_variables()
+    kinds = [joint_class(name) for name in servo_map.joint_names]
+    limits = [variables.limits(kind) for kind in kinds]
+    return JointLimits(
+        servo_map.joint_names,
+        np.array([limit.lower for limit in limits]),
+        np.array([limit.upper for limit in limits]),
+        np.array([variables.velocity(kind) for kind in kinds]),
+        np.array([variables.effort(kind) for kind in kinds]),
+    )

@@ -7,9 +7,11 @@ from typing import Optional, Tuple, Union
 
 import numpy as np
 
-from shellbot_control import JointSample, RobotBackend
+from shellbot_control import JointSample, RobotBackend, TargetsError, clamp_targets
+from shellbot_description import joint_class
 from shellbot_motor_driver.bus_process import BusProcess
 from shellbot_motor_driver.motor_driver import MotorDriver
+from shellbot_motor_driver.servo_map import FANS_APART
 
 Array = np.ndarray
 
@@ -30,6 +32,7 @@ class ServoBackend(RobotBackend):
     def __init__(self, driver: Union[MotorDriver, BusProcess]) -> None:
         self.driver = driver
         self._targets: Optional[Array] = None
+        self._fans = np.array([joint_class(name) == "fan" for name in driver.joint_names])
 
     @property
     def joint_names(self) -> Tuple[str, ...]:
@@ -38,16 +41,44 @@ class ServoBackend(RobotBackend):
 
     def tick(self) -> None:
         """Run one tick with the targets in force."""
-        raise NotImplementedError
+        self.driver.tick(self._targets)
 
     def read(self) -> JointSample:
         """Return the measured joints of the last tick."""
-        raise NotImplementedError
+        state = self.driver.state()
+        return JointSample(state.stamp, state.joint_names, state.position, state.velocity, state.effort)
 
     def write(self, targets: Array) -> Array:
-        """Command joint positions; the driver's limits of speed apply on the way."""
-        raise NotImplementedError
+        """Command joint positions; the driver's limits of speed apply on the way.
+
+        Parameters
+        ----------
+        targets : (n,) array
+            rad.
+
+        Returns
+        -------
+        (n,) array
+            The targets within the joints' range.
+
+        Raises
+        ------
+        TargetsError
+            If the shape is wrong, a value is not finite, or the fans, which hang on one servo, differ.
+        """
+        wanted = clamp_targets(targets, self.driver.limits)
+        fans = wanted[self._fans]
+        if fans.size and float(np.ptp(fans)) > FANS_APART:
+            raise TargetsError(
+                f"fan targets differ ({fans.min():.3f} to {fans.max():.3f} rad); one servo turns all six"
+            )
+        self._targets = wanted
+        if isinstance(self.driver, BusProcess):
+            self.driver.set_targets(wanted)
+        return wanted.copy()
 
     def hold(self) -> Array:
         """Keep the last targets, or where the joints are before the first."""
-        raise NotImplementedError
+        if self._targets is not None:
+            return self._targets.copy()
+        return self.driver.hold()

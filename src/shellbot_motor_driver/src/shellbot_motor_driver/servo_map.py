@@ -22,7 +22,7 @@ from shellbot_motor_driver.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RA
 Array = np.ndarray  # of float64
 Steps = np.ndarray  # of int64
 
-_FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
+FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
 _SPEED_MAX = 1023
 _KEYS = {"id", "zero", "sign"}
 
@@ -207,7 +207,7 @@ class ServoMap:
             bad = ", ".join(name for name, q in zip(self.joint_names, joints) if not math.isfinite(q))
             raise ServoMapError(f"joint targets of {bad} are not finite; hold the last ones")
         fans = joints[self._fans]
-        if fans.max() - fans.min() > _FANS_APART:
+        if fans.max() - fans.min() > FANS_APART:
             raise ServoMapError(
                 f"fan targets differ ({fans.min():.3f} to {fans.max():.3f} rad); one servo turns all six: give equal"
             )
