@@ -238,3 +238,49 @@ def minimise(
                     q[i] = old[i]
                 table_pose(constants, kind, column, ratio, offset, q, pose, axes)
                 return step, OUT_OF_STEPS if step >= steps else NO_DESCENT
+
+
+@scalar_kernel
+def search(
+    constants, kind, column, ratio, offset, target, weight, tolerance, active, low, high, turns, settings, attempts,
+    q, pose, axes, J, work,
+):  # fmt: skip
+    """Run `minimise` from q (n,), then from points spread around it, until the target is reached.
+
+    q becomes the solution without needless whole turns (turns: (n,) 1 where a turn changes nothing), or the best point
+    found. Returns the steps in all, negative if the target was not reached. work: (4, n).
+    """
+    n = q.shape[0]
+    start, best = work[2], work[3]
+    for i in range(n):
+        start[i] = best[i] = q[i] = min(max(q[i], low[i]), high[i])
+    least, total, reached = math.inf, 0, False
+    error = stack_array(stack_pointer(6), 6)
+    for attempt in range(attempts):
+        for i in range(n):
+            if attempt > 0:
+                # multiples of the golden ratio, one multiplier a joint: spread, and the same every time
+                u = attempt * (0.6180339887498949 * (i + 1)) + 0.5
+                q[i] = start[i] + min(math.pi, 0.7 * attempt) * (2.0 * (u - math.floor(u)) - 1.0)
+                q[i] = min(max(q[i], low[i]), high[i])
+        steps, end = minimise(
+            constants, kind, column, ratio, offset, target, weight, tolerance, False, active, low, high, settings,
+            q, pose, axes, J, work,
+        )  # fmt: skip
+        total += steps
+        task_errors(target, weight, False, pose, error)
+        away = cost(error, target, weight, False)
+        if end == REACHED or away < least:
+            least = away
+            for i in range(n):
+                best[i] = q[i]
+        if end == REACHED:
+            reached = True
+            break
+    for i in range(n):
+        q[i] = best[i]
+        if turns[i] != 0.0 and abs(q[i] - start[i]) > math.pi:
+            near = q[i] - 2.0 * math.pi * math.floor((q[i] - start[i]) / (2.0 * math.pi) + 0.5)
+            if low[i] <= near <= high[i]:
+                q[i] = near
+    return total if reached else -max(total, 1)

@@ -16,10 +16,9 @@ from typing import List, Sequence
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
 from shellbot_kinematics.generated.expressions import Vector, Writer, code
 from shellbot_kinematics.generated.linear_source import normal_from_scalars, write_normal, write_solve
-from shellbot_kinematics.generated.options import KernelOptions
+from shellbot_kinematics.generated.options import DAMPING, FAILURE, SUCCESS, KernelOptions
 from shellbot_kinematics.parameters import ChainParameters
 
-DAMPING = 0.3  # mu at the start: of those tried the one with the fewest steps on Shellbot's legs
 SPREAD = 0.7  # rad by which the region of starts grows from attempt to attempt, up to half a turn
 
 
@@ -92,13 +91,13 @@ def inverse_source(
     source.add("best = math.inf", "reached = False", "total = 0")
     source.enter(f"for attempt in range({o.attempts + 1}):")
     _start(source, p, o, limited)
-    source.add("error = math.inf", "done = False", f"mu = {4.0 * DAMPING!r}")
+    source.add("error = math.inf", "done = False", f"mu = {DAMPING / SUCCESS!r}")
     source.add(f"enough = 1e-6 if attempt < {o.attempts} else 1e-14")
     source.enter(f"for step in range({o.steps}):")
     source.add(*forward)
     source.add(*_residual(at, pose, scale, o))
     source.enter("if square < error:")
-    source.add("gain = error - square", "error = square", "mu *= 0.25")
+    source.add("gain = error - square", "error = square", f"mu *= {SUCCESS!r}")
     source.add(*(f"s{i} = c{i}" for i in every)).add(*(f"e{r} = f{r}" for r in range(rows)))
     source.add("done = close").enter("if close:").add("break").leave()
     source.enter("if gain <= enough * error:").add("break").leave()
@@ -107,7 +106,7 @@ def inverse_source(
         _write_active(source, p, jacobian)
     else:
         source.add(*write_normal(rows, n, jacobian))
-    source.leave().enter("else:").add("mu *= 8.0")
+    source.leave().enter("else:").add(f"mu *= {FAILURE!r}")
     source.enter("if not mu < 1e9:").add("break").leave(2)
     source.add("total += 1", "lam = mu * error")
     source.add(*write_solve(rows))

@@ -8,6 +8,10 @@ from dataclasses import dataclass, fields
 
 from shellbot_kinematics.errors import InvalidConfigError
 
+# mu at the start: of those tried the one with the fewest steps on Shellbot's legs; and what it is multiplied by when a
+# step made the error smaller, and when not
+DAMPING, SUCCESS, FAILURE = 0.3, 0.25, 8.0
+
 
 @dataclass(frozen=True)
 class KernelOptions:
