@@ -236,6 +236,10 @@ class SerialChain(JointStructure):
         """Consistent with equality."""
         return hash(self.joints)
 
+    def __repr__(self) -> str:
+        """Return name, ends and number of coordinates."""
+        return f"SerialChain('{self.name}', {self.base} -> {self.tip}, {self.n} coordinates)"
+
     def __str__(self) -> str:
         """Return a table: one line per joint, lengths in mm and angles in degrees; the DH table if it came from one."""
         lines: List[str] = [f"{self.name}: {self.base} -> {self.tip}, {self.n} coordinates"]

@@ -212,6 +212,10 @@ class ParallelChain:
         """Consistent with equality."""
         return hash((tuple(self._limbs.items()), tuple(sorted(self.common.items()))))
 
+    def __repr__(self) -> str:
+        """Return limbs and number of drives."""
+        return f"ParallelChain({', '.join(self._limbs)}; {len(self.drive_names)} drives)"
+
     def __str__(self) -> str:
         """Return the tables of all limbs."""
         head = f"{len(self._limbs)} limbs, {len(self.joint_names)} joints, {len(self.drive_names)} drives"

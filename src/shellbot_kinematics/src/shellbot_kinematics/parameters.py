@@ -11,6 +11,9 @@ import numpy as np
 from shellbot_kinematics.errors import InvalidChainError
 from shellbot_kinematics.joint import FIXED, KINDS, Joint
 
+# rad or m; beyond it a float's steps are coarser than 1e-7, so that sine and cosine mean nothing
+LARGEST_COORDINATE = 1e9
+
 
 @dataclass(frozen=True, eq=False)
 class ChainParameters:
@@ -119,20 +122,26 @@ def _limits(
     upper = np.array([joints[i].upper for i in coordinates], dtype=np.float64)
     velocity = np.array([joints[i].velocity for i in coordinates], dtype=np.float64)
     for i, joint in enumerate(joints):
-        c = int(column[i])
+        c, r, o = int(column[i]), float(ratio[i]), float(offset[i])
         if c < 0 or coordinates[c] == i:
             continue
-        if ratio[i] == 0.0:
-            low, high = (-np.inf, np.inf) if joint.lower <= offset[i] <= joint.upper else (np.inf, -np.inf)
+        if r == 0.0:
+            low, high = (-np.inf, np.inf) if joint.lower <= o <= joint.upper else (np.inf, -np.inf)
         else:
-            low, high = sorted(((joint.lower - offset[i]) / ratio[i], (joint.upper - offset[i]) / ratio[i]))
-            velocity[c] = min(velocity[c], joint.velocity / abs(ratio[i]))
+            low, high = sorted(((joint.lower - o) / r, (joint.upper - o) / r))
+            velocity[c] = min(velocity[c], joint.velocity / abs(r))
         lower[c], upper[c] = max(lower[c], low), min(upper[c], high)
         if not lower[c] <= upper[c]:
             raise InvalidChainError(
                 f"joint '{joint.name}' of {what} (limits {joint.lower} .. {joint.upper}) follows "
                 f"'{joints[coordinates[c]].name}' (limits {joints[coordinates[c]].lower} .. "
                 f"{joints[coordinates[c]].upper}), but no position is within the limits of both"
+            )
+    for c, i in enumerate(coordinates):
+        if not (lower[c] <= LARGEST_COORDINATE and upper[c] >= -LARGEST_COORDINATE):
+            raise InvalidChainError(
+                f"limits of joint '{joints[i].name}' of {what}, and of those that follow it, are {lower[c]} .. "
+                f"{upper[c]}; expected some of it within +-{LARGEST_COORDINATE:g} (rad or m)"
             )
     return lower, upper, velocity
 

@@ -10,13 +10,10 @@ import numpy as np
 from shellbot_kinematics import _chain_kernels
 from shellbot_kinematics.errors import InvalidChainError, ShapeError
 from shellbot_kinematics.joint import Joint
-from shellbot_kinematics.parameters import ChainParameters, pack
+from shellbot_kinematics.parameters import LARGEST_COORDINATE, ChainParameters, pack
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-# rad or m; beyond it a float's steps are coarser than 1e-7, so that sine and cosine mean nothing
-LARGEST_COORDINATE = 1e9
 
 
 class JointStructure:
