@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Optional, Tuple
@@ -13,13 +14,8 @@ from shellbot_kinematics._layout import (
     R_FAN,
     R_FAN_RATE,
     R_FRAME,
-    R_JOINT,
     R_P,
-    R_RATE,
-    R_RPY,
     R_STAMP,
-    R_V,
-    R_W,
     REFERENCES,
 )
 from shellbot_kinematics.errors import InvalidReferenceError, UnknownNameError
@@ -41,6 +37,7 @@ class Frame(IntEnum):
 LIMBS: Tuple[str, ...] = tuple(f"{side}_{k}" for side in ("lower", "upper") for k in range(1, 7))
 """Limb names in the order of every per-limb array: lower_1 .. lower_6, upper_1 .. upper_6."""
 
+_ROWS = {limb: row for row, limb in enumerate(LIMBS)}
 LOWER_LIMBS = LIMBS[:6]
 UPPER_LIMBS = LIMBS[6:]
 
@@ -54,24 +51,20 @@ def limb_index(limb: str) -> int:
         If there is no such limb.
     """
     try:
-        return LIMBS.index(limb)
-    except ValueError:
+        return _ROWS[limb]
+    except (KeyError, TypeError):
         raise UnknownNameError(f"unknown limb '{limb}'; use one of {', '.join(LIMBS)}") from None
 
 
 _SCALARS = (("stamp", R_STAMP), ("fan_position", R_FAN), ("fan_velocity", R_FAN_RATE))
-_ARRAYS = (
-    ("p_base", R_P),
-    ("v_base", R_V),
-    ("rpy_base", R_RPY),
-    ("w_base", R_W),
-    ("joint_position", R_JOINT),
-    ("joint_velocity", R_RATE),
-)
+_COLUMNS = dict(_SCALARS)
+_ARRAYS = {"p_base": 0, "v_base": 1, "rpy_base": 2, "w_base": 3, "joint_position": 4, "joint_velocity": 5}
+_FREE = np.full((12, 3), np.nan)
+_FREE.setflags(write=False)
 
 
 def _free() -> np.ndarray:
-    return np.full((12, 3), np.nan)
+    return _FREE
 
 
 def _hold() -> np.ndarray:
@@ -126,35 +119,46 @@ class LimbReferences:
         packed = np.empty(REFERENCES)
         for name, column in _SCALARS:
             packed[column] = _scalar(name, getattr(self, name))
-        for name, column in _ARRAYS:
-            packed[column : column + 36].reshape(12, 3)[:] = _array(name, getattr(self, name))
+        rows = packed[R_P:].reshape(6, 12, 3)
+        for name, k in _ARRAYS.items():
+            value = getattr(self, name)
+            rows[k] = value if type(value) is np.ndarray and value.shape == (12, 3) else _array(name, value)
         frame = _array("frame", self.frame)
         packed[R_FRAME : R_FRAME + 12] = frame
-        self._adopt(packed, frame)
-        if not np.isfinite(self.stamp):
+        if not math.isfinite(packed[R_STAMP]):
             raise InvalidReferenceError(f"stamp is {self.stamp}; expected the time of the tick in seconds")
-        bad = np.flatnonzero((frame < Frame.FOOT) | (frame > Frame.HOLD))
-        if bad.size:
-            raise InvalidReferenceError(
-                f"frame of limb {LIMBS[bad[0]]} is {frame[bad[0]]}; "
-                f"expected one of {[(f.value, f.name) for f in Frame]}"
-            )
-        feet_above = np.flatnonzero(frame[6:] == Frame.FOOT)
-        if feet_above.size:
-            raise InvalidReferenceError(
-                f"limb {UPPER_LIMBS[feet_above[0]]} has no foot; use SPHERE_CENTRE, JOINT or HOLD"
-            )
+        for limb, number in zip(LIMBS, frame.tolist()):
+            if not Frame.FOOT <= number <= Frame.HOLD:
+                raise InvalidReferenceError(
+                    f"frame of limb {limb} is {number}; expected one of {[(f.value, f.name) for f in Frame]}"
+                )
+            if number == Frame.FOOT and limb in UPPER_LIMBS:
+                raise InvalidReferenceError(f"limb {limb} has no foot; use SPHERE_CENTRE, JOINT or HOLD")
+        self._adopt(packed)
 
-    def _adopt(self, packed: np.ndarray, frame: np.ndarray) -> None:
+    def _adopt(self, packed: np.ndarray) -> None:
         packed.setflags(write=False)
-        frame.setflags(write=False)
-        fields_of = self.__dict__  # frozen: past __setattr__
-        fields_of["packed"], fields_of["frame"] = packed, frame
-        for name, column in _SCALARS:
-            fields_of[name] = float(packed[column])
-        rows = packed[R_P:].reshape(6, 12, 3)
-        for k, (name, _) in enumerate(_ARRAYS):
-            fields_of[name] = rows[k]
+        self.__dict__.clear()  # frozen: past __setattr__; the other fields are made by __getattr__ when asked for
+        self.__dict__["packed"] = packed
+
+    def __getattr__(self, name: str) -> object:
+        """Make a field from the packed array when it is first asked for: a tick needs none of them."""
+        packed = self.__dict__.get("packed")
+        value: object
+        if packed is None:
+            raise AttributeError(name)
+        if name in _ARRAYS:
+            value = packed[R_P:].reshape(6, 12, 3)[_ARRAYS[name]]
+        elif name in _COLUMNS:
+            value = float(packed[_COLUMNS[name]])
+        elif name == "frame":
+            frame = packed[R_FRAME : R_FRAME + 12].astype(np.int64)
+            frame.setflags(write=False)
+            value = frame
+        else:
+            raise AttributeError(f"LimbReferences has no field '{name}'")
+        self.__dict__[name] = value
+        return value
 
     @classmethod
     def from_packed(cls, packed: np.ndarray) -> LimbReferences:
@@ -162,7 +166,7 @@ class LimbReferences:
         checked stamp and frames themselves, as the conversion from a message does.
         """
         self = cls.__new__(cls)
-        self._adopt(packed, packed[R_FRAME : R_FRAME + 12].astype(np.int64))
+        self._adopt(packed)
         return self
 
     @classmethod
@@ -181,7 +185,7 @@ class LimbReferences:
             raise InvalidReferenceError(
                 f"feet and their velocities must be (6, 3), not {feet.shape} and {speeds.shape}"
             )
-        frame, p_base, v_base = _hold(), _free(), _free()
+        frame, p_base, v_base = _hold(), _FREE.copy(), _FREE.copy()
         frame[:6], p_base[:6], v_base[:6] = Frame.FOOT, feet, speeds
         return cls(stamp, fan_position, fan_velocity, frame=frame, p_base=p_base, v_base=v_base)
 
