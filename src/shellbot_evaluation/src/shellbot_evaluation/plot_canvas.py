@@ -69,13 +69,24 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         metadata = (
             {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else None
         )
-        figure.savefig(path, dpi=110, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
+        figure.savefig(path, dpi=100, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
+        if path.suffix == ".png":
+            _shrink(path)
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
     if show:
         from matplotlib import pyplot
 
         pyplot.show()
+
+
+def _shrink(path: Path) -> None:
+    """Store a PNG with a palette: a third of the size, and no difference to the eye."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(160, dither=0)
+    small.save(path, optimize=True)
 
 
 def equal_axes(axes: Any, x: str, y: str) -> None:
