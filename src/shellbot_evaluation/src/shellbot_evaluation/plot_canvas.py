@@ -85,7 +85,7 @@ def _shrink(path: Path) -> None:
     from PIL import Image
 
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(160, dither=0)
+        small = picture.convert("RGB").quantize(256, method=1, dither=0)  # 1: keep rare colours, too
     small.save(path, optimize=True)
 
 
