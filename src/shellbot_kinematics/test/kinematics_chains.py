@@ -6,6 +6,7 @@ product of exponentials, and KDL.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import expm
@@ -32,6 +33,11 @@ UR5 = [
     (-90, 0.0, 0, 0.09465),
     (0, 0.0, 0, 0.0823),
 ]
+
+
+@lru_cache(maxsize=None)
+def urdf_of(variant):
+    return description.expand(variant)
 
 
 def dh_chain(rows, name, convention="standard"):
@@ -73,7 +79,7 @@ def random_chains(seed, count=24, mimics=0):
 
 def known_chains():
     """Shellbot's limbs, two arms of the literature."""
-    model = ShellbotModel(description.expand("simulation"))
+    model = ShellbotModel(urdf_of("simulation"))
     limbs = [model.chain("lower_1", Frame.FOOT), model.chain("lower_5", Frame.SPHERE_CENTRE)]
     return [*limbs, model.chain("upper_3", Frame.SPHERE_CENTRE), dh_chain(PUMA, "puma"), dh_chain(UR5, "ur5")]
 

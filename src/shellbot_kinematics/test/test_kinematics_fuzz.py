@@ -14,9 +14,9 @@ import numba
 import numpy as np
 import pytest
 import yaml
-from conftest import urdf_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from kinematics_chains import urdf_of
 
 from shellbot_kinematics import (
     InvalidChainError,

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import urdf_of
 from kinematics_chains import (
     dh_chain,
     random_chain,
     random_chains,
     random_pose,
+    urdf_of,
 )
 
 import shellbot_description as description
