@@ -6,16 +6,18 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Optional
+from typing import Any, Dict
 
 import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
+from dynamic_reconfigure.server import Server
 from sensor_msgs.msg import JointState
 
+from shellbot_kinematics.cfg import KinematicsConfig
 from shellbot_kinematics.errors import KinematicsError
-from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message, targets_to_message
-from shellbot_kinematics.limb_references_conversions import references_from_message
+from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message
+from shellbot_kinematics.node_tick_conversions import answer_references
 from shellbot_kinematics.reports import JointTargets, Status
 from shellbot_kinematics.server_core import ServerCore
 from shellbot_kinematics.solver import ShellbotSolver
@@ -35,6 +37,10 @@ class KinematicsServer:
         self._stamp = rospy.Time()
         self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        # the page starts with what the parameters say, and its values go before them when the node comes back
+        for name, value in solver.config.to_page().items():
+            rospy.set_param(f"~{name}", value)
+        self._page = Server(KinematicsConfig, self._on_page)
         self._services = [
             rospy.Service("compute_fk", ComputeFK, lambda r: answer_fk(solver, r, self._measured())),
             rospy.Service("compute_ik", ComputeIK, lambda r: answer_ik(solver, r, self._measured())),
@@ -65,31 +71,29 @@ class KinematicsServer:
         if complaint:
             rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {complaint}")
 
+    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        with self._lock:
+            before = self._core.solver.config.to_page()
+            now, refused = self._core.set_page(page)
+        if refused:
+            rospy.logwarn(f"kinematics: page refused, nothing changed: {refused}")
+        elif now != before:
+            rospy.loginfo(f"kinematics: {', '.join(f'{name} {value}' for name, value in now.items())}")
+        page.update(now)
+        return page
+
     def _on_references(self, message: LimbReferencesMsg) -> None:
         start = time.perf_counter()
         with self._lock:
-            targets = self._solve(message)
-            if targets is None:
-                return
-            self._stamp = message.header.stamp
-            self._targets.publish(targets_to_message(targets, message.header.stamp))
-            self._core.note_duration(time.perf_counter() - start)
-        if not targets.all_reached:
-            self._complain(targets)
-
-    def _solve(self, message: LimbReferencesMsg) -> Optional[JointTargets]:
-        try:
-            references = references_from_message(message)
-        except KinematicsError as error:
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: limb_references not used, all limbs hold: {error}")
-            references = None
-        try:
-            if references is None:
-                return self._core.hold(message.header.stamp.to_sec())
-            return self._core.tick(references)
-        except KinematicsError as error:
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: no joint_targets: {error}")
-            return None
+            answer = answer_references(self._core, message)
+            if answer.message is not None:
+                self._stamp = message.header.stamp
+                self._targets.publish(answer.message)
+                self._core.note_duration(time.perf_counter() - start)
+        if answer.complaint:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.complaint}")
+        if answer.targets is not None and not answer.targets.all_reached:
+            self._complain(answer.targets)
 
     @staticmethod
     def _complain(targets: JointTargets) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from shellbot_kinematics._tick import GAP
-from shellbot_kinematics.errors import InvalidReferenceError
+from shellbot_kinematics.errors import InvalidReferenceError, KinematicsError
 from shellbot_kinematics.references import LimbReferences
 from shellbot_kinematics.reports import JointTargets, Status
 
@@ -128,6 +128,20 @@ class ServerCore:
         """
         self._statistics.refused += 1
         return self.tick(LimbReferences(stamp, math.nan, math.nan))
+
+    def set_page(self, page: Mapping[str, object]) -> Tuple[Dict[str, object], str]:
+        """Go on with the values of a page (SolverConfig.to_page); what does not fit changes nothing.
+
+        Returns
+        -------
+        dict, str
+            The page as it is now, and why the one given was refused; empty if it was not.
+        """
+        try:
+            self.solver.set_config(self.solver.config.with_page(page))
+        except KinematicsError as error:
+            return self.solver.config.to_page(), str(error)
+        return self.solver.config.to_page(), ""
 
     def note_duration(self, seconds: float) -> None:
         """Take the time of one tick, wall clock, for the summary."""

@@ -95,6 +95,18 @@ class SolverConfig:
         page.update(zip(PAGE_GAINS, self.gains))
         return page
 
+    def with_page(self, page: Mapping[str, object]) -> SolverConfig:
+        """Return this configuration with the values of a page, see `to_page`; other names are passed over.
+
+        Raises
+        ------
+        UnknownNameError, InvalidConfigError
+            On a value of the wrong kind or range.
+        """
+        values: Dict[str, object] = {"tick": self.tick, **self.to_page()}
+        values.update((name, page[name]) for name in self.to_page() if name in page)
+        return self.from_mapping(values)
+
     def __post_init__(self) -> None:
         """Check the ranges."""
         if self.solver not in SOLVERS:

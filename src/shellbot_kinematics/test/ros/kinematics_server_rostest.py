@@ -13,6 +13,7 @@ import time
 import unittest
 import xmlrpc.client
 
+import dynamic_reconfigure.client
 import numpy as np
 import rosgraph
 import rospy
@@ -152,6 +153,54 @@ class KinematicsServerTest(unittest.TestCase):
             return any("mm from its reference" in w for w in words)
 
         wait_until(told, "diagnostics naming lower_4")
+
+    def walk(self, ticks, frame=Frame.FOOT, start=0):
+        """Walk in place with a robot that reaches 0.01 rad short of its targets; return the targets of all ticks."""
+        sag = np.tile([0.0, 0.0, 0.01, 0.01], 6)
+        targets = []
+        for k in range(start, start + ticks):
+            feet = self.solver.fk_feet(STAND)
+            feet[:, 2] += 0.015 * (1.0 + np.sin(2.0 * np.pi * (0.01 * k) + np.pi * (np.arange(6) % 2)))
+            points = np.full((12, 3), np.nan)
+            points[:6] = feet
+            if frame == Frame.SPHERE_CENTRE:
+                q = [self.solver.inverse(f"lower_{i + 1}", Frame.FOOT, feet[i]).q for i in range(6)]
+                points[:6] = [self.solver.forward(f"lower_{i + 1}", Frame.SPHERE_CENTRE, q[i])[:3, 3] for i in range(6)]
+            frames = np.array([frame] * 6 + [Frame.HOLD] * 6)
+            message = references_to_message(LimbReferences(0.0, 0.0, 0.0, frame=frames, p_base=points))
+            targets.append(np.array(self.ask(message).position))
+            measured = targets[-1].copy()
+            measured[:24] += sag
+            self.measure(measured)
+        return targets
+
+    def test_live_switches_do_not_jump(self):
+        page = dynamic_reconfigure.client.Client("kinematics", timeout=PATIENCE)
+        speed = np.array(self.solver.model.velocity)
+        try:
+            targets = self.walk(40)
+            for k, changes in enumerate(
+                ({"solver": "clik"}, {"clik_gain_z": 20.0}, {"solver": "lm"}, {"solver": "closed_form"})
+            ):
+                now = page.update_configuration(changes)
+                self.assertEqual({name: now[name] for name in changes}, changes)
+                frame = Frame.SPHERE_CENTRE if k % 2 else Frame.FOOT
+                targets += self.walk(40, frame, len(targets))
+            steps = np.abs(np.diff(np.array(targets), axis=0)) / 0.01
+            self.assertLess((steps / speed).max(), 1.0)
+            self.assertGreater(np.abs(targets[79] - targets[39]).max(), 0.005)  # clik makes up for the sag
+            self.assertEqual(rospy.get_param("kinematics/solver"), "closed_form")
+        finally:
+            page.update_configuration({"solver": "closed_form", "clik_gain_z": 50.0, "blend_time": 0.2})
+            page.close()
+
+    def test_unknown_solver_changes_nothing(self):
+        page = dynamic_reconfigure.client.Client("kinematics", timeout=PATIENCE)
+        try:
+            now = page.update_configuration({"solver": "magic", "blend_time": 0.3})
+            self.assertEqual((now["solver"], now["blend_time"]), ("closed_form", 0.2))
+        finally:
+            page.close()
 
     def test_odd_joint_states(self):
         self.settle(self.feet())
