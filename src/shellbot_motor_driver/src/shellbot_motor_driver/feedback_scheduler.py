@@ -31,6 +31,9 @@ class FeedbackScheduler:
         What 95 of 100 READs of the feedback keep, s.
     booked : float
         Share of the tick booked by the last plan.
+    is_forced : bool
+        Whether the one READ of the last plan is longer than the tick has room for: its turn comes after the ticks whose
+        room it takes.
     """
 
     def __init__(self, servos: int, config: Tick, guess: float) -> None:
@@ -38,8 +41,16 @@ class FeedbackScheduler:
         self._costs: Deque[float] = deque(maxlen=_KEPT)
         self._since = 0
         self._turn = 0
+        self._credit = 0.0
         self.p95 = guess
         self.booked = 0.0
+        self.is_forced = False
+
+    def seed(self, costs: Sequence[float]) -> None:
+        """Begin with round trips that were measured before the first tick, s."""
+        if costs:
+            self._costs.extend(costs)
+            self.p95 = percentile(self._costs, 95)
 
     def record(self, cost: float) -> None:
         """Note what a READ took, s."""
@@ -62,6 +73,14 @@ class FeedbackScheduler:
         period = self._config.period
         room = self._config.booked_share * period - sending - extra
         count = max(0, min(self._servos, int(room / self.p95))) if self.p95 > 0.0 else self._servos
+        self.is_forced = False
+        if count:
+            self._credit = 0.0
+        else:  # a link so slow that a READ does not fit: one now and then is better than to be blind
+            self._credit += max(room, 0.0)
+            self.is_forced = self._credit >= self.p95
+            self._credit = 0.0 if self.is_forced else self._credit
+            count = int(self.is_forced)
         self.booked = (sending + extra + count * self.p95) / period if count else sending / period
         return count
 

@@ -76,6 +76,7 @@ class MotorDriver:
         self._sit = named_pose_array("sit", servo_map.variant)[servo_map.joint_of_servo]
         self._fast = servo_map.to_speeds(speed * setpoint.speed_headroom)
         self._slow = servo_map.to_speeds(np.full(n, setpoint.sit_speed) * setpoint.speed_headroom)
+        self._crawl = servo_map.to_speeds(np.full(n, 0.25 * setpoint.sit_speed))
         self._rungs = Rungs()
         self._gate = SetpointGate(servo_map, setpoint)
         self._watch = ServoWatch(
@@ -86,7 +87,7 @@ class MotorDriver:
         self._phase = Phase.CLOSED
         self._now = self._due = bus.port.now()
         self._tick = 0
-        self._has_targets = self._wishes_torque = False
+        self._has_targets = self._wishes_torque = self._is_starting = False
         self._sat_since: Optional[float] = None
         self._off_at = -np.inf
         self._fan_until = -np.inf
@@ -140,6 +141,7 @@ class MotorDriver:
             self._start_blind()
         else:
             report = self._start_seeing(report)
+            self._watch.scheduler.seed(tuple(self.bus.statistics.round_trips))
         link.stop_wheel(self.config.fan.stop_burst)
         self._everyone = tuple(i for i in range(len(link.tracks)) if i != link.wheel)
         for text in report.notices:
@@ -147,6 +149,7 @@ class MotorDriver:
         self._now = self.bus.port.now()
         self._due = self._now - self.config.tick.period
         self._phase = Phase.STARTING
+        self._is_starting = self._wishes_torque
         self._update_phase(self._now)
         return report
 
@@ -158,7 +161,7 @@ class MotorDriver:
             track.verified = True
         self._motion.reset(self._sit)
         if self.config.start.torque:
-            link.torque_up(self._sit, self._slow, range(len(link.tracks)), now)
+            link.torque_up(self._sit, self._crawl, range(len(link.tracks)), now)
             self._starting_until = now + _BLIND_START
             self._wishes_torque = True
 
@@ -177,7 +180,7 @@ class MotorDriver:
         for track in link.tracks:
             if holding[track.index]:
                 limit = track.settings.torque_limit if track.settings is not None else 0
-                link.torque.switch_on([track.index], now, min(1.0, max(0.05, limit / 1023.0)))
+                link.torque.switch_on([track.index], now, link.torque.share_of(track.index, limit))
                 track.verified = True
         if any(holding):
             text = "the driver was started anew while servos held: they hold on; re-arm to go on"
@@ -309,6 +312,8 @@ class MotorDriver:
             self._watch.run(now, min(due, now), sending)
 
     def _speeds(self) -> Array:
+        if not self._link.reads and self._link.torque.is_ramping(self._now).any():
+            return self._crawl  # what little torque lags behind now, it would make up at full speed later
         is_slow = self._phase in (Phase.SITTING, Phase.SAT) or self._now < self._starting_until
         return self._slow if is_slow else self._fast
 
@@ -339,19 +344,18 @@ class MotorDriver:
     # -- phase -------------------------------------------------------------------------------------------------------
 
     def _update_phase(self, now: float) -> None:
-        rungs, link = self._rungs, self._link
-        reaction = rungs.reaction
+        torque, reaction = self._link.torque, self._rungs.reaction
+        if self._is_starting and torque.on.any():
+            self._is_starting = bool(torque.is_ramping(now).any()) or now < self._starting_until
         if reaction is Reaction.OFF:
             phase = Phase.OFF
         elif self._watch.is_down:
             phase = Phase.BUS_DOWN
         elif reaction in (Reaction.SIT, Reaction.SIT_AND_OFF):
             phase = Phase.SAT if self._sat_since is not None else Phase.SITTING
-        elif self._phase is Phase.STARTING and (link.torque.is_ramping(now).any() or now < self._starting_until):
-            phase = Phase.STARTING
         elif reaction is Reaction.HOLD:
             phase = Phase.HOLDING
-        elif self._wishes_torque and not link.torque.on.any():
+        elif self._is_starting:
             phase = Phase.STARTING
         elif not self._has_targets:
             phase = Phase.WAITING
@@ -456,7 +460,7 @@ class MotorDriver:
         self._off_now(self.config.fan.stop_burst)
 
     def _off_now(self, times: int) -> None:
-        self._wishes_torque = False
+        self._wishes_torque = self._is_starting = False
         self._phase = Phase.OFF if self._phase is not Phase.CLOSED else self._phase
         self._gate.reset()
         self._has_targets = False
@@ -500,6 +504,7 @@ class MotorDriver:
     def _arm(self) -> None:
         """Start anew: the next targets are the first."""
         self._wishes_torque = True
+        self._is_starting = not self._link.torque.on.any()
         self._gate.reset()
         self._has_targets = False
         self._sat_since = None

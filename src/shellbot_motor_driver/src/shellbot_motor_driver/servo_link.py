@@ -133,9 +133,13 @@ class ServoLink:
         self.put(TORQUE_LIMIT, {i: value.to_bytes(2, "little") for i, value in limits.items()})
 
     def write_compliance(self, indices: Sequence[int]) -> None:
-        """Write slope, margin and punch."""
+        """Write slope, margin and punch, and lock the EEPROM."""
+        for i in indices:
+            self.tracks[i].settled = False
         self.put(MARGINS, {i: self.compliance_bytes(i) for i in indices})
         self.put(PUNCH, {i: self.compliance[i].punch.to_bytes(2, "little") for i in indices})
+        if self.config.start.lock_eeprom:
+            self.put(LOCK, dict.fromkeys(indices, b"\x01"))
 
     def compliance_bytes(self, index: int) -> bytes:
         """Return registers 26 to 29 of a servo."""

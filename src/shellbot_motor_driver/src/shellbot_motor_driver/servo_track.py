@@ -17,9 +17,9 @@ from shellbot_motor_driver.registers import RAD_PER_STEP
 from shellbot_motor_driver.servo_map import ServoEntry
 from shellbot_motor_driver.servo_table import Row
 
-CHECK_ADDRESS, CHECK_COUNT = 24, 20  # torque, compliance, goal, limit and everything of the feedback in one READ
+CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ
 _FEEDBACK = struct.Struct("<HHHBB")
-_CHECK = struct.Struct("<BBBBBBHHHHHHBB")
+_CHECK = struct.Struct("<BBBBBBHHHHHHBBBBBB")
 _WATCHED = ErrorFlags.INPUT_VOLTAGE | ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD
 
 
@@ -32,6 +32,7 @@ class Settings(NamedTuple):
     goal: int
     speed: int
     torque_limit: int
+    lock: int
 
 
 class Feedback(NamedTuple):
@@ -51,9 +52,9 @@ def parse_feedback(data: bytes) -> Feedback:
 
 
 def parse_check(data: bytes) -> Tuple[Settings, Feedback]:
-    """Return what a READ of registers 24 to 43 says."""
+    """Return what a READ of registers 24 to 47 says."""
     v = _CHECK.unpack(data)
-    settings = Settings(v[0], (v[2], v[3]), (v[4], v[5]), v[6], v[7], v[8])
+    settings = Settings(v[0], (v[2], v[3]), (v[4], v[5]), v[6], v[7], v[8], v[17])
     return settings, Feedback(v[9], v[10], v[11], v[12] * 0.1, v[13])
 
 
@@ -85,6 +86,8 @@ class ServoTrack:
         When its settings were last read, s.
     settings : Settings or None
         Those.
+    settled : bool
+        Whether it has been seen with the compliance that was written: if that is gone, it has restarted.
     temperature_limit : int
         Its register, degrees Celsius.
     """
@@ -97,6 +100,7 @@ class ServoTrack:
         self.name = f"servo {entry.servo_id} ({entry.joint})"
         self.condition = Condition.GOOD
         self.verified = False
+        self.settled = False
         self.next_try = 0.0
         self.checked = -np.inf
         self.settings: Optional[Settings] = None

@@ -97,7 +97,8 @@ class ServoWatch:
             is_check = is_urgent or track.suspicious or now - track.checked >= tick.check_interval
             now = max(link.now(), bus.line_free)
             cost = self.scheduler.p95 + (extra if is_check else 0.0)
-            if now + cost > plan_end or now + timeout > last_end:
+            is_late = now + cost > plan_end or (self.reads > 0 and now + timeout > last_end)
+            if is_late and not self.scheduler.is_forced:
                 break
             self._read(track, is_check, last_end, extra)
             if not is_urgent:
@@ -262,9 +263,12 @@ class ServoWatch:
             return
         wanted = link.compliance[i]
         is_on = bool(link.torque.on[i])
+        # The lock is in RAM: a servo that has restarted shows it there whatever its compliance.
         differs = (found.margins, found.slopes) != ((wanted.margin,) * 2, (wanted.slope,) * 2)
+        differs = differs or (self._config.start.lock_eeprom and not found.lock)
         if bool(found.torque_enable) == is_on and not (differs and is_on):
             track.mismatches = 0
+            track.settled = not differs
             if not track.verified:
                 track.verified = True
             limit = link.torque.written[i]
@@ -282,7 +286,7 @@ class ServoWatch:
             if found.torque_enable:
                 link.put(TORQUE_ENABLE, {i: b"\0"})
             track.verified = True
-        elif found.torque_enable:
+        elif found.torque_enable and not track.settled:
             link.write_compliance([i])  # a SYNC WRITE that it did not hear
         else:
             self._restarted(track, now, differs)

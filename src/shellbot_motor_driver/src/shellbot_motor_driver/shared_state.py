@@ -9,7 +9,7 @@ import pickle
 import struct
 import zlib
 from dataclasses import fields
-from typing import Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -140,9 +140,10 @@ class SharedState:
         for name in ("lowest_id", "hottest_id"):
             values[name] = int(values[name])
         bins = [Histogram(tuple(int(c) for c in histograms[i * BINS : (i + 1) * BINS])) for i in range(4)]
-        timing = BusTiming(
-            int(head[1]), int(scalars[-1]), *bins, *scalars[:-1], {k: int(v) for k, v in zip(_COUNTERS, counters)}
-        )
+        figures: Dict[str, Any] = dict(zip(("round_trip_p95" if name == "p95" else name for name in _SCALARS), scalars))
+        figures.update(zip(_HISTOGRAMS, bins))
+        figures["counters"] = {name: int(value) for name, value in zip(_COUNTERS, counters)}
+        timing = BusTiming(ticks=int(head[1]), late_ticks=int(scalars[-1]), **figures)
         snapshot = Snapshot(head[0], int(head[2]), table, rest[len(Row) * self._servos :].copy(), bool(head[3]))
         state = build_state(self._map, snapshot, self._stale_after, self._last_ladder[1], Supply(**values), timing)
         return state, int(head[4])

@@ -55,7 +55,7 @@ class TorqueControl:
     def switch_on(self, indices: List[int], now: float, share: float = FIRST_SHARE) -> None:
         """Let ramps of servos begin at ``share``."""
         self.on[indices] = True
-        self._begin[indices] = now
+        self._begin[indices] = now if share < 1.0 else -np.inf
         self._from[indices] = share
         self._settled = False
 
@@ -81,6 +81,10 @@ class TorqueControl:
     def limit(self, index: int, now: float) -> int:
         """Return the register value of one servo now."""
         return int(round(float(self.shares(now)[index]) * self._full[index]))
+
+    def share_of(self, index: int, limit: int) -> float:
+        """Return the share that a register value means, at least that of a ramp's beginning."""
+        return min(1.0, max(FIRST_SHARE, limit / float(self._full[index])))
 
     def changes(self, now: float, allowed: Array) -> Dict[int, int]:
         """Return what to write now: index to register value. Only to ``allowed`` ones: it would end an alarm."""
