@@ -95,12 +95,12 @@ def source_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def cache_roots(source: Path, variable: str = "NUMBA_CACHE_DIR") -> Iterator[Path]:
-    """Yield the folders in which a cache may be kept, best first: the variable's, beside the source, the user's."""
-    named = os.environ.get(variable) or (config.CACHE_DIR if variable == "NUMBA_CACHE_DIR" else "")
+def cache_roots(source: Optional[Path]) -> Iterator[Path]:
+    """Yield the folders in which a cache may be kept, best first: NUMBA_CACHE_DIR, beside the source, the user's."""
+    named = os.environ.get("NUMBA_CACHE_DIR") or config.CACHE_DIR
     if named:
         yield Path(named)
-    if str(source):
+    if source is not None:
         yield source.parent / "__pycache__"
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     yield Path(home) / _PACKAGE

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 import numpy as np
 
 from shellbot_kinematics import _jit
+from shellbot_kinematics.errors import InvalidChainError
 from shellbot_kinematics.generated.kernel_source import SIGNATURES, sources
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.generated.store import load
@@ -86,9 +87,17 @@ class CompiledChain:
 
 
 def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -> CompiledChain:
-    """Return the chain as generated kernels; the same object for an equal chain with equal options."""
+    """Return the chain as generated kernels; the same object for an equal chain with equal options.
+
+    Raises
+    ------
+    InvalidChainError
+        If no joint moves.
+    """
     chosen = KernelOptions() if options is None else options
     p = chain.parameters()
+    if p.n == 0:
+        raise InvalidChainError(f"chain '{chain.name}' has no joint that moves; there is nothing to compile")
     arrays = (p.pre, p.post, p.kind, p.column, p.ratio, p.offset, p.lower, p.upper)
     key = (*(np.asarray(a).tobytes() for a in arrays), chosen)
     with _lock:

@@ -15,14 +15,13 @@ from typing import List, Optional
 from shellbot_kinematics._jit import cache_roots, warn_once, writable
 
 VARIABLE = "SHELLBOT_KINEMATICS_CACHE"
-_PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def load(text: str, label: str) -> types.ModuleType:
     """Return the module of a source text.
 
     The file is named by a digest of its text and lies in SHELLBOT_KINEMATICS_CACHE if that is set and writable, else in
-    NUMBA_CACHE_DIR, beside this package, or in the user's cache folder. Any number of processes may do so at once: each
+    NUMBA_CACHE_DIR or the user's cache folder. Any number of processes may do so at once: each
     writes a file of its own and renames it. Where no file can be written the source is executed from memory, with a
     warning: then it is compiled anew in every process.
 
@@ -81,5 +80,5 @@ def _write(text: str, name: str) -> Optional[Path]:
 
 def _roots() -> List[Path]:
     named = os.environ.get(VARIABLE)
-    others = cache_roots(_PACKAGE / "generated.py")
-    return [*([Path(named)] if named else []), *others]
+    # not beside the package, where generated sources would be taken for ours
+    return [*([Path(named)] if named else []), *cache_roots(None)]
