@@ -22,6 +22,8 @@ from shellbot_motor_driver.timing import BINS, BusTiming, Histogram
 
 Array = np.ndarray
 _HEAD = struct.Struct("<QII")  # sequence, odd while being written; checksum; length
+_SEQUENCE = struct.Struct("<Q")
+_CONTENT = struct.Struct("<II")
 _TRIES = 200
 _LADDER_ROOM = 16384
 _COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
@@ -56,11 +58,13 @@ class Block:
         if len(data) > self._room:
             raise ValueError(f"{len(data)} bytes do not fit a shared block of {self._room}")
         memory, at = self._memory, self._offset
-        sequence = _HEAD.unpack_from(memory, at)[0] | 1
-        _HEAD.pack_into(memory, at, sequence, 0, 0)
+        sequence = _SEQUENCE.unpack_from(memory, at)[0] | 1
+        # Slices, because pack_into clears its place first; and the sequence last, because readers believe it.
+        memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence)
         start = at + _HEAD.size
+        memory[at + _SEQUENCE.size : start] = _CONTENT.pack(zlib.crc32(data), len(data))
         memory[start : start + len(data)] = data
-        _HEAD.pack_into(memory, at, sequence + 1, zlib.crc32(data), len(data))
+        memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence + 1)
 
     def read(self) -> Optional[bytes]:
         """Return the content; None if nothing was written yet, or the writer died while writing."""

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""A block of shared memory is read whole or not at all, while another process writes it without a pause."""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing
+import os
+
+from shellbot_motor_driver.shared_state import Block
+
+READS = 40_000
+ROOM = 4096
+
+
+def write_for_ever(fd, ready):
+    block = Block(mmap.mmap(fd, ROOM + 64), 0, ROOM)
+    contents = [bytes([value]) * length for value, length in ((1, 3000), (2, 1500))]
+    block.write(contents[0])
+    ready.set()
+    while True:
+        for content in contents:
+            block.write(content)
+
+
+def test_readers_see_whole_contents_and_always_some():
+    fd = os.memfd_create("block")
+    os.ftruncate(fd, ROOM + 64)
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    writer = context.Process(target=write_for_ever, args=(fd, ready), daemon=True)
+    writer.start()
+    try:
+        assert ready.wait(20)
+        block = Block(mmap.mmap(fd, ROOM + 64), 0, ROOM)
+        seen = {block.read() for _ in range(READS)}
+    finally:
+        writer.kill()
+        writer.join()
+        os.close(fd)
+    # a reader that the writer always interrupts gives up; one that reads between two writes must find all of one
+    assert seen - {None} == {bytes([1]) * 3000, bytes([2]) * 1500}
