@@ -31,7 +31,7 @@ from shellbot_kinematics import (
 from shellbot_kinematics._jit import kernel
 from shellbot_kinematics._trig import sincos
 from shellbot_kinematics.generated.expressions import Writer
-from shellbot_kinematics.generated.kernel_source import LONGEST, SIGNATURES, sources
+from shellbot_kinematics.generated.kernel_source import LONGEST, SIGNATURES
 from shellbot_kinematics.generated.store import VARIABLE, load
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
@@ -41,7 +41,7 @@ LEG = [(0, 0.120, 0, 0), (-90, 0.038, 0, -0.02425), (0, 0.066, 0, 0.02425), (0, 
 def plain(chain, name):
     """The generated function, run by the interpreter: the same source without waiting for the compiler."""
     module = types.ModuleType("plain")
-    exec(sources(chain.parameters(), KernelOptions())[name], module.__dict__)
+    exec(compile_chain(chain).source(name), module.__dict__)
     return getattr(module, name)
 
 
@@ -104,10 +104,10 @@ def test_tables_and_straight_line_source_are_the_same_inverse(rng):
 
 
 def test_parallel_joints_share_sine_and_cosine():
-    text = sources(dh_chain(LEG, "leg").parameters(), KernelOptions())["ik"]
+    text = compile_chain(dh_chain(LEG, "leg")).source("ik")
     assert text.count("= sincos(") == 4
-    text = sources(dh_chain([(0, 0.1, 0, 0), (0, 0.0, 0, 0.2), (0, 0.1, 0, 0)], "planar").parameters(), KernelOptions())
-    assert text["fk"].count("= sincos(") == 2  # no lever arm behind the second joint
+    text = dh_chain([(0, 0.1, 0, 0), (0, 0.0, 0, 0.2), (0, 0.1, 0, 0)], "planar").compile().source("fk")
+    assert text.count("= sincos(") == 2  # no lever arm behind the second joint
 
 
 def test_constants_are_folded():

@@ -18,7 +18,7 @@ import threading
 import time
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 import llvmlite.binding as llvm
 import numba
@@ -36,6 +36,7 @@ _UNUSED_DAYS = 30.0  # a folder that no process has opened for so long belongs t
 _lock = threading.RLock()
 _folders: Dict[str, Optional[Path]] = {}
 _warned: Set[str] = set()
+_texts: Dict[Path, Tuple[bytes, List[Path]]] = {}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -91,7 +92,7 @@ def source_digest(path: Path) -> str:
         digest.update(text.encode())
     for needed in _needed(path):
         digest.update(needed.name.encode())
-        digest.update(needed.read_bytes())
+        digest.update(_read(needed)[0])
     return digest.hexdigest()
 
 
@@ -160,12 +161,15 @@ def _folder(source: Path) -> Optional[Path]:
 
 
 def _touch_and_prune(folder: Path, stem: str) -> None:
-    """Mark the folder as used and remove those of earlier versions of the same source, long unused."""
+    """Once a day, mark the folder as used and remove those of earlier versions of the same source, long unused."""
     try:
+        now, day = time.time(), 86400.0
+        fresh = folder.stat().st_mtime > now - day
+        if fresh and any(folder.iterdir()):
+            return
         os.utime(folder)
-        oldest = time.time() - _UNUSED_DAYS * 86400.0
         for other in folder.parent.glob(f"{stem}-" + "[0-9a-f]" * 16):
-            if other.stat().st_mtime < oldest:
+            if other.stat().st_mtime < now - _UNUSED_DAYS * day:
                 for inner in sorted(other.rglob("*"), reverse=True):
                     inner.rmdir() if inner.is_dir() else inner.unlink()
                 other.rmdir()
@@ -179,15 +183,24 @@ def _needed(path: Path) -> Iterator[Path]:
     while todo:
         current = todo.pop()
         yield current
-        for match in _IMPORTS.finditer(current.read_text(encoding="utf-8")):
+        for file in _read(current)[1]:
+            if file not in seen:
+                seen.add(file)
+                todo.append(file)
+
+
+def _read(path: Path) -> Tuple[bytes, List[Path]]:
+    """Return a source file's bytes and the files of this package that it imports; read once a process."""
+    if path not in _texts:
+        content, imported = path.read_bytes(), []
+        for match in _IMPORTS.finditer(content.decode("utf-8")):
             inside, names, whole = match.groups()
             base = _HERE.joinpath(*(inside or whole or "").split(".")[1:])
             found = [base.with_suffix(".py"), base / "__init__.py"] if base != _HERE else []
             found += [base / f"{name}.py" for name in re.findall(r"\w+", names or "")]
-            for file in found:
-                if file not in seen and file.is_file():
-                    seen.add(file)
-                    todo.append(file)
+            imported += [file for file in found if file.is_file()]
+        _texts[path] = content, imported
+    return _texts[path]
 
 
 @intrinsic

@@ -10,7 +10,7 @@ import numpy as np
 
 from shellbot_kinematics import _jit
 from shellbot_kinematics.errors import InvalidChainError
-from shellbot_kinematics.generated.kernel_source import SIGNATURES, sources
+from shellbot_kinematics.generated.kernel_source import SIGNATURES, kernel_source
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.generated.store import load
 
@@ -55,13 +55,10 @@ class CompiledChain:
 
     def __init__(self, chain: SerialChain, options: KernelOptions) -> None:
         self.chain, self.options = chain, options
-        self._sources: Optional[Dict[str, str]] = None
 
     def source(self, name: str) -> str:
         """Return the generated source of the kernel `name`."""
-        if self._sources is None:
-            self._sources = sources(self.chain.parameters(), self.options)
-        return self._sources[name]
+        return kernel_source(self.chain.parameters(), self.options, name)
 
     def warm_up(self, *names: str) -> None:
         """Compile the named kernels, or all, into the cache."""

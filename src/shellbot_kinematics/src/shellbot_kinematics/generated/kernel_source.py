@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Dict, List
+from typing import List
 
 import numpy as np
 
@@ -46,26 +46,21 @@ import math
 from shellbot_kinematics._trig import sincos, turn
 from shellbot_kinematics.errors import ShapeError
 
+
 """
 
 
-def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
-    """Return the source of each kernel of SIGNATURES."""
-    moving = int(np.count_nonzero(p.kind != 2))
-    turns, scale = whole_turns(p), half_length(p)
-    scaled = scaled_lengths(p, scale)
-    made: Dict[str, Callable[[], str]] = {
-        "fk": lambda: _forward(p, "fk", True, False),
-        "jacobian": lambda: _forward(p, "jacobian", False, True),
-        "fk_jacobian": lambda: _forward(p, "fk_jacobian", True, True),
-        "ik": lambda: inverse_source("ik", p, turns, False, False, 1.0, o),
-        "ik_limited": lambda: inverse_source("ik_limited", p, turns, False, True, 1.0, o),
-        "ik_pose": lambda: inverse_source("ik_pose", scaled, turns, True, False, scale, o),
-        "ik_pose_limited": lambda: inverse_source("ik_pose_limited", scaled, turns, True, True, scale, o),
-        "clik": lambda: _clik(p),
-    }
-    tables = table_source.sources(p, o) if moving > min(LONGEST.values()) else {}
-    return {name: HEAD + "\n" + make() if moving <= LONGEST[name] else tables[name] for name, make in made.items()}
+def kernel_source(p: ChainParameters, o: KernelOptions, name: str) -> str:
+    """Return the source of a module with the kernel `name`, one of SIGNATURES."""
+    if int(np.count_nonzero(p.kind != 2)) > LONGEST[name]:
+        return table_source.sources(p, o)[name]
+    if name == "clik":
+        return HEAD + _clik(p)
+    if name.startswith("ik"):
+        pose, limited = "pose" in name, "limited" in name
+        scale = half_length(p) if pose else 1.0
+        return HEAD + inverse_source(name, scaled_lengths(p, scale), whole_turns(p), pose, limited, scale, o)
+    return HEAD + _forward(p, name, "fk" in name, "jacobian" in name)
 
 
 def scaled_lengths(p: ChainParameters, scale: float) -> ChainParameters:
