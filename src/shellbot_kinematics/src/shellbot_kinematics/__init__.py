@@ -3,6 +3,7 @@
 joint targets.
 """
 
+from shellbot_kinematics.base_pose import BasePose, base_pose_from_feet, fit_pose
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.compiled_chain import CompiledChain, compile_chain
 from shellbot_kinematics.dh import DHRow
@@ -18,18 +19,28 @@ from shellbot_kinematics.errors import (
     UnknownNameError,
 )
 from shellbot_kinematics.example_models import model_names, model_path
+from shellbot_kinematics.floating_base import FloatingBaseResult, floating_base_inverse
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
 from shellbot_kinematics.joint import Joint, Mimic
-from shellbot_kinematics.limb_inverse import LegBranch, foot_branches, solve_limb
+from shellbot_kinematics.limb_inverse import LegBranch, ShellBranch, foot_branches, shell_branches, solve_limb
 from shellbot_kinematics.parallel import ParallelChain
+from shellbot_kinematics.parallel_inverse import ParallelResult, parallel_inverse
 from shellbot_kinematics.parameters import ChainParameters
+from shellbot_kinematics.pose_inverse import solve_pose
 from shellbot_kinematics.references import LIMBS, Frame, LimbReferences, limb_index
 from shellbot_kinematics.reports import InverseResult, JointTargets, LimbReport, Status
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
+from shellbot_kinematics.sphere_inverse import (
+    SphereBranch,
+    solve_sphere,
+    sphere_branches,
+    sphere_coordinates,
+    sphere_orientation,
+)
 from shellbot_kinematics.tree import KinematicTree
 from shellbot_kinematics.urdf import RobotTree, load_urdf
 from shellbot_kinematics.workspace_cloud import JointMap, ReachCloud, joint_map, reach_cloud
@@ -43,10 +54,12 @@ from shellbot_kinematics.yaml_model import load_chain, load_model, load_parallel
 __all__ = [
     "LIMBS",
     "SOLVERS",
+    "BasePose",
     "ChainParameters",
     "CompiledChain",
     "DHRow",
     "Damping",
+    "FloatingBaseResult",
     "Frame",
     "IkResult",
     "InvalidChainError",
@@ -72,22 +85,28 @@ __all__ = [
     "Mimic",
     "NullSpaceTask",
     "ParallelChain",
+    "ParallelResult",
     "ReachCloud",
     "ReachSlice",
     "RobotTree",
     "SerialChain",
     "ShapeError",
+    "ShellBranch",
     "ShellbotModel",
     "ShellbotSolver",
     "SingularPoseError",
     "SingularityMap",
     "SolverConfig",
+    "SphereBranch",
     "Status",
     "StrokeEllipse",
     "StrokeReach",
     "UnknownNameError",
     "Walkspace",
+    "base_pose_from_feet",
     "compile_chain",
+    "fit_pose",
+    "floating_base_inverse",
     "foot_branches",
     "joint_map",
     "limb_index",
@@ -99,10 +118,17 @@ __all__ = [
     "load_urdf",
     "model_names",
     "model_path",
+    "parallel_inverse",
     "reach_cloud",
     "reach_slice",
+    "shell_branches",
     "singularity_map",
     "solve_limb",
+    "solve_pose",
+    "solve_sphere",
+    "sphere_branches",
+    "sphere_coordinates",
+    "sphere_orientation",
     "stroke_reach",
     "walkspace",
 ]

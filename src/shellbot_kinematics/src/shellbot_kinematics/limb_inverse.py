@@ -167,7 +167,7 @@ def solve_limb(
     """
     chain = model.chain(limb, frame)
     where = model.columns(limb)
-    last = _seed(model, limb, seed)
+    last = limb_seed(model, limb, seed)
     low, high = model.lower[where], model.upper[where]
     p = np.asarray(p_base, dtype=np.float64)
     q = np.zeros(chain.n)
@@ -196,7 +196,8 @@ def solve_limb(
     return InverseResult(limb, Frame(frame), q, converged, float(error), 0, reason)
 
 
-def _seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:
+def limb_seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:
+    """Return the joints of a limb from a seed that holds all joints or its own; zeros for none."""
     where = model.columns(limb)
     count = where.stop - where.start
     values = np.zeros(0) if seed is None else np.asarray(seed, dtype=np.float64)

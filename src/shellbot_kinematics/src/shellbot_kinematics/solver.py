@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
-from shellbot_kinematics import limb_inverse
 from shellbot_kinematics._layout import (
     ANSWER,
     CODES,
@@ -28,6 +28,7 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._lower_leg import lower_feet, lower_jacobian
 from shellbot_kinematics._tick import solve_tick
 from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
+from shellbot_kinematics.pose_inverse import solve_pose
 from shellbot_kinematics.references import Frame, LimbReferences
 from shellbot_kinematics.reports import InverseResult, JointTargets
 from shellbot_kinematics.shellbot_model import ShellbotModel
@@ -151,6 +152,9 @@ class ShellbotSolver:
         for limb in ("lower_1", self.model.limbs[-1]):
             q = np.zeros(self.model.chain(limb, Frame.SPHERE_CENTRE).n)
             self.inverse(limb, Frame.SPHERE_CENTRE, self.forward(limb, Frame.SPHERE_CENTRE, q)[:3, 3])
+        nothing = math.nan
+        self.inverse("lower_1", Frame.FOOT, [nothing, 0.0, -0.15])
+        self.inverse("lower_1", Frame.FOOT, [0.27, 0.0, -0.15], fan_position=nothing)
         self.foot_jacobians(np.zeros(self.model.n))
         self._state[:] = saved
 
@@ -191,10 +195,10 @@ class ShellbotSolver:
         fan_position: float = 0.0,
         seed: Optional[ArrayLike] = None,
     ) -> InverseResult:
-        """Return the joints of one limb for a position of its frame; see limb_inverse.solve_limb. The state of the
-        ticks is untouched.
+        """Return the joints of one limb for a position of its frame, or any part of a pose (NaN is free); see
+        pose_inverse.solve_pose. The state of the ticks is untouched.
         """
-        return limb_inverse.solve_limb(self.model, limb, frame, p_base, rpy_base, fan_position, seed)
+        return solve_pose(self.model, limb, frame, p_base, rpy_base, fan_position, seed)
 
     def _vector(self, what: str, values: ArrayLike) -> np.ndarray:
         try:

@@ -245,8 +245,22 @@ class KinematicsServerTest(unittest.TestCase):
             answer = fk(request)
             self.assertFalse(answer.success)
             self.assertGreater(len(answer.reason), 10)
-        far.position.x = float("nan")
-        self.assertIn("three finite", ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far)).reason)
+        far.position.x = float("inf")
+        self.assertIn("p_base", ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far)).reason)
+        part = Pose()
+        part.position.x, part.position.y, part.position.z = float("nan"), 0.05, -0.15
+        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=part))
+        self.assertTrue(answer.success, answer.reason)
+        p = self.solver.forward("lower_1", Frame.FOOT, answer.joint_position)[:3, 3]
+        np.testing.assert_allclose(p[1:], [0.05, -0.15], atol=1e-6)
+        free = Pose()  # within reach with the fan turned only
+        free.position.x, free.position.y, free.position.z = self.solver.forward(
+            "lower_1", Frame.FOOT, [-1.5, 0.1, -0.4, 1.5]
+        )[:3, 3]
+        self.assertFalse(ik(ComputeIKRequest(limb="lower_1", frame=0, pose=free)).success)
+        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=free, fan_position=float("nan")))
+        self.assertTrue(answer.success, answer.reason)
+        self.assertLess(answer.joint_position[0], -0.1)
 
     def test_clock_reset_starts_from_the_measured_joints(self):
         self.settle(self.feet((0.0, 0.0, 0.03)))
