@@ -18,7 +18,7 @@ from shellbot_action_manager.odometry import OdometryCore
 from shellbot_control import CommandFilter, ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
-from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_kinematics.solver import JointTargets, ShellbotSolver
 from shellbot_simulator.config import TICK
 from shellbot_simulator.config import load_config as load_simulator_config
 from shellbot_simulator.errors import SimulatorError
@@ -81,7 +81,7 @@ class Chain:
         """Start again at time zero; every core forgets. A seed given here replaces the configuration's."""
         if seed is not None:
             self.config = self.config.replace(seed=seed)
-        self.simulator.reset(seed=self.config.seed)
+        self._restart()
         for core in (self.solver, self.filter, self.manager, self.odometry):
             core.reset()
         self.state: SimState = self.simulator.state()
@@ -131,12 +131,11 @@ class Chain:
         """Advance by 10 ms and return the new state."""
         state, output = self.state, self._think()
         under_way, self._pending = self._pending, self._target
-        if under_way is not None:
-            self.simulator.command(under_way)
+        self._apply(under_way)
         if self.config.record:
             self._record(state, output)
         try:
-            self.simulator.step_tick()
+            self._advance()
         except SimulatorError as error:
             raise EvaluationError(f"at simulated {self.time:.2f} s: {error}") from error
         self.state = self.simulator.state()
@@ -243,13 +242,41 @@ class Chain:
         """Score body, feet and joints over a window of the trace, with this robot's limits and mass."""
         return body_metrics(window, self.limits.lower, self.limits.upper, self.limits.effort, self.simulator.mass)
 
-    def _build(self) -> None:
-        urdf = expand(self.config.variant)
-        names = driven_joint_names(self.config.variant)
+    # What another robot at the end of the chain does in its own way (`OnboardChain`).
+
+    def _make_simulator(self, urdf: str) -> Simulator:
         physics = load_simulator_config().replace(
             friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision
         )
-        self.simulator = Simulator(urdf, physics)
+        return Simulator(urdf, physics)
+
+    def _restart(self) -> None:
+        """Put the robot back to its start."""
+        self.simulator.reset(seed=self.config.seed)
+
+    def _measured(self) -> np.ndarray:
+        """Return what the robot measures of its joints, (n,) rad."""
+        return self.state.q
+
+    def _limited(self, targets: JointTargets) -> Optional[np.ndarray]:
+        """Return the joint targets as they leave the chain, (n,) rad; None to hold."""
+        self.filter.observe(self.state.q)
+        command, _ = self.filter.apply(self.time, targets.names, targets.position)
+        return command.position if command is not None else None
+
+    def _apply(self, command: Optional[np.ndarray]) -> None:
+        """Hand a command to the robot; None holds the last one."""
+        if command is not None:
+            self.simulator.command(command)
+
+    def _advance(self) -> None:
+        """Let 10 ms pass."""
+        self.simulator.step_tick()
+
+    def _build(self) -> None:
+        urdf = expand(self.config.variant)
+        names = driven_joint_names(self.config.variant)
+        self.simulator = self._make_simulator(urdf)
         self.solver = ShellbotSolver(urdf)
         self.limits = JointLimits.from_urdf(urdf, names)
         self.filter = CommandFilter(self.limits)
@@ -259,20 +286,23 @@ class Chain:
         )
         self.odometry = OdometryCore(self.manager.config)
 
+    @property
+    def _applied(self) -> np.ndarray:
+        """The command in force, (n,) rad."""
+        return self.simulator.applied_command
+
     def _think(self) -> ActionOutput:
         state = self.state
         dt = 0.0 if self._last_time is None else state.time - self._last_time
         self._last_time = state.time
         imu = state.imu
-        feedback = Feedback(state.q, imu.orientation, imu.angular_velocity)
+        measured = self._measured()
+        feedback = Feedback(measured, imu.orientation, imu.angular_velocity)
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
         self._target: Optional[np.ndarray] = None
         if output.references is not None:
-            targets = self.solver.solve(output.references, state.q, dt)
-            self.filter.observe(state.q)
-            command, _ = self.filter.apply(state.time, targets.names, targets.position)
-            self._target = command.position if command is not None else None
+            self._target = self._limited(self.solver.solve(output.references, measured, dt))
         contacts = output.contacts
         if np.isfinite(contacts.p_base_foot).all():
             estimate = self.odometry.step_feet(state.time, contacts.p_base_foot, contacts.contact, imu.orientation)
@@ -288,7 +318,7 @@ class Chain:
             joint_position=state.q,
             joint_velocity=state.dq,
             joint_effort=state.effort,
-            joint_target=self.simulator.applied_command,
+            joint_target=self._applied,
             contact_truth=state.contacts.foot_contact,
             contact_estimated=output.contacts.contact,
             lowest_foot_z=float(state.foot_height.min()),

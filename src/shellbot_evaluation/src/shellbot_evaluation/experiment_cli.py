@@ -28,7 +28,12 @@ def parser() -> argparse.ArgumentParser:
         " Runs end on the robot's own odometry; ground truth only scores them.",
         epilog="example: scripts/experiment walk --seeds 5 --friction 0.7 1.0 --out results/walk",
     )
-    p.add_argument("experiment", nargs="*", help="walk, turn, speed (config/experiments.yaml) or all of the file: all")
+    p.add_argument(
+        "experiment",
+        nargs="*",
+        help="walk, turn, speed (config/experiments.yaml) or all of the file: all;"
+        " or onboard, bus-faults: through the emulated servo bus, with a --help of their own",
+    )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     p.add_argument("--seeds", type=int, help="repetitions with seeds 0, 1, ... (default 5; campaign: as published)")
     p.add_argument(
@@ -55,6 +60,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == ["onboard"]:
+        from .onboard_cli import main as onboard
+
+        return onboard(given[1:])
+    if given[:1] == ["bus-faults"]:
+        from .bus_campaign.cli import main as bus_faults
+
+        return bus_faults(given[1:])
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

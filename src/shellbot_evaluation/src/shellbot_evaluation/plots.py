@@ -77,6 +77,21 @@ def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], colu
     _save(figure, path)
 
 
+def plot_traces(
+    path: Path, title: str, times: np.ndarray, series: Mapping[str, Mapping[str, np.ndarray]], unit: str
+) -> None:
+    """Draw signals over time, those of one heading over each other: (m,) times in s, signals of m or fewer values."""
+    figure, plots = _figure(title, len(series), (7.0, 1.9 * len(series) + 0.8))
+    for axes, (heading, signals) in zip(plots, series.items()):
+        for i, (label, values) in enumerate(signals.items()):
+            count = min(len(times), len(values))
+            axes.plot(times[:count], values[:count], ("-", "--")[i % 2], label=label, linewidth=1.1)
+        axes.set_ylabel(f"{heading} / {unit}", fontsize="small")
+    plots[0].legend(fontsize="small")
+    plots[-1].set_xlabel("simulated time / s")
+    _save(figure, path)
+
+
 def plot_histogram(path: Path, title: str, samples_ms: Mapping[str, Sequence[float]]) -> None:
     """Draw how latencies are spread, in milliseconds."""
     figure, (axes,) = _figure(title, 1, (7.0, 3.5))

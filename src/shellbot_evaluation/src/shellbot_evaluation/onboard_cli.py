@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/experiment onboard."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import List, Optional
+
+from .console import run_tool, say
+from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
+from .parallel import map_jobs
+from .plots import plot_paths
+from .reports import machine, write_csv, write_json
+from .tables import markdown_table, write_between_markers
+
+_JOINTS = ("lower_1_coxa", "lower_1_femur", "lower_1_tibia")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="scripts/experiment onboard",
+        description="The same walks through motor driver, bytes, emulated servos and rigid bodies, and in direct "
+        "simulation at matched gains; both in virtual time.",
+    )
+    p.add_argument("--seeds", type=int, default=3, help="repetitions of each case (default 3)")
+    p.add_argument("--seconds", type=float, default=8.0, help="length of each walk (default 8)")
+    p.add_argument("--variant", choices=("walker", "simulation"), default="walker", help="default walker: 19 servos")
+    p.add_argument("--out", type=Path, default=Path("results/onboard"), help="folder for table, plots and files")
+    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    p.add_argument(
+        "--write", type=Path, metavar="PAGE", help="put the table between '<!-- begin: onboard -->' and its end marker"
+    )
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    arguments = parser().parse_args(argv)
+    words = " ".join(sys.argv[1:] if argv is None else ["onboard", *argv])
+    return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
+
+
+def _run(arguments: argparse.Namespace, command: str) -> int:
+    cases = plan(arguments.seeds, arguments.seconds, arguments.variant)
+    results = map_jobs(compare, [(f"{case.name}, seed {case.seed}", case) for case in cases], arguments.jobs)
+    rows = [result.row for result in results]
+    kept = all(row["kept"] for row in rows)
+    text = markdown_table(rows, COLUMNS, DIGITS)
+    text += (
+        f"\nAsked: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below {PATH_LIMIT_PERCENT:g} %"
+    )
+    text += f" of the way (of the angle where it turns): {'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
+    text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    write_csv(arguments.out / "onboard.csv", rows)
+    write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "kept": kept})
+    for result in results:
+        if result.row["seed"] == 0:
+            name = result.row["case"].replace(" ", "-").replace("/", "-per-")
+            plot(arguments.out / f"joints-{name}.png", result, _JOINTS)
+            ways = {"direct": result.direct.truth_path, "through bytes": result.onboard.truth_path}
+            plot_paths(arguments.out / f"ways-{name}.png", str(result.row["case"]), ways, {})
+    (arguments.out / "onboard.md").write_text(text, encoding="utf-8")
+    say(text)
+    say(f"files in {arguments.out}")
+    if arguments.write is not None:
+        write_between_markers(arguments.write, "onboard", text)
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

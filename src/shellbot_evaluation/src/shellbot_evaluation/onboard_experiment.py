@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The same walk twice: through servos, bytes and driver, and in direct simulation at matched gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from .chain import Chain
+from .chain_config import ChainConfig
+from .errors import DefinitionError
+from .onboard_chain import BusOptions, OnboardChain
+from .plots import plot_traces
+from .trace import Trace
+
+JOINT_LIMIT_DEG = 2.0
+PATH_LIMIT_PERCENT = 5.0
+COLUMNS = {
+    "case": "case",
+    "seed": "seed",
+    "joint_rms_deg": "joint RMS difference / deg",
+    "worst_joint_deg": "worst joint's / deg",
+    "direct_m": "direct: way / m",
+    "onboard_m": "through bytes / m",
+    "direct_deg": "direct: turned / deg",
+    "onboard_deg": "through bytes / deg",
+    "path_percent": "path difference / %",
+    "feedback_hz": "feedback of each servo / Hz",
+    "kept": "kept",
+}
+DIGITS = {
+    "joint_rms_deg": 2,
+    "worst_joint_deg": 2,
+    "direct_deg": 1,
+    "onboard_deg": 1,
+    "path_percent": 1,
+    "feedback_hz": 0,
+}
+
+
+@dataclass(frozen=True)
+class WalkCase:
+    """A command held for a time.
+
+    Parameters
+    ----------
+    name : str
+        For tables.
+    twist : tuple of float
+        Forward m/s, leftward m/s, turning rad/s.
+    seconds : float
+        How long, before it stops and settles.
+    seed : int
+        Of start and noise.
+    variant : str
+        walker or simulation.
+    bus : BusOptions
+        The bus.
+    """
+
+    name: str
+    twist: Tuple[float, float, float]
+    seconds: float
+    seed: int = 0
+    variant: str = "walker"
+    bus: BusOptions = BusOptions()
+
+
+CASES = {
+    "ahead 0.15 m/s": (0.15, 0.0, 0.0),
+    "ahead 0.30 m/s": (0.30, 0.0, 0.0),
+    "sideways 0.12 m/s": (0.0, 0.12, 0.0),
+    "turn 30 deg/s": (0.0, 0.0, np.radians(30.0)),
+}
+
+
+class Comparison(NamedTuple):
+    """Both traces from the command until it has settled, and the figures."""
+
+    row: Dict[str, Any]
+    direct: Trace
+    onboard: Trace
+
+
+def compare(case: WalkCase) -> Comparison:
+    """Stand up, walk and settle with both chains; the traces start with the command.
+
+    Raises
+    ------
+    DefinitionError
+        If the walk is too short to be judged.
+    """
+    if not case.seconds >= 1.0:
+        raise DefinitionError(f"seconds is {case.seconds}; walk at least 1 s")
+    config = ChainConfig(variant=case.variant, seed=case.seed)
+    onboard = OnboardChain(config, case.bus)
+    traces = [_walk(chain, case) for chain in (Chain(config), onboard)]
+    direct, through = traces
+    count = min(direct.t.size, through.t.size)
+    apart = np.degrees(through.joint_position[:count] - direct.joint_position[:count])
+    ways = [trace.truth_path.in_start_axes() for trace in traces]
+    turns = [float(np.degrees(np.ptp(trace.yaw_world_base[[0, -1]]))) for trace in traces]
+    if any(case.twist[:2]):
+        length = float(np.linalg.norm(ways[0][-1]))
+        percent = 100.0 * float(np.linalg.norm(ways[1][-1] - ways[0][-1])) / length
+    else:
+        percent = 100.0 * abs(turns[1] - turns[0]) / turns[0]
+    rms = float(np.sqrt(np.mean(apart**2)))
+    state = onboard.driver_state
+    row = {
+        "case": case.name,
+        "seed": case.seed,
+        "joint_rms_deg": rms,
+        "worst_joint_deg": float(np.sqrt(np.mean(apart**2, axis=0)).max()),
+        "direct_m": float(np.linalg.norm(ways[0][-1])),
+        "onboard_m": float(np.linalg.norm(ways[1][-1])),
+        "direct_deg": turns[0],
+        "onboard_deg": turns[1],
+        "path_percent": percent,
+        "feedback_hz": state.timing.feedback_hz,
+        "timeouts": state.timing.counters.get("timeouts", 0),
+        "kept": rms < JOINT_LIMIT_DEG and percent < PATH_LIMIT_PERCENT,
+    }
+    return Comparison(row, direct, through)
+
+
+def plan(seeds: int, seconds: float, variant: str) -> List[WalkCase]:
+    """Return every case with every seed.
+
+    Raises
+    ------
+    DefinitionError
+        If there is no seed.
+    """
+    if seeds < 1:
+        raise DefinitionError(f"seeds is {seeds}; at least 1 run is needed")
+    return [WalkCase(name, twist, seconds, seed, variant) for name, twist in CASES.items() for seed in range(seeds)]
+
+
+def plot(path: Any, comparison: Comparison, joints: Sequence[str]) -> None:
+    """Draw some joints of both traces over each other, and both ways from above."""
+    names = comparison.direct.joint_names
+    series = {
+        name: {
+            "direct": np.degrees(comparison.direct.joint_position[:, names.index(name)]),
+            "through bytes": np.degrees(comparison.onboard.joint_position[:, names.index(name)]),
+        }
+        for name in joints
+    }
+    times = comparison.direct.t - comparison.direct.t[0]
+    plot_traces(path, f"{comparison.row['case']}: direct simulation and emulated servo bus", times, series, "deg")
+
+
+def _walk(chain: Any, case: WalkCase) -> Trace:
+    chain.stand_up()
+    start = chain.time
+    chain.walk(case.twist, seconds=case.seconds)
+    return chain.trace().window(start, chain.time)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The chain through driver, bytes, servos and rigid bodies, and its comparison with direct simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shellbot_evaluation import onboard_cli
+from shellbot_evaluation.errors import DefinitionError
+from shellbot_evaluation.onboard_chain import BusOptions, OnboardChain
+from shellbot_evaluation.onboard_experiment import WalkCase, compare, plan
+from shellbot_motor_driver.driver_state import Phase
+from shellbot_motor_driver.emulation import Fault
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(WalkCase("ahead", (0.15, 0.0, 0.0), 2.0, seed=1))
+
+
+def test_a_walk_through_bytes_is_the_walk_of_the_direct_simulation(comparison):
+    row = comparison.row
+    assert row["kept"]
+    assert row["joint_rms_deg"] < 2.0 and row["path_percent"] < 5.0
+    assert row["direct_m"] > 0.25 and row["onboard_m"] > 0.25
+    assert row["feedback_hz"] > 40.0 and row["timeouts"] == 0
+    # not the same thing twice: bytes quantise, servos have a dead band
+    assert row["joint_rms_deg"] > 0.05
+
+
+def test_servos_out_of_the_box_are_slower_but_walk_as_well():
+    bus = BusOptions(return_delay=250)
+    row = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0, bus=bus)).row
+    assert row["kept"] and 10.0 < row["feedback_hz"] < 60.0
+
+
+def test_weaker_servos_show_in_the_comparison():
+    soft = BusOptions(faults=(Fault("voltage", value=10.0),))
+    # a servo at 10 V has 83 % of its stiffness: the difference must show
+    weak = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0, bus=soft)).row
+    good = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0)).row
+    assert weak["joint_rms_deg"] > 1.2 * good["joint_rms_deg"]
+
+
+def test_31_servos_stand_up():
+    chain = OnboardChain(variant="simulation", seed=0)
+    chain.stand_up()
+    assert len(chain.driver_state.servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
+    assert chain.driver_state.ladder.phase is Phase.FOLLOWING
+    assert np.degrees(np.abs(chain.driver_state.position - chain.state.q)).max() < 2.0
+    assert chain.robot.chain.oversize_packets == 0
+
+
+def test_the_cores_see_what_the_bus_has_read():
+    chain = OnboardChain(seed=2, record=False)
+    chain.stand_up()
+    steps = (chain._measured()[1:4] / np.radians(300.0 / 1023.0)) % 1.0
+    assert np.allclose(steps, 0.5)  # whole steps from a zero of 511.5: nothing finer passes the bus
+    chain.add_faults([Fault("dead", servo=2)])
+    before = chain._measured()[2]
+    chain.command_body_pose((0.0, 0.0, 0.02, 0.0, 0.0, 0.0))
+    chain.run(0.4)
+    assert chain._measured()[2] == before  # nobody tells the truth behind the bus's back
+    assert abs(chain.state.q[2] - before) > 0.003
+
+
+def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
+    chain = OnboardChain(seed=3)
+    chain.run(1.0)
+    first = chain.state.q
+    chain.reset()
+    assert chain.driver_state.ladder.phase is Phase.WAITING and chain.mode == "waiting"
+    chain.run(1.0)
+    np.testing.assert_array_equal(chain.state.q, first)
+
+
+def test_plans_and_cases_are_checked():
+    assert len(plan(2, 3.0, "walker")) == 8
+    with pytest.raises(DefinitionError, match="at least 1 run"):
+        plan(0, 3.0, "walker")
+    with pytest.raises(DefinitionError, match="at least 1 s"):
+        compare(WalkCase("ahead", (0.1, 0.0, 0.0), 0.5))
+
+
+def test_the_command_line_writes_table_plots_and_page(tmp_path, monkeypatch, comparison):
+    monkeypatch.setattr(onboard_cli, "plan", lambda *_: [WalkCase("ahead 0.15 m/s", (0.15, 0.0, 0.0), 1.0)])
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n<!-- begin: onboard -->\n<!-- end: onboard -->\n")
+    status = onboard_cli.main(["--out", str(tmp_path / "out"), "--write", str(page)])
+    assert status == 0
+    assert {"onboard.csv", "onboard.json", "onboard.md"} <= {file.name for file in (tmp_path / "out").iterdir()}
+    assert (tmp_path / "out" / "joints-ahead-0.15-m-per-s.png").stat().st_size > 10_000
+    assert "joint RMS difference" in page.read_text() and "kept in 1 runs" in page.read_text()
