@@ -203,8 +203,8 @@ class BusProcess:
             found = self._shared.state() if self._shared is not None and not self._is_starting else None
             if found is not None:
                 self._last, self._waiting = found
-                if self.pid is not None:
-                    return self._last
+            if self._last is not None and self.pid is not None and not self._is_starting:
+                return self._last
             if self._last is None:
                 raise BusProcessError("there is no state yet; start the bus process first")
             text = "the bus process is not running; the servos hold their last goals"

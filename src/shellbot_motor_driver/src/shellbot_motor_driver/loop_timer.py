@@ -41,11 +41,11 @@ class LoopTimer:
         self._cpu: Optional[float] = None
         self._seen = 0
 
-    def begin(self, lateness: float) -> None:
-        """Note that a tick begins so late, s."""
+    def begin(self, lateness: float, left_out: int) -> None:
+        """Note that a tick begins so late, s, and that so many before it never did."""
         self.ticks += 1
         self.lateness.add(max(lateness, 0.0))
-        self.late_ticks += lateness > _LATE * self._period
+        self.late_ticks += left_out + (lateness > _LATE * self._period)
 
     def end(self, duration: float, scheduler: FeedbackScheduler, reads: int) -> None:
         """Note that a tick took ``duration`` s and read so many servos."""

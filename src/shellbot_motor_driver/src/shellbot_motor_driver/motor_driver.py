@@ -226,15 +226,16 @@ class MotorDriver:
         if self._phase is Phase.CLOSED:
             raise MotorDriverError("the motor driver is not running; call start first")
         now = self.bus.port.now()
+        period = self.config.tick.period
         if due is None:
-            period = self.config.tick.period
             due = self._due + period * max(1.0, (now - self._due + 1e-6) // period)
+        left_out = max(0, round((due - self._due) / period) - 1) if self._tick else 0
         # on time, the grid goes on; far behind, a new one begins
-        self._due = min(due, now) if now - due < self.config.tick.period else now
+        self._due = min(due, now) if now - due < period else now
         dt = min(max(now - self._now, 0.0), GAP)
         self._now = now
         self._tick += 1
-        self._timer.begin(now - due)
+        self._timer.begin(now - due, left_out)
         if targets is not None:
             self._offer(targets, now if stamp is None else stamp, now)
         try:

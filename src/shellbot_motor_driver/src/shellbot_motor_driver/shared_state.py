@@ -7,6 +7,7 @@ import mmap
 import os
 import pickle
 import struct
+import time
 import zlib
 from dataclasses import fields
 from typing import Any, Dict, Optional, Tuple
@@ -24,7 +25,8 @@ Array = np.ndarray
 _HEAD = struct.Struct("<QII")  # sequence, odd while being written; checksum; length
 _SEQUENCE = struct.Struct("<Q")
 _CONTENT = struct.Struct("<II")
-_TRIES = 200
+_TRIES = 10  # without waiting
+_PATIENCE = 0.02  # s that a reader waits for a writer who was interrupted while writing
 _LADDER_ROOM = 16384
 _COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
 _SUPPLY = tuple(item.name for item in fields(Supply))
@@ -66,19 +68,30 @@ class Block:
         memory[start : start + len(data)] = data
         memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence + 1)
 
-    def read(self) -> Optional[bytes]:
-        """Return the content; None if nothing was written yet, or the writer died while writing."""
+    def read(self, patience: float = _PATIENCE) -> Optional[bytes]:
+        """Return the content; None if nothing was written yet, or the writer does not come to an end of writing.
+
+        Parameters
+        ----------
+        patience : float
+            s to wait for a writer who was interrupted; 0 for who must not wait.
+        """
         memory, at = self._memory, self._offset
-        for _ in range(_TRIES):
+        deadline = time.monotonic() + patience
+        tries = 0
+        while True:
             sequence, checksum, length = _HEAD.unpack_from(memory, at)
             if sequence == 0:
                 return None
-            if sequence & 1 or length > self._room:
-                continue
-            data = bytes(memory[at + _HEAD.size : at + _HEAD.size + length])
-            if _HEAD.unpack_from(memory, at)[0] == sequence and zlib.crc32(data) == checksum:
-                return data
-        return None
+            if not sequence & 1 and length <= self._room:
+                data = bytes(memory[at + _HEAD.size : at + _HEAD.size + length])
+                if _HEAD.unpack_from(memory, at)[0] == sequence and zlib.crc32(data) == checksum:
+                    return data
+            tries += 1
+            if tries >= _TRIES:
+                if time.monotonic() >= deadline:
+                    return None
+                time.sleep(1e-4)
 
 
 class SharedState:
@@ -156,7 +169,7 @@ class SharedState:
 
     def targets(self) -> Optional[Tuple[int, float, int, Array]]:
         """Return count, stamp, number of emergency stops and targets; None before the first."""
-        data = self._targets.read()
+        data = self._targets.read(0.0)
         if data is None:
             return None
         body = np.frombuffer(data)

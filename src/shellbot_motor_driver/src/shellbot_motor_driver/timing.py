@@ -68,7 +68,7 @@ class BusTiming:
     Parameters
     ----------
     ticks, late_ticks : int
-        Ticks, and those that began more than half a period late.
+        Ticks, and those that began more than half a period late or were left out.
     lateness, tick_time, round_trip, overhead : Histogram
         Start of a tick after it was due; from its start to its end; of a READ; of that over the wire's time. s.
     reads_per_tick : float

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""The bus process over a real pty: it runs, dies, comes back; its parent dies, another takes over."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from emulated_pty import emulated
+
+from shellbot_control import TargetsError
+from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, PortError, StartError
+from shellbot_motor_driver.shared_state import Block
+
+PATIENT = {"link_latency": 0.02, "margin": 0.02}  # the machine is shared: a late reply is no lost one
+
+
+def settings(port, **options):
+    return BusSettings(port, **{**PATIENT, **options})
+
+
+def until(condition, seconds=15.0, feed=None):
+    """Wait for a condition in real time; a test that hangs ends."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        if feed is not None:
+            feed()
+        time.sleep(0.01)
+
+
+def test_it_runs_is_killed_and_comes_back_into_hold():
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        q = bus.state().command.copy()
+        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
+        settled = time.monotonic() + 0.3
+        until(lambda: time.monotonic() > settled, feed=lambda: bus.tick(q))
+        before = bus.state()
+        assert before.tick > 50 and 0.0 < before.timing.cpu_per_tick < 0.01 and before.timing.tick_time.total > 50
+        assert time.monotonic() - before.stamp < 1.0 and len(before.servos) == 19
+        first = bus.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: bus.pid is None)
+        dead = bus.state()
+        assert dead.ladder.phase is Phase.BUS_DOWN and dead.ladder.needs_rearm and not dead.is_measured.any()
+        refused = bus.rearm()
+        assert not refused and "not running" in refused.reason
+        until(bus.poll)
+        assert bus.restarts == 1 and bus.pid != first
+        until(lambda: bus.state().ladder.rung("restarted") is not None)
+        until(lambda: bus.state().ladder.phase is Phase.HOLDING, feed=lambda: bus.tick(q))
+        after = bus.state()
+        assert all(servo.torque_on and servo.torque_share > 0.99 for servo in after.servos), "no change of torque"
+        assert [servo.goal for servo in after.servos if servo.goal >= 0] == [servo.goal for servo in before.servos]
+        assert np.abs(after.command - before.command).max() < 0.006, "one step of the servos"
+        words = " ".join(notice.text for notice in bus.events())
+        assert "signal 9" in words and "into hold" in words and "hold on" in words
+        assert bus.rearm()
+        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
+        bus.emergency_stop("test")
+        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        assert bus.state().ladder.rung("emergency_stop") is not None
+        assert bus.rearm() and bus.torque(True)
+
+
+PARENT = """
+import sys, time
+from shellbot_motor_driver import BusProcess, BusSettings
+bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
+bus.start()
+q = bus.state().command.copy()
+print(bus.pid, flush=True)
+while True:
+    bus.tick(q)
+    time.sleep(0.01)
+"""
+
+
+def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
+    with emulated() as port:
+        parent = subprocess.Popen([sys.executable, "-c", PARENT, port], stdout=subprocess.PIPE, text=True)
+        try:
+            orphan = int(parent.stdout.readline())
+            time.sleep(0.3)
+        finally:
+            parent.kill()
+            parent.wait(10)
+            parent.stdout.close()
+        os.kill(orphan, 0)  # it is alive: nobody lets go of the servos
+        with BusProcess(settings(port)) as bus:
+            state = bus.state()
+            assert bus.pid != orphan and state.ladder.rung("restarted") is not None
+            assert all(servo.torque_on for servo in state.servos)
+            until(lambda: not _is_alive(orphan))
+
+
+def test_without_a_successor_the_orphan_ends_with_torque_off():
+    config = {"setpoint": {"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}}
+    source = PARENT.replace("margin=0.02", f"margin=0.02, config=DriverConfig.from_mapping({config!r})")
+    source = source.replace("BusSettings\n", "BusSettings, DriverConfig\n")
+    with emulated() as port:
+        parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
+        orphan = int(parent.stdout.readline())
+        time.sleep(1.2)
+        parent.kill()
+        parent.wait(10)
+        parent.stdout.close()
+        until(lambda: not _is_alive(orphan), 20.0)
+        with BusProcess(settings(port)) as bus:
+            assert not bus.state().ladder.rungs, "all were limp: a fresh start"
+
+
+def _is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_live_owner_keeps_the_port():
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        other = BusProcess(settings(port))
+        with pytest.raises(PortError, match="in use by another program"):
+            other.start()
+        assert bus.poll() and other.pid is None
+        with pytest.raises(TargetsError, match="shape"):
+            bus.set_targets(np.zeros(3))
+        with pytest.raises(TargetsError, match="not a finite"):
+            bus.set_targets(np.full(24, np.nan))
+        with pytest.raises(BusProcessError, match="runs already"):
+            bus.start()
+
+
+def test_start_says_what_is_wrong():
+    with pytest.raises(PortError, match="does not exist"):
+        BusProcess(settings("/dev/nothing-here")).start()
+    with emulated("--ids", "1-3") as port, pytest.raises(StartError, match="of 19 servos do not answer") as caught:
+        BusProcess(settings(port, config=DriverConfig.from_mapping({"start": {"ping_tries": 1}}))).start()
+    assert caught.value.report is not None and set(caught.value.report.answered) <= {1, 2, 3}
+    with pytest.raises(BusProcessError, match="no state yet"):
+        BusProcess(settings("/dev/nothing-here")).state()
+
+
+def test_priority_and_core_that_are_refused_are_said():
+    with emulated() as port, BusProcess(settings(port, priority=99999, cpu=4095)) as bus:
+        until(lambda: bus.state().tick > 5)
+        words = " ".join(notice.text for notice in bus.events())
+        assert "real-time priority 99999 is not permitted" in words and "core 4095 cannot be taken" in words
+
+
+def test_a_block_is_never_read_torn():
+    memory = mmap.mmap(-1, 70_000)
+    block = Block(memory, 0, 60_000)
+    assert block.read() is None
+    writer = os.fork()
+    if not writer:
+        k = 0
+        while True:  # until it is killed
+            k = (k + 1) % 251
+            block.write(bytes((k,)) * (30_000 + 100 * k))
+            time.sleep(1e-4)
+    try:
+        seen = set()
+        for _ in range(300):
+            data = block.read()
+            if data is not None:
+                assert len(set(data)) == 1 and len(data) == 30_000 + 100 * data[0]
+                seen.add(data[0])
+        assert len(seen) > 5
+    finally:
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
+    block.write(b"")
+    with pytest.raises(ValueError, match="do not fit"):
+        block.write(bytes(60_001))
+
+
+def test_a_block_whose_writer_died_while_writing_is_not_believed():
+    memory = mmap.mmap(-1, 1000)
+    block = Block(memory, 0, 900)
+    block.write(b"good")
+    assert block.read() == b"good"
+    memory[0] |= 1
+    assert block.read() is None
+    block.write(b"again")
+    assert block.read() == b"again"
+    memory[16] ^= 1  # the content, not the sequence
+    assert block.read() is None
