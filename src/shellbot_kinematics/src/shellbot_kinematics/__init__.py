@@ -4,6 +4,7 @@ joint targets.
 """
 
 from shellbot_kinematics.base_pose import BasePose, base_pose_from_feet, fit_pose
+from shellbot_kinematics.batch import BatchResult, inverse_batch
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.compiled_chain import CompiledChain, compile_chain
 from shellbot_kinematics.dh import DHRow
@@ -20,6 +21,7 @@ from shellbot_kinematics.errors import (
 )
 from shellbot_kinematics.example_models import model_names, model_path
 from shellbot_kinematics.floating_base import FloatingBaseResult, floating_base_inverse
+from shellbot_kinematics.foot_batch import FootBatch, foot_batch
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
@@ -55,11 +57,13 @@ __all__ = [
     "LIMBS",
     "SOLVERS",
     "BasePose",
+    "BatchResult",
     "ChainParameters",
     "CompiledChain",
     "DHRow",
     "Damping",
     "FloatingBaseResult",
+    "FootBatch",
     "Frame",
     "IkResult",
     "InvalidChainError",
@@ -107,7 +111,9 @@ __all__ = [
     "compile_chain",
     "fit_pose",
     "floating_base_inverse",
+    "foot_batch",
     "foot_branches",
+    "inverse_batch",
     "joint_map",
     "limb_index",
     "limb_reach",

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+# mypy: disallow-untyped-defs=False, check-untyped-defs=False
+"""Angles of many points at once: polynomials in place of the C library, whose functions take one number at a time.
+
+Every kernel is one loop over 1-D views, which LLVM turns into SIMD code. What matters for that (numba 0.56 and newest):
+views instead of computed offsets, conditions only as choices between two values, no callee inside the loop.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
+
+from shellbot_kinematics._jit import lane_kernel
+
+TWO_PI = 2.0 * math.pi
+_PER_TURN = 1.0 / TWO_PI
+_HALF_PI, _QUARTER_PI = 0.5 * math.pi, 0.25 * math.pi
+_TAN_EIGHTH = math.tan(math.pi / 8.0)
+
+# atan(t) = t + t u P(u), u = t^2 in 0 .. tan^2(pi/8): interpolated at Chebyshev nodes in 50 digits, error 5.3e-17
+_A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9 = (
+    float.fromhex(number)
+    for number in (
+        "-0x1.5555555555546p-2", "0x1.9999999990a81p-3", "-0x1.2492491dd36fep-3", "0x1.c71c6dd12673dp-4",
+        "-0x1.745c7f6f74ddep-4", "0x1.3b068d86c9c53p-4", "-0x1.105e316e925c8p-4", "0x1.d5eaddccfafaep-5",
+        "-0x1.6f43e8bd8d90ap-5", "0x1.74b7f80f108e5p-6",
+    )
+)  # fmt: skip
+
+# pi/2 in three parts, the first two of 33 bits, so that their products with a whole number below 2^20 are exact
+HALF_PI_1 = float.fromhex("0x1.921fb54400000p+0")
+HALF_PI_2 = float.fromhex("0x1.0b4611a600000p-34")
+HALF_PI_3 = float.fromhex("0x1.3198a2e037073p-69")
+PER_QUARTER = 2.0 / math.pi
+# Taylor series: beyond x^15 and x^16 less than 5e-17 within pi/4
+SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(1, 8))
+COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(2, 9))
+_S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
+_C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE
+
+
+@intrinsic
+def _get(typing_context: Any, w: Any, row: Any, lane: Any) -> Any:  # noqa: ARG001 - numba's signature
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load(
+            builder.gep(builder.gep(data, [arguments[1]], inbounds=True), [arguments[2]], inbounds=True)
+        )
+
+    return types.float64(w, types.intp, types.intp), generate
+
+
+@intrinsic
+def _put(typing_context: Any, w: Any, row: Any, lane: Any, value: Any) -> Any:  # noqa: ARG001 - numba's signature
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        at = builder.gep(builder.gep(data, [arguments[1]], inbounds=True), [arguments[2]], inbounds=True)
+        builder.store(arguments[3], at)
+        return context.get_dummy_value()
+
+    return types.void(w, types.intp, types.intp, types.float64), generate
+
+
+if config.DISABLE_JIT:
+
+    def get(w, row, lane):
+        """Return w[row + lane]."""
+        return w[row + lane]
+
+    def put(w, row, lane, value):
+        """Write w[row + lane]."""
+        w[row + lane] = value
+
+else:
+    # w[row + lane] without the test for negative indices, which numba 0.56 cannot prove away; it stops vectorisation
+    get, put = _get, _put
+
+
+@lane_kernel
+def atan2_lanes(y, x, n, scale, offset, middle, out):
+    """Write offset + scale * atan2(y, x), turned to within pi of `middle`, into out (n,); rad.
+
+    One division: t = y/x, x/y, or (y - x)/(y + x) in the octant between. Error of atan2 itself at most 4.5e-16.
+    (0, 0) gives NaN.
+    """
+    for i in range(n):
+        b, a = y[i], x[i]
+        ay, ax = abs(b), abs(a)
+        steep = ay > ax
+        big = ay if steep else ax
+        small = ax if steep else ay
+        between = small > _TAN_EIGHTH * big
+        t = (small - big if between else small) / (small + big if between else big)
+        u = t * t
+        p = ((((((((_A9 * u + _A8) * u + _A7) * u + _A6) * u + _A5) * u + _A4) * u + _A3) * u + _A2) * u + _A1) * u
+        r = t + t * u * (p + _A0)
+        r = r + (_QUARTER_PI if between else 0.0)
+        r = _HALF_PI - r if steep else r
+        r = math.pi - r if a < 0.0 else r
+        r = -r if b < 0.0 else r
+        angle = offset + scale * r
+        out[i] = angle - TWO_PI * np.floor((angle - middle) * _PER_TURN + 0.5)
+
+
+@lane_kernel
+def sincos_lanes(angle, n, scale, s, c):
+    """Write sine and cosine of scale * angle (n,), rad, into s and c; error at most 3e-16 up to 1e5 rad."""
+    for i in range(n):
+        a = scale * angle[i]
+        quarter = np.floor(a * PER_QUARTER + 0.5)
+        x = ((a - quarter * HALF_PI_1) - quarter * HALF_PI_2) - quarter * HALF_PI_3
+        z = x * x
+        sine = ((((((_S15 * z + _S13) * z + _S11) * z + _S9) * z + _S7) * z + _S5) * z + _S3) * z * x + x
+        cosine = ((((((_C16 * z + _C14) * z + _C12) * z + _C10) * z + _C8) * z + _C6) * z + _C4) * z * z
+        cosine = (1.0 - 0.5 * z) + cosine
+        half = 0.5 * quarter
+        odd = half - np.floor(half)  # 0 or 1/2
+        first = cosine if odd > 0.25 else sine
+        second = sine if odd > 0.25 else cosine
+        turn = 0.5 * np.floor(half)  # sign of the sine: quarters 2, 3; of the cosine: 1, 2
+        sign = 1.0 - 4.0 * (turn - np.floor(turn))
+        s[i] = sign * first
+        c[i] = sign * (1.0 - 4.0 * odd) * second

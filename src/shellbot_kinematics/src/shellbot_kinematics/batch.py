@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Inverse of any chain for many targets in one call, independent or along trajectories, on all cores."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+
+import numpy as np
+from numba.core import config
+
+from shellbot_kinematics.chain_tables import whole_turns
+from shellbot_kinematics.compiled_chain import CompiledChain, compile_chain
+from shellbot_kinematics.errors import ShapeError
+from shellbot_kinematics.generated.lane_source import LANES, lanes_source
+from shellbot_kinematics.generated.loop_source import loop_source
+from shellbot_kinematics.generated.store import load
+from shellbot_kinematics.threads import count_of, share
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from shellbot_kinematics.chain import SerialChain
+
+_PART = 256  # trajectories, the smallest part of a batch given to a thread
+_lock = threading.RLock()
+_kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """Answer of `inverse_batch`; leading axes as those of the targets, (N,) or (T, M).
+
+    Attributes
+    ----------
+    q : (..., n) float64
+        Coordinates, rad or m; where not converged, the nearest point found.
+    converged : (...) bool
+        Whether the target is reached within the options' tolerances.
+    iterations : (...) int64
+        Steps of the iteration, all attempts together.
+    residual : (...) float64
+        Distance left, m.
+    angle : (...) float64
+        Angle left, rad; 0 for targets without orientation.
+    """
+
+    q: np.ndarray
+    converged: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+    angle: np.ndarray
+
+    @property
+    def success(self) -> float:
+        """Share of the targets that are reached, 0 .. 1."""
+        return float(self.converged.mean()) if self.converged.size else 1.0
+
+
+def inverse_batch(
+    chain: Union[SerialChain, CompiledChain],
+    targets: ArrayLike,
+    seeds: Optional[ArrayLike] = None,
+    limits: bool = False,
+    threads: Optional[int] = None,
+) -> BatchResult:
+    """Solve many targets by Levenberg-Marquardt with the chain's generated kernels.
+
+    Positions are solved many at a time by SIMD code, poses one by one; both share the cores, and neither answer depends
+    on how many there are.
+
+    Parameters
+    ----------
+    chain : SerialChain or CompiledChain
+        The latter brings its own tolerances, attempts and steps (KernelOptions).
+    targets : (N, 3), (T, M, 3), (N, 4, 4) or (T, M, 4, 4)
+        Positions (m) or poses of the tip in the chain's base; NaN frees a coordinate, in a rotation all of it. With two
+        leading axes: T trajectories of M points, each point started from the solution of the one before it.
+    seeds : (n,), or (N, n), or (T, n) for trajectories, optional
+        Where to start; default: 0, or what of the limits is nearest to it.
+    limits : bool
+        Keep to the joint limits.
+    threads : int, optional
+        Default: all cores.
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or numbers are infinite, or seeds NaN.
+    InvalidConfigError
+        If threads is no whole number above zero.
+
+    Notes
+    -----
+    The first call for a chain generates and compiles its kernel (some seconds, then cached as a file). The call runs
+    to its end; for a progress report give the targets in parts.
+    """
+    compiled = chain if isinstance(chain, CompiledChain) else compile_chain(chain)
+    points, leading, pose = _targets(targets)
+    trajectories, count, n = points.shape[0], points.shape[1], compiled.chain.n
+    starts = _seeds(seeds, compiled, trajectories)
+    q, steps = np.empty((trajectories, count, n)), np.empty((trajectories, count), dtype=np.int64)
+    residual, angle = np.empty((trajectories, count)), np.zeros((trajectories, count))
+    workers = count_of(threads)
+    if q.size:
+        kernel, floats = _kernel(compiled, "loop" if pose else "lanes", limits)
+        work = np.zeros((workers, floats))
+        # interpreted, idle lanes cost as much as busy ones
+        lanes = min(LANES, trajectories) if config.DISABLE_JIT else LANES
+
+        def task(first: int, last: int, worker: int) -> None:
+            if pose:
+                kernel(points, starts, q, steps, residual, angle, first, last, work[worker])
+            else:
+                kernel(points, starts, q, steps, residual, first, last, work[worker], lanes)
+
+        share(trajectories, workers, task, 1 if count > 1 or trajectories < 4 * _PART else _PART)
+    return BatchResult(
+        q.reshape(*leading, n),
+        (steps >= 0).reshape(leading),
+        np.abs(steps).reshape(leading),
+        residual.reshape(leading),
+        angle.reshape(leading),
+    )
+
+
+def _targets(targets: ArrayLike) -> Tuple[np.ndarray, Tuple[int, ...], bool]:
+    """Return the targets as (T, M, 3) or (T, M, 4, 4), their leading axes, and whether they are poses."""
+    try:
+        given = np.ascontiguousarray(targets, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            "targets cannot be read as numbers; expected (N, 3), (T, M, 3), (N, 4, 4), (T, M, 4, 4)"
+        ) from None
+    pose = given.ndim >= 3 and given.shape[-2:] == (4, 4)
+    leading = given.shape[:-2] if pose else given.shape[:-1]
+    if len(leading) not in (1, 2) or (not pose and given.shape[-1] != 3):
+        raise ShapeError(f"targets has shape {given.shape}; expected (N, 3), (T, M, 3), (N, 4, 4) or (T, M, 4, 4)")
+    if np.isinf(given).any():
+        raise ShapeError("targets holds infinity; expected finite numbers, or NaN for what is free")
+    inner = (4, 4) if pose else (3,)
+    return given.reshape(leading[0], leading[1] if len(leading) == 2 else 1, *inner), leading, pose
+
+
+def _seeds(seeds: Optional[ArrayLike], compiled: CompiledChain, trajectories: int) -> np.ndarray:
+    chain = compiled.chain
+    if seeds is None:
+        seeds = np.clip(np.zeros(chain.n), chain.lower, chain.upper)
+    given = np.asarray(seeds, dtype=np.float64)
+    if given.shape == (chain.n,):
+        given = np.broadcast_to(given, (trajectories, chain.n))
+    if given.shape != (trajectories, chain.n) or not np.isfinite(given).all():
+        raise ShapeError(
+            f"seeds has shape {given.shape}; expected finite ({chain.n},) or ({trajectories}, {chain.n}) for chain "
+            f"'{chain.name}'"
+        )
+    return np.ascontiguousarray(given)
+
+
+def _kernel(compiled: CompiledChain, kind: str, limits: bool) -> Tuple[Any, int]:
+    """Return the batch kernel of a chain and the floats of work memory that a thread needs."""
+    key = (id(compiled), kind, limits)  # compiled chains live as long as the process
+    with _lock:
+        if key not in _kernels:
+            name = "ik_pose_limited" if limits else "ik_pose"
+            if kind == "lanes":
+                p = compiled.chain.parameters()
+                text, floats = lanes_source(p, whole_turns(p), limits, compiled.options)
+                _kernels[key] = load(text, "lanes").inverse_lanes, floats
+            else:
+                text = loop_source(name, compiled.source(name), compiled.source("fk"))
+                _kernels[key] = load(text, "loop").inverse_loop, 16 + compiled.chain.n
+        return _kernels[key]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Closed-form inverse of a lower leg for many targets in one call, on all cores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Optional, Union
+
+import numpy as np
+
+from shellbot_kinematics import _foot_lanes as kernels
+from shellbot_kinematics import _layout as layout
+from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
+from shellbot_kinematics.limb_inverse import LegBranch
+from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_model import ShellbotModel
+from shellbot_kinematics.threads import count_of, share
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+NEAREST = "nearest"
+_PART = 4 * kernels.TILE  # targets, the smallest part of a batch given to a thread
+
+
+@dataclass(frozen=True)
+class FootBatch:
+    """Answer of `foot_batch`.
+
+    Attributes
+    ----------
+    q : (3, N) or (N, 3) float64, as the targets
+        Coxa, femur, tibia, rad. Where a target is not reached: its distance is the least that this branch has in the
+        leg's plane.
+    reached : (N,) bool
+        Whether the leg's tip comes to the target (to rounding, about 1e-15 m) and, where asked for, within the limits.
+    """
+
+    q: np.ndarray
+    reached: np.ndarray
+
+
+def foot_batch(
+    model: ShellbotModel,
+    limb: str,
+    p_base: ArrayLike,
+    fan: ArrayLike = 0.0,
+    branch: Union[LegBranch, str] = LegBranch.FRONT_KNEE_UP,
+    seeds: Optional[ArrayLike] = None,
+    limits: bool = False,
+    frame: Frame = Frame.FOOT,
+    threads: Optional[int] = None,
+    out: Optional[FootBatch] = None,
+) -> FootBatch:
+    """Solve one lower leg for many positions of its tip by the closed form.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        lower_1 .. lower_6.
+    p_base : (3, N) or (N, 3) float64
+        Targets in base_link, m; by coordinate, (3, N), is the faster form. Three targets are read as (3, N).
+    fan : float or (N,)
+        Angle of the fan, rad, for all targets or one each.
+    branch : LegBranch or "nearest"
+        One branch for all targets, or for each target the branch that is nearest to its seed (by the joint that
+        changes most) among those that reach it, and that keep to the limits if `limits`.
+    seeds : (3,) or like p_base, optional
+        Coxa, femur, tibia, rad, for branch="nearest"; default zero.
+    limits : bool
+        With "nearest": leave branches beyond the joint limits out. Joints are counted from the middle of their limits
+        in any case.
+    frame : Frame
+        FOOT or SPHERE_CENTRE.
+    threads : int, optional
+        Default: all cores.
+    out : FootBatch, optional
+        Written to instead of new arrays (of an earlier call of the same size).
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or numbers are not finite.
+    UnknownNameError
+        If limb or frame do not exist.
+    InvalidReferenceError, InvalidConfigError
+        If the branch is neither, or threads is no whole number above zero.
+
+    Notes
+    -----
+    Sine, cosine and arctangent are polynomials with errors below 1e-15 rad, so that SIMD units can evaluate them;
+    answers differ from the single solver's by rounding, and not with the number of threads.
+    """
+    model.chain(limb, frame)
+    if limb not in LOWER_LIMBS or frame not in (Frame.FOOT, Frame.SPHERE_CENTRE):
+        raise ShapeError(f"foot_batch solves {', '.join(LOWER_LIMBS)} for FOOT or SPHERE_CENTRE, not {limb} {frame}")
+    points = _points("p_base", p_base)
+    by_coordinate = points.shape[0] == 3
+    count = points.shape[1] if by_coordinate else points.shape[0]
+    own_fan = _fan(fan, count)
+    shared_fan = 0.0 if own_fan.size else float(np.asarray(fan))
+    constants = _constants(model, limb, frame, branch, limits, shared_fan)
+    branches = constants.shape[0] // 2
+    given = _seeds(seeds, points) if branches > 1 else np.empty((0, 0))
+    result = _answer(out, points, count)
+    workers = count_of(threads)
+    kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
+    work = np.empty((workers, kernels.WORK))
+
+    def task(first: int, last: int, worker: int) -> None:
+        kernel(constants, branches, points, own_fan, given, result.q, result.reached, first, last, work[worker])
+
+    share(count, workers, task, _PART)
+    # NaN is never reached: looking for it only there spares the batch a pass over its targets
+    missed = np.flatnonzero(~result.reached)
+    if missed.size and not np.isfinite(points[:, missed] if by_coordinate else points[missed]).all():
+        raise ShapeError("p_base holds numbers that are not finite; take them out before the call")
+    return result
+
+
+def _points(what: str, values: ArrayLike) -> np.ndarray:
+    try:
+        points = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} cannot be read as numbers; expected (3, N) or (N, 3)") from None
+    if points.ndim != 2 or 3 not in points.shape:
+        raise ShapeError(f"{what} has shape {points.shape}; expected (3, N) or (N, 3)")
+    return points
+
+
+def _fan(fan: ArrayLike, count: int) -> np.ndarray:
+    """Return one angle a target, or none if all share one."""
+    angles = np.asarray(fan, dtype=np.float64)
+    if angles.ndim == 0 or angles.size == 0:
+        if angles.size == 0 or not math.isfinite(float(angles)):
+            raise ShapeError(f"fan is {fan!r}; expected a finite angle, or {count} of them")
+        return np.empty(0)
+    if angles.shape != (count,) or not np.isfinite(angles).all():
+        raise ShapeError(f"fan has shape {angles.shape}; expected one finite angle, or ({count},) of them")
+    return np.ascontiguousarray(angles)
+
+
+def _seeds(seeds: Optional[ArrayLike], points: np.ndarray) -> np.ndarray:
+    if seeds is None:
+        return np.zeros_like(points)
+    given = np.ascontiguousarray(seeds, dtype=np.float64)
+    if given.shape == (3,):
+        given = np.ascontiguousarray(np.broadcast_to(given[:, None] if points.shape[0] == 3 else given, points.shape))
+    if given.shape != points.shape or not np.isfinite(given).all():
+        raise ShapeError(f"seeds has shape {given.shape}; expected finite (3,) or {points.shape}, as the targets")
+    return given
+
+
+def _answer(out: Optional[FootBatch], points: np.ndarray, count: int) -> FootBatch:
+    if out is None:
+        return FootBatch(np.empty_like(points), np.empty(count, dtype=np.bool_))
+    if out.q.shape != points.shape or out.reached.shape != (count,) or not out.q.flags.c_contiguous:
+        raise ShapeError(f"out holds q {out.q.shape}; expected {points.shape}, as the targets")
+    return out
+
+
+def _constants(
+    model: ShellbotModel, limb: str, frame: Frame, branch: Union[LegBranch, str], limits: bool, fan: float
+) -> np.ndarray:
+    """Return the rows (2 * branches, CONSTANTS) that _foot_lanes describes."""
+    if branch == NEAREST:
+        chosen = list(LegBranch)
+    elif isinstance(branch, LegBranch):
+        chosen = [branch]
+    else:
+        raise InvalidReferenceError(f"branch is {branch!r}; expected a LegBranch or '{NEAREST}'")
+    leg = LOWER_LIMBS.index(limb)
+    g = model.legs[leg]
+    low, high = model.lower[4 * leg + 1 : 4 * leg + 4], model.upper[4 * leg + 1 : 4 * leg + 4]
+    tip = layout.G_TIP + 3 * (0 if frame == Frame.FOOT else 1)
+    h, outer, b0 = g[tip : tip + 3]
+    link, a0, sf, st = (float(g[i]) for i in (layout.G_L, layout.G_A0, layout.G_SF, layout.G_ST))
+    off = g[layout.G_OFF : layout.G_OFF + 3]
+    turn = np.eye(4)
+    R = g[layout.G_ROT : layout.G_ROT + 9].reshape(3, 3)  # noqa: N806
+    c, s = math.cos(g[layout.G_SFAN] * fan), math.sin(g[layout.G_SFAN] * fan)
+    turn[:3, :3] = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
+    turn[:3, 3] = -turn[:3, :3] @ g[layout.G_FAN : layout.G_FAN + 3] - off - [0.0, 0.0, g[layout.G_ZF]]
+    middle = 0.5 * (low + high)
+    bounds = (low, high) if limits else (np.full(3, -np.inf), np.full(3, np.inf))
+    rows = []
+    for T in (turn, np.eye(4)):  # noqa: N806 - the second: targets that the kernel has turned itself, fan by fan
+        for side, knee in (one.value for one in chosen):
+            rows.append(
+                [*T[:3, :3].ravel(), *T[:3, 3], h, side, g[layout.G_L2]]
+                + [0.5 / (link * outer), 0.5 * (link / outer + outer / link), knee, link, outer]
+                + [sf * a0, -sf, middle[1], st * (b0 - a0), -st, middle[2], middle[0]]
+                + [*bounds[0], *bounds[1], *off, g[layout.G_SFAN]]
+            )
+    return np.array(rows)

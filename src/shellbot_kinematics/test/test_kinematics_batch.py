@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""Batch inverse: against single solves and forward kinematics, whatever the layout and the number of threads."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+
+from shellbot_kinematics import Frame, LegBranch, SerialChain, batch, foot_branches
+from shellbot_kinematics import _lanes as lanes
+from shellbot_kinematics.batch import inverse_batch
+from shellbot_kinematics.errors import InvalidConfigError, InvalidReferenceError, ShapeError, UnknownNameError
+from shellbot_kinematics.foot_batch import FootBatch, foot_batch
+from shellbot_kinematics.threads import share
+
+INTERPRETED = numba.config.DISABLE_JIT
+HOME = np.array([0.0, 0.0, -0.5, 1.8])
+LEG = [(0, 0.066, 0, -0.029, "fixed"), (0, 0.12, 0, 0), (-math.pi / 2, 0.038, 0, -0.02425)]
+LEG += [(0, 0.066, 0, 0.02425), (0, 0.122, 0, 0)]
+UR5 = [(math.pi / 2, 0, 0, 0.089159), (0, -0.425, 0, 0), (0, -0.39225, 0, 0), (math.pi / 2, 0, 0, 0.10915)]
+UR5 += [(-math.pi / 2, 0, 0, 0.09465), (0, 0, 0, 0.0823)]
+
+
+def few(count):
+    """As many samples, or few where the kernels are interpreted."""
+    return max(6, count // 200) if INTERPRETED else count
+
+
+@pytest.fixture(scope="module")
+def leg():
+    return SerialChain.from_dh(LEG)
+
+
+def feet_within_reach(model, rng, count, limb="lower_2"):
+    """Random joints (fan, coxa, femur, tibia) and their feet."""
+    q = rng.uniform([-1.5, -1.0, -1.2, 0.2], [0.05, 1.0, 1.0, 2.3], (count, 4))
+    chain = model.chain(limb, Frame.FOOT)
+    return q, np.array([chain.fk(row)[:3, 3] for row in q])
+
+
+# ------------------------------------------------------------------------------------------------ angles
+def test_polynomial_atan2_against_50_digits(rng):
+    count = few(4000)
+    y, x = rng.normal(size=(2, count)) * 10.0 ** rng.uniform(-8, 8, (2, count))
+    y[:6], x[:6] = [0, 0, 1, -1, 1, -1], [1, -1, 0, 0, 1, -1]
+    out = np.empty(count)
+    lanes.atan2_lanes(y, x, count, 1.0, 0.0, 0.0, out)
+    with mpmath.workdps(50):
+        exact = [mpmath.atan2(mpmath.mpf(float(b)), mpmath.mpf(float(a))) for b, a in zip(y, x)]
+        # at +-pi both signs are right
+        wrong = [
+            min(abs(mpmath.mpf(float(o)) - e + turn) for turn in (0, 2 * mpmath.pi, -2 * mpmath.pi))
+            for o, e in zip(out, exact)
+        ]
+    assert max(wrong) < 1e-15
+
+
+def test_polynomial_sine_and_cosine_against_50_digits(rng):
+    count = few(4000)
+    angle = np.concatenate([rng.uniform(-7, 7, count), rng.uniform(-1e5, 1e5, count), np.arange(-8, 9) * math.pi / 4])
+    s, c = np.empty_like(angle), np.empty_like(angle)
+    lanes.sincos_lanes(angle, len(angle), 1.0, s, c)
+    with mpmath.workdps(50):
+        for value, sine, cosine in zip(angle, s, c):
+            assert abs(mpmath.sin(mpmath.mpf(float(value))) - mpmath.mpf(float(sine))) < 1e-15
+            assert abs(mpmath.cos(mpmath.mpf(float(value))) - mpmath.mpf(float(cosine))) < 1e-15
+
+
+# ------------------------------------------------------------------------------------------------ closed form
+@pytest.mark.parametrize("by_coordinate", [True, False])
+@pytest.mark.parametrize("frame", [Frame.FOOT, Frame.SPHERE_CENTRE])
+def test_closed_form_batch_equals_the_single_solver_in_every_branch(model, rng, frame, by_coordinate):
+    q, _ = feet_within_reach(model, rng, few(300))
+    points = np.array([model.chain("lower_2", frame).fk(row)[:3, 3] for row in q])
+    reached = 0
+    for branch in LegBranch:
+        given = np.ascontiguousarray(points.T) if by_coordinate else points
+        answer = foot_batch(model, "lower_2", given, fan=q[:, 0], branch=branch, frame=frame)
+        joints = answer.q.T if by_coordinate else answer.q
+        for i, point in enumerate(points):
+            single = foot_branches(model, "lower_2", point, q[i, 0], frame)
+            assert answer.reached[i] == (branch in single)
+            if answer.reached[i]:
+                difference = joints[i] - single[branch][1:]
+                assert np.abs(difference - 2 * math.pi * np.round(difference / (2 * math.pi))).max() < 1e-7
+                p = model.chain("lower_2", frame).fk([q[i, 0], *joints[i]])[:3, 3]
+                np.testing.assert_allclose(p, point, atol=1e-12)
+                reached += 1
+    assert reached > 2 * len(points)
+
+
+def test_closed_form_batch_nearest_branch_returns_to_the_joints(model, rng):
+    q, points = feet_within_reach(model, rng, few(1000))
+    # the seed decides: close to the joints that made the target
+    seeds = q[:, 1:] + rng.uniform(-0.02, 0.02, (len(q), 3))
+    for limits in (False, True):
+        answer = foot_batch(model, "lower_2", points, fan=q[:, 0], branch="nearest", seeds=seeds, limits=limits)
+        assert answer.reached.all()
+        np.testing.assert_allclose(answer.q, q[:, 1:], atol=1e-6)
+        turned = foot_batch(model, "lower_2", points.T, fan=q[:, 0], branch="nearest", seeds=seeds.T, limits=limits)
+        np.testing.assert_array_equal(turned.q.T, answer.q)
+
+
+def test_closed_form_batch_nearest_leaves_branches_beyond_the_limits_out(model, rng):
+    q, points = feet_within_reach(model, rng, few(400), "lower_1")
+    low, high = model.lower[1:4], model.upper[1:4]
+    seeds = np.array([2.9, 2.5, -2.5])  # draws towards branches that the limits forbid
+    free = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds)
+    kept = foot_batch(model, "lower_1", points, fan=q[:, 0], branch="nearest", seeds=seeds, limits=True)
+    outside = ((free.q < low) | (free.q > high)).any(axis=1)
+    assert outside.any()
+    assert kept.reached.all() and ((kept.q >= low) & (kept.q <= high)).all()
+
+
+@pytest.mark.parametrize("limb", ["lower_1", "lower_4"])
+def test_closed_form_batch_does_not_depend_on_threads_or_layout(model, rng, limb):
+    q, points = feet_within_reach(model, rng, few(5000), limb)
+    points = np.tile(points, (1 if INTERPRETED else 4, 1))
+    alone = foot_batch(model, limb, points, threads=1)
+    for threads in (2, 3, None):
+        shared = foot_batch(model, limb, points, threads=threads)
+        np.testing.assert_array_equal(shared.q, alone.q)
+        np.testing.assert_array_equal(shared.reached, alone.reached)
+    np.testing.assert_array_equal(foot_batch(model, limb, points.T.copy()).q.T, alone.q)
+    out = FootBatch(np.zeros_like(alone.q), np.zeros_like(alone.reached))
+    assert foot_batch(model, limb, points, out=out) is out
+    np.testing.assert_array_equal(out.q, alone.q)
+
+
+def test_closed_form_batch_out_of_reach_is_the_nearest_in_the_plane(model):
+    far = np.array([[1.0, 0.0, 0.0], [0.25, 0.0, -0.12]])
+    answer = foot_batch(model, "lower_1", far)
+    assert list(answer.reached) == [False, True]
+    tip = model.chain("lower_1", Frame.FOOT).fk([0.0, *answer.q[0]])[:3, 3]
+    assert tip[0] > 0.4 and np.isfinite(answer.q).all()  # stretched towards it
+
+
+def test_closed_form_batch_refuses_bad_input(model):
+    good = np.array([[0.25, 0.0, -0.12]] * 2)
+    for bad in (np.zeros(3), np.zeros((2, 2)), "nonsense", [[0.25, math.nan, 0.0]] * 2, [[math.inf, 0.0, 0.0]] * 2):
+        with pytest.raises(ShapeError):
+            foot_batch(model, "lower_1", bad)
+    for options in ({"fan": math.nan}, {"fan": [0.0] * 3}, {"branch": "nearest", "seeds": np.zeros(2)}):
+        with pytest.raises(ShapeError):
+            foot_batch(model, "lower_1", good, **options)
+    with pytest.raises(UnknownNameError):
+        foot_batch(model, "lower_7", good)
+    with pytest.raises(ShapeError, match="lower"):
+        foot_batch(model, "upper_1", good, frame=Frame.SPHERE_CENTRE)
+    with pytest.raises(InvalidReferenceError, match="nearest"):
+        foot_batch(model, "lower_1", good, branch="left")
+    for threads in (0, True, 1.5):
+        with pytest.raises(InvalidConfigError, match="threads"):
+            foot_batch(model, "lower_1", good, threads=threads)
+    assert foot_batch(model, "lower_1", np.empty((0, 3))).q.shape == (0, 3)
+
+
+# ------------------------------------------------------------------------------------------------ Levenberg-Marquardt
+def random_feet(chain, rng, count, spread=math.pi):
+    q = rng.uniform(-spread, spread, (count, chain.n))
+    return q, np.array([chain.fk(row)[:3, 3] for row in q])
+
+
+def test_batch_reaches_every_target_of_the_full_range(leg, rng):
+    _, points = random_feet(leg, rng, few(2000))
+    answer = inverse_batch(leg, points, HOME)
+    assert answer.converged.all() and answer.success == 1.0
+    reached = np.array([leg.fk(row)[:3, 3] for row in answer.q])
+    distance = np.linalg.norm(reached - points, axis=1)
+    assert distance.max() <= 1e-6
+    np.testing.assert_allclose(answer.residual, distance, atol=1e-12)
+    assert answer.iterations.min() >= 1
+
+
+def test_batch_equals_the_single_kernel(leg, rng):
+    _, points = random_feet(leg, rng, few(200), 1.0)
+    compiled = leg.compile()
+    answer = inverse_batch(compiled, points, HOME)
+    for i, point in enumerate(points):
+        q = HOME.copy()
+        steps = compiled.ik(point, q)
+        assert abs(answer.iterations[i] - steps) <= 1  # rounding may decide at the tolerance
+        if answer.iterations[i] == steps:
+            np.testing.assert_allclose(answer.q[i], q, atol=1e-6)
+
+
+def test_batch_does_not_depend_on_threads_or_order(leg, rng):
+    _, points = random_feet(leg, rng, few(3000))
+    alone = inverse_batch(leg, points, HOME, threads=1)
+    shared = inverse_batch(leg, points, HOME, threads=3)
+    backwards = inverse_batch(leg, points[::-1], HOME, threads=2)
+    for name in ("q", "converged", "iterations", "residual"):
+        np.testing.assert_array_equal(getattr(shared, name), getattr(alone, name))
+        np.testing.assert_array_equal(getattr(backwards, name)[::-1], getattr(alone, name))
+
+
+def test_batch_frees_rows_marked_nan(leg, rng):
+    _, points = random_feet(leg, rng, few(210), 1.0)
+    free = np.array([[bool(mask & 1 << k) for k in range(3)] for mask in rng.integers(0, 8, len(points))])
+    answer = inverse_batch(leg, np.where(free, math.nan, points), HOME)
+    assert answer.converged.all()
+    reached = np.array([leg.fk(row)[:3, 3] for row in answer.q])
+    assert np.abs(np.where(free, 0.0, reached - points)).max() <= 1e-6
+    assert (answer.iterations[free.all(axis=1)] == 0).all()
+
+
+def test_batch_keeps_to_the_limits(model, rng):
+    chain = model.chain("lower_3", Frame.FOOT)
+    q = rng.uniform(chain.lower, chain.upper, (few(1000), 4))
+    points = np.array([chain.fk(row)[:3, 3] for row in q])
+    answer = inverse_batch(chain, points, limits=True)
+    assert (answer.q >= chain.lower).all() and (answer.q <= chain.upper).all()
+    assert answer.converged.all()
+    assert np.abs(np.array([chain.fk(row)[:3, 3] for row in answer.q]) - points).max() <= 1e-6
+    free = inverse_batch(chain, points)
+    assert ((free.q < chain.lower) | (free.q > chain.upper)).any()
+
+
+def test_batch_answers_out_of_reach_with_the_nearest_point(leg):
+    answer = inverse_batch(leg, [[2.0, 0.0, -0.05325], [0.3, 0.0, -0.1]], HOME)
+    assert list(answer.converged) == [False, True]
+    # 0.066 + 0.12 + 0.038 ... stretched: the distance of the full stretch is the least that any pose has
+    assert answer.residual[0] == pytest.approx(
+        min(2.0 - np.hypot(0.346, 0.02425) - 0.066, answer.residual[0]), abs=1e-3
+    )
+
+
+def test_batch_along_trajectories_starts_from_the_point_before(leg):
+    phase = np.linspace(0.0, 2.0 * math.pi, 12 if INTERPRETED else 200)
+    one = leg.fk(HOME)[:3, 3] + 0.03 * np.column_stack([np.sin(phase), 0.0 * phase, 1.0 - np.cos(phase)])
+    tracks = np.array([one + [0.0, 0.002 * k, 0.0] for k in range(3 if INTERPRETED else 70)])
+    answer = inverse_batch(leg, tracks, HOME, threads=2)
+    assert answer.q.shape == (*tracks.shape[:2], 4) and answer.converged.all()
+    assert answer.iterations[:, 1:].mean() < 0.6 * answer.iterations.mean() + 2.0
+    if not INTERPRETED:
+        assert np.abs(np.diff(answer.q, axis=1)).max() < 0.05  # warm starts: no jump to another branch
+    alone = inverse_batch(leg, tracks[1:2], HOME, threads=1)
+    np.testing.assert_array_equal(alone.q[0], answer.q[1])
+
+
+@pytest.mark.parametrize("limits", [False, True])
+def test_batch_of_poses(rng, limits):
+    arm = SerialChain.from_dh(UR5)
+    q = rng.uniform(-2.5, 2.5, (few(200), 6))
+    poses = np.array([arm.fk(row) for row in q])
+    if not INTERPRETED:
+        poses[0, :3, :3] = math.nan
+        poses[1, 2, 3] = math.nan
+    answer = inverse_batch(arm, poses, limits=limits)
+    assert answer.converged.all()
+    for i, row in enumerate(answer.q):
+        T = arm.fk(row)
+        known = np.isfinite(poses[i, :3])
+        assert np.abs(np.where(known, T[:3] - poses[i, :3], 0.0)).max() < 2e-6
+    assert answer.residual.max() <= 1e-6 and answer.angle.max() <= 1.01e-6
+    single = inverse_batch(arm, poses, limits=limits, threads=1)
+    np.testing.assert_array_equal(single.q, answer.q)
+
+
+def test_batch_of_a_chain_with_a_slide(rng):
+    chain = SerialChain.from_dh(
+        [(0.3, 0.1, 0, 0), (math.pi / 2, 0, 0.4, 0, "prismatic"), (0, 0.2, 0, 0), (0, 0.1, 0.2, 0)]
+    )
+    q = rng.uniform(-1.0, 1.0, (few(300), 4))
+    points = np.array([chain.fk(row)[:3, 3] for row in q])
+    answer = inverse_batch(chain, points)
+    assert answer.converged.all()
+    assert np.abs(np.array([chain.fk(row)[:3, 3] for row in answer.q]) - points).max() <= 1e-6
+
+
+def test_batch_refuses_bad_input(leg):
+    for bad in (np.zeros(3), np.zeros((2, 4)), np.zeros((2, 2, 2, 3)), "nonsense", [[math.inf, 0.0, 0.0]]):
+        with pytest.raises(ShapeError, match="targets"):
+            inverse_batch(leg, bad)
+    for seeds in (np.zeros(3), np.zeros((3, 4)), [math.nan] * 4):
+        with pytest.raises(ShapeError, match="seeds"):
+            inverse_batch(leg, np.zeros((2, 3)), seeds)
+    with pytest.raises(InvalidConfigError, match="threads"):
+        inverse_batch(leg, np.zeros((2, 3)), threads=-1)
+    empty = inverse_batch(leg, np.empty((0, 3)))
+    assert empty.q.shape == (0, 4) and empty.success == 1.0
+
+
+# ------------------------------------------------------------------------------------------------ threads
+@pytest.mark.parametrize("total", [1, 7, 1024, 5000, 40_000])
+def test_share_does_every_item_once(total):
+    done, workers = np.zeros(total, dtype=int), set()
+
+    def task(first, last, worker):
+        assert first % 64 == 0
+        workers.add(worker)
+        done[first:last] += 1
+
+    share(total, 4, task, 64)
+    assert (done == 1).all() and workers <= {0, 1, 2, 3}
+
+
+def test_share_tells_what_a_task_raised_and_works_on():
+    def task(first, last, worker):
+        raise ValueError(f"at {first}")
+
+    with pytest.raises(ValueError, match="at "):
+        share(10_000, 3, task, 64)
+    test_share_does_every_item_once(5000)
+
+
+def test_batches_of_several_threads_at_once(leg, rng):
+    _, points = random_feet(leg, rng, few(2000))
+    expected = inverse_batch(leg, points, HOME, threads=1).q
+    answers = {}
+
+    def solve(name):
+        answers[name] = inverse_batch(leg, points, HOME, threads=2).q
+
+    threads = [threading.Thread(target=solve, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for answer in answers.values():
+        np.testing.assert_array_equal(answer, expected)
+    assert len(answers) == 4
+    assert batch.inverse_batch is inverse_batch
