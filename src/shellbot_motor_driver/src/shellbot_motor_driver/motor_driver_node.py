@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import traceback
 from typing import Any, Dict, Iterable, Optional
 
 import rospy
@@ -58,9 +59,11 @@ class MotorDriverNode:
         self._gains_line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
         self._logged: Dict[str, float] = {}
         self._published = 0
+        self._battery_known = False
         self._told_stopped: Optional[bool] = None
         self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
         self._limp = bool(rospy.get_param(LIMP, False))
+        self._torque_withheld = False
         self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=1, tcp_nodelay=True)
         self._battery = rospy.Publisher("battery_state", BatteryState, queue_size=1, latch=True)
         self._servos = rospy.Publisher("servo_states", ServoStates, queue_size=1)
@@ -120,6 +123,7 @@ class MotorDriverNode:
         rospy.loginfo("motor_driver: %s", report.text)
         with self._lock:
             self._failure, self._try_at, self._restarts = "", None, process.restarts
+            self._torque_withheld = not torque
             if self._stop_cause:
                 process.emergency_stop(self._stop_cause)
                 rospy.logwarn("motor_driver: still stopped (%s): torque is off until rearm is called", self._stop_cause)
@@ -163,6 +167,14 @@ class MotorDriverNode:
     # -------------------------------------------------------------------------------------------------- out
 
     def _publish_states(self) -> None:
+        """Publish until shutdown; an error here must end the node, which is respawned, not leave it silent."""
+        try:
+            self._publish_ticks()
+        except Exception:
+            rospy.logfatal("motor_driver: the publishing thread failed:\n%s", traceback.format_exc())
+            rospy.signal_shutdown("the publishing thread failed")
+
+    def _publish_ticks(self) -> None:
         """Publish each tick's joints as soon as they are there; their arrival starts the chain's tick."""
         period, tick = self._parameters.config.tick.period, -1
         while not rospy.is_shutdown():
@@ -193,7 +205,9 @@ class MotorDriverNode:
             self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
         if count % SERVOS_EVERY == 0:
             self._servos.publish(conversions.servo_states_message(state, stamp))
-        if count % BATTERY_EVERY == 1:
+        is_known = state.supply.filtered == state.supply.filtered
+        if count % BATTERY_EVERY == 1 or is_known != self._battery_known:
+            self._battery_known = is_known
             cells = self._parameters.battery_cells
             self._battery.publish(conversions.battery_message(state, cells, stamp))
 
@@ -280,6 +294,10 @@ class MotorDriverNode:
             accepted, reason = process.rearm()
             if accepted:
                 self._forget_stop()
+                if self._torque_withheld and not self._limp:
+                    # this process was started limp because of the stop of the one before
+                    self._torque_withheld = False
+                    accepted, reason = process.torque(True)
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
         return TriggerResponse(accepted, reason)
 
@@ -291,9 +309,8 @@ class MotorDriverNode:
         return TriggerResponse(True, f"trying to start again; it did not so far: {self._failure}")
 
     def _forget_stop(self) -> None:
-        self._stop_cause, self._limp = "", False
+        self._stop_cause = ""
         rospy.set_param(STOPPED_BY, "")
-        rospy.set_param(LIMP, False)
 
     def _on_torque(self, request: Any) -> SetBoolResponse:
         with self._lock:
@@ -304,7 +321,7 @@ class MotorDriverNode:
                 return SetBoolResponse(False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up")
             accepted, reason = process.torque(bool(request.data))
             if accepted:
-                self._limp = not request.data
+                self._limp, self._torque_withheld = not request.data, False
                 rospy.set_param(LIMP, self._limp)
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: torque: %s", reason)
         return SetBoolResponse(accepted, reason)

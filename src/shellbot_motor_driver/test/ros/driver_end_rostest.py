@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How the node ends, and what silence leads to: the robot sits before its torque goes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import rospy
+import rostest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from node_bench import LARGEST_STEP, MAP, MIDDLE, SIT, Driver, ServoChain, Witness, call, port_name, wait_until
+
+# quicker than in life, so that a test need not wait 12 s
+QUICK = {"hold_after": 0.5, "sit_after": 1.5, "off_after": 8.0, "sit_speed": 2.0}
+OTHER = MIDDLE + np.where(np.arange(24) % 4 == 1, 0.3, 0.0)
+
+
+class EndTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("driver_end_rostest")
+        cls.port = str(port_name(tempfile.mkdtemp()))
+        cls.chain = ServoChain(cls.port)
+        cls.witness = Witness()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.chain.close()
+
+    def start(self, **parameters):
+        driver = Driver(port=self.port, setpoint=QUICK, **parameters)
+        self.addCleanup(driver.end)
+        self.witness.forget()
+        self.witness.free(OTHER)
+        self.witness.arrive(OTHER)
+        self.chain.largest_step()
+        return driver
+
+    def torque(self):
+        return set(self.chain.registers("torque_enable").values())
+
+    def test_told_to_end_it_sits_and_then_lets_go(self):
+        driver = self.start(at_end="sit")
+        self.assertEqual(driver.end(30), 0, driver.output()[-2000:])
+        self.assertIn("sitting down", driver.output())
+        self.assertEqual(self.torque(), {0})
+        steps = self.chain.registers("present_position")
+        sits = MAP.to_joints([steps[i] for i in MAP.servo_ids])
+        np.testing.assert_allclose(sits, SIT, atol=0.1)
+        self.assertLess(self.chain.largest_step(), LARGEST_STEP)
+        self.assertNotIn("Traceback", driver.output())
+
+    def test_told_to_end_it_holds_if_that_is_wanted(self):
+        driver = self.start(at_end="hold")
+        goals = self.chain.registers("goal_position")
+        self.assertEqual(driver.end(15), 0, driver.output()[-2000:])
+        self.assertEqual(self.torque(), {1})
+        self.assertEqual(self.chain.registers("goal_position"), goals)
+
+    def test_silence_holds_then_sits_then_lets_go_and_rearm_frees(self):
+        w = self.witness
+        self.start(at_end="off")
+        w.target = None
+        wait_until(lambda: w.status.holding, 5, "holds")
+        self.assertEqual(w.stopped[-1], False, "a moment of silence is no stop")
+        wait_until(lambda: np.abs(w.position() - SIT).max() < 0.1, 15, lambda: f"sits: {w.status}")
+        self.assertEqual(w.stopped[-1], True, "now a person must look")
+        wait_until(lambda: self.torque() == {0}, 15, "lets go")
+        self.assertLess(self.chain.largest_step(), LARGEST_STEP)
+        success, text = call("rearm")
+        self.assertTrue(success, text)
+        w.arrive(OTHER)
+        self.assertEqual(w.stopped[-1], False)
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_motor_driver", "driver_end", EndTest)

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What happens when something dies: port, node, bus process, servo; nothing jumps, stops outlive crashes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+import rospy
+import rostest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from node_bench import LARGEST_STEP, MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
+
+OTHER = MIDDLE + np.where(np.arange(24) % 4 == 1, 0.3, 0.0)
+
+
+class FaultsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("driver_faults_rostest")
+        cls.port = str(port_name(tempfile.mkdtemp()))
+        cls.chain = ServoChain(cls.port)
+        cls.witness = Witness()
+        cls.driver = Driver(port=cls.port)
+
+    @classmethod
+    def tearDownClass(cls):
+        try:
+            cls.driver.end()
+        finally:
+            cls.chain.close()
+
+    def setUp(self):
+        w = self.witness
+        w.free(OTHER)
+        w.arrive(OTHER)
+        self.chain.largest_step()
+
+    def tearDown(self):
+        self.assertLess(self.chain.largest_step(), LARGEST_STEP, "a goal jumped")
+
+    def registers(self, name):
+        return set(self.chain.registers(name).values())
+
+    def children(self):
+        """Processes that the node started."""
+        pid = self.driver.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+
+    def test_1_the_port_goes_and_comes_back(self):
+        w = self.witness
+        self.chain.fault("port_error", 1.0)
+        start = time.monotonic()
+        wait_until(lambda: w.stopped[-1] is True, 5, "who walks is told")
+        wait_until(lambda: w.diagnostics["bus"].level == 2, 5, lambda: w.diagnostics["bus"].message)
+        success, text = call("rearm")
+        while not success and time.monotonic() - start < 10.0:
+            time.sleep(0.05)
+            success, text = call("rearm")
+        took = time.monotonic() - start - 1.0
+        self.assertTrue(success, text)
+        print(f"port back {took:.2f} s after it was plugged in again")
+        self.assertLess(took, 3.0)
+        wait_until(lambda: w.stopped[-1] is False, 5, "armed")
+        w.arrive(OTHER)
+
+    def test_2_the_node_is_killed_and_respawned_while_it_follows(self):
+        w = self.witness
+        goals = self.chain.registers("goal_position")
+        self.driver.kill()
+        time.sleep(1.0)
+        self.assertEqual(self.chain.registers("goal_position"), goals, "servos hold")
+        self.assertEqual(self.registers("torque_enable"), {1})
+        w.forget()
+        w.target = None
+        self.driver.start()
+        wait_until(lambda: w.states is not None, 20, lambda: self.driver.output()[-2000:])
+        self.driver.wait_said("they hold on")
+        self.assertEqual(self.registers("torque_enable"), {1}, "no moment without torque")
+        wait_until(lambda: w.stopped and w.stopped[-1] is True, 5, "who walks is told")
+        w.target = MIDDLE
+        wait_until(lambda: w.status and "re-arm" in w.status.text, 5, lambda: str(w.status))
+        np.testing.assert_allclose(w.position(), OTHER, atol=0.03)
+        w.free(MIDDLE)
+        w.arrive(MIDDLE)
+
+    def test_3_the_bus_process_is_killed(self):
+        w = self.witness
+        before = self.children()
+        self.assertTrue(before)
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: set(self.children()) - set(before), 20, "another bus process")
+        self.assertEqual(self.registers("torque_enable"), {1})
+        wait_until(lambda: w.stopped[-1] is True, 5, "who walks is told")
+        w.free(MIDDLE)
+        w.arrive(MIDDLE)
+        wait_until(
+            lambda: {v.key: v.value for v in w.diagnostics["bus"].values}["bus process restarts"] == "1",
+            5,
+            "diagnostics count it",
+        )
+
+    def test_4_an_emergency_stop_and_limpness_outlive_a_crash(self):
+        w = self.witness
+        for request, content, back in (("emergency_stop", (), "rearm"), ("torque", (False,), "torque")):
+            self.assertTrue(call(request, *content)[0])
+            wait_until(lambda: self.registers("torque_enable") == {0}, 3, "limp")
+            self.driver.kill()
+            w.forget()
+            self.driver.start()
+            wait_until(lambda: w.states is not None and w.stopped, 20, lambda: self.driver.output()[-2000:])
+            time.sleep(1.5)
+            self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
+            self.assertTrue(w.stopped[-1])
+            success, text = call(back, *((True,) if back == "torque" else ()))
+            self.assertTrue(success, text)
+            wait_until(lambda: self.registers("torque_enable") == {1}, 5, "torque")
+            w.arrive(OTHER)
+
+    def test_5_a_servo_that_dies_is_named_and_rejoins(self):
+        w = self.witness
+        self.chain.fault("dead", 6.0, servo=7)
+        wait_until(lambda: "lower_3_coxa" in w.diagnostics["servos"].message, 10, lambda: str(w.diagnostics["servos"]))
+        wait_until(lambda: "lost" in w.diagnostics["servos"].message, 10, lambda: str(w.diagnostics["servos"]))
+
+        def free():
+            if w.stopped[-1]:
+                call("rearm")
+            return w.follows() and w.diagnostics["servos"].message == "all 19 servos well"
+
+        wait_until(free, 25, lambda: f"rejoins: {w.diagnostics['servos'].message}; {w.status}")
+        w.arrive(OTHER)
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_motor_driver", "driver_faults", FaultsTest)

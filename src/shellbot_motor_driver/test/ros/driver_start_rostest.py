@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Starts that cannot succeed: each says what is wrong and what to do, moves nothing, and goes on when it is mended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import rospy
+import rostest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from node_bench import MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
+
+from shellbot_motor_driver import SerialPort
+
+
+class StartTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("driver_start_rostest")
+        cls.witness = Witness()
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.port = str(port_name(self.folder))
+        self.witness.forget()
+        self.witness.target = None
+        self.open = []
+
+    def tearDown(self):
+        for thing, end in self.open[::-1]:
+            end(thing)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def chain(self, **options):
+        chain = ServoChain(self.port, **options)
+        self.open.append((chain, ServoChain.close))
+        return chain
+
+    def driver(self, **parameters):
+        driver = Driver(**{"port": self.port, **parameters})
+        self.open.append((driver, Driver.end))
+        return driver
+
+    def follows(self):
+        self.witness.target = MIDDLE
+        wait_until(self.witness.follows, 20, lambda: f"follows: {self.witness.status}")
+
+    def refused(self, chain=None):
+        """Nothing is published that would start the chain's tick, and nothing got torque."""
+        ladder = wait_until(lambda: "safety ladder" in self.witness.diagnostics, 5, "diagnostics")
+        self.assertIsNotNone(ladder)
+        self.assertEqual(self.witness.diagnostics["safety ladder"].level, 2)
+        self.assertIn("not started", self.witness.diagnostics["safety ladder"].message)
+        self.assertIsNone(self.witness.states)
+        success, text = call("torque", True)
+        self.assertFalse(success)
+        self.assertIn("not started", text)
+        if chain is not None:
+            self.assertEqual(set(chain.registers("torque_enable").values()), {0})
+
+    def test_a_missing_port_is_waited_for(self):
+        driver = self.driver()
+        driver.wait_said(self.port, "does not exist", "trying again")
+        self.refused()
+        self.chain()
+        self.follows()
+        self.assertEqual(driver.output().count("does not exist"), 1, "said once, not every second")
+
+    def test_a_port_in_use_is_waited_for(self):
+        self.chain()
+        other = SerialPort(self.port)
+        driver = self.driver()
+        driver.wait_said("in use", "fuser")
+        self.refused()
+        other.close()
+        self.follows()
+
+    def test_another_baud_rate_or_no_power(self):
+        chain = self.chain(baud=500_000)
+        driver = self.driver()
+        driver.wait_said("not started", "scripts/servo scan", "trying again")
+        self.refused(chain)
+
+    def test_a_missing_servo_is_named_and_waits_for_a_person(self):
+        chain = self.chain(faults=[{"kind": "dead", "servo": 7}])
+        driver = self.driver()
+        driver.wait_said("not started", "lower_3_coxa", "call rearm to try again")
+        self.refused(chain)
+        text = driver.output()
+        self.assertIn("0", text)
+        success, words = call("rearm")
+        self.assertTrue(success and "trying to start again" in words, words)
+
+    def test_a_servo_that_comes_back_starts_after_rearm(self):
+        self.chain(faults=[{"kind": "dead", "servo": 7, "stop": 12.0}])
+        driver = self.driver()
+        driver.wait_said("lower_3_coxa", "call rearm")
+
+        def tried():
+            call("rearm")
+            self.witness.target = MIDDLE
+            try:
+                wait_until(self.witness.follows, 3, "follows")
+            except AssertionError:
+                return False
+            return True
+
+        wait_until(tried, 30, "starts once the servo is there")
+
+    def test_two_servos_of_one_id(self):
+        chain = self.chain(faults=[{"kind": "change_id", "servo": 5, "value": 4}])
+        driver = self.driver()
+        driver.wait_said("not started", "4", "call rearm")
+        self.assertTrue("two servos" in driver.output() or "lower_2_femur" in driver.output(), driver.output())
+        self.refused(chain)
+
+    def test_another_model(self):
+        chain = self.chain(model=(2, 12))
+        driver = self.driver()
+        driver.wait_said("not started", "AX-12A", "AX-18A", "lower_1_femur")
+        self.refused(chain)
+
+    def test_parameters_that_cannot_be_used_end_the_node_in_words(self):
+        for parameters, words in (
+            ({"variant": "simulation"}, "choose from walker, full"),
+            ({"direction": "gpio"}, "CHIP:LINE"),
+            ({"setpoint": {"hold_after": -1.0}}, "hold_after"),
+            ({"servo_map": "/nowhere/servos.yaml"}, "cannot be read"),
+        ):
+            driver = Driver(port=self.port, **parameters)
+            self.assertEqual(driver.process.wait(20), 1)
+            self.assertIn(words, driver.output())
+            self.assertNotIn("Traceback", driver.output())
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_motor_driver", "driver_start", StartTest)
