@@ -54,7 +54,8 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         until(bus.poll)
         assert bus.restarts == 1 and bus.pid != first
         until(lambda: bus.state().ladder.rung("restarted") is not None)
-        until(lambda: bus.state().ladder.phase is Phase.HOLDING, feed=lambda: bus.tick(q))
+        until(lambda: bus.state().tick > 5, feed=lambda: bus.tick(q))
+        assert bus.state().ladder.phase is Phase.HOLDING
         after = bus.state()
         assert all(servo.torque_on and servo.torque_share > 0.99 for servo in after.servos), "no change of torque"
         assert [servo.goal for servo in after.servos if servo.goal >= 0] == [servo.goal for servo in before.servos]
@@ -167,6 +168,7 @@ def test_a_block_is_never_read_torn():
             block.write(bytes((k,)) * (30_000 + 100 * k))
             time.sleep(1e-4)
     try:
+        until(lambda: block.read() is not None)
         seen = set()
         for _ in range(300):
             data = block.read()

@@ -182,6 +182,7 @@ class MotorDriver:
                 limit = track.settings.torque_limit if track.settings is not None else 0
                 link.torque.switch_on([track.index], now, link.torque.share_of(track.index, limit))
                 track.verified = True
+                link.table[Row.GOAL, track.index] = steps[track.index]
         if any(holding):
             text = "the driver was started anew while servos held: they hold on; re-arm to go on"
             self._rungs.set("restarted", Reaction.HOLD, text, True, now)
