@@ -277,7 +277,7 @@ def make_or_refuse(text):
         usable(robot)
 
 
-@seeded(500)
+@seeded(300)
 @given(st.data())
 def test_mutated_models(data):
     model = copy.deepcopy(MODELS[data.draw(st.sampled_from(sorted(MODELS)))])
@@ -398,3 +398,25 @@ def test_any_coordinates(q):
             assert "of chain 'ur5'" in str(error)
             continue
         assert np.isfinite(result).all() and len(q) == 6 and all(math.isfinite(float(x)) for x in q)
+
+
+@seeded(200)
+@given(
+    st.one_of(ANY, st.lists(ANY, max_size=3), st.dictionaries(st.text(max_size=2), ANY, max_size=2)), st.integers(0, 5)
+)
+def test_anything_in_the_place_of_joints_limbs_and_names(thing, place):
+    limbs = {"a": SerialChain([Joint("j")])}
+    calls = [
+        lambda: SerialChain(thing),
+        lambda: KinematicTree(thing),
+        lambda: KinematicTree([Joint("j", parent="a", child="b")], links=thing),
+        lambda: ParallelChain(thing),
+        lambda: ParallelChain(limbs, thing or {"d": thing}),
+        lambda: SerialChain.from_dh([(0, 1)], names=thing),
+    ]
+    try:
+        made = calls[place]()
+    except InvalidChainError as error:
+        assert any(word in str(error) for word in ("expected", "give ", "differ", "a tree has")), error
+        return
+    assert made == calls[place]()

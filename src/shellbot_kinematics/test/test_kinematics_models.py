@@ -40,6 +40,7 @@ from shellbot_kinematics import (
     model_path,
     se3,
 )
+from shellbot_kinematics.rotations import transform
 
 # ------------------------------------------------------------------------------------------------ tables
 # Craig, Introduction to Robotics, 3rd ed., fig. 3.21: alpha_(i-1) deg, a_(i-1), theta, d_i; lengths as letters there
@@ -97,8 +98,11 @@ def test_a_chain_from_a_table_prints_that_table():
     "make, words",
     [
         (lambda: SerialChain.from_dh([(0, 0)], convention="craig"), "'craig' of the table; expected one of standard"),
-        (lambda: SerialChain.from_dh([(0, 0)] * 8, "modified"), "names of .* is the text 'modified'"),
-        (lambda: SerialChain.from_dh(7), "rows of chain 'chain' are 7"),
+        (
+            lambda: SerialChain.from_dh([(0, 0)] * 8, "modified"),
+            "names of chain 'chain' is 'modified'; expected a sequence of names",
+        ),
+        (lambda: SerialChain.from_dh(7), "rows of chain 'chain' is 7; expected a sequence"),
         (lambda: SerialChain.from_dh([(0, 1e9)]), r"a in row 0 of the table is 1e\+?0?9|1000000000"),
         (lambda: SerialChain.from_dh([(0, 1, 0, 0, ["revolute"])]), "row 0 of the table is of kind"),
         (lambda: SerialChain.from_dh([(0, 1, 0, 0, "revolute", 7)]), "named 7; expected a name"),
@@ -117,7 +121,11 @@ def test_a_chain_from_a_table_prints_that_table():
         (lambda: Joint("a", axis="xyz"), "axis of joint 'a' is 'xyz'"),
         (lambda: Joint("a", origin=np.eye(3)), r"origin of joint 'a' has shape \(3, 3\); expected a finite rigid"),
         (lambda: Joint("a", origin=np.diag([1, 1, -1, 1])), "origin of joint 'a' is not a rigid"),
-        (lambda: Joint("a", after=np.eye(4) + [[0, 0, 0, 1e7]] + np.zeros((4, 1))), "after of joint 'a'"),
+        (
+            lambda: Joint("a", after=transform(np.eye(3), (0, -1e7, 0))),
+            r"after of joint 'a' lies at .* within \+-1e\+06 m",
+        ),
+        (lambda: Joint("a", after=np.eye(4) + 1.0), "after of joint 'a' is not a rigid"),
         (lambda: Joint("a", kind=3), "kind '3'; expected one of revolute"),
         (lambda: Joint("a", mimic="b"), "mimic of joint 'a' is 'b'; expected a Mimic"),
         (lambda: Mimic(""), "expected the name of the joint"),
@@ -180,7 +188,8 @@ def test_models_are_immutable_comparable_and_survive_copies():
     chain = random_chains(3, 8, 2)[7]
     tree = KinematicTree.from_yaml(model_path("gripper"))
     legs = ParallelChain.from_yaml(model_path("tripod"))
-    for model, field in ((chain, "n"), (tree, "root"), (legs, "common")):
+    table = SerialChain.from_yaml(model_path("puma560"))
+    for model, field in ((chain, "n"), (table, "lower"), (tree, "root"), (legs, "common")):
         with pytest.raises(AttributeError, match=f"cannot be changed .'{field}'"):
             setattr(model, field, None)
         for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
@@ -280,7 +289,9 @@ def test_deep_and_wide_trees_are_read():
     )
     assert str(tree)
     wide = KinematicTree([Joint(f"j{i}", parent="root", child=f"l{i}") for i in range(3000)])
-    assert len(wide.tips) == 3000
+    assert len(wide.tips) == 3000 and wide.joint_names == tuple(f"j{i}" for i in range(3000))  # the order given
+    mixed = [Joint("c", parent="y", child="z"), Joint("a", parent="x", child="y"), Joint("b", parent="x", child="w")]
+    assert KinematicTree(mixed).joint_names == ("a", "c", "b")  # c waits for its parent, b for nobody
     one = KinematicTree([], links=["alone"])
     assert one.root == "alone" and one.fk([]).shape == (1, 4, 4) and one.jacobian("alone", []).shape == (6, 0)
 
@@ -299,7 +310,7 @@ def test_deep_and_wide_trees_are_read():
         ([Joint("a", parent="x")], "child link '' of joint 'a'"),
         ([Joint("a", parent="x", child="x")], "form a loop"),
         ([None], "joint 0 of robot 'robot' is None"),
-        ([], "has 0"),
+        ([], "has no links; give"),
     ],
 )
 def test_what_is_no_tree_is_refused(joints, words):
@@ -321,8 +332,8 @@ def test_unknown_links_of_a_tree():
 # ------------------------------------------------------------------------------------------------ parallel chains
 def test_limbs_follow_across_limbs(rng):
     a = SerialChain([Joint("a1", lower=-1, upper=1), Joint("a2", mimic=Mimic("a1", 2.0, 0.1))], "a")
-    b = SerialChain([Joint("b1", mimic=Mimic("a2", -1.0, 0.2), upper=0.5), Joint("b2"), Joint("b3")], "b")
-    c = SerialChain([Joint("c1", mimic=Mimic("b2", 3.0, 0.0)), Joint("c2")], "c")
+    b = SerialChain([Joint("b1", mimic=Mimic("a2", -1.0, 0.2), upper=0.5, velocity=3.0), Joint("b2"), Joint("b3")], "b")
+    c = SerialChain([Joint("c1", mimic=Mimic("b2", 3.0, 0.0)), Joint("c2", velocity=0.5)], "c")
     legs = ParallelChain({"a": a, "b": b, "c": c}, {"both": ["b3", "c2"]})
     assert legs.joint_names == ("a1", "b1", "b2", "b3", "c1", "c2") and legs.drive_names == ("a1", "b2", "both")
     u = np.array([0.3, -0.4, 0.7])
@@ -330,6 +341,9 @@ def test_limbs_follow_across_limbs(rng):
     np.testing.assert_allclose(legs.expand(u), [0.3, -0.5, -0.4, 0.7, -1.2, 0.7], atol=1e-15)
     np.testing.assert_allclose(legs.lower, [-0.2, -np.inf, -np.inf])  # b1 <= 0.5
     np.testing.assert_allclose(legs.upper, [1.0, np.inf, np.inf])
+    np.testing.assert_allclose(
+        legs.velocity, [1.5, np.inf, 0.5]
+    )  # b1 turns at twice the speed of a1, c2 is slow itself
     assert legs.within_limits(u) and not legs.within_limits([-0.3, 0, 0])
     for limb in "abc":
         J = legs.jacobian(limb, legs.expand(u))
@@ -372,7 +386,10 @@ def test_full_variant_has_nineteen_drives_below(rng):
     "make, words",
     [
         (lambda: ParallelChain({"a": 3}), "limb 'a' is 3; expected a SerialChain"),
-        (lambda: ParallelChain({"a": SerialChain([Joint("j")])}, {"d": "j"}), "text 'j'; expected a list"),
+        (
+            lambda: ParallelChain({"a": SerialChain([Joint("j")])}, {"d": "j"}),
+            "common drive 'd' is 'j'; expected a sequence of joints",
+        ),
         (
             lambda: ParallelChain({"a": SerialChain([Joint("j"), Joint("k")])}, {"k": ["j"]}),
             "'k' is named like a joint",
@@ -556,7 +573,8 @@ DH = "name: r\ndh:\n  - {alpha: 0, a: 1}\n"
         ("name: r\nlimbs: {a: {joints: [{parent: x, child: y}]}}\n", "expected none of them in a limb"),
         ("name: r\ndh: []\nlimbs: {a: {}}\n", "dh: expected inside the limbs"),
         ("name: r\njoints: [{parent: a, child: b}]\nlimbs: {x: {base: a}}\n", "x of limbs of the model: has no tip"),
-        ("name: r\n" + "[" * 3000 + "\n", "nested too deeply|no YAML"),
+        ("name: r\ndh: " + "[" * 3000 + "\n", "nested too deeply|no YAML"),
+        ("name: r\ndh: " + "[" * 3000 + "]" * 3000 + "\n", "nested too deeply"),
         ("nowhere.yaml", "neither text of that kind nor the path of a file"),
         (3, "of type int; expected text or a path"),
         (None, "of type NoneType"),

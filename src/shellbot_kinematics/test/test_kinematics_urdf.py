@@ -53,6 +53,9 @@ def test_chain_of_it():
     "text, words",
     [
         ("", "well-formed"),
+        ("<?xml version='1.0' encoding='klingon'?><robot/>", "well-formed"),
+        ("<?xml version='1.0' encoding='utf-16-le'?><robot/>", "well-formed"),
+        ("<robot name='\ud800'/>", "well-formed"),
         ("<robot>", "well-formed"),
         ("<sdf/>", "expected <robot>"),
         (robot(), "no <link>"),

@@ -12,7 +12,7 @@ from shellbot_kinematics import derivatives
 from shellbot_kinematics.dh import DHRow, RowLike, as_row, check_convention
 from shellbot_kinematics.dh import table as table_lines
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
-from shellbot_kinematics.joint import REVOLUTE, Joint
+from shellbot_kinematics.joint import REVOLUTE, Joint, sequence
 from shellbot_kinematics.rotations import rpy_from_rotation
 from shellbot_kinematics.structure import JointStructure
 from shellbot_kinematics.urdf import load_urdf
@@ -53,7 +53,7 @@ class SerialChain(JointStructure):
     convention: str = ""
 
     def __init__(self, joints: Sequence[Joint], name: str = "chain", base: str = "base", tip: str = "tip") -> None:
-        joints = tuple(joints)
+        joints = sequence(joints, f"joints of chain '{name}'", "Joint")
         if not joints:
             raise InvalidChainError(f"chain '{name}' has no joints; give at least one")
         super().__init__(joints, range(-1, len(joints) - 1), f"chain '{name}'")
@@ -99,17 +99,15 @@ class SerialChain(JointStructure):
             Naming the row that cannot be used.
         """
         check_convention(convention)
-        try:
-            table = [as_row(row, i) for i, row in enumerate(rows)]
-        except TypeError:
-            raise InvalidChainError(f"rows of chain '{name}' are {rows!r}; expected a sequence of rows") from None
-        if isinstance(names, str):
-            raise InvalidChainError(f"names of chain '{name}' is the text '{names}'; expected one name per row")
-        if names is not None and len(names) != len(table):
+        given_rows = sequence(rows, f"rows of chain '{name}'", "rows (DHRow, mapping, or alpha, a, theta, d)")
+        table = [as_row(row, i) for i, row in enumerate(given_rows)]
+        given: Sequence[str] = [f"joint_{i}" for i in range(len(table))]
+        if names is not None:
+            given = sequence(names, f"names of chain '{name}'", "names, one per row")
+        if len(given) != len(table):
             raise InvalidChainError(
-                f"chain '{name}' has {len(table)} rows and {len(names)} names; give one name per row"
+                f"chain '{name}' has {len(table)} rows and {len(given)} names; give one name per row"
             )
-        given = [f"joint_{i}" for i in range(len(table))] if names is None else list(names)
         chain = cls([row.joint(label, convention) for row, label in zip(table, given)], name, base, tip)
         chain._note_table(table, convention)
         return chain

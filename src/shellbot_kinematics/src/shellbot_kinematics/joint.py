@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
@@ -140,6 +140,25 @@ class Joint:
         arrays = (self.origin.tobytes(), self.axis.tobytes(), self.after.tobytes())
         limits = (self.lower, self.upper, self.velocity, self.effort)
         return (self.name, self.kind, self.parent, self.child, self.mimic, *limits, *arrays)
+
+
+def sequence(value: object, what: str, of: str) -> Tuple[Any, ...]:
+    """Return a sequence or other iterable as a tuple; InvalidChainError if it is none, or a text.
+
+    Parameters
+    ----------
+    value : iterable
+    what : str
+        How the message calls it.
+    of : str
+        What it should hold.
+    """
+    try:
+        if not isinstance(value, (str, bytes)):
+            return tuple(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise InvalidChainError(f"{what} is {value!r}; expected a sequence of {of}")
 
 
 def _float(value: object, what: str) -> float:

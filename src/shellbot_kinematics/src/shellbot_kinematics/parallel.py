@@ -10,7 +10,7 @@ import numpy as np
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.dh import RowLike
 from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
-from shellbot_kinematics.joint import Joint, Mimic
+from shellbot_kinematics.joint import Joint, Mimic, sequence
 from shellbot_kinematics.se3 import as_pose
 from shellbot_kinematics.urdf import load_urdf
 
@@ -52,9 +52,11 @@ class ParallelChain:
     """
 
     def __init__(self, limbs: Mapping[str, SerialChain], common: Optional[Mapping[str, Sequence[str]]] = None) -> None:
+        if not isinstance(limbs, Mapping):
+            raise InvalidChainError(f"limbs are {limbs!r}; expected a mapping of name -> SerialChain")
         self._limbs: Dict[str, SerialChain] = dict(limbs)
         if not self._limbs:
-            raise InvalidChainError("a parallel chain needs at least one limb")
+            raise InvalidChainError("a parallel chain has no limbs; give at least one limb")
         joints: Dict[str, Joint] = {}
         inner: Dict[str, _Follower] = {}
         self._slices: Dict[str, slice] = {}
@@ -223,10 +225,11 @@ class ParallelChain:
 
 
 def _common(common: Mapping[str, Sequence[str]], joints: Mapping[str, Joint]) -> Dict[str, Tuple[str, ...]]:
+    if not isinstance(common, Mapping):
+        raise InvalidChainError(f"common is {common!r}; expected a mapping of drive -> joints")
     drive_of: Dict[str, str] = {}
-    for drive, members in common.items():
-        if isinstance(members, str):
-            raise InvalidChainError(f"common drive '{drive}' has the text '{members}'; expected a list of joints")
+    lists = {drive: sequence(members, f"common drive '{drive}'", "joints") for drive, members in common.items()}
+    for drive, members in lists.items():
         if drive in joints and drive not in members:
             raise InvalidChainError(f"common drive '{drive}' is named like a joint that it does not drive; rename it")
         for joint in members:
@@ -235,7 +238,7 @@ def _common(common: Mapping[str, Sequence[str]], joints: Mapping[str, Joint]) ->
             if joint in drive_of:
                 raise InvalidChainError(f"joint '{joint}' is named twice in the common drives; once is enough")
             drive_of[joint] = drive
-    return {drive: tuple(members) for drive, members in common.items()}
+    return lists
 
 
 def _followers(chain: SerialChain) -> Dict[str, _Follower]:

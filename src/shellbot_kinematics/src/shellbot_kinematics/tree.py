@@ -11,7 +11,7 @@ import numpy as np
 
 from shellbot_kinematics import derivatives
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
-from shellbot_kinematics.joint import Joint
+from shellbot_kinematics.joint import Joint, sequence
 from shellbot_kinematics.parameters import ChainParameters
 from shellbot_kinematics.structure import JointStructure
 
@@ -60,7 +60,7 @@ class KinematicTree:
 
     def __init__(self, joints: Sequence[Joint], name: str = "robot", links: Optional[Sequence[str]] = None) -> None:
         by_name: Dict[str, Joint] = {}
-        for i, joint in enumerate(joints):
+        for i, joint in enumerate(sequence(joints, f"joints of robot '{name}'", "Joint")):
             if not isinstance(joint, Joint):
                 raise InvalidChainError(f"joint {i} of robot '{name}' is {joint!r}; expected a Joint")
             if joint.name in by_name:
@@ -68,7 +68,11 @@ class KinematicTree:
             by_name[joint.name] = joint
         ends = [link for joint in by_name.values() for link in (joint.parent, joint.child)]
         self.name = name
-        self.links: Tuple[str, ...] = tuple(links) if links is not None else tuple(dict.fromkeys(ends))
+        named = dict.fromkeys(ends) if links is None else sequence(links, f"links of robot '{name}'", "names")
+        self.links: Tuple[str, ...] = tuple(named)
+        for link in self.links:
+            if not isinstance(link, str):
+                raise InvalidChainError(f"a link of robot '{name}' is named {link!r}; expected a text")
         self.joints: Mapping[str, Joint] = MappingProxyType(by_name)
         above = _check(name, self.links, by_name)
         self.root = next(link for link in self.links if link not in above)
@@ -231,6 +235,8 @@ class KinematicTree:
 
 def _check(name: str, links: Tuple[str, ...], joints: Mapping[str, Joint]) -> Dict[str, str]:
     """Return the parent of every link but the root."""
+    if not links:
+        raise InvalidChainError(f"robot '{name}' has no links; give at least one joint or link")
     known = set(links)
     if len(known) != len(links):
         seen: Dict[str, int] = {}
@@ -243,17 +249,22 @@ def _check(name: str, links: Tuple[str, ...], joints: Mapping[str, Joint]) -> Di
     for joint in joints.values():
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if not link or link not in known:
-                raise InvalidChainError(f"{end} link '{link}' of joint '{joint.name}' does not exist")
+                raise InvalidChainError(
+                    f"{end} link '{link}' of joint '{joint.name}' does not exist; expected one of {_some(links)}"
+                )
         if joint.child in above:
             raise InvalidChainError(f"link '{joint.child}' is the child of several joints; a tree allows one")
         above[joint.child] = joint.parent
     roots = [link for link in links if link not in above]
     if len(roots) != 1:
-        some = ", ".join(roots[:10]) + (", ..." if len(roots) > 10 else "")
         raise InvalidChainError(
-            f"a tree has one root link; robot '{name}' has {len(roots)}: {some or 'the joints form a loop'}"
+            f"a tree has one root link; robot '{name}' has {len(roots)}: {_some(roots) or 'the joints form a loop'}"
         )
     return above
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def _parents_first(name: str, root: str, joints: Sequence[Joint], links: int) -> List[Joint]:
