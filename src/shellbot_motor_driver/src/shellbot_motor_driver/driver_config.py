@@ -19,6 +19,9 @@ def _value(default: Any, low: float, high: float) -> Any:
     return field(default=default, metadata={"range": (low, high)})
 
 
+_SECTIONS = {"BusDown": "bus", "ComplianceStart": "compliance"}  # where a section's name is not its class's
+
+
 class _Section:
     """Checks the ranges of its fields."""
 
@@ -26,7 +29,8 @@ class _Section:
         """Refuse what is out of range."""
         for item in fields(self):  # type: ignore[arg-type]
             given = getattr(self, item.name)
-            where = f"driver parameter {type(self).__name__.lower()}.{item.name}"
+            section = _SECTIONS.get(type(self).__name__, type(self).__name__.lower())
+            where = f"driver parameter {section}.{item.name}"
             if isinstance(item.default, bool):
                 if not isinstance(given, bool):
                     raise DriverConfigError(f"{where} is {given!r}; give true or false")
