@@ -22,7 +22,7 @@ def comparison():
 def test_a_walk_through_bytes_is_the_walk_of_the_direct_simulation(comparison):
     row = comparison.row
     assert row["kept"]
-    assert row["joint_rms_deg"] < 2.0 and row["path_percent"] < 5.0
+    assert row["joint_rms_deg"] < 0.5 and row["path_percent"] < 5.0
     assert row["direct_m"] > 0.25 and row["onboard_m"] > 0.25
     assert row["feedback_hz"] > 40.0 and row["timeouts"] == 0
     # not the same thing twice: bytes quantise, servos have a dead band
