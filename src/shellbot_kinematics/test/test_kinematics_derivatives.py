@@ -21,6 +21,7 @@ from kinematics_chains import (
     kdl_matrix,
     known_chains,
     product_of_exponentials,
+    random_chain,
     random_chains,
 )
 
@@ -175,6 +176,19 @@ def test_turns_of_two_pi_change_nothing():
             for edge in (2 * np.pi - 1e-9, 2 * np.pi, np.nextafter(2 * np.pi, 7), np.pi, -np.pi):
                 at_edge = np.where(turns > 0, edge, q)
                 np.testing.assert_allclose(chain.fk(at_edge), product_of_exponentials(chain, at_edge), atol=1e-12)
+
+
+@pytest.mark.parametrize("joints", [64, 256])
+def test_long_chains_stay_exact(joints):
+    chain = random_chain(np.random.default_rng(joints), joints, mimics=joints // 8)
+    q = positions(chain, 9, 1)[0]
+    scale = np.abs(chain.frames(q)[:, :3, 3]).max()  # tens of metres
+    np.testing.assert_allclose(chain.fk(q), complex_poses(chain, q)[-1].real, atol=1e-13 * scale)
+    dq = positions(chain, 10, 1)[0]
+    np.testing.assert_allclose(chain.jacobian_dot(q, dq), chain.hessian(q) @ dq, rtol=1e-9, atol=1e-9 * scale)
+    step = 1e-7 * dq
+    slope = (chain.jacobian(q + step) - chain.jacobian(q - step)) / 2e-7
+    np.testing.assert_allclose(chain.jacobian_dot(q, dq), slope, atol=1e-6 * np.abs(slope).max())
 
 
 def test_prismatic_joints_only_translate():
