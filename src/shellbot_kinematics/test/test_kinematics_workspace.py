@@ -27,7 +27,7 @@ from shellbot_kinematics import (
     walkspace,
 )
 from shellbot_kinematics.workspace_cloud import sampling_limits
-from shellbot_kinematics.workspace_walk import TRIPODS, StrokeReach
+from shellbot_kinematics.workspace_walk import TRIPODS, StrokeReach, Walkspace
 
 MANY = 200_000 if not numba.config.DISABLE_JIT else 4_000
 STEP = 0.003 if not numba.config.DISABLE_JIT else 0.012
@@ -84,6 +84,7 @@ def test_out_of_reach_is_nan_and_says_which_joint(legs):
     axis[:, 0, :2] = 0.186 * rest_points(1.0) + 0.01  # nearer to the coxa axis than the lateral offset of 24.25 mm
     assert np.isnan(legs.solve(axis)).all()
     assert np.isnan(legs.solve(np.full((6, 1, 3), np.nan))).all()
+    assert np.isneginf(legs.margin(q)[0, 0, 1:]).all() and legs.margin(q)[0, 0, 0] > 0.0
     assert not legs.reaches(far).any() and not legs.reaches(np.full((6, 1, 3), np.nan)).any()
 
 
@@ -223,22 +224,29 @@ def test_volume_is_the_same_for_every_leg_and_finer_grids_agree(model):
     assert limb_reach(model, "upper_1", Frame.SPHERE_CENTRE, 0.004).volume == 0.0
 
 
-def test_boundary_lies_where_the_reach_changes(model):
-    reach = limb_reach(model, "lower_1", step=0.004)
-    assert set(reach.boundary) == {
-        "femur lower limit", "femur upper limit", "tibia lower limit", "tibia upper limit", "stretched",
-    }  # fmt: skip
-    for name, curve in reach.boundary.items():
-        points = curve[np.isfinite(curve[:, 0])]
-        assert len(points) > 20, name
+@pytest.mark.parametrize("limb, frame", TIPS)
+def test_boundary_is_where_the_reach_ends_and_nowhere_else(model, limb, frame):
+    reach = limb_reach(model, limb, frame, STEP)
+    kept = 0
+    for name, curve in reach.plane.curves().items():
+        boundary = reach.boundary.get(name, np.full_like(curve, np.nan))
+        at_end = np.isfinite(boundary[:, 0])
+        assert (boundary[at_end] == curve[at_end]).all()
         count = []
         for angle in np.arange(8) * np.pi / 4:
-            beside = points + 1e-4 * np.array([np.cos(angle), np.sin(angle)])
+            beside = curve + 1e-4 * np.array([np.cos(angle), np.sin(angle)])
             count.append(np.isfinite(reach.plane.solve(beside)[0][..., 0]).sum(axis=0))
-        changed = (np.array(count) != count[0]).any(axis=0)
-        assert changed.mean() > 0.98, name
-    stretched = reach.boundary["stretched"]
-    radius = np.linalg.norm(stretched[np.isfinite(stretched[:, 0])] - reach.plane.origin, axis=1)
+        ends = (np.array(count) == 0).any(axis=0) & (np.array(count) > 0).any(axis=0)
+        assert (ends == at_end).mean() > 0.97, name  # but where two curves cross
+        kept += at_end.sum()
+    assert 300 < kept < 361 * len(reach.plane.curves()) - 300
+
+
+def test_outer_boundary_is_the_stretched_leg(model):
+    stretched = limb_reach(model, "lower_1", step=0.005).boundary["stretched"]
+    radius = np.linalg.norm(
+        stretched[np.isfinite(stretched[:, 0])] - LimbPlane.from_model(model, "lower_1").origin, axis=1
+    )
     assert radius == pytest.approx(0.188, abs=1e-9)
 
 
@@ -334,6 +342,12 @@ def test_walkspace_is_the_stroke_of_each_point_and_knows_the_best(legs):
     assert space.common.shape == (2, 3) and not space.common[:, 2].any()
     stance, circle = space.best(0.17)
     assert stance == 0.30 and circle == space.common[1].max() > 0.05
+
+
+def test_what_all_legs_reach_is_the_least_of_them():
+    space = Walkspace(np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([[[3, 1], [2, 2]], [[5, 4], [9, 1]]]) * 0.01)
+    assert space.common.tolist() == [[0.01, 0.02], [0.04, 0.01]]
+    assert space.best(0.19) == (0.3, 0.04) and space.best(0.0) == (0.4, 0.02)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _MM = 1e3
 
 
 def draw_reach(axes: Any, reach: LimbReach, q: Optional[np.ndarray] = None, ground: Optional[float] = None) -> None:
-    """Draw what a limb reaches in its plane: region, curves that end it, the limb at q (2,) and the ground's height."""
+    """Draw a limb's reach in its plane: region, limits (thick where they end it), the limb at q (2,), the ground."""
     plane = reach.plane
     extent = _extent(reach.s, reach.z)
     shade = np.where(reach.branches > 0, reach.branches, np.nan)
@@ -34,9 +34,12 @@ def draw_reach(axes: Any, reach: LimbReach, q: Optional[np.ndarray] = None, grou
     colours = ListedColormap(["#dbe9f6", "#a9cbe8"])
     axes.imshow(shade, origin="lower", extent=extent, cmap=colours, vmin=0.5, vmax=2.5, interpolation="nearest")
     handles = [Patch(color="#dbe9f6", label="one knee branch"), Patch(color="#a9cbe8", label="both knee branches")]
-    for i, (name, curve) in enumerate(reach.boundary.items()):
-        (line,) = axes.plot(_MM * curve[:, 0], _MM * curve[:, 1], color=COLOURS[i % 6], linewidth=1.6, label=name)
+    for i, (name, curve) in enumerate(plane.curves().items()):
+        (line,) = axes.plot(_MM * curve[:, 0], _MM * curve[:, 1], color=COLOURS[i % 6], linewidth=0.9, label=name)
         handles.append(line)
+        end = reach.boundary.get(name)
+        if end is not None:
+            axes.plot(_MM * end[:, 0], _MM * end[:, 1], color=COLOURS[i % 6], linewidth=2.6)
     if q is not None:
         handles.append(draw_links(axes, plane, q))
     if plane.is_lower:

@@ -32,7 +32,8 @@ class LimbReach:
     branches : (nz, ns) int array
         How many of the two knee branches reach each point: 0, 1 or 2.
     boundary : dict of str to (m, 2) array
-        Points (s, z) where the reach ends or a branch is lost, by what is in the way; NaN between pieces.
+        Points (s, z) where the reach ends, by what is in the way; NaN between the pieces. (Where only one of two knee
+        branches ends there is a curve of `plane.curves()`, too.)
     area : float
         Of the region in the plane, m^2.
     volume : float
@@ -179,14 +180,14 @@ def _swept_volume(plane: LimbPlane, s: np.ndarray, reached: np.ndarray, step: fl
 
 
 def _boundary(plane: LimbPlane) -> Dict[str, np.ndarray]:
-    """Return the pieces of the bounding curves that part points with a different number of branches."""
+    """Return the pieces of the bounding curves with points out of reach on one side."""
     found = {}
     for name, curve in plane.curves().items():
         along = np.gradient(curve, axis=0)
         length = np.linalg.norm(along, axis=1, keepdims=True)
         across = np.stack((-along[:, 1], along[:, 0]), axis=1) / np.where(length > 0.0, length, 1.0)
         count = [np.isfinite(plane.solve(curve + side * _NEAR * across)[0][..., 0]).sum(axis=0) for side in (1.0, -1.0)]
-        kept = np.where((count[0] != count[1])[:, None], curve, np.nan)
+        kept = np.where(((count[0] > 0) != (count[1] > 0))[:, None], curve, np.nan)
         if np.isfinite(kept).any():
             found[name] = kept
     return found
