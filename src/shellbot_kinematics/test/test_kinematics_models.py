@@ -108,6 +108,7 @@ def test_a_chain_from_a_table_prints_that_table():
         (lambda: SerialChain.from_dh([(0, 1, 0, 0, "revolute", 7)]), "named 7; expected a name"),
         (lambda: SerialChain.from_dh([DHRow(0, 1, lower=1, upper=0)]), "limits of joint 'joint_0' are 1.0 .. 0.0"),
         (lambda: SerialChain([Joint("a"), "b"]), "joint 1 of chain 'chain' is 'b'; expected a Joint"),
+        (lambda: SerialChain([Joint("a", lower=1e12)]), r"limits of joint 'a' .* some of it within \+-1e\+09"),
         (lambda: SerialChain([]), "no joints; give at least one"),
         (lambda: Joint(""), "expected a name"),
         (lambda: Joint("a", lower="x"), "lower of joint 'a' is 'x'; expected a number"),
