@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,7 @@ def test_folders_unused_for_long_are_removed(tmp_path):
         (folder / "inner").mkdir(parents=True)
         (folder / "inner" / "f.nbi").write_text("")
     os.utime(old, (1.0, 1.0))
+    os.utime(new, (time.time() - 2e5, time.time() - 2e5))  # used, but not today
     _jit._touch_and_prune(new, "k")
     assert not old.exists() and (new / "inner" / "f.nbi").exists()
 

@@ -189,7 +189,7 @@ def test_other_types_are_a_type_error_instead_of_a_silent_compilation():
             compiled.fk(q, T)
 
 
-@pytest.mark.parametrize("field", ["tolerance", "angle_tolerance", "attempts", "steps"])
+@pytest.mark.parametrize("field", ["tolerance", "angle_tolerance", "attempts", "pose_attempts", "steps"])
 def test_options_out_of_range_name_the_field(field):
     with pytest.raises(InvalidConfigError, match=field):
         KernelOptions(**{field: 0})

@@ -37,10 +37,10 @@ def chain_tables(p: ChainParameters) -> ChainTables:
     )
 
 
-def half_length(p: ChainParameters) -> float:
-    """Return the length by which distances become comparable with angles: half of what the links add up to, m."""
+def unit_length(p: ChainParameters) -> float:
+    """Return the length by which distances become comparable with angles: a quarter of what the links add up to, m."""
     lengths = np.linalg.norm(p.pre[:, :3, 3], axis=1).sum() + np.linalg.norm(p.post[:, :3, 3], axis=1).sum()
-    return max(0.5 * float(lengths), 1e-3)
+    return max(0.25 * float(lengths), 1e-3)
 
 
 def whole_turns(p: ChainParameters) -> List[bool]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from shellbot_kinematics import _lm_kernels, _table_kernels
-from shellbot_kinematics.chain_tables import chain_tables, half_length, whole_turns
+from shellbot_kinematics.chain_tables import chain_tables, unit_length, whole_turns
 from shellbot_kinematics.errors import ShapeError, UnknownNameError
 from shellbot_kinematics.inverse_config import TARGET, IkResult, InverseConfig, NullSpaceTask
 from shellbot_kinematics.inverse_target import read_target
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shellbot_kinematics.chain import SerialChain
 
-_SPREAD = 0.5  # rad or half lengths: how far the first restart is from the given start; each goes that much farther
+_SPREAD = 0.5  # rad or m: how far the first restart is from the given start; each goes that much farther
 _NUDGE = 0.02  # rad: what takes a start off a pose in which the gradient vanishes without being a minimum
 _ENDS = {
     _lm_kernels.STATIONARY: "no small motion brings it nearer (least squares)",
@@ -52,7 +52,7 @@ class InverseKinematics:
         self.chain, self.config = chain, InverseConfig() if config is None else config
         p = chain.parameters()
         self._tables = chain_tables(p)
-        self._length = half_length(p)
+        self._length = unit_length(p)
         self._turns = np.array(whole_turns(p), dtype=bool)
         self._low, self._high = np.full(chain.n, -math.inf), np.full(chain.n, math.inf)
         if self.config.use_limits:

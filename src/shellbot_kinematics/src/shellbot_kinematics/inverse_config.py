@@ -77,7 +77,7 @@ class InverseConfig:
         Half axes of the ellipsoids of position (m) and orientation (rad) instead; overrides the two above.
     weights : six floats
         Of the rows; 0 frees a row like NaN in the target. 1 of an orientation row weighs one rad as much as 1 of a
-        position row weighs half of the sum of the link lengths.
+        position row weighs a quarter of the sum of the link lengths.
     orientation_frame : str
         Axes of the orientation's error, whose components can be weighted or free: "world" (of the chain's base) or
         "target".
@@ -102,7 +102,7 @@ class InverseConfig:
     orientation_frame: str = WORLD
     use_limits: bool = True
     steps: int = 200
-    restarts: int = 30
+    restarts: int = 100
     damping: Damping = field(default_factory=Damping)
 
     def __post_init__(self) -> None:

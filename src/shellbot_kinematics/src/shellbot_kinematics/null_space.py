@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shellbot_kinematics.inverse import InverseKinematics
 
 _FLAT = 1e-9  # of the projected gradient, against the gradient
+_ENOUGH = 0.25  # of the decrease that the slope promises (Armijo); less would let steps jump to and fro over the valley
 _DIFFERENCE = 1e-5  # rad or m, for the gradient of the manipulability
 
 
@@ -44,7 +45,7 @@ def descend(
         while length > 1e-6:
             tried, steps, end = inverse.minimise(pose, weight, active, np.clip(q + length * direction, low, high))
             total += steps + 1
-            if end == REACHED and cost(tried) < value:
+            if end == REACHED and cost(tried) < value - _ENOUGH * length * float(direction @ direction):
                 break
             length *= 0.5
         else:

@@ -66,7 +66,7 @@ def inverse_source(
     limited : bool
         Keep within p.lower .. p.upper.
     """
-    n, rows = p.n, 6 if pose else 3
+    n, rows, attempts = p.n, 6 if pose else 3, o.pose_attempts if pose else o.attempts
     source = Source(f"def {name}(target, q):", "See CompiledChain.")
     _check(source, n, pose)
     _read(source, n, pose, scale)
@@ -89,10 +89,10 @@ def inverse_source(
     ]
     source.add(*(f"{scalar} = 0.0" for scalar in scalars))
     source.add("best = math.inf", "reached = False", "total = 0")
-    source.enter(f"for attempt in range({o.attempts + 1}):")
-    _start(source, p, o, limited)
+    source.enter(f"for attempt in range({attempts + 1}):")
+    _start(source, p, attempts, limited)
     source.add("error = math.inf", "done = False", f"mu = {DAMPING / SUCCESS!r}")
-    source.add(f"enough = 1e-6 if attempt < {o.attempts} else 1e-14")
+    source.add(f"enough = 1e-3 if attempt < {attempts} else 1e-14")
     source.enter(f"for step in range({o.steps}):")
     source.add(*forward)
     source.add(*_residual(at, pose, scale, o))
@@ -149,14 +149,14 @@ def _read(source: Source, n: int, pose: bool, scale: float) -> None:
     source.add('raise ShapeError("the target\'s rotation is no rotation matrix; NaN makes it free")').leave()
 
 
-def _start(source: Source, p: ChainParameters, o: KernelOptions, limited: bool) -> None:
+def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> None:
     """Choose the start c of an attempt: the seed, then points around it, at last the best point, to be refined."""
     n = p.n
     golden = 1.5
     for _ in range(60):  # root of x^(n+1) = x + 1: evenly spread points in n dimensions (Roberts 2018)
         golden = (1.0 + golden) ** (1.0 / (n + 1))
     source.enter("if attempt == 0:").add(*(f"c{i} = i{i}" for i in range(n))).leave()
-    source.enter(f"elif attempt < {o.attempts}:")
+    source.enter(f"elif attempt < {attempts}:")
     source.add(f"radius = min({math.pi!r}, {SPREAD!r} * attempt)")
     for i in range(n):
         source.add(f"c{i} = attempt * {golden ** -(i + 1) % 1.0!r} + 0.5", f"c{i} -= math.floor(c{i})")

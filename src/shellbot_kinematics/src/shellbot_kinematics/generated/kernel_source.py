@@ -8,7 +8,7 @@ from typing import List
 
 import numpy as np
 
-from shellbot_kinematics.chain_tables import half_length, whole_turns
+from shellbot_kinematics.chain_tables import unit_length, whole_turns
 from shellbot_kinematics.generated import table_source
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
 from shellbot_kinematics.generated.expressions import Vector, Writer, code
@@ -58,7 +58,7 @@ def kernel_source(p: ChainParameters, o: KernelOptions, name: str) -> str:
         return HEAD + _clik(p)
     if name.startswith("ik"):
         pose, limited = "pose" in name, "limited" in name
-        scale = half_length(p) if pose else 1.0
+        scale = unit_length(p) if pose else 1.0
         return HEAD + inverse_source(name, scaled_lengths(p, scale), whole_turns(p), pose, limited, scale, o)
     return HEAD + _forward(p, name, "fk" in name, "jacobian" in name)
 

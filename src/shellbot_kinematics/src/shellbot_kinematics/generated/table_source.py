@@ -12,7 +12,7 @@ from typing import Dict
 
 import numpy as np
 
-from shellbot_kinematics.chain_tables import chain_tables, half_length, whole_turns
+from shellbot_kinematics.chain_tables import chain_tables, unit_length, whole_turns
 from shellbot_kinematics.generated.options import DAMPING, FAILURE, SUCCESS, KernelOptions
 from shellbot_kinematics.parameters import ChainParameters
 
@@ -128,8 +128,8 @@ _CLIK_STEP = f"""    J = stack_array(stack_pointer({{n6}}), (6, {{n}}))
 def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
     """Return the source of each kernel of `kernel_source.SIGNATURES`."""
     tables, n = chain_tables(p), p.n
-    m, scale = len(tables.kind), half_length(p)
-    sizes = {"n": n, "m": m, "m6": 6 * m, "n6": 6 * n, "n4": 4 * n, "attempts": o.attempts}
+    m, scale = len(tables.kind), unit_length(p)
+    sizes = {"n": n, "m": m, "m6": 6 * m, "n6": 6 * n, "n4": 4 * n}
     head = _HEAD
     for name, array in zip(("CONSTANTS", "KIND", "COLUMN", "RATIO", "OFFSET"), tables):
         head += _constant(name, array)
@@ -153,6 +153,7 @@ def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
         test = "target.shape[0] != 4 or target.shape[1] != 4" if pose else "target.shape[0] != 3"
         first = _INVERSE.format(name=name, test=test, shape="(4, 4)" if pose else "(3,)", n=n)
         goal = _GOAL.format(scale=repr(1.0 / scale), position="target[r, 3]" if pose else "target[r]")
+        sizes["attempts"] = o.pose_attempts if pose else o.attempts
         body = first + finite + memory + goal + (_ROTATION if pose else "") + _SEARCH.format(**sizes)
         made[name] = head + limits + "\n" + body
     made["clik"] = head + "\n" + _CLIK.format(n=n) + finite + memory + _CLIK_STEP.format(**sizes)
