@@ -20,14 +20,20 @@ import math
 from shellbot_kinematics._jit import kernel
 
 ALIGNED, WORLD, LOCAL = 0, 1, 2
+# rad or m; beyond it a float's steps are coarser than 1e-7, so that sine and cosine mean nothing
+LARGEST = 1e9
 
 
 @kernel
 def tree_frames(pre, post, kind, parent, column, ratio, offset, q, frames, axes):
     """Write the poses (m, 4, 4) behind every joint, and the poses whose z is the joint's axis, both in the base.
 
-    pre, post: (m, 4, 4); kind: (m,) 0 revolute, 1 prismatic, 2 fixed; q: (n,).
+    pre, post: (m, 4, 4); kind: (m,) 0 revolute, 1 prismatic, 2 fixed; q: (n,). Returns False, and writes nothing, if a
+    coordinate is no number within +-LARGEST.
     """
+    for c in range(q.shape[0]):
+        if not abs(q[c]) <= LARGEST:
+            return False
     for i in range(pre.shape[0]):
         p = parent[i]
         for r in range(3):
@@ -55,6 +61,7 @@ def tree_frames(pre, post, kind, parent, column, ratio, offset, q, frames, axes)
             frames[i, r, 3] += axes[i, r, 3] + z * along
         for c in range(4):
             axes[i, 3, c] = frames[i, 3, c] = 1.0 if c == 3 else 0.0
+    return True
 
 
 @kernel

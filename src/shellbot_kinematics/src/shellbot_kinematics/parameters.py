@@ -8,11 +8,9 @@ from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_kinematics._chain_kernels import LARGEST as LARGEST_COORDINATE
 from shellbot_kinematics.errors import InvalidChainError
 from shellbot_kinematics.joint import FIXED, KINDS, Joint
-
-# rad or m; beyond it a float's steps are coarser than 1e-7, so that sine and cosine mean nothing
-LARGEST_COORDINATE = 1e9
 
 
 @dataclass(frozen=True, eq=False)

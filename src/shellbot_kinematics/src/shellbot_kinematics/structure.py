@@ -116,9 +116,19 @@ class JointStructure:
 
     def _evaluate(self, q: ArrayLike) -> Tuple[np.ndarray, np.ndarray]:
         """Return the poses (m, 4, 4) behind every joint, and those whose z is the joint's axis, in the base."""
-        values, p = self.check(q), self._parameters
+        p = self._parameters
+        try:
+            values = np.array(q, dtype=np.float64, order="C")
+        except (TypeError, ValueError, OverflowError):
+            values = self.check(q)  # says what is wrong
+        if values.shape != (self.n,):
+            self.check(q)
         frames, axes = np.empty((2, len(self.joints), 4, 4))
-        _chain_kernels.tree_frames(p.pre, p.post, p.kind, p.parent, p.column, p.ratio, p.offset, values, frames, axes)
+        fine = _chain_kernels.tree_frames(
+            p.pre, p.post, p.kind, p.parent, p.column, p.ratio, p.offset, values, frames, axes
+        )
+        if not fine:
+            self.check(values)
         return frames, axes
 
     def __len__(self) -> int:
