@@ -39,7 +39,7 @@ def test_the_goals_hold_in_virtual_time_at_80_us_host_time(variant, servos, leas
 
 
 def test_the_drivers_process_is_measured_on_a_pty():
-    loop = in_real_time("walker", 2.0)
+    loop = in_real_time("walker", 2.0, link_latency=20e-3)  # patient: the machine is shared
     assert loop.servos == 19 and 20.0 < loop.tick_hz < 110.0
     assert loop.reads_per_tick > 0.0 and loop.round_trip_p50 > 242.0 / 1.19  # never faster than the wire
     assert 0.05 < loop.cpu_ms_per_tick < 10.0

@@ -28,6 +28,7 @@ from .errors import EvaluationError
 
 _START_LIMIT = 60.0  # s
 _STOP_LIMIT = 3.0  # s
+_NICE = -10  # servos need no turn on this machine's processors: where it is allowed, what stands for them goes first
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,8 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
         return
     talk = _Talk(connection, robot)
     robot.on_tick = talk.tick
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, _NICE)
     # a pause of the garbage collector would be a late reply; nothing here makes cycles in the loop
     gc.collect()
     gc.freeze()
