@@ -79,6 +79,8 @@ def fan_ends(P, o, tip, px, py, pz, limited, ends):
             u = math.sqrt(u2)
             count = _turns_for(P, o, h, P[o + G_L2] + u, around, distance, arm, ends, count)
             count = _turns_for(P, o, h, P[o + G_L2] - u, around, distance, arm, ends, count)
+    # no reach at all: the coxa axis as near to the point as the leg's lateral offset
+    count = _turns_for(P, o, h, 0.0, around, distance, arm, ends, count)
     if not limited:
         return count
     for end in range(2):

@@ -64,7 +64,7 @@ from shellbot_kinematics._lower_leg import (
     to_coxa,
 )
 from shellbot_kinematics._planar import clamp, wrap
-from shellbot_kinematics._sphere import CENTRE, orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
+from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
 from shellbot_kinematics._upper_leg import upper_inverse, upper_plane, upper_rates, upper_sum, upper_tip
 
 _USABLE = 1e9  # m, rad, ...: beyond, squares overflow sooner or later, and nothing real is meant
@@ -192,8 +192,11 @@ def lower_clik(P, o, tip, plan, R, i, S, j, fast, out):
 
 
 @kernel
-def lower_reference(P, o, i, R, S, free_fan, out):
-    """Follow the reference of lower limb i; its fan and the fan's rate are in `out` already."""
+def lower_reference(P, o, i, R, S, aside, out):
+    """Follow the reference of lower limb i; its fan and the fan's rate are in `out` already.
+
+    aside: how far (m) the six yaws are from being met by one fan angle; 0 where the fan is given.
+    """
     j = 4 * i
     frame = R[R_FRAME + i]
     if frame == JOINT:
@@ -202,7 +205,7 @@ def lower_reference(P, o, i, R, S, free_fan, out):
         return state, distance, stop, difference
     p, v = R_P + 3 * i, R_V + 3 * i
     plan = is_plan(R, i)
-    yaw = pitch = 0.0
+    pitch = 0.0
     tip = 0 if frame == FOOT else 1
     if plan:
         yaw, pitch = orientation(P, o, R[R_RPY + 3 * i], R[R_RPY + 3 * i + 1], R[R_RPY + 3 * i + 2])
@@ -217,14 +220,11 @@ def lower_reference(P, o, i, R, S, free_fan, out):
         task = LM_PLAN if plan else LM_FOOT + tip
         distance = lower_lm(P, o, task, R, i, pitch, S, j, out)
     status = status_of(distance, stop)
-    if plan and free_fan and status == OK:
-        reached, _ = yaw_pitch(P, o, out, j)
-        aside = P[o + CENTRE + 1] * abs(wrap(reached - yaw, 0.0))
-        if aside > REACHED:  # the six legs ask for different fan angles
-            status, distance, stop = OUT_OF_REACH, aside, STOP_HEADING
+    if plan and status == OK and aside > REACHED:
+        status, distance, stop = OUT_OF_REACH, aside, STOP_HEADING
     if S[S_SOLVER] == CLIK and finite(S, S_MEASURED + j, 4):
         # towards the nearest reachable point, so that the error stays bounded
-        lower_clik(P, o, tip, plan, R, i, S, j, fast and status == OK, out)
+        lower_clik(P, o, tip, plan, R, i, S, j, fast and (status == OK or stop == STOP_HEADING), out)
         return status, distance, stop, 0
     if status != OK or not fast:
         return status, distance, stop, 1

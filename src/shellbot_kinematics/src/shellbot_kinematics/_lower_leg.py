@@ -251,6 +251,8 @@ def lower_inverse_at(P, o, tip, px, py, pz, sf, cf, last, i, limited, nearest, q
     x, y, z = to_coxa(P, o, px, py, pz, sf, cf)
     if lower_nearby(P, o, tip, x, y, z, last, i, limited, q, j):
         return 0.0, STOP_NONE
+    if not math.isfinite(x + y + z):
+        return math.nan, STOP_NONE
     k = o + G_TIP + 3 * tip
     last1, last2, last3 = last[i + 1], last[i + 2], last[i + 3]  # q may be the same array
     best_distance, best_cost, best_stop = math.inf, math.inf, STOP_NONE

@@ -125,7 +125,7 @@ def sphere_with_yaw(P, o, x, y, yaw, pitch, side, elbow, q, j):
     q[j] = P[o + G_SFAN] * turn
     q[j + 1] = yaw - turn
     q[j + 2], q[j + 3], reach = reach_for(P, o, along - arm * cosine, pitch, elbow)
-    return reach if reach != STOP_NONE else stop
+    return stop if stop != STOP_NONE else reach
 
 
 @kernel
@@ -155,7 +155,7 @@ def sphere_inverse(P, o, px, py, yaw, pitch, free_fan, last, i, limited, nearest
                 low, high = P[o + G_LOW + r], P[o + G_HIGH + r]
                 value = wrap(q[j + r], 0.5 * (low + high))
                 q[j + r] = clamp(value, low, high)
-                if q[j + r] != value:
+                if q[j + r] != value and stop == STOP_NONE:
                     stop = 1 + 2 * r + (1 if q[j + r] == high else 0)
             else:
                 q[j + r] = wrap(q[j + r], 0.0)

@@ -56,7 +56,7 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._limb_rules import finite, is_plan, lower_reference, upper_reference
 from shellbot_kinematics._lower_leg import lower_tip
 from shellbot_kinematics._planar import clamp, wrap
-from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
+from shellbot_kinematics._sphere import CENTRE, orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
 
 # s: ticks farther apart are a gap; the same fact as shellbot_control.GAP, which this package may not import
 GAP = 0.05
@@ -95,16 +95,19 @@ def blend_limb(P, low, high, speed, first, count, start, left, step, S, out):
 
 @kernel
 def free_fan(P, R, S, out):
-    """Return the fan's angle and rate (rad, rad/s) that the six lower limbs' yaw asks for, in the mean.
+    """Return the fan's angle and rate (rad, rad/s) that the six lower limbs' yaw asks for, in the mean, and how far (m)
+    at most their yaw is from being met by it.
 
     For six limbs that agree this is the four-joint solution of each: closed form, or with the solver CLIK one Euler
     step of the loop over all four joints.
     """
-    total, rates = 0.0, 0.0
+    total, rates, wanted, least, most, left = 0.0, 0.0, 0.0, math.inf, -math.inf, 0.0
     for i in range(6):
         o, j, p, r, w = i * LEG, 4 * i, R_P + 3 * i, R_RPY + 3 * i, R_W + 3 * i
         yaw, pitch = orientation(P, o, R[r], R[r + 1], R[r + 2])
-        sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, True, S, S_LAST + j, True, True, out, j)
+        distance, _ = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, True, S, S_LAST + j, True, True, out, j)
+        wanted, left = wanted + out[j] / 6.0, max(left, distance)
+        least, most = min(least, out[j]), max(most, out[j])
         fast = finite(R, R_V + 3 * i, 2) and finite(R, w, 3)
         loop = S[S_SOLVER] == CLIK and finite(S, S_MEASURED + j, 4)
         vx, vy, yaw_rate, pitch_rate = 0.0, 0.0, 0.0, 0.0
@@ -132,23 +135,23 @@ def free_fan(P, R, S, out):
         rate = clamp(rate, -P[o + G_SPEED], P[o + G_SPEED])
         rates += rate
         total += S[m] + S[S_STEP] * rate
-    return total / 6.0, rates / 6.0
+    return total / 6.0, rates / 6.0, left + P[CENTRE + 1] * max(most - wanted, wanted - least)
 
 
 @kernel
 def drive_fan(P, R, S, step, out):
-    """Write the six fan joints; return whether there is a reference, whether it was found from the yaw, and the
-    stop.
+    """Write the six fan joints; return whether there is a reference, how far (m) the limbs' yaw is from being met where
+    the fan is led by it, and the stop.
     """
     fan, rate = R[R_FAN], R[R_FAN_RATE]
     known = math.isfinite(fan)
-    free = False
+    free, aside = False, 0.0
     if not known:
         free = True
         for i in range(6):
             free = free and is_plan(R, i)
         if free:
-            fan, rate = free_fan(P, R, S, out)
+            fan, rate, aside = free_fan(P, R, S, out)
             known = math.isfinite(fan)
     stop = STOP_NONE
     for i in range(6):
@@ -172,7 +175,7 @@ def drive_fan(P, R, S, step, out):
     for i in range(6):
         o = i * LEG
         blend_limb(P, o + G_LOW, o + G_HIGH, o + G_SPEED, 4 * i, 1, changed and known, S[S_LEFT + 12], step, S, out)
-    return known, free and known, stop
+    return known, aside, stop
 
 
 @kernel
@@ -190,7 +193,7 @@ def solve_tick(P, S, R, out, codes):
         if math.isnan(S[S_LAST + j]):
             S[S_LAST + j] = S[S_MEASURED + j]
     # the fan, common to six legs, before the legs: their solution depends on where it really goes
-    fan_ok, fan_free, fan_stop = drive_fan(P, R, S, step, out)
+    fan_ok, aside, fan_stop = drive_fan(P, R, S, step, out)
     for i in range(12):
         if i < 6:
             o, first, count = i * LEG, 4 * i + 1, 3
@@ -206,7 +209,7 @@ def solve_tick(P, S, R, out, codes):
         state, distance, stop, difference = HELD, 0.0, STOP_NONE, 0
         if frame != HOLD:
             if i < 6:
-                state, distance, stop, difference = lower_reference(P, o, i, R, S, fan_free, out)
+                state, distance, stop, difference = lower_reference(P, o, i, R, S, aside, out)
             else:
                 state, distance, stop, difference = upper_reference(P, o, i, R, S, out)
         codes[i], out[O_DISTANCE + i], codes[12 + i] = state, distance, stop

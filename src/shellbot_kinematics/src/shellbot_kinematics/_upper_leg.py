@@ -154,6 +154,8 @@ def upper_inverse(P, u, px, py, pz, roll, pitch, yaw, last, i, limited, nearest,
         x, y, z = upper_plane(P, u, px, py, pz)
         if abs(y - P[u + U_H]) <= 1e-9 and upper_nearby(P, u, x, z, last, i, limited, q, j):
             return abs(y - P[u + U_H]), STOP_NONE
+    if not math.isfinite(x + z + B):
+        return math.nan, STOP_NONE
     m0 = m1 = 0.0
     if limited:
         m0, m1 = 0.5 * (P[u + U_LOW] + P[u + U_HIGH]), 0.5 * (P[u + U_LOW + 1] + P[u + U_HIGH + 1])

@@ -122,13 +122,12 @@ def _limits(chain: SerialChain) -> List[float]:
 
 
 def _pitch(chain: SerialChain, seen: np.ndarray) -> float:
-    """Return the pitch (rad) of the sphere-centre frame at zero as the second report counts it: alpha + beta.
-
-    Its frame lies a right angle behind that: x axis a quarter turn further down, the third axis in the leg plane too.
+    """Return the pitch (rad) of the sphere-centre frame at zero, as the second report counts it: alpha + beta, the
+    angle of its x axis below the leg's.
     """
     if abs(seen[1, 0]) > PARALLEL_TOLERANCE:
         raise InvalidChainError(f"{chain.name}: the x axis of the sphere-centre frame must lie in the leg plane")
-    return float(np.arctan2(-seen[2, 0], seen[0, 0]) - 0.5 * np.pi)
+    return float(np.arctan2(-seen[2, 0], seen[0, 0]))
 
 
 def _require_parallel(chain: SerialChain, name: str, a: np.ndarray, other: str, b: np.ndarray) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import TYPE_CHECKING, Dict, Optional
 
@@ -35,12 +36,15 @@ class LegBranch(Enum):
 
 
 class ShellBranch(Enum):
-    """The two solutions of an upper leg, by where its elbow (the shell's axis) lies seen along shoulder and centre."""
+    """The two solutions of an upper leg for one point, or for one height and orientation, by where its elbow is.
 
-    ELBOW_HIGH = -1.0
-    """The elbow above the line from the shoulder to the sphere centre: shells up, as in walking."""
-    ELBOW_LOW = 1.0
-    """The elbow below that line: the closed ball."""
+    The report's "low" and "high" elbow (closed ball, q5 = -26.69 deg; shells up, q5 = +26.69 deg) are ELBOW_OUT at two
+    heights.
+    """
+
+    ELBOW_OUT = "out"
+    """The elbow (the shell's axis) is the farther of the two from the body: the ones that Shellbot uses."""
+    ELBOW_IN = "in"
 
 
 def foot_branches(
@@ -117,16 +121,15 @@ def shell_branches(
     else:
         B = upper_sum(packed, u, *_point(rpy_base, "rpy_base", "rad"))  # noqa: N806
         x, z = 0.0, _point([height, 0.0, 0.0], "height", "m")[0] - packed[u + U_ORG + 2]
+    both = [upper_branch(packed, u, x, z, B, height is not None, number) for number in range(2)]
+    if any(solution[4] != STOP_NONE for solution in both):
+        return {}
+    both.sort(key=lambda solution: -math.cos(solution[0]))  # A, the direction of the inner link
+    a0, b0 = packed[u + U_A0], packed[u + U_B0]
     found = {}
-    for number in range(2):
-        A, gamma, _, _, stop = upper_branch(packed, u, x, z, B, height is not None, number)  # noqa: N806
-        if stop == STOP_NONE:
-            branch = ShellBranch.ELBOW_LOW if np.sin(gamma) > 0.0 else ShellBranch.ELBOW_HIGH
-            angles = (
-                packed[u + U_SS] * (packed[u + U_A0] - A),
-                packed[u + U_SH] * (packed[u + U_B0] - packed[u + U_A0] - gamma),
-            )
-            found[branch] = np.array([wrap(angle, 0.0) for angle in angles])
+    for branch, (A, gamma, _, _, _) in zip(ShellBranch, both):  # noqa: N806
+        angles = packed[u + U_SS] * (a0 - A), packed[u + U_SH] * (b0 - a0 - gamma)
+        found[branch] = np.array([wrap(angle, 0.0) for angle in angles])
     return found
 
 

@@ -189,7 +189,7 @@ def limbs_inverse(robot, block):
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")
     limited, nearest = block[L_LIMITED] != 0.0, block[L_NEAREST] != 0.0
-    worst, turn, sf, cf, tip = 0.0, 0.0, 0.0, 1.0, 0
+    worst, unknown, turn, sf, cf, tip = 0.0, 0.0, 0.0, 0.0, 1.0, 0
     for i in range(6):
         o, p, j = i * LEG, L_FEET + 3 * i, L_JOINTS + 4 * i
         if robot[o + G_SFAN] * block[j] != turn:  # six equal fans as a rule: one sine
@@ -199,6 +199,7 @@ def limbs_inverse(robot, block):
             robot, o, tip, block[p], block[p + 1], block[p + 2], sf, cf, block, j, limited, nearest, block, j
         )
         worst = max(worst, distance)
+        unknown += distance - distance  # NaN, which max loses
     for i in range(int(robot[P_SHELLS])):
         p, j = L_SHELLS + 3 * i, L_JOINTS + 24 + 2 * i
         distance, _ = upper_inverse(
@@ -206,7 +207,8 @@ def limbs_inverse(robot, block):
             block, j, limited, nearest, block, j,
         )  # fmt: skip
         worst = max(worst, distance)
-    return worst
+        unknown += distance - distance
+    return worst + unknown
 
 
 @kernel

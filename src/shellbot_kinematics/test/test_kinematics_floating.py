@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""The robot on a floating base: joints for a body pose with the feet fixed, any mix, the body pose from the feet."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from shellbot_kinematics import (
+    LIMBS,
+    Frame,
+    ParallelChain,
+    SerialChain,
+    ShapeError,
+    UnknownNameError,
+    base_pose_from_feet,
+    fit_pose,
+    floating_base_inverse,
+    parallel_inverse,
+    solve_pose,
+)
+from shellbot_kinematics.rotations import rotation_from_rpy, transform
+
+LOWER, UPPER = LIMBS[:6], LIMBS[6:]
+
+
+def body(x=0.0, y=0.0, z=0.1623, roll=0.0, pitch=0.0, yaw=0.0):
+    return transform(rotation_from_rpy(roll, pitch, yaw), (x, y, z))
+
+
+def feet_of(model, q):
+    return np.array([model.chain(limb, Frame.FOOT).fk(q[model.columns(limb)])[:3, 3] for limb in LOWER])
+
+
+@pytest.fixture
+def standing(model, stand):
+    """Feet in the world for the stand pose, (6, 3)."""
+    return feet_of(model, stand) @ body()[:3, :3].T + body()[:3, 3]
+
+
+def test_body_moves_over_fixed_feet(model, stand, standing, rng):
+    for _ in range(20):
+        T = body(*rng.uniform(-0.02, 0.02, 2), 0.1623 + rng.uniform(-0.02, 0.02), *rng.uniform(-0.1, 0.1, 3))  # noqa: N806
+        result = floating_base_inverse(model, T, standing, seed=stand)
+        assert result.converged and result.reason == "" and len(result.limbs) == 6
+        # by the chains, not by what the result says
+        np.testing.assert_allclose(feet_of(model, result.q) @ T[:3, :3].T + T[:3, 3], standing, atol=1e-9)
+        np.testing.assert_array_equal(result.q[24:], stand[24:])
+        assert (result.q >= model.lower).all() and (result.q <= model.upper).all()
+        found = base_pose_from_feet(model, result.q, standing)
+        np.testing.assert_allclose(found.T_world_base, T, atol=1e-9)
+        assert found.worst < 1e-9
+
+
+def test_any_mix_of_world_body_and_joints(model, stand, standing):
+    T = body(0.01, -0.01, 0.16, 0.03, -0.02, 0.1)  # noqa: N806
+    in_body = feet_of(model, stand)[3] + [0.0, 0.0, 0.03]
+    shell = model.chain("upper_2", Frame.SPHERE_CENTRE).fk([0.3, 1.2])[:3, 3]
+    centre = model.chain("lower_5", Frame.SPHERE_CENTRE).fk([0.0, -0.2, -0.1, 1.8])[:3, 3]
+    result = floating_base_inverse(
+        model,
+        T,
+        {limb: standing[LOWER.index(limb)] for limb in ("lower_1", "lower_3")},
+        p_base={"lower_4": in_body, "upper_2": shell, "lower_5": centre},
+        joints={"lower_2": [0.0, 0.1, -0.2, 1.7], "upper_1": [0.1, 0.2]},
+        frames={"lower_5": Frame.SPHERE_CENTRE},
+        seed=stand,
+    )
+    assert result.converged
+    np.testing.assert_allclose(result.p_world["lower_1"], standing[0], atol=1e-9)
+    np.testing.assert_allclose(feet_of(model, result.q)[3], in_body, atol=1e-9)
+    np.testing.assert_array_equal(result.q[4:8], [0.0, 0.1, -0.2, 1.7])
+    np.testing.assert_array_equal(result.q[24:26], [0.1, 0.2])
+    np.testing.assert_allclose(result.q[26:28], [0.3, 1.2], atol=1e-9)
+    np.testing.assert_allclose(
+        model.chain("lower_5", Frame.SPHERE_CENTRE).fk(result.q[16:20])[:3, 3], centre, atol=1e-9
+    )
+    np.testing.assert_array_equal(result.q[20:24], stand[20:24])  # nothing said
+
+
+def test_without_a_pose_it_is_fitted_to_legs_that_stand(model, stand, standing):
+    """Three legs by joints and in the world give the pose; the other three follow in the world."""
+    T = body(0.015, 0.01, 0.15, 0.05, 0.02, -0.1)  # noqa: N806
+    known = floating_base_inverse(model, T, standing, seed=stand).q
+    legs = ("lower_1", "lower_3", "lower_5")
+    result = floating_base_inverse(
+        model, None, standing, joints={limb: known[model.columns(limb)] for limb in legs}, seed=stand
+    )
+    np.testing.assert_allclose(result.T_world_base, T, atol=1e-9)
+    np.testing.assert_allclose(result.q, known, atol=1e-8)
+    with pytest.raises(ShapeError, match="three limbs"):
+        floating_base_inverse(model, None, standing, joints={"lower_1": known[:4]})
+
+
+def test_unreachable_feet_are_named(model, stand, standing):
+    result = floating_base_inverse(model, body(z=0.5), standing, seed=stand)
+    assert not result.converged and all(limb in result.reason for limb in LOWER)
+    assert min(result.errors.values()) > 0.1
+
+
+def test_the_common_fan_turns_as_little_as_all_legs_need(model):
+    """Feet that no leg reaches with the fan at zero; the angle found suits all six, and no smaller one does."""
+    q = np.concatenate([np.tile([-1.2, 0.3, -0.3, 1.6], 6), np.zeros(12)])
+    feet = feet_of(model, q)
+    assert not floating_base_inverse(model, np.eye(4), feet).converged
+    result = floating_base_inverse(model, np.eye(4), feet, fan_position=None)
+    assert result.converged and np.ptp(result.q[:24:4]) == 0.0
+    for fan in np.arange(0.0, abs(result.q[0]) - 0.01, 0.02):
+        assert not floating_base_inverse(model, np.eye(4), feet, fan_position=-fan).converged
+
+
+def test_pose_is_the_least_squares_one(rng):
+    """Against a numerical search over six coordinates, with noise and weights."""
+    a = rng.normal(size=(6, 3))
+    b = a @ rotation_from_rpy(0.3, -0.4, 2.0).T + [1.0, 2.0, 3.0] + rng.normal(scale=0.05, size=(6, 3))
+    w = rng.uniform(0.2, 2.0, 6)
+
+    def residuals(x):
+        return (np.sqrt(w)[:, None] * (a @ rotation_from_rpy(*x[3:]).T + x[:3] - b)).ravel()
+
+    best = least_squares(residuals, [1.0, 2.0, 3.0, 0.3, -0.4, 2.0], xtol=1e-15, ftol=1e-15)
+    found = fit_pose(a, b, w)
+    np.testing.assert_allclose(found.T_world_base[:3, 3], best.x[:3], atol=1e-6)
+    np.testing.assert_allclose(found.T_world_base[:3, :3], rotation_from_rpy(*best.x[3:]), atol=1e-6)
+    a[2] = np.nan
+    partly = fit_pose(a, b)
+    assert np.isnan(partly.residual[2]) and np.isfinite(partly.worst)
+    # points in one plane, mirrored by noise: still a rotation, never a reflection
+    flat = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    assert np.linalg.det(fit_pose(flat, flat[:, [1, 0, 2]]).T_world_base[:3, :3]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "a, b, words",
+    [
+        (np.zeros((2, 3)), np.zeros((2, 3)), "needs three"),
+        (np.outer(np.arange(4.0), [1, 2, 3]), np.eye(4, 3), "one line"),
+        (np.eye(3), np.zeros((3, 3)), "p_world lie"),
+        (np.eye(3), np.eye(4, 3), r"\(k, 3\)"),
+        (np.eye(3) * np.inf, np.eye(3), "infinite"),
+    ],
+)
+def test_points_that_give_no_pose_are_refused(a, b, words):
+    with pytest.raises(ShapeError, match=words), np.errstate(invalid="ignore"):
+        fit_pose(a, b)
+
+
+@pytest.mark.parametrize(
+    "changes, kind, words",
+    [
+        ({"T_world_base": np.ones((4, 4))}, ShapeError, "T_world_base"),
+        ({"p_world": np.zeros((5, 3))}, ShapeError, r"\(6, 3\)"),
+        ({"p_world": {"lower_1": [0, 0]}}, ShapeError, "three finite"),
+        ({"p_world": {"tail": [0, 0, 0]}}, UnknownNameError, "tail"),
+        ({"p_world": {"lower_1": [0, 0, 0]}, "p_base": {"lower_1": [0, 0, 0]}}, ShapeError, "twice"),
+        ({"joints": {"lower_1": [0, 0]}}, ShapeError, r"\(4,\)"),
+        ({"frames": {"upper_1": Frame.FOOT}}, UnknownNameError, "SPHERE_CENTRE"),
+        ({"seed": [0.0]}, ShapeError, "seed"),
+    ],
+)
+def test_bad_questions_are_refused(model, changes, kind, words):
+    with pytest.raises(kind, match=words):
+        floating_base_inverse(model, **{"T_world_base": np.eye(4), **changes})
+
+
+def test_any_parallel_robot(rng):
+    """Three arms of six joints on one base that turns, targets in the world and in the base, a shared first joint."""
+    rows = [(math.pi / 2, 0.0, 0.0, 0.2), (0.0, 0.4, 0.0, 0.0), (0.0, 0.4, 0.0, 0.0)]
+    rows += [(math.pi / 2, 0.0, 0.0, 0.1), (-math.pi / 2, 0.0, 0.0, 0.1), (0.0, 0.0, 0.0, 0.1)]
+    limbs = {name: SerialChain.from_dh(rows, [f"{name}{i}" for i in range(6)], name) for name in "abc"}
+    robot = ParallelChain(limbs, {"drive": ["a0", "b0"]})
+    T = transform(rotation_from_rpy(0.2, -0.3, 1.0), (0.5, 0.1, 0.2))  # noqa: N806
+    goal = rng.uniform(-1.0, 1.0, 18)
+    goal[6] = goal[0]
+    poses = robot.fk(goal, T)
+    start = goal + rng.uniform(-0.2, 0.2, 18)
+    start[[0, 6]] = goal[0]
+    inside = robot.fk(goal)[2]
+    result = parallel_inverse(
+        robot, T, {"a": poses[0], "b": (poses[1][:3, 3], None)}, {"c": [math.nan, *inside[1:3, 3]]}, q0=start
+    )
+    assert result.converged
+    reached = robot.fk(result.q, T)
+    np.testing.assert_allclose(reached[0], poses[0], atol=1e-8)
+    np.testing.assert_allclose(reached[1][:3, 3], poses[1][:3, 3], atol=1e-8)
+    np.testing.assert_allclose(robot.fk(result.q)[2][1:3, 3], inside[1:3, 3], atol=1e-8)
+    assert result.q[0] == result.q[6] == start[0]
+    with pytest.raises(ShapeError, match="free in part"):
+        parallel_inverse(robot, T, {"a": [math.nan, 0.0, 0.0]})
+    with pytest.raises(ShapeError, match="twice"):
+        parallel_inverse(robot, T, {"a": poses[0]}, {"a": poses[0]})
+    with pytest.raises(UnknownNameError):
+        parallel_inverse(robot, T, {"d": poses[0]})
+    with pytest.raises(ShapeError, match="q0"):
+        parallel_inverse(robot, T, {}, q0=[0.0])
+
+
+# ---------------------------------------------------------------------------------------------- part of a pose
+def test_part_of_a_pose(model, rng):
+    """Each set of free coordinates of a foot with the fan given: what is given is met, within the limits."""
+    chain = model.chain("lower_6", Frame.FOOT)
+    for _ in range(5):
+        q = rng.uniform(chain.lower * 0.5, chain.upper * 0.5)
+        p = chain.fk(q)[:3, 3]
+        for mask in range(1, 8):
+            given = np.array([mask & 1, mask & 2, mask & 4]) != 0
+            result = solve_pose(model, "lower_6", Frame.FOOT, np.where(given, p, np.nan), fan_position=q[0])
+            assert result.converged, result.reason
+            np.testing.assert_allclose(chain.fk(result.q)[:3, 3][given], p[given], atol=1e-8)
+            assert chain.within_limits(result.q, 1e-9) and result.q[0] == q[0]
+
+
+def test_a_free_fan_and_what_cannot_be_met(model):
+    chain = model.chain("lower_1", Frame.FOOT)
+    p = chain.fk([-1.5, 0.1, -0.4, 1.5])[:3, 3]
+    assert not solve_pose(model, "lower_1", Frame.FOOT, p).converged
+    free = solve_pose(model, "lower_1", Frame.FOOT, p, fan_position=math.nan)
+    assert free.converged and np.abs(chain.fk(free.q)[:3, 3] - p).max() < 1e-9 and free.iterations == 0
+    far = solve_pose(model, "lower_1", Frame.FOOT, [1.0, 0.0, 0.0], fan_position=math.nan)
+    assert not far.converged and "lower_1 stops" in far.reason and "every fan angle" in far.reason
+    high = solve_pose(model, "lower_1", Frame.FOOT, [math.nan, math.nan, 1.0])
+    assert not high.converged and "lower_1 stops" in high.reason and high.error > 0.5
+    with pytest.raises(ShapeError, match="nothing is given"):
+        solve_pose(model, "lower_1", Frame.FOOT, [math.nan] * 3)
+    with pytest.raises(ShapeError, match="fan_position"):
+        solve_pose(model, "lower_1", Frame.FOOT, [0.2, 0, 0], fan_position=math.inf)
+
+
+def test_upper_limb_by_one_coordinate(model):
+    chain = model.chain("upper_1", Frame.SPHERE_CENTRE)
+    result = solve_pose(model, "upper_1", Frame.SPHERE_CENTRE, [math.nan, math.nan, 0.05], seed=[0.4, 1.4])
+    assert result.converged and abs(chain.fk(result.q)[2, 3] - 0.05) < 1e-8
