@@ -53,7 +53,7 @@ def test_spoilt_replies_pass_without_notice(kind, probability):
     bench = DriverBench(seed=1).ready()
     bench.fault(kind, probability=probability, **({"value": 0.003} if kind == "late_reply" else {}))
     seen, look = watch(bench)
-    bench.run(4.0, sway(bench), until=look)
+    bench.run(2.0, sway(bench), until=look)
     assert bench.faults.struck[kind] > 50
     assert seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"] and seen["conditions"] <= {Condition.GOOD}
     assert seen["error"] < 12.0, "a wrong value was believed"
@@ -61,13 +61,13 @@ def test_spoilt_replies_pass_without_notice(kind, probability):
 
 
 @kind("bit_flip")
-@pytest.mark.parametrize("bits", [1, 2, 8, 30])
+@pytest.mark.parametrize("bits", [1, 2, 30])
 def test_flipped_bits_are_not_believed(kind, bits):
     bench = DriverBench(seed=bits).ready()
     bench.fault(kind, probability=0.05, value=bits)
     seen, look = watch(bench)
-    bench.run(4.0, sway(bench), until=look)
-    assert bench.faults.struck[kind] > 100
+    bench.run(2.0, sway(bench), until=look)
+    assert bench.faults.struck[kind] > 50
     assert seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"] and seen["error"] < 12.0
 
 
@@ -76,8 +76,8 @@ def test_garbled_instructions_cost_a_tick_and_no_more(kind):
     bench = DriverBench(seed=2).ready()
     bench.fault(kind, probability=0.03)
     seen, look = watch(bench)
-    bench.run(4.0, sway(bench), until=look)
-    assert bench.faults.struck[kind] > 50 and seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"]
+    bench.run(2.0, sway(bench), until=look)
+    assert bench.faults.struck[kind] > 25 and seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"]
 
 
 @kind("error_bit")
@@ -87,7 +87,7 @@ def test_spurious_error_bits_that_no_register_confirms_are_no_alarms(kind, mask,
     bench = DriverBench(seed=3).ready()
     bench.fault(kind, probability=probability, value=mask)
     seen, look = watch(bench)
-    bench.run(1.5, sway(bench), until=look)
+    bench.run(0.8, sway(bench), until=look)
     assert bench.faults.struck[kind] > 100
     assert not seen["alarms"] and seen["phases"] == {Phase.FOLLOWING} and not bench.ladder.rungs
 
@@ -232,7 +232,7 @@ def test_every_kind_of_fault_has_its_reaction_tested():
     assert set(KINDS) == TESTED and len(TESTED) >= 20
 
 
-@pytest.mark.parametrize(("lost", "corrupt", "seconds"), [(0.01, 0.001, 40.0), (0.05, 0.0, 8.0)])
+@pytest.mark.parametrize(("lost", "corrupt", "seconds"), [(0.01, 0.001, 20.0), (0.05, 0.0, 5.0)])
 def test_usual_loss_stops_nothing(lost, corrupt, seconds):
     """A part of the campaign of a million READs, with the same counts: no stop, no false fault, nobody suspect."""
     bench = DriverBench(seed=11).ready()

@@ -30,7 +30,7 @@ class FeedbackScheduler:
     p95 : float
         What 95 of 100 READs of the feedback keep, s.
     booked : float
-        Share of the tick booked by the last plan.
+        Share of the tick booked so far.
     is_forced : bool
         Whether the one READ of the last plan is longer than the tick has room for: its turn comes after the ticks whose
         room it takes.
@@ -61,7 +61,7 @@ class FeedbackScheduler:
             self.p95 = percentile(self._costs, 95)
 
     def plan(self, sending: float, extra: float) -> int:
-        """Return how many READs to book.
+        """Return how many READs the tick has room for.
 
         Parameters
         ----------
@@ -81,8 +81,12 @@ class FeedbackScheduler:
             self.is_forced = self._credit >= self.p95
             self._credit = 0.0 if self.is_forced else self._credit
             count = int(self.is_forced)
-        self.booked = (sending + extra + count * self.p95) / period if count else sending / period
+        self.booked = sending / period
         return count
+
+    def book(self, share: float) -> None:
+        """Note up to which share of the tick bus time is booked."""
+        self.booked = max(self.booked, share)
 
     def turns(self, candidates: Sequence[int], count: int) -> List[int]:
         """Return the next ``count`` of the servos ``candidates`` (indices, rising), in their turn."""

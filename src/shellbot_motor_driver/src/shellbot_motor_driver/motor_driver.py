@@ -17,6 +17,7 @@ from shellbot_motor_driver.driver_state import Answer, Condition, DriverState, L
 from shellbot_motor_driver.errors import MotorDriverError, NoReplyError, PortError, StartError
 from shellbot_motor_driver.loop_timer import LoopTimer
 from shellbot_motor_driver.motion import Motion
+from shellbot_motor_driver.protocol import ErrorFlags
 from shellbot_motor_driver.registers import RAD_PER_S_PER_STEP
 from shellbot_motor_driver.rungs import Rungs
 from shellbot_motor_driver.safety import Safety
@@ -32,6 +33,7 @@ Array = np.ndarray
 _OFF_AGAIN = 0.5  # s between two orders to be limp, as nobody acknowledges them
 _SAT_BEFORE_OFF = 0.5  # s
 _HELD_NEAR = 0.2  # rad; a servo whose goal is farther from where it stands is not simply left to it
+_SHUTDOWN = int(ErrorFlags.OVERLOAD | ErrorFlags.OVERHEATING)  # alarms that a torque limit would end
 _BLIND_START = 4.0  # s that servos of unknown position are given to reach the pose "sit"
 
 
@@ -303,8 +305,9 @@ class MotorDriver:
                 chosen = tuple(i for i in chosen if link.torque.on[i] and tracks[i].verified)
             link.send_goals(self._motion.position, self._speeds(), chosen)
             sent = len(chosen)
-        allowed = np.array([track.verified and not track.alarms & 0x24 for track in link.tracks])
-        link.write_limits(link.torque.changes(now, allowed))
+        if not link.torque.is_settled:
+            calm = link.table[Row.ALARMS].astype(np.int64) & _SHUTDOWN == 0
+            link.write_limits(link.torque.changes(now, calm & np.array([track.verified for track in link.tracks])))
         if now >= self._fan_until > -np.inf:
             self._fan_until = -np.inf
             link.stop_wheel(self.config.fan.stop_burst)

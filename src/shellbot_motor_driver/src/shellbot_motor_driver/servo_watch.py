@@ -89,17 +89,18 @@ class ServoWatch:
         urgent, regular = self._candidates(now)
         checks = sum(1 for i in regular if now - link.tracks[i].checked >= tick.check_interval)
         count = self.scheduler.plan(sending, min(checks, 3) * extra)
-        turns = [(i, True) for i in urgent[: max(1, count // 2)]] + [
-            (i, False) for i in self.scheduler.turns(regular, count)
-        ]
-        for index, is_urgent in turns[:count]:
+        turns = [(i, True) for i in urgent[: max(1, count // 2)]]
+        # A READ that came early makes room for another: booked one by one, each with its 95th percentile.
+        turns += [(i, False) for i in self.scheduler.turns(regular, len(regular) if count else 0)]
+        for index, is_urgent in turns:
             track = link.tracks[index]
             is_check = is_urgent or track.suspicious or now - track.checked >= tick.check_interval
             now = max(link.now(), bus.line_free)
-            cost = self.scheduler.p95 + (extra if is_check else 0.0)
-            is_late = now + cost > plan_end or (self.reads > 0 and now + timeout > last_end)
-            if is_late and not self.scheduler.is_forced:
+            end = now + self.scheduler.p95 + (extra if is_check else 0.0)
+            is_late = end > plan_end or (self.reads > 0 and now + timeout > last_end)
+            if is_late and not (self.scheduler.is_forced and not self.reads):
                 break
+            self.scheduler.book((end - start) / tick.period)
             self._read(track, is_check, last_end, extra)
             if not is_urgent:
                 self.scheduler.asked(index)

@@ -36,6 +36,8 @@ class TorqueControl:
         Share that the operator's gains ask for.
     written : (n,) array of int
         Register values that were sent last; -1 if unknown.
+    is_settled : bool
+        Whether there is nothing to write until a share changes.
     """
 
     def __init__(self, servo_map: ServoMap, ramp: float) -> None:
@@ -50,14 +52,14 @@ class TorqueControl:
         self._begin = np.full(n, -np.inf)  # when a ramp began, s
         self._from = np.ones(n)
         self._due = -np.inf
-        self._settled = False
+        self.is_settled = False
 
     def switch_on(self, indices: List[int], now: float, share: float = FIRST_SHARE) -> None:
         """Let ramps of servos begin at ``share``."""
         self.on[indices] = True
         self._begin[indices] = now if share < 1.0 else -np.inf
         self._from[indices] = share
-        self._settled = False
+        self.is_settled = False
 
     def switch_off(self, indices: List[int]) -> None:
         """Note that servos are to be limp."""
@@ -66,7 +68,7 @@ class TorqueControl:
 
     def touch(self) -> None:
         """Look again soon: a share was changed."""
-        self._settled = False
+        self.is_settled = False
 
     def shares(self, now: float) -> Array:
         """Return the share of its torque that each servo is to have, (n,)."""
@@ -88,11 +90,11 @@ class TorqueControl:
 
     def changes(self, now: float, allowed: Array) -> Dict[int, int]:
         """Return what to write now: index to register value. Only to ``allowed`` ones: it would end an alarm."""
-        if self._settled or now < self._due:
+        if self.is_settled or now < self._due:
             return {}
         self._due = now + _INTERVAL
         values = np.rint(self.shares(now) * self._full).astype(int)
         differ = np.flatnonzero(self.on & allowed & (values != self.written))
-        self._settled = not differ.size and not self.is_ramping(now).any()
+        self.is_settled = not differ.size and not self.is_ramping(now).any()
         self.written[differ] = values[differ]
         return {int(i): int(values[i]) for i in differ}
