@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,58 @@ def test_a_window_needs_a_display(tmp_path, monkeypatch, capsys):
         monkeypatch.delenv(name, raising=False)
     assert plot_cli.main(["frames", "--leg", "1", "--show", "--out", str(tmp_path / "a.png")]) == 2
     assert "--show needs a display and there is none" in capsys.readouterr().err
+
+
+SHOW = """
+import sys
+from pathlib import Path
+from shellbot_evaluation.plot_canvas import finish, new_figure
+figure = new_figure((3.0, 2.0), True)
+figure.subplots().plot([0, 1])
+timer = figure.canvas.new_timer(interval=300)  # closes the window as a user would
+timer.add_callback(figure.canvas.manager.window.close)
+timer.start()
+finish(figure, Path(sys.argv[1]), True)
+print("closed")
+"""
+
+
+def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path):
+    read, write = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "800x600x24"], pass_fds=[write], stderr=subprocess.DEVNULL
+    )
+    try:
+        os.close(write)
+        with os.fdopen(read) as answer:
+            number = answer.readline().strip()
+        environment = dict(os.environ, DISPLAY=f":{number}", MPLBACKEND="Agg")
+        environment.pop("QT_QPA_PLATFORM", None)
+        out = tmp_path / "a.png"
+        done = subprocess.run(
+            [sys.executable, "-c", SHOW, str(out)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0 and done.stdout.strip() == "closed", done.stderr
+        assert out.exists()
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def test_a_display_that_does_not_answer_is_said(tmp_path):
+    code = "import sys; from shellbot_evaluation import plot_cli; sys.exit(plot_cli.main(sys.argv[1:]))"
+    words = ["frames", "--leg", "1", "--show", "--out", str(tmp_path / "a.png")]
+    environment = dict(os.environ, DISPLAY=":3987")
+    environment.pop("WAYLAND_DISPLAY", None)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2 and "--show cannot open a window" in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):

@@ -39,7 +39,7 @@ def new_figure(size: Tuple[float, float], show: bool) -> Any:
     Raises
     ------
     DefinitionError
-        If a window is wanted and there is no display.
+        If a window is wanted and there is no display, or none that can be used.
     """
     if not show:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -52,8 +52,13 @@ def new_figure(size: Tuple[float, float], show: bool) -> Any:
         raise DefinitionError("--show needs a display and there is none; leave it out and open the file instead")
     from matplotlib import pyplot
 
-    pyplot.switch_backend("qt5agg")
-    return pyplot.figure(figsize=size, constrained_layout=True)
+    try:
+        pyplot.switch_backend("qt5agg")
+        return pyplot.figure(figsize=size, constrained_layout=True)
+    except (ImportError, RuntimeError) as error:  # no Qt; no answer from the display
+        raise DefinitionError(
+            f"--show cannot open a window ({error}); leave it out and open the file instead"
+        ) from None
 
 
 def finish(figure: Any, path: Path, show: bool) -> None:
