@@ -118,7 +118,8 @@ class MotorDriverNode:
             self._try_at = None if wait is None else time.monotonic() + wait
             if words != self._failure:
                 self._failure = words
-                rospy.logerr("motor_driver: %s", words)
+                # what is tried again by itself is no error yet: the emulated robot's port comes later, too
+                (rospy.logerr if wait is None else rospy.logwarn)("motor_driver: %s", words)
             return False
         rospy.loginfo("motor_driver: %s", report.text)
         with self._lock:
