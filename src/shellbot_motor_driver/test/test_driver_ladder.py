@@ -429,6 +429,8 @@ def test_emergency_stop_is_at_once_and_latched():
     bench.targets = bench.driver.state().position.copy()
     assert bench.driver.rearm()
     where = [servo.motor.position for servo in bench.chain.servos]
+    bench.run(0.02)
+    assert limp(bench) == [] and all(0 < servo.table["torque_limit"] < 150 for servo in bench.chain.servos)
     bench.run(1.5)
     assert bench.phase is Phase.FOLLOWING and limp(bench) == []
     assert max(abs(s.motor.position - q) for s, q in zip(bench.chain.servos, where)) < 0.02

@@ -28,6 +28,8 @@ def test_start_finds_all_servos_and_brings_torque_up_where_they_stand(variant, c
         servo.table["goal_position"] = 1000  # what a torque-on would jump to
     report = bench.driver.start()
     assert len(report.answered) == count and not report.missing and not report.is_write_only and not report.notices
+    assert [s.table["goal_position"] for s in bench.chain.servos] == steps.tolist(), "goal := present, before any tick"
+    assert all(s.table["torque_limit"] < 0.1 * 1023 for s in bench.chain.servos)
     assert "trusted" in report.wiring and f"{count} of {count} servos answered" in report.text
     shares = []
 

@@ -72,7 +72,7 @@ class FeedbackScheduler:
         """
         period = self._config.period
         room = self._config.booked_share * period - sending - extra
-        count = max(0, min(self._servos, int(room / self.p95))) if self.p95 > 0.0 else self._servos
+        count = max(0, min(self._servos, int(room / self.p95 + 1e-9))) if self.p95 > 0.0 else self._servos
         self.is_forced = False
         if count:
             self._credit = 0.0

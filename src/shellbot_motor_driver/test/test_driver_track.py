@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What a servo may say to be believed; turns and bookings of the scheduler; histograms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from shellbot_description import load_variables
+from shellbot_motor_driver import DriverConfig, ErrorFlags, Histogram, ServoMap
+from shellbot_motor_driver.driver_config import Tick
+from shellbot_motor_driver.feedback_scheduler import FeedbackScheduler
+from shellbot_motor_driver.servo_table import Row, new_table
+from shellbot_motor_driver.servo_track import Feedback, ServoTrack
+from shellbot_motor_driver.timing import EDGES, HistogramCounter
+
+GOOD = Feedback(512, 0, 0, 12.0, 30)
+
+
+def track():
+    servo_map = ServoMap.load("walker")
+    made = ServoTrack(1, servo_map.entries[1], new_table(19), DriverConfig(), load_variables())
+    assert made.accept(GOOD, 0, 1.0)
+    return made
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"steps": 600},
+        {"steps": 1024},
+        {"voltage": 5.5},
+        {"voltage": 14.5},
+        {"temperature": 40},
+        {"temperature": 101},
+        {"temperature": 20},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_counted_as_missed(change):
+    servo = track()
+    assert not servo.accept(GOOD._replace(**change), 0, 1.01)
+    assert servo.misses == 1 and servo.steps == 512 and servo.temperature == 30.0 and servo.voltage == 12.0
+    assert servo.accept(GOOD, 0, 1.02) and servo.misses == 0
+
+
+def test_what_a_servo_can_do_is_believed():
+    servo = track()
+    assert servo.accept(GOOD._replace(steps=535), 0, 1.01), "10 steps and 10 ms at 6.2 rad/s, 1.2 times"
+    assert servo.accept(GOOD._replace(steps=900, temperature=33), 0, 2.0)
+
+
+def test_the_same_implausible_thing_three_times_is_the_truth():
+    servo = track()
+    hot = GOOD._replace(temperature=75)
+    assert not servo.accept(hot, 0, 1.01) and not servo.accept(hot, 0, 1.02)
+    assert servo.accept(hot, 0, 1.03) and servo.temperature == 75.0
+
+
+def test_different_implausible_things_never_are():
+    servo = track()
+    for k in range(20):
+        assert not servo.accept(GOOD._replace(steps=(50, 300, 800, 1000)[k % 4]), 0, 1.0 + 0.001 * k)
+    assert servo.steps == 512
+
+
+def test_an_alarm_needs_two_of_three_replies():
+    servo = track()
+    flags = int(ErrorFlags.INPUT_VOLTAGE)
+    assert servo.accept(GOOD, flags, 1.01) and not servo.alarms
+    assert servo.accept(GOOD, flags, 1.02) and not servo.alarms, "the register says 12 V"
+    warm = GOOD._replace(temperature=66)
+    for k in range(3):
+        servo.accept(warm, 0, 1.03 + 0.01 * k)
+    assert servo.temperature == 66.0 and not servo.alarms
+    servo.accept(warm, 4, 1.07)
+    assert not servo.alarms, "once"
+    servo.accept(warm, 0, 1.08)
+    servo.accept(warm, 4, 1.09)
+    assert servo.alarms == ErrorFlags.OVERHEATING and servo.heat() == 1
+    for k in range(3):
+        servo.accept(warm, 0, 1.1 + 0.01 * k)
+    assert not servo.alarms
+
+
+def test_after_a_loss_the_first_reading_is_the_truth():
+    servo = track()
+    servo.forget()
+    assert servo.accept(GOOD._replace(steps=100, temperature=60), 0, 1.01)
+
+
+def test_the_table_has_the_numbers():
+    table = new_table(19)
+    servo = ServoTrack(3, ServoMap.load("walker").entries[3], table, DriverConfig(), load_variables())
+    servo.accept(Feedback(400, 5, 1030, 11.9, 31), 0, 7.0)
+    assert table[Row.STAMP : Row.TEMPERATURE + 1, 3].tolist() == [7.0, 400.0, 5.0, 1030.0, 11.9, 31.0]
+    assert np.isinf(table[Row.STAMP, 2]) and table[Row.READS, 3] == 1
+
+
+def test_turns_are_fair_whatever_is_asked():
+    scheduler = FeedbackScheduler(5, Tick(), 1e-3)
+    asked = []
+    for _ in range(30):
+        for index in scheduler.turns([0, 1, 3, 4], 3):
+            asked.append(index)
+            scheduler.asked(index)
+    assert {asked.count(i) for i in (0, 1, 3, 4)} <= {22, 23} and asked[:5] == [0, 1, 3, 4, 0]
+    assert scheduler.turns([], 3) == [] and scheduler.turns([2], 0) == []
+
+
+def test_the_plan_follows_the_95th_percentile():
+    scheduler = FeedbackScheduler(19, Tick(), 0.5e-3)
+    assert scheduler.plan(1e-3, 0.0) == 12
+    for _ in range(256):
+        scheduler.record(1e-3)
+    assert scheduler.p95 == 1e-3 and scheduler.plan(1e-3, 0.0) == 6
+    scheduler.seed([20e-3] * 256)
+    plans = [scheduler.plan(1e-3, 0.0) for _ in range(20)]
+    assert sum(plans) == 5 and max(plans) == 1, "one READ of 20 ms for the room of four ticks"
+
+
+def test_a_histogram_tells_its_percentiles():
+    counter = HistogramCounter()
+    for k in range(1000):
+        counter.add(1e-3 if k < 990 else 0.1)
+    first = counter.frozen()
+    assert first.total == 1000 and 1e-3 <= first.percentile(50) <= 1.2e-3 and 0.1 <= first.percentile(99.5) <= 0.12
+    counter.add(5.0)
+    assert counter.frozen().minus(first).total == 1 and counter.frozen().percentile(100) == EDGES[-1]
+    assert math.isnan(Histogram().percentile(50))
