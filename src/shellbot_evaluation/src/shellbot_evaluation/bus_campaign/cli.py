@@ -222,9 +222,9 @@ def kinds_table(result: FaultWalkResult) -> str:
 
 
 def _plain(result: Any) -> Any:
-    if not dataclasses.is_dataclass(result):
+    if not dataclasses.is_dataclass(result) or isinstance(result, type):
         return result
-    content = dataclasses.asdict(result)  # type: ignore[call-overload]
+    content = dataclasses.asdict(result)
     if "records" in content:
         content["records"] = [record._asdict() for record in content["records"]]
     return content

@@ -85,9 +85,9 @@ class LimbPicture:
             with self._wanted:
                 while self._next is None and not self._is_closed:
                     self._wanted.wait()
-                if self._is_closed:
-                    return
                 q, self._next, size = self._next, None, self._size
+                if self._is_closed or q is None:
+                    return
             try:
                 self._done(self._renderer.render(q, *size, view=self._view))
             except RenderError as error:
