@@ -436,8 +436,10 @@ def test_emergency_stop_is_at_once_and_latched():
     assert max(abs(s.motor.position - q) for s, q in zip(bench.chain.servos, where)) < 0.02
 
 
-def test_a_stop_order_that_is_lost_is_repeated():
-    bench = DriverBench().ready()
+@pytest.mark.parametrize("reads_trusted", [True, False])
+def test_a_stop_order_that_is_lost_is_repeated(reads_trusted):
+    bench = DriverBench(reads_trusted=reads_trusted)
+    bench.run(1.3)
     bench.fault("garbled_instruction", stop=0.005)
     bench.driver.emergency_stop()
     bench.run(0.8)

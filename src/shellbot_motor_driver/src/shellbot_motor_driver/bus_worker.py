@@ -72,8 +72,11 @@ class Worker:
         gc.collect()
         gc.freeze()
         gc.disable()  # a collection of 800,000 objects was seen to take 90 ms
-        self._loop(driver)
-        port.close()
+        try:
+            self._loop(driver)
+        finally:
+            driver.shutdown(torque_off=False)  # whatever happened: the fan stops, joints hold
+            port.close()
 
     def _open(self) -> SerialPort:
         """Open the port; a bus process whose parent died gives it up when it is asked to."""

@@ -36,11 +36,6 @@ class SupplyMonitor:
         self._is_low = False
         self.supply = Supply()
 
-    def reset(self) -> None:
-        """Forget the past (the bus was away)."""
-        self._kept.clear()
-        self._due = -1.0
-
     def update(self, tracks: List[ServoTrack], loads: float, now: float, fresh_after: float) -> Optional[Reaction]:
         """Note the voltages; return the reaction that they demand, None between two looks.
 
