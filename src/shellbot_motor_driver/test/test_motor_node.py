@@ -108,6 +108,7 @@ def test_bad_targets_are_refused_in_words_and_good_ones_are_said(stamp, names, p
     assert gate.age(100.0) == pytest.approx(0.1), "the bad ones do not count"
     _, notices = gate.pass_on(100.1, NAMES, STAND, 100.1)
     assert [n.key for n in notices] == ["resumed"]
+    assert gate.pass_on(100.2, NAMES, STAND, 100.2)[1] == (), "said once"
     assert gate.text == ""
 
 
@@ -313,11 +314,18 @@ def test_the_plot_is_a_picture_that_shows_the_counts(tmp_path):
 
     full = {"lateness": [0] * BINS, "tick_time": [0] * BINS}
     full["lateness"][30] = 1000
-    plot(full, {"ticks": 1000}, tmp_path / "full.png")
-    plot({}, {}, tmp_path / "empty.png")
-    with Image.open(tmp_path / "full.png") as one, Image.open(tmp_path / "empty.png") as other:
-        assert one.size[0] > 600
-        assert np.asarray(one).shape != np.asarray(other).shape or np.any(np.asarray(one) != np.asarray(other))
+    other = {"lateness": [0] * BINS}
+    other["lateness"][30], other["lateness"][10] = 700, 300
+    figures = {"ticks": 1000}
+    pictures = []
+    for name, counts in (("full", full), ("other", other), ("empty", {})):
+        plot(counts, figures, tmp_path / f"{name}.png")
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            pictures.append(np.asarray(picture.convert("RGB").resize((600, 400))))
+    one, two, none = pictures
+    # the same percentiles and total, another shape
+    assert np.any(one[:200, :300] != two[:200, :300])
+    assert np.any(one != none)
     assert Histogram(tuple(full["lateness"])).total == 1000
     with pytest.raises(ToolError, match="--output"):
         plot(full, {}, tmp_path / "no folder" / "x.png")
