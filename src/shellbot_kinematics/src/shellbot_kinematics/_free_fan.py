@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """A foot's inverse over all four joints: the fan turns as little as it takes. Complete: what can be met is met.
 
 For a given point the leg depends on the fan only through the distance of coxa axis and point. The fan angles at which
@@ -111,12 +112,13 @@ def foot_free(P, o, tip, px, py, pz, limited, q, j):
     ends = stack_array(stack_pointer(40), 40)
     for r in range(4):
         last[r] = q[j + r]
+    start, no = int(0), bool(0)  # no constants: they would be compiled into variants of what is called
     low, high = P[o + G_LOW], P[o + G_HIGH]
     fan = last[0]
     if limited:
         fan = max(low, min(high, fan))
     q[j] = fan
-    best, _ = lower_inverse(P, o, tip, px, py, pz, last, 0, limited, False, q, j)
+    best, _ = lower_inverse(P, o, tip, px, py, pz, last, start, limited, no, q, j)
     if best <= _MET:
         return best
     b0, b1, b2, b3 = q[j], q[j + 1], q[j + 2], q[j + 3]
@@ -138,7 +140,7 @@ def foot_free(P, o, tip, px, py, pz, limited, q, j):
                 continue
             value = max(low, min(high, value))
         q[j] = wrap(value, 0.0) if not limited else value
-        left, _ = lower_inverse(P, o, tip, px, py, pz, last, 0, limited, False, q, j)
+        left, _ = lower_inverse(P, o, tip, px, py, pz, last, start, limited, no, q, j)
         if left < best - 1e-9:
             best = left
             b0, b1, b2, b3 = q[j], q[j + 1], q[j + 2], q[j + 3]

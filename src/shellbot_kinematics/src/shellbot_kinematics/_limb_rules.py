@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """What one limb's reference means for its joints, by each of the solvers: the middle of the tick.
 
 Arrays as in _tick. A function writes joints and rates of its limb and returns status, distance (m), stop, and whether
@@ -115,13 +116,13 @@ def joint_reference(P, low, count, R, i, first, out):
 def joint_distance(P, o, lower, R, i, j, out):
     """Return how far (m) the tip is from where a JOINT reference beyond the limits would have it."""
     # out holds the bounded joints: the wish goes there and back again
-    first, count = (j + 1, 3) if lower else (j, 2)
-    ax, ay, az = lower_tip(P, o, 0, out, j) if lower else upper_tip(P, o, out, j)
+    first, count, foot = (j + 1, 3, int(0)) if lower else (j, 2, int(0))
+    ax, ay, az = lower_tip(P, o, foot, out, j) if lower else upper_tip(P, o, out, j)
     b0, b1 = out[first], out[first + 1]
     b2 = out[first + 2] if lower else 0.0
     for r in range(count):
         out[first + r] = R[R_JOINT + 3 * i + r]
-    bx, by, bz = lower_tip(P, o, 0, out, j) if lower else upper_tip(P, o, out, j)
+    bx, by, bz = lower_tip(P, o, foot, out, j) if lower else upper_tip(P, o, out, j)
     out[first], out[first + 1] = b0, b1
     if lower:
         out[first + 2] = b2
@@ -161,19 +162,19 @@ def lower_lm(P, o, task, R, i, pitch, S, j, out):
 @kernel
 def lower_clik(P, o, tip, plan, R, i, S, j, fast, out):
     """Write one Euler step of the closed loop from the measured joints towards what `out` holds."""
-    m, p = S_MEASURED + j, R_V + 3 * i
+    m, p, no = S_MEASURED + j, R_V + 3 * i, bool(0)
     rate = out[O_RATES + j]
     vx, vy, vz = (R[p], R[p + 1], R[p + 2]) if fast else (0.0, 0.0, 0.0)
     if plan:
-        nx, ny, _ = lower_tip(P, o, 1, out, j)
-        mx, my, _ = lower_tip(P, o, 1, S, m)
+        nx, ny, _ = lower_tip(P, o, tip, out, j)
+        mx, my, _ = lower_tip(P, o, tip, S, m)
         _, wanted = yaw_pitch(P, o, out, j)
         _, have = yaw_pitch(P, o, S, m)
         turning = 0.0
         if fast:
             _, turning = turn_rates(P, o, S, m, R[R_W + 3 * i], R[R_W + 3 * i + 1], R[R_W + 3 * i + 2])
         _, d1, d2, d3 = sphere_rates(
-            P, o, S, m, False, rate, vx + S[S_GAIN] * (nx - mx), vy + S[S_GAIN + 1] * (ny - my), 0.0,
+            P, o, S, m, no, rate, vx + S[S_GAIN] * (nx - mx), vy + S[S_GAIN + 1] * (ny - my), 0.0,
             turning + S[S_GAIN + 4] * wrap(wanted - have, 0.0),
         )  # fmt: skip
     else:
@@ -204,15 +205,16 @@ def lower_reference(P, o, i, R, S, aside, out):
         distance = joint_distance(P, o, True, R, i, j, out) if state == AT_LIMIT else 0.0
         return state, distance, stop, difference
     p, v = R_P + 3 * i, R_V + 3 * i
+    yes, no = bool(1), bool(0)  # no constants: numba would compile all that is called once more for each value
     plan = is_plan(R, i)
     pitch = 0.0
     tip = 0 if frame == FOOT else 1
     if plan:
         yaw, pitch = orientation(P, o, R[R_RPY + 3 * i], R[R_RPY + 3 * i + 1], R[R_RPY + 3 * i + 2])
-        distance, stop = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, False, S, S_LAST + j, True, True, out, j)
+        distance, stop = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, no, S, S_LAST + j, yes, yes, out, j)
         fast = finite(R, v, 2) and finite(R, R_W + 3 * i, 3)
     elif finite(R, p, 3):
-        distance, stop = lower_inverse(P, o, tip, R[p], R[p + 1], R[p + 2], S, S_LAST + j, True, True, out, j)
+        distance, stop = lower_inverse(P, o, tip, R[p], R[p + 1], R[p + 2], S, S_LAST + j, yes, yes, out, j)
         fast = finite(R, v, 3)
     else:
         return BAD_REFERENCE, 0.0, STOP_NONE, 0
@@ -231,7 +233,7 @@ def lower_reference(P, o, i, R, S, aside, out):
     if plan:
         _, turning = turn_rates(P, o, out, j, R[R_W + 3 * i], R[R_W + 3 * i + 1], R[R_W + 3 * i + 2])
         _, out[O_RATES + j + 1], out[O_RATES + j + 2], out[O_RATES + j + 3] = sphere_rates(
-            P, o, out, j, False, out[O_RATES + j], R[v], R[v + 1], 0.0, turning
+            P, o, out, j, no, out[O_RATES + j], R[v], R[v + 1], 0.0, turning
         )
     else:
         sf, cf, sc, cc, sa, ca, sb, cb, s, _ = lower_pose(P, o, tip, out, j)
@@ -277,13 +279,14 @@ def upper_reference(P, u, i, R, S, out):
         distance = joint_distance(P, u, False, R, i, j, out) if state == AT_LIMIT else 0.0
         return state, distance, stop, difference
     p, v, w, r = R_P + 3 * i, R_V + 3 * i, R_W + 3 * i, R_RPY + 3 * i
+    yes = bool(1)
     by_height = math.isnan(R[p]) or math.isnan(R[p + 1])
     if frame != SPHERE_CENTRE or not finite(R, p + 2, 1) or not (by_height or finite(R, p, 2)):
         return BAD_REFERENCE, 0.0, STOP_NONE, 0
     if by_height and (not finite(R, r, 3) or math.isinf(R[p]) or math.isinf(R[p + 1])):
         return BAD_REFERENCE, 0.0, STOP_NONE, 0
     distance, stop = upper_inverse(
-        P, u, R[p], R[p + 1], R[p + 2], R[r], R[r + 1], R[r + 2], S, S_LAST + j, True, True, out, j
+        P, u, R[p], R[p + 1], R[p + 2], R[r], R[r + 1], R[r + 2], S, S_LAST + j, yes, yes, out, j
     )
     B = upper_sum(P, u, R[r], R[r + 1], R[r + 2]) if by_height else 0.0
     if S[S_SOLVER] == LM:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """A lower leg: forward, Jacobian, rates and closed-form inverse of its foot (tip 0) and its sphere centre (tip 1).
 
 P, o: packed robot and where this leg begins in it (G_* of _layout); q, j: joints and where fan, coxa, femur, tibia
@@ -300,4 +301,4 @@ def lower_inverse_at(P, o, tip, px, py, pz, sf, cf, last, i, limited, nearest, q
 def lower_feet(P, q, out):
     """Write the six feet (6, 3) in base_link for the joint vector q (24 or more)."""
     for i in range(6):
-        out[i, 0], out[i, 1], out[i, 2] = lower_tip(P, i * LEG, 0, q, 4 * i)
+        out[i, 0], out[i, 1], out[i, 2] = lower_tip(P, i * LEG, int(0), q, 4 * i)

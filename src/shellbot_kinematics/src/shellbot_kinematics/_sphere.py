@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """The lower sphere centre by the second report's four coordinates: x, y, yaw and pitch.
 
 yaw = q1 + q2 turns the leg plane about the vertical, pitch = alpha + beta + q3 + q4 the sphere frame within it; the
@@ -167,7 +168,7 @@ def sphere_inverse(P, o, px, py, yaw, pitch, free_fan, last, i, limited, nearest
             continue
         distance = 0.0
         if stop != STOP_NONE:
-            sf, cf, sc, cc, _, _, _, _, s, _ = lower_pose(P, o, 1, q, j)
+            sf, cf, sc, cc, _, _, _, _, s, _ = lower_pose(P, o, int(1), q, j)
             ax, ay = cc * s - sc * P[o + CENTRE] + P[o + G_OFF], sc * s + cc * P[o + CENTRE] + P[o + G_OFF + 1]
             distance = math.sqrt((cf * ax - sf * ay - x0) ** 2 + (sf * ax + cf * ay - y0) ** 2)
             reached_yaw, reached_pitch = yaw_pitch(P, o, q, j)
@@ -191,7 +192,7 @@ def sphere_rates(P, o, q, j, free_fan, fan_rate, vx, vy, yaw_rate, pitch_rate):
     The inverse of the 4x4 (or 3x3) analytic Jacobian without a matrix; damped near its singular poses: the coxa at a
     right angle to the fan arm (with a given fan: the centre over the coxa axis), the femur level.
     """
-    sf, cf, sc, cc, sa, _, sb, _, s, _ = lower_pose(P, o, 1, q, j)
+    sf, cf, sc, cc, sa, _, sb, _, s, _ = lower_pose(P, o, int(1), q, j)
     x, y, _ = leg_axes(P, o, vx, vy, 0.0)
     x, y = cf * x + sf * y, cf * y - sf * x  # in the axes of the coxa at q2 = 0
     along, across = cc * x + sc * y, cc * y - sc * x

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """One tick of the whole robot: references of all limbs in, joint targets out. No validation, no allocation.
 
 P: packed robot (ShellbotModel.packed); S: settings and what the solver remembers (S_*); R: LimbReferences.packed (R_*);
@@ -101,11 +102,12 @@ def free_fan(P, R, S, out):
     For six limbs that agree this is the four-joint solution of each: closed form, or with the solver CLIK one Euler
     step of the loop over all four joints.
     """
+    yes, centre = bool(1), int(1)  # no constants, see lower_reference
     total, rates, wanted, least, most, left = 0.0, 0.0, 0.0, math.inf, -math.inf, 0.0
     for i in range(6):
         o, j, p, r, w = i * LEG, 4 * i, R_P + 3 * i, R_RPY + 3 * i, R_W + 3 * i
         yaw, pitch = orientation(P, o, R[r], R[r + 1], R[r + 2])
-        distance, _ = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, True, S, S_LAST + j, True, True, out, j)
+        distance, _ = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, yes, S, S_LAST + j, yes, yes, out, j)
         wanted, left = wanted + out[j] / 6.0, max(left, distance)
         least, most = min(least, out[j]), max(most, out[j])
         fast = finite(R, R_V + 3 * i, 2) and finite(R, w, 3)
@@ -116,19 +118,19 @@ def free_fan(P, R, S, out):
         if not loop:
             if fast:
                 yaw_rate, pitch_rate = turn_rates(P, o, out, j, R[w], R[w + 1], R[w + 2])
-                rate, _, _, _ = sphere_rates(P, o, out, j, True, 0.0, vx, vy, yaw_rate, pitch_rate)
+                rate, _, _, _ = sphere_rates(P, o, out, j, yes, 0.0, vx, vy, yaw_rate, pitch_rate)
                 rates += rate
             total += out[j]
             continue
         m = S_MEASURED + j
         if fast:
             yaw_rate, pitch_rate = turn_rates(P, o, S, m, R[w], R[w + 1], R[w + 2])
-        mx, my, _ = lower_tip(P, o, 1, S, m)
-        nx, ny, _ = lower_tip(P, o, 1, out, j)
+        mx, my, _ = lower_tip(P, o, centre, S, m)
+        nx, ny, _ = lower_tip(P, o, centre, out, j)
         have_yaw, have_pitch = yaw_pitch(P, o, S, m)
         to_yaw, to_pitch = yaw_pitch(P, o, out, j)
         rate, _, _, _ = sphere_rates(
-            P, o, S, m, True, 0.0, vx + S[S_GAIN] * (nx - mx), vy + S[S_GAIN + 1] * (ny - my),
+            P, o, S, m, yes, 0.0, vx + S[S_GAIN] * (nx - mx), vy + S[S_GAIN + 1] * (ny - my),
             yaw_rate + S[S_GAIN + 3] * wrap(to_yaw - have_yaw, 0.0),
             pitch_rate + S[S_GAIN + 4] * wrap(to_pitch - have_pitch, 0.0),
         )  # fmt: skip

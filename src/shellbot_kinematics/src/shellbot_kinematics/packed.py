@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
+# ruff: noqa: UP018 - int(0), bool(1): numba compiles a kernel anew for every constant it is called with
 """Shellbot's closed forms and closed loop as bare kernels on packed arrays: a call costs little more than its numbers.
 
 The functions are numba dispatchers. They take two contiguous float64 arrays, the packed robot (read-only,
@@ -152,8 +153,8 @@ def foot_inverse(leg, block):
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
     distance, _ = lower_inverse(
-        leg, 0, int(block[F_TIP]), block[F_POINT], block[F_POINT + 1], block[F_POINT + 2], block, F_JOINTS,
-        block[F_LIMITED] != 0.0, block[F_NEAREST] != 0.0, block, F_JOINTS,
+        leg, int(0), int(block[F_TIP]), block[F_POINT], block[F_POINT + 1], block[F_POINT + 2], block, int(F_JOINTS),
+        block[F_LIMITED] != 0.0, block[F_NEAREST] != 0.0, block, int(F_JOINTS),
     )  # fmt: skip
     return distance
 
@@ -167,8 +168,8 @@ def foot_inverse_free_fan(leg, block):
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
     return foot_free(
-        leg, 0, int(block[F_TIP]), block[F_POINT], block[F_POINT + 1], block[F_POINT + 2], block[F_LIMITED] != 0.0,
-        block, F_JOINTS,
+        leg, int(0), int(block[F_TIP]), block[F_POINT], block[F_POINT + 1], block[F_POINT + 2], block[F_LIMITED] != 0.0,
+        block, int(F_JOINTS),
     )  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def foot_forward(leg, block):
     """Write the tip's position for the joints of the block."""
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
-    block[F_POINT], block[F_POINT + 1], block[F_POINT + 2] = lower_tip(leg, 0, int(block[F_TIP]), block, F_JOINTS)
+    block[F_POINT], block[F_POINT + 1], block[F_POINT + 2] = lower_tip(leg, int(0), int(block[F_TIP]), block, int(F_JOINTS))
     return 0.0
 
 
@@ -189,7 +190,7 @@ def limbs_inverse(robot, block):
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")
     limited, nearest = block[L_LIMITED] != 0.0, block[L_NEAREST] != 0.0
-    worst, unknown, turn, sf, cf, tip = 0.0, 0.0, 0.0, 0.0, 1.0, 0
+    worst, unknown, turn, sf, cf, tip = 0.0, 0.0, 0.0, 0.0, 1.0, int(0)
     for i in range(6):
         o, p, j = i * LEG, L_FEET + 3 * i, L_JOINTS + 4 * i
         if robot[o + G_SFAN] * block[j] != turn:  # six equal fans as a rule: one sine
@@ -218,7 +219,7 @@ def limbs_forward(robot, block):
         raise ValueError("expected ShellbotModel.packed and LimbsBlock().data")
     for i in range(6):
         p, j = L_FEET + 3 * i, L_JOINTS + 4 * i
-        block[p], block[p + 1], block[p + 2] = lower_tip(robot, i * LEG, 0, block, j)
+        block[p], block[p + 1], block[p + 2] = lower_tip(robot, i * LEG, int(0), block, j)
     for i in range(int(robot[P_SHELLS])):
         p, j = L_SHELLS + 3 * i, L_JOINTS + 24 + 2 * i
         block[p], block[p + 1], block[p + 2] = upper_tip(robot, P_SHELL + i * SHELL, block, j)
@@ -232,16 +233,16 @@ def clik_step(robot, block):
     """
     if robot.size != PACKED or block.size != CLIK_BLOCK:
         raise ValueError("expected ShellbotModel.packed and ClikBlock().data")
-    dt, fan_rate = block[C_DT], block[C_FAN]
+    dt, fan_rate, tip = block[C_DT], block[C_FAN], int(0)
     worst = 0.0
     for i in range(6):
         o, p, v, j = i * LEG, C_FEET + 3 * i, C_RATES + 3 * i, C_JOINTS + 4 * i
-        sf, cf, sc, cc, sa, ca, sb, cb, s, z = lower_pose(robot, o, 0, block, j)
-        x, y, z = tip_of_pose(robot, o, 0, sf, cf, sc, cc, s, z)
+        sf, cf, sc, cc, sa, ca, sb, cb, s, z = lower_pose(robot, o, tip, block, j)
+        x, y, z = tip_of_pose(robot, o, tip, sf, cf, sc, cc, s, z)
         ex, ey, ez = block[p] - x, block[p + 1] - y, block[p + 2] - z
         worst = max(worst, ex * ex + ey * ey + ez * ez)
         d1, d2, d3 = rates_of_pose(
-            robot, o, 0, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, block[v] + block[C_GAIN] * ex,
+            robot, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, block[v] + block[C_GAIN] * ex,
             block[v + 1] + block[C_GAIN + 1] * ey, block[v + 2] + block[C_GAIN + 2] * ez,
         )  # fmt: skip
         block[j] += dt * fan_rate
