@@ -101,10 +101,11 @@ def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
             until(lambda: not _is_alive(orphan))
 
 
-def test_without_a_successor_the_orphan_ends_with_torque_off():
+@pytest.mark.parametrize("last_words", ["bus.tick(q)", "bus.poll()"], ids=["targets", "never any targets"])
+def test_without_a_successor_the_orphan_ends_with_torque_off(last_words):
     config = {"setpoint": {"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}}
     source = PARENT.replace("margin=0.02", f"margin=0.02, config=DriverConfig.from_mapping({config!r})")
-    source = source.replace("BusSettings\n", "BusSettings, DriverConfig\n")
+    source = source.replace("BusSettings\n", "BusSettings, DriverConfig\n").replace("bus.tick(q)", last_words)
     with emulated() as port:
         parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
         orphan = int(parent.stdout.readline())
