@@ -140,7 +140,7 @@ def test_pose_is_the_least_squares_one(rng):
         (np.outer(np.arange(4.0), [1, 2, 3]), np.eye(4, 3), "one line"),
         (np.eye(3), np.zeros((3, 3)), "p_world lie"),
         (np.eye(3), np.eye(4, 3), r"\(k, 3\)"),
-        (np.eye(3) * np.inf, np.eye(3), "infinite"),
+        (np.full((3, 3), np.inf), np.eye(3), "infinite"),
     ],
 )
 def test_points_that_give_no_pose_are_refused(a, b, words):

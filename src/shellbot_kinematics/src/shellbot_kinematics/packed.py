@@ -178,7 +178,8 @@ def foot_forward(leg, block):
     """Write the tip's position for the joints of the block."""
     if leg.size != LEG or block.size != LEG_BLOCK:
         raise ValueError("expected one row of ShellbotModel.legs and LegBlock().data")
-    block[F_POINT], block[F_POINT + 1], block[F_POINT + 2] = lower_tip(leg, int(0), int(block[F_TIP]), block, int(F_JOINTS))
+    x, y, z = lower_tip(leg, int(0), int(block[F_TIP]), block, int(F_JOINTS))
+    block[F_POINT], block[F_POINT + 1], block[F_POINT + 2] = x, y, z
     return 0.0
 
 
