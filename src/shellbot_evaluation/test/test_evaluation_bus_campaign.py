@@ -63,12 +63,14 @@ def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on():
     slots = (
         Slot(Fault("port_error", start=2.0, stop=2.6), 5.0),
         Slot(Fault("change_id", servo=5, start=7.0, stop=7.0, value=77), 8.5),
+        Slot(Fault("host_stall", start=13.0, stop=14.5, probability=0.02, value=0.03), 14.5),
     )
-    result = run_fault_walk(FaultWalk(seconds=15.0, seed=0, slots=slots))
+    result = run_fault_walk(FaultWalk(seconds=16.0, seed=0, slots=slots))
     assert result.kept and result.ends_walking
     assert result.stops >= 2 and result.rearmings >= 2
-    assert [record.kind for record in result.records] == ["port_error", "change_id"]
-    assert all(record.stopped and record.said_after < 0.3 for record in result.records)
+    assert [record.kind for record in result.records] == ["port_error", "change_id", "host_stall"]
+    assert all(record.stopped and record.said_after < 0.3 for record in result.records[:2])
+    assert not result.records[2].stopped and result.struck["host_stall"] > 3  # late ticks, and nothing leaps
     assert 0.6 < result.records[0].back_after < 4.0
     assert result.walked > 0.5 and 0.5 < result.greatest_step_share <= 1.02
     table = cli.kinds_table(result)

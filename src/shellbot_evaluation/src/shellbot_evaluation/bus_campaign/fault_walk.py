@@ -121,6 +121,7 @@ class _Walk:
         self.is_down = False
         self.goals: Optional[np.ndarray] = None
         self.usable = np.zeros(0, dtype=bool)
+        self.stamp = 0.0
         self.watch: Optional[Dict[str, Any]] = None
         self.originals = [servo.table.as_dict() for servo in chain.robot.chain.servos]
 
@@ -129,7 +130,6 @@ class _Walk:
         place, memory = chain.state.p_world_base[:2].copy(), 0.0
         while chain.time - self.start < self.campaign.seconds:
             self.operator.step()
-            before = chain.time
             try:
                 chain.tick()
             except EvaluationError as error:
@@ -138,7 +138,7 @@ class _Walk:
             t = chain.time - self.start
             result.walked += float(np.linalg.norm(chain.state.p_world_base[:2] - place))
             place = chain.state.p_world_base[:2].copy()
-            self._look(t, chain.time - before)
+            self._look(t)
             if not memory and t > 0.25 * self.campaign.seconds:
                 memory = resident_mb()
         result.memory_growth_mb = resident_mb() - memory if memory else 0.0
@@ -150,7 +150,7 @@ class _Walk:
         result.ends_walking = chain.driver.ladder().may_move and not self.is_down
         return result
 
-    def _look(self, t: float, duration: float) -> None:
+    def _look(self, t: float) -> None:
         chain = self.chain
         state = chain.driver_state
         loud = [notice for notice in chain.notices if notice.level is not Level.INFO]
@@ -159,7 +159,7 @@ class _Walk:
             self.announced_until = t + _ANNOUNCED_FOR
         self._watch_fault(t, loud[0].text if loud else "", state.ladder.may_move)
         self._watch_fall(t)
-        self._watch_steps(state, duration)
+        self._watch_steps(state)
         while self.repairs and self.repairs[0] <= t:
             self.repairs.pop(0)
             self._repair()
@@ -212,12 +212,16 @@ class _Walk:
                 self.result.silent_falls.append(f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m")
         self.is_down = is_down
 
-    def _watch_steps(self, state: Any, duration: float) -> None:
+    def _watch_steps(self, state: Any) -> None:
         """Look at the goals of servos whose torque is on and that were not just brought back to where they are."""
         chain = self.chain
         usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
         usable = chain.robot.servo_map.expand(usable)
-        if self.goals is not None and (usable & self.usable).any():
+        duration, self.stamp = (
+            state.stamp - self.stamp,
+            state.stamp,
+        )  # of the driver: a stall makes its next tick longer
+        if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
             allowed = chain.driver.limits.velocity * duration
             share = np.abs(state.command - self.goals) / allowed
             self.result.greatest_step_share = max(
