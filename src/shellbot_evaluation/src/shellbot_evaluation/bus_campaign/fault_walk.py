@@ -217,10 +217,8 @@ class _Walk:
         chain = self.chain
         usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
         usable = chain.robot.servo_map.expand(usable)
-        duration, self.stamp = (
-            state.stamp - self.stamp,
-            state.stamp,
-        )  # of the driver: a stall makes its next tick longer
+        # by the driver's clock: a stall of the host makes its next tick longer
+        duration, self.stamp = state.stamp - self.stamp, state.stamp
         if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
             allowed = chain.driver.limits.velocity * duration
             share = np.abs(state.command - self.goals) / allowed
