@@ -220,3 +220,30 @@ def test_goal_enables_torque_firmware_does_not_jump_at_start():
     bench.driver.start()
     bench.run(0.3, None)
     assert all(abs(s.motor.position - 2.0) < 0.01 for s in bench.chain.servos)
+
+
+def test_a_read_that_was_garbled_once_does_not_make_a_servo_hold():
+    """A garbled address is answered, too: what decides about torque is asked twice."""
+    bench = DriverBench(start=False)
+    answers = []
+    table = bench.servo(7).table
+    read = table.read
+
+    def once_from_elsewhere(address, count):
+        if address == 24 and not answers:
+            answers.append(address)
+            data = bytearray(read(24, count))
+            data[0] = 1
+            return bytes(data)
+        return read(address, count)
+
+    table.read = once_from_elsewhere
+    report = bench.driver.start()
+    assert answers and not report.resumed and bench.phase is Phase.STARTING
+
+
+def test_a_stall_while_torque_comes_on_is_survived():
+    bench = DriverBench(start=False)
+    bench.fault("stuck_line", after=0.075, stop=0.095)
+    bench.driver.start()
+    assert bench.faults.struck["stuck_line"] > 2 and all(s.table["torque_enable"] for s in bench.chain.servos)

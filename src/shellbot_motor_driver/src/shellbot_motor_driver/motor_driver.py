@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import Callable, Mapping, Optional, Tuple
 
@@ -25,6 +26,7 @@ from shellbot_motor_driver.servo_link import ServoLink
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.servo_setup import check_servos
 from shellbot_motor_driver.servo_table import Row, Snapshot, build_state
+from shellbot_motor_driver.servo_track import ServoTrack
 from shellbot_motor_driver.servo_watch import ServoWatch
 from shellbot_motor_driver.setpoint import SetpointGate
 from shellbot_motor_driver.wire_time import sync_write_time
@@ -34,6 +36,7 @@ _OFF_AGAIN = 0.5  # s between two orders to be limp, as nobody acknowledges them
 _SAT_BEFORE_OFF = 0.5  # s
 _HELD_NEAR = 0.2  # rad; a servo whose goal is farther from where it stands is not simply left to it
 _SHUTDOWN = int(ErrorFlags.OVERLOAD | ErrorFlags.OVERHEATING)  # alarms that a torque limit would end
+_BREATH = 0.02  # s between two tries at start
 _BLIND_START = 4.0  # s that servos of unknown position are given to reach the pose "sit"
 
 
@@ -171,6 +174,9 @@ class MotorDriver:
         link, holding, steps = self._link, [], []
         for track in link.tracks:
             settings = track.settings
+            if settings is not None and settings.torque_enable:
+                with contextlib.suppress(NoReplyError):  # asked twice: it decides about torque
+                    settings = link.check(track, self.config.start.ping_tries)
             is_on = settings is not None and bool(settings.torque_enable) and track.index != link.wheel
             goal = settings.goal if is_on and settings is not None else track.steps
             holding.append(is_on)
@@ -191,14 +197,7 @@ class MotorDriver:
             self._wishes_torque = True
             return replace(report, resumed=True)
         if self.config.start.torque:
-            problems = []
-            for track in link.tracks:
-                if track.index == link.wheel:
-                    continue
-                try:
-                    self._motion.place(track.index, link.rejoin(track, int(self._slow[track.index]), True))
-                except NoReplyError as error:
-                    problems.append(str(error))
+            problems = [text for text in map(self._bring_up, link.tracks) if text]
             if problems:
                 link.torque_off(range(len(link.tracks)), 3)
                 raise StartError("torque is off again:\n  " + "\n  ".join(problems))
@@ -206,6 +205,19 @@ class MotorDriver:
         else:
             self._rungs.set("torque_off", Reaction.OFF, "torque is off until it is switched on", False, now)
         return report
+
+    def _bring_up(self, track: ServoTrack) -> str:
+        """Switch the torque of one servo on at start; return why not, or nothing."""
+        error, tries = "", self.config.start.ping_tries
+        for _ in range(tries if track.index != self._link.wheel else 0):
+            try:
+                angle = self._link.rejoin(track, int(self._slow[track.index]), True, tries - 1)
+                self._motion.place(track.index, angle)
+                return ""
+            except NoReplyError as reason:  # a host that stalled, not a servo: it answered before
+                error = str(reason)
+                self.bus.port.sleep(_BREATH)
+        return error
 
     # -- tick --------------------------------------------------------------------------------------------------------
 

@@ -209,6 +209,9 @@ class ServoLink:
             return None
         if is_check:
             settings, feedback = parse_check(reply.data)
+            if not settings.is_possible:
+                track.miss()
+                return None
         else:
             settings, feedback = None, parse_feedback(reply.data)
         before = track.settings
@@ -229,14 +232,19 @@ class ServoLink:
         NoReplyError
             If it does not answer.
         """
-        reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
-        settings, feedback = parse_check(reply.data)
+        for _ in range(_STUCK_TRIES):
+            reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
+            settings, feedback = parse_check(reply.data)
+            if settings.is_possible:
+                break
+        else:
+            raise NoReplyError(f"{track.name} answers with values that its registers cannot have")
         track.forget()
         track.settings, track.checked = settings, reply.stamp
         track.accept(feedback, int(reply.flags), reply.stamp)
         return settings
 
-    def rejoin(self, track: ServoTrack, speed: int, torque_on: bool) -> float:
+    def rejoin(self, track: ServoTrack, speed: int, torque_on: bool, retries: int = 1) -> float:
         """Bring one servo back: torque off, settings, goal := present, a little torque. Return its joint angle, rad.
 
         Parameters
@@ -247,6 +255,8 @@ class ServoLink:
             Moving speed, register.
         torque_on : bool
             Whether it is to hold afterwards.
+        retries : int
+            Of each READ.
 
         Raises
         ------
@@ -257,7 +267,7 @@ class ServoLink:
         self.torque.switch_off([i])
         for _ in range(_STUCK_TRIES):
             self.put(TORQUE_ENABLE, {i: b"\0"})
-            if not self.check(track, 1).torque_enable:
+            if not self.check(track, retries).torque_enable:
                 break
         else:
             raise NoReplyError(f"{track.name} does not switch its torque off")
@@ -274,7 +284,7 @@ class ServoLink:
             words = b"".join(int(v).to_bytes(2, "little") for v in (goal, speed, *((limit,) if torque_on else ())))
             self.put(MARGINS, {i: self.compliance_bytes(i) + words})
             self.put(TORQUE_ENABLE, {i: b"\1" if torque_on else b"\0"})
-            found = self.check(track, 1)
+            found = self.check(track, retries)
             if found.goal == goal and bool(found.torque_enable) == torque_on:
                 if torque_on:
                     self.torque.written[i] = limit

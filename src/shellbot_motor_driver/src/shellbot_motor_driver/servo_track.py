@@ -34,6 +34,11 @@ class Settings(NamedTuple):
     torque_limit: int
     lock: int
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether registers can have these values: a READ whose address was garbled is answered, too."""
+        return self.torque_enable <= 1 and self.lock <= 1 and self.goal <= 1023 and self.torque_limit <= 1023
+
 
 class Feedback(NamedTuple):
     """Position, speed and load as in the registers, V, degrees Celsius."""
