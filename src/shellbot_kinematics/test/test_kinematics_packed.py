@@ -201,6 +201,13 @@ def test_wrong_sizes_are_refused(model, kernel):
         kernel(model.packed[:-1], np.zeros(5))
 
 
+def counts_allocations():
+    try:
+        return rtsys.get_allocation_stats() is not None
+    except RuntimeError:
+        return False
+
+
 @pytest.mark.jit
 def test_nothing_is_allocated(model, urdf, stand):
     """Not in the packed calls, and not in a tick by any of the solvers."""
@@ -226,6 +233,8 @@ def test_nothing_is_allocated(model, urdf, stand):
         solver._state[S_DT] = 0.01
         for call, *arrays in calls:
             call(*arrays)
+            if not counts_allocations():
+                pytest.skip("numba counts allocations only where NUMBA_NRT_STATS is set")
             before = rtsys.get_allocation_stats().alloc
             for _ in range(3):
                 call(*arrays)

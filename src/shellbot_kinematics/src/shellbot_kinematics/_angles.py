@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import scalar_kernel
 
 HALF_PI = 0.5 * math.pi
 QUARTER_PI = 0.25 * math.pi
@@ -21,7 +21,7 @@ _P1, _P2, _P3 = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.0222662
 _FAR = 1.0e5  # rad: beyond, the library's functions
 
 
-@kernel
+@scalar_kernel
 def sincos(x):
     """Return sine and cosine of an angle (rad); NaN for one that is not finite."""
     if not abs(x) < _FAR:
@@ -51,7 +51,7 @@ def sincos(x):
     return s, c
 
 
-@kernel
+@scalar_kernel
 def angle(y, x):
     """Return the angle (rad, -pi .. pi) of the vector (x, y), as atan2 does; 0 for the null vector, NaN for NaN."""
     ax, ay = abs(x), abs(y)

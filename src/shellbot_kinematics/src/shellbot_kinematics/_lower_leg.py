@@ -31,7 +31,7 @@ from shellbot_kinematics._layout import (
     STOP_AXIS,
     STOP_NONE,
 )
-from shellbot_kinematics._planar import STEADY, clamp, divided, planar_limited, planar_rates, planar_solve, wrap
+from shellbot_kinematics._planar import STEADY, TWO_PI, clamp, divided, planar_limited, planar_rates, planar_solve, wrap
 
 
 @kernel
@@ -210,24 +210,26 @@ def lower_nearby(P, o, tip, x, y, z, last, i, limited, q, j):
     if not abs(cosine) < 1.0:
         return False
     zero = P[k + 2] - P[o + G_A0]
+    bend = zero - P[o + G_ST] * last[i + 3]  # of the knee, as it was
+    if not abs(bend) < math.pi:
+        return False
     sine = math.sqrt((1.0 - cosine) * (1.0 + cosine))
-    if wrap(zero - P[o + G_ST] * last[i + 3], 0.0) < 0.0:
+    if bend < 0.0:
         sine = -sine
     gamma = angle(sine, cosine)
     long, across = l1 + l2 * cosine, l2 * sine
     q3 = P[o + G_SF] * (P[o + G_A0] - angle(w * long - u * across, u * long + w * across))
     q4 = P[o + G_ST] * (zero - gamma)
+    # no angle is brought into its range here: near `last` it is in it
     if limited:
         lo, hi = o + G_LOW, o + G_HIGH
-        q3 = wrap(q3, 0.5 * (P[lo + 2] + P[hi + 2]))
-        q4 = wrap(q4, 0.5 * (P[lo + 3] + P[hi + 3]))
         if q2 < P[lo + 1] or q2 > P[hi + 1] or q3 < P[lo + 2] or q3 > P[hi + 2] or q4 < P[lo + 3] or q4 > P[hi + 3]:
             return False
-    else:
-        q3, q4 = wrap(q3, 0.0), wrap(q4, 0.0)
+    elif abs(q3) > math.pi or abs(q4) > math.pi:
+        return False
     change = max(abs(q2 - last[i + 1]), abs(q3 - last[i + 2]), abs(q4 - last[i + 3]))
-    other = abs(wrap(P[o + G_ST] * (zero + gamma) - last[i + 3], 0.0))
-    if not (change < STEADY and change < other):
+    other = abs(bend + gamma)  # to the other bend of the knee, either way round
+    if not (change < STEADY and change < other and change < TWO_PI - other):
         return False
     q[j + 1], q[j + 2], q[j + 3] = q2, q3, q4
     return True

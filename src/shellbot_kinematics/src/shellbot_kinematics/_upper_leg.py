@@ -28,7 +28,7 @@ from shellbot_kinematics._layout import (
     U_SS,
     U_XC,
 )
-from shellbot_kinematics._planar import STEADY, divided, planar_limited, planar_rates, planar_solve, wrap
+from shellbot_kinematics._planar import STEADY, TWO_PI, divided, planar_limited, planar_rates, planar_solve, wrap
 
 
 @kernel
@@ -116,22 +116,24 @@ def upper_nearby(P, u, x, z, last, i, limited, q, j):
     if not abs(cosine) < 1.0:
         return False
     zero = P[u + U_B0] - P[u + U_A0]
+    bend = zero - P[u + U_SH] * last[i + 1]
+    if not abs(bend) < math.pi:
+        return False
     sine = math.sqrt((1.0 - cosine) * (1.0 + cosine))
-    if wrap(zero - P[u + U_SH] * last[i + 1], 0.0) < 0.0:
+    if bend < 0.0:
         sine = -sine
     gamma = angle(sine, cosine)
     long, across = l1 + l2 * cosine, l2 * sine
     q0 = P[u + U_SS] * (P[u + U_A0] - angle(z * long - x * across, x * long + z * across))
     q1 = P[u + U_SH] * (zero - gamma)
     if limited:
-        low0, high0, low1, high1 = P[u + U_LOW], P[u + U_HIGH], P[u + U_LOW + 1], P[u + U_HIGH + 1]
-        q0, q1 = wrap(q0, 0.5 * (low0 + high0)), wrap(q1, 0.5 * (low1 + high1))
-        if q0 < low0 or q0 > high0 or q1 < low1 or q1 > high1:
+        if q0 < P[u + U_LOW] or q0 > P[u + U_HIGH] or q1 < P[u + U_LOW + 1] or q1 > P[u + U_HIGH + 1]:
             return False
-    else:
-        q0, q1 = wrap(q0, 0.0), wrap(q1, 0.0)
+    elif abs(q0) > math.pi or abs(q1) > math.pi:
+        return False
     change = max(abs(q0 - last[i]), abs(q1 - last[i + 1]))
-    if not (change < STEADY and change < abs(wrap(P[u + U_SH] * (zero + gamma) - last[i + 1], 0.0))):
+    other = abs(bend + gamma)
+    if not (change < STEADY and change < other and change < TWO_PI - other):
         return False
     q[j], q[j + 1] = q0, q1
     return True
