@@ -149,7 +149,9 @@ def test_help_and_bad_arguments(capsys):
 
 def test_a_short_run_of_our_own_library(tmp_path, capsys):
     page = tmp_path / "page.md"
-    page.write_text("a\n<!-- begin: bench-kinematics -->\nold\n<!-- end: bench-kinematics -->\nb\n", encoding="utf-8")
+    page.write_text(
+        "a\n<!-- begin: bench-kinematics -->\nformer table\n<!-- end: bench-kinematics -->\nb\n", encoding="utf-8"
+    )
     given = [
         "--no-peers",
         "--quick",
@@ -169,5 +171,10 @@ def test_a_short_run_of_our_own_library(tmp_path, capsys):
     assert len(content["us"]["ours/leg_fk"]) == 1 and content["us"]["ours/leg_fk"][0] > 0.0
     assert {"name", "asked", "reached", "kept", "unit"} == set(content["goals"][0])
     text = page.read_text(encoding="utf-8")
-    assert "old" not in text and "general LM, one call" in text and text.startswith("a\n") and text.endswith("b\n")
+    assert (
+        "former table" not in text
+        and "general LM, one call" in text
+        and text.startswith("a\n")
+        and text.endswith("b\n")
+    )
     assert "figures kept" in capsys.readouterr().out
