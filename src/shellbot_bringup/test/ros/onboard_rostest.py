@@ -116,8 +116,10 @@ class OnboardTest(unittest.TestCase):
         self.assertLess(tilt_of(self.robot.truth.pose.pose.orientation), math.radians(30.0), "sinks, does not topple")
         self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
         self.robot.wait_for(lambda: self.heard.get("stopped") is False, 5, "armed")
-        self.robot.request("stand")
-        self.robot.wait_for(lambda: self.robot.in_mode("stand") or self.robot.in_mode("hexapod"), 40, "stands again")
+        self.robot.wait_for(lambda: self.robot.mode.name != "stopped", 5, "the action manager is free again")
+        answer = self.robot.request("hexapod")
+        self.assertTrue(answer.accepted, answer.reason)
+        self.robot.wait_for(lambda: self.robot.in_mode("hexapod"), 40, "stands again")
         self.robot.wait_for(lambda: self.robot.truth.pose.pose.position.z > 0.13, 10, "at its height")
 
     def test_5_sits(self):
