@@ -113,7 +113,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     startup = {} if arguments.quick else startup_seconds(urdf, work, library)
     if startup:
         notes.append(
-            f"Fresh process to the first solution: {startup['cold_s']:.2f} s cold, {startup['warm_s']:.2f} s warm."
+            f"Fresh process to the first solution: {startup['cold_s']:.2f} s cold, {startup['warm_s']:.2f} s warm; "
+            f"processor time {startup['cold_cpu_s']:.2f} and {startup['warm_cpu_s']:.2f} s."
         )
     per_n = facts.get("ours/joints", {}).get("per_n")
     if per_n and arguments.write is not None:
