@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/bench kinematics",
         description="The kinematics library beside its peers, each in an environment of its own under build/ (made "
-        "by this script, about 1 GB), in interleaved rounds on this machine.",
+        "by this script, about 2.5 GB), in interleaved rounds on this machine.",
     )
     p.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     p.add_argument(
