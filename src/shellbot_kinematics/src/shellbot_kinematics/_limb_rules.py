@@ -64,7 +64,7 @@ from shellbot_kinematics._lower_leg import (
     tip_of_pose,
     to_coxa,
 )
-from shellbot_kinematics._planar import clamp, wrap
+from shellbot_kinematics._planar import STEADY, clamp, wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
 from shellbot_kinematics._upper_leg import upper_inverse, upper_plane, upper_rates, upper_sum, upper_tip
 
@@ -130,7 +130,7 @@ def joint_distance(P, o, lower, R, i, j, out):
 
 
 @kernel
-def lower_lm(P, o, task, R, i, pitch, S, j, out):
+def lower_lm(P, o, task, R, i, pitch, S, j, reachable, out):
     """Solve by Levenberg-Marquardt from the last targets, at need from the closed form's answer (in `out`) too; return
     the distance left (m).
     """
@@ -148,7 +148,8 @@ def lower_lm(P, o, task, R, i, pitch, S, j, out):
     low, high = o + G_LOW + 1, o + G_HIGH + 1
     lm_start(out, j + 1, 3, P, low, high)
     left = lm_limb(task, P, o, x, y, z, low, high, out, j)
-    if left > REACHED:
+    near = not max(abs(c1 - S[S_LAST + j + 1]), abs(c2 - S[S_LAST + j + 2]), abs(c3 - S[S_LAST + j + 3])) > STEADY
+    if left > REACHED and (near or reachable):  # from farther away it would be a jump for nothing
         b1, b2, b3 = out[j + 1], out[j + 2], out[j + 3]
         out[j + 1], out[j + 2], out[j + 3] = c1, c2, c3
         other = lm_limb(task, P, o, x, y, z, low, high, out, j)
@@ -220,7 +221,7 @@ def lower_reference(P, o, i, R, S, aside, out):
         return BAD_REFERENCE, 0.0, STOP_NONE, 0
     if S[S_SOLVER] == LM:
         task = LM_PLAN if plan else LM_FOOT + tip
-        distance = lower_lm(P, o, task, R, i, pitch, S, j, out)
+        distance = lower_lm(P, o, task, R, i, pitch, S, j, distance <= REACHED, out)
     status = status_of(distance, stop)
     if plan and status == OK and aside > REACHED:
         status, distance, stop = OUT_OF_REACH, aside, STOP_HEADING
@@ -244,7 +245,7 @@ def lower_reference(P, o, i, R, S, aside, out):
 
 
 @kernel
-def upper_lm(P, u, R, i, B, by_height, S, j, out):
+def upper_lm(P, u, R, i, B, by_height, S, j, reachable, out):
     """As lower_lm, for an upper limb."""
     p = R_P + 3 * i
     aside = 0.0
@@ -258,7 +259,8 @@ def upper_lm(P, u, R, i, B, by_height, S, j, out):
     low, high = u + U_LOW, u + U_HIGH
     lm_start(out, j, 2, P, low, high)
     left = lm_limb(task, P, u, x, z, 0.0, low, high, out, j)
-    if left > REACHED:
+    near = not max(abs(c0 - S[S_LAST + j]), abs(c1 - S[S_LAST + j + 1])) > STEADY
+    if left > REACHED and (near or reachable):
         b0, b1 = out[j], out[j + 1]
         out[j], out[j + 1] = c0, c1
         other = lm_limb(task, P, u, x, z, 0.0, low, high, out, j)
@@ -290,7 +292,7 @@ def upper_reference(P, u, i, R, S, out):
     )
     B = upper_sum(P, u, R[r], R[r + 1], R[r + 2]) if by_height else 0.0
     if S[S_SOLVER] == LM:
-        distance = upper_lm(P, u, R, i, B, by_height, S, j, out)
+        distance = upper_lm(P, u, R, i, B, by_height, S, j, distance <= REACHED, out)
     status = status_of(distance, stop)
     fast = (finite(R, v + 2, 1) and finite(R, w, 3)) if by_height else finite(R, v, 3)
     m = S_MEASURED + j
