@@ -140,10 +140,20 @@ class MotorDriverNode:
         if process is None:
             return
         with self._lock:
+            is_limp = bool(self._limp or self._stop_cause)
+            may_hold = self._parameters.config.start.torque and not is_limp
+            if process.settings.config.start.torque != may_hold:
+                # should it have died, the next one begins as limp as this one was left
+                process.settings = self._parameters.bus_settings(may_hold)
             is_alive = process.poll()
             notices = process.events()
-            if process.restarts != self._restarts:
+            if is_alive and process.restarts != self._restarts:
                 self._restarts = process.restarts
+                self._torque_withheld = is_limp
+                if self._stop_cause:
+                    process.emergency_stop(self._stop_cause)  # a new process knows of no stop
+                elif self._limp:
+                    process.torque(False)
                 self._send_gains()
         for notice in notices:
             self._log(notice)

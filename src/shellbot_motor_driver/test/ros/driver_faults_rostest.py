@@ -127,6 +127,42 @@ class FaultsTest(unittest.TestCase):
             wait_until(lambda: self.registers("torque_enable") == {1}, 5, "torque")
             w.arrive(OTHER)
 
+    def test_4_an_emergency_stop_and_limpness_outlive_the_bus_process(self):
+        w = self.witness
+        for request, content, back in (("emergency_stop", (), "rearm"), ("torque", (False,), "torque")):
+            self.assertTrue(call(request, *content)[0])
+            wait_until(lambda: self.registers("torque_enable") == {0}, 3, "limp")
+            self.kill_bus_process()
+            self.assertEqual(self.registers("torque_enable"), {0}, f"{request} was forgotten")
+            self.assertTrue(w.stopped[-1])
+            success, text = call(back, *((True,) if back == "torque" else ()))
+            self.assertTrue(success, text)
+            wait_until(lambda: self.registers("torque_enable") == {1}, 5, "torque")
+            w.arrive(OTHER)
+
+    def test_4_an_emergency_stop_without_a_bus_process_is_not_forgotten(self):
+        w = self.witness
+        self.kill_bus_process(meanwhile=lambda: self.assertTrue(call("emergency_stop")[0]))
+        wait_until(lambda: self.registers("torque_enable") == {0}, 3, "limp")
+        wait_until(lambda: w.stopped[-1] is True, 5, "who walks is told")
+        w.free(OTHER)
+        w.arrive(OTHER)
+
+    def kill_bus_process(self, meanwhile=lambda: None):
+        """Kill it and wait until the next one has ticked for a while."""
+        restarts = self.restarts()
+        (pid,) = self.children()
+        os.kill(pid, signal.SIGKILL)
+        meanwhile()
+        ladder = self.witness.diagnostics
+        wait_until(lambda: self.restarts() > restarts, 20, "another bus process")
+        wait_until(lambda: "is not running" not in str(ladder["safety ladder"]), 20, lambda: ladder["safety ladder"])
+        time.sleep(1.5)
+
+    def restarts(self):
+        """How many bus processes were started again."""
+        return int({v.key: v.value for v in self.witness.diagnostics["bus"].values}["bus process restarts"])
+
     def test_5_a_servo_that_dies_is_named_and_rejoins(self):
         w = self.witness
         self.chain.fault("dead", 6.0, servo=7)
