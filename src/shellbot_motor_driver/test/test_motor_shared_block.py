@@ -6,8 +6,12 @@ from __future__ import annotations
 import mmap
 import multiprocessing
 import os
+import pickle
 
-from shellbot_motor_driver.shared_state import Block
+import pytest
+
+from shellbot_motor_driver.driver_state import Ladder, Phase, Reaction, Rung
+from shellbot_motor_driver.shared_state import _LADDER_ROOM, Block, _pack
 
 READS = 40_000
 ROOM = 4096
@@ -40,3 +44,12 @@ def test_readers_see_whole_contents_and_always_some():
         os.close(fd)
     # a reader that the writer always interrupts gives up; one that reads between two writes must find all of one
     assert seen - {None} == {bytes([1]) * 3000, bytes([2]) * 1500}
+
+
+@pytest.mark.parametrize(("count", "length"), [(1, 10), (3, 60_000), (300, 200)])
+def test_a_ladder_with_too_many_words_is_still_read(count, length):
+    rungs = tuple(Rung(f"rung{i}", Reaction.HOLD, 0.0, True, "x" * length) for i in range(count))
+    data = _pack(Ladder(Phase.HOLDING, Reaction.HOLD, rungs, 1.0, True, "y" * length))
+    assert len(data) <= _LADDER_ROOM
+    read = pickle.loads(data)
+    assert (read.phase, read.needs_rearm, read.rungs[0].key) == (Phase.HOLDING, True, "rung0")

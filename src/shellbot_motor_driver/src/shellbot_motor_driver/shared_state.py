@@ -9,7 +9,7 @@ import pickle
 import struct
 import time
 import zlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -28,6 +28,7 @@ _CONTENT = struct.Struct("<II")
 _TRIES = 10  # without waiting
 _PATIENCE = 0.02  # s that a reader waits for a writer who was interrupted while writing
 _LADDER_ROOM = 16384
+_LONGEST_TEXT = 1000  # characters, of a ladder that does not fit otherwise
 _COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
 _SUPPLY = tuple(item.name for item in fields(Supply))
 _SCALARS = ("reads_per_tick", "booked_share", "used_share", "feedback_hz", "p95", "cpu_per_tick")
@@ -194,4 +195,15 @@ class SharedState:
         ladder = driver.ladder()
         if ladder is not self._published:
             self._published = ladder
-            self._ladder.write(pickle.dumps(ladder)[:_LADDER_ROOM])
+            self._ladder.write(_pack(ladder))
+
+
+def _pack(ladder: Ladder) -> bytes:
+    """Return what fits into the block and can be read: of very many steps the gravest, and no endless sentence."""
+    data = pickle.dumps(ladder)
+    rungs = ladder.rungs
+    while len(data) > _LADDER_ROOM:
+        kept = tuple(rung._replace(text=rung.text[:_LONGEST_TEXT]) for rung in rungs)
+        data = pickle.dumps(replace(ladder, rungs=kept, text=ladder.text[:_LONGEST_TEXT]))
+        rungs = rungs[: len(rungs) // 2]
+    return data
