@@ -14,7 +14,11 @@ def main() -> int:
     sources = sorted(Path("src").glob("*/src"))
     environment = dict(os.environ, MYPYPATH=":".join(map(str, sources)))
     files = [
-        str(f) for s in sources for f in sorted(s.rglob("*.py")) if not f.name.endswith(("_node.py", "_conversions.py"))
+        str(f)
+        for s in sources
+        for f in sorted(s.rglob("*.py"))
+        # kernels that were generated and cached lie there, too
+        if "__pycache__" not in f.parts and not f.name.endswith(("_node.py", "_conversions.py"))
     ]
     if not files:
         print("no pure module found")
