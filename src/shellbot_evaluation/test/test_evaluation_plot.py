@@ -142,15 +142,24 @@ print("closed")
 """
 
 
-def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path):
-    read, write = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write), "-screen", "0", "800x600x24"], pass_fds=[write], stderr=subprocess.DEVNULL
-    )
-    try:
+def virtual_display(tries=5):
+    """Return a server and its number; one that loses its number to another that starts meanwhile ends at once."""
+    for _ in range(tries):
+        read, write = os.pipe()
+        words = ["Xvfb", "-displayfd", str(write), "-screen", "0", "800x600x24"]
+        server = subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as answer:
             number = answer.readline().strip()
+        if number:
+            return server, number
+        server.wait(timeout=10)
+    raise AssertionError(f"Xvfb did not start in {tries} tries")
+
+
+def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path):
+    server, number = virtual_display()
+    try:
         environment = dict(os.environ, DISPLAY=f":{number}", MPLBACKEND="Agg")
         environment.pop("QT_QPA_PLATFORM", None)
         out = tmp_path / "a.png"
