@@ -92,17 +92,6 @@ def plot_traces(
     _save(figure, path)
 
 
-def plot_histogram(path: Path, title: str, samples_ms: Mapping[str, Sequence[float]]) -> None:
-    """Draw how latencies are spread, in milliseconds."""
-    figure, (axes,) = _figure(title, 1, (7.0, 3.5))
-    for label, values in samples_ms.items():
-        axes.hist(list(values), bins=40, histtype="step", label=f"{label} (n = {len(values)})")
-    axes.set_xlabel("latency / ms")
-    axes.set_ylabel("samples")
-    axes.legend(fontsize="small")
-    _save(figure, path)
-
-
 def _figure(title: str, count: int, size: Any) -> Any:
     figure = Figure(figsize=size, constrained_layout=True)
     FigureCanvasAgg(figure)

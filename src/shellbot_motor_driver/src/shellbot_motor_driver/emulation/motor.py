@@ -20,7 +20,6 @@ from shellbot_motor_driver.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RA
 STEP = 1e-3  # s: the servo's control loop runs at 1 kHz
 _NOMINAL_VOLTAGE = 12.0
 _COASTING = 0.1  # estimate: share of the damping that is left with the bridge open
-_STOP_SPEED = 1e-4  # rad/s
 
 
 @dataclass(frozen=True)
