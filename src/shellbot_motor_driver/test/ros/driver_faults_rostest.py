@@ -14,10 +14,13 @@ import unittest
 import numpy as np
 import rospy
 import rostest
+from dynamic_reconfigure.msg import Config, DoubleParameter
+
+from shellbot_control import JOINT_CLASSES, Gains, GainTable
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from node_bench import LARGEST_STEP, MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
+from node_bench import LARGEST_STEP, MAP, MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
 
 OTHER = MIDDLE + np.where(np.arange(24) % 4 == 1, 0.3, 0.0)
 
@@ -147,6 +150,22 @@ class FaultsTest(unittest.TestCase):
         wait_until(lambda: w.stopped[-1] is True, 5, "who walks is told")
         w.free(OTHER)
         w.arrive(OTHER)
+
+    def test_4_the_gains_outlive_the_bus_process(self):
+        softer = {**GainTable({name: Gains(18.5) for name in JOINT_CLASSES}).to_page(), "stiffness": 0.5}
+        page = rospy.Publisher("gains/parameter_updates", Config, queue_size=1, latch=True)
+        page.publish(Config(doubles=[DoubleParameter(k, v) for k, v in softer.items()]))
+        legs = [entry.servo_id for entry in MAP.entries if "fan" not in entry.joint]
+
+        def slopes():
+            found = self.chain.registers("cw_compliance_slope")
+            return {found[servo_id] for servo_id in legs}
+
+        wait_until(lambda: slopes() == {32}, 10, lambda: f"softer: {slopes()}")
+        self.kill_bus_process()
+        gains = self.witness.diagnostics["gains"]
+        self.assertEqual(gains.level, 0, gains.message)
+        self.assertEqual(slopes(), {32}, "gains were forgotten")
 
     def kill_bus_process(self, meanwhile=lambda: None):
         """Kill it and wait until the next one has ticked for a while."""
