@@ -109,7 +109,7 @@ def run_leg(*arguments, display=None):
 def display():
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
+        ["Xvfb", "-noreset", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
         pass_fds=[writer],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

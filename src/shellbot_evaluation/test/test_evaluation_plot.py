@@ -146,7 +146,7 @@ def virtual_display(tries=5):
     """Return a server and its number; one that loses its number to another that starts meanwhile ends at once."""
     for _ in range(tries):
         read, write = os.pipe()
-        words = ["Xvfb", "-displayfd", str(write), "-screen", "0", "800x600x24"]
+        words = ["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "800x600x24"]
         server = subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as answer:

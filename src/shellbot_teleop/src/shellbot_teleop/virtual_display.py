@@ -51,7 +51,7 @@ def virtual_display(size: str = "1500x1000x24") -> Iterator[str]:
         raise DisplayError("Xvfb is missing: install the package xvfb (scripts/setup does).")
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
+        ["Xvfb", "-noreset", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
         pass_fds=[writer],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
