@@ -37,7 +37,13 @@ class Bus:
         self._exchanger = Exchanger(port, timeouts if timeouts is not None else Timeouts())
         self.statistics = self._exchanger.statistics
 
-    def ping(self, servo_id: int, retries: Optional[int] = None, until: Optional[float] = None) -> Reply:
+    def ping(
+        self,
+        servo_id: int,
+        retries: Optional[int] = None,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
+    ) -> Reply:
         """Ask a servo whether it is there.
 
         A servo with a voltage alarm answers PING with the very bytes of the PING, as an echo would look, too; such an
@@ -50,14 +56,20 @@ class Bus:
         """
         try:
             packet, tries = protocol.ping(servo_id), self.retries if retries is None else retries
-            return self._exchanger.exchange(packet, servo_id, PLAIN, tries, until)
+            return self._exchanger.exchange(packet, servo_id, PLAIN, tries, until, cut)
         except NoReplyError as error:
             if getattr(error, "heard", b"") != protocol.ping(servo_id):
                 raise
-        return self.read(servo_id, *_CONFIRM, retries=retries, until=until)._replace(data=b"")
+        return self.read(servo_id, *_CONFIRM, retries=retries, until=until, cut=cut)._replace(data=b"")
 
     def read(
-        self, servo_id: int, address: int, count: int, retries: Optional[int] = None, until: Optional[float] = None
+        self,
+        servo_id: int,
+        address: int,
+        count: int,
+        retries: Optional[int] = None,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
     ) -> Reply:
         """Read ``count`` bytes from ``address``.
 
@@ -68,7 +80,9 @@ class Bus:
         retries : int, optional
             Further tries.
         until : float, optional
-            Port's time after which no try may end: the budget of a tick.
+            Port's time after which no further try may end: the budget of a tick.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out: a reply after it is stale.
 
         Raises
         ------
@@ -78,7 +92,7 @@ class Bus:
             On a wiring whose replies cannot be relied on.
         """
         packet, tries = _read_packet(servo_id, address, count), self.retries if retries is None else retries
-        return self._exchanger.exchange(packet, servo_id, (address, count), tries, until)
+        return self._exchanger.exchange(packet, servo_id, (address, count), tries, until, cut)
 
     def write(
         self, servo_id: int, address: int, data: bytes, retries: Optional[int] = None, acknowledged: bool = True

@@ -92,7 +92,15 @@ class Exchanger:
         heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
         return heard.startswith(packet)
 
-    def exchange(self, packet: bytes, servo_id: int, key: Key, retries: int, until: Optional[float] = None) -> Reply:
+    def exchange(
+        self,
+        packet: bytes,
+        servo_id: int,
+        key: Key,
+        retries: int,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
+    ) -> Reply:
         """Send until a valid reply comes, the tries are used up or the budget is.
 
         Parameters
@@ -107,6 +115,8 @@ class Exchanger:
             Further tries.
         until : float, optional
             Port's time after which no further try may end.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out: a reply after it is stale.
 
         Raises
         ------
@@ -127,13 +137,13 @@ class Exchanger:
         attempts, heard = 0, b""
         while True:
             attempts += 1
-            may_ask = servo_id not in self._owed or self._fence(servo_id, key)
+            may_ask = servo_id not in self._owed or self._fence(servo_id, key, cut)
             self._discard()
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
             if may_ask and self._transmit(packet):
-                status, heard = self._await(packet, servo_id, count, started + timeout)
+                status, heard = self._await(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if not status.flags & ErrorFlags.CHECKSUM:
                         return self._accept(status, packet, attempts, started)
@@ -216,7 +226,7 @@ class Exchanger:
         self._count_parser()
         return status, heard
 
-    def _fence(self, servo_id: int, key: Key) -> bool:
+    def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
         """Make sure that a late reply to an earlier question is not taken for the answer to this one.
 
         Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
@@ -242,7 +252,7 @@ class Exchanger:
         started = max(now, self.line_free)
         if self._transmit(packet):
             timeout = self.timeouts.reply(len(packet), count, self.port.baud)
-            if self._await(packet, servo_id, count, started + timeout)[0] is not None:
+            if self._await(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
                 del self._owed[servo_id]
                 return True
         return False
@@ -270,6 +280,10 @@ class Exchanger:
             statistics.bad_lengths += parser.bad_lengths
             statistics.foreign_ids += parser.foreign
             parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
+
+
+def _earlier(time: float, cut: Optional[float]) -> float:
+    return time if cut is None or time < cut else cut
 
 
 def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: str) -> NoReplyError:

@@ -10,7 +10,33 @@ from shellbot_motor_driver.driver_config import Tick
 from shellbot_motor_driver.statistics import percentile
 
 _KEPT = 256  # READs: a fifth of a second at the rates of a UART
-_RENEW = 16  # READs between two looks at the percentile
+_RENEW = 8  # READs between two looks at the percentile
+_BOOL = (False, True)
+_DOUBT = 3  # misses of the whole bus in a row that were cut short, after which the link itself may have become slow
+
+
+class _Cost:
+    """What 95 of 100 READs of one kind keep, s; NaN while too few were measured."""
+
+    def __init__(self, kept: int) -> None:
+        self._values: Deque[float] = deque(maxlen=kept)
+        self._since = 0
+        self.p95 = float("nan")
+
+    def extend(self, values: Sequence[float]) -> None:
+        self._values.extend(values)
+        self.p95 = percentile(self._values, 95)
+
+    def record(self, value: float) -> None:
+        self._values.append(value)
+        self._since += 1
+        if self._since >= _RENEW:
+            self._since = 0
+            self.p95 = percentile(self._values, 95)
+
+    def clear(self) -> None:
+        self._values.clear()
+        self._since, self.p95 = 0, float("nan")
 
 
 class FeedbackScheduler:
@@ -28,39 +54,88 @@ class FeedbackScheduler:
     Attributes
     ----------
     p95 : float
-        What 95 of 100 READs of the feedback keep, s.
+        What 95 of 100 READs of the feedback keep, s, but for the first of a tick.
     booked : float
         Share of the tick booked so far.
     is_forced : bool
         Whether the one READ of the last plan is longer than the tick has room for: its turn comes after the ticks whose
         room it takes.
+    is_patient : bool
+        Whether what was measured is in doubt, because nobody answered in time: READs are given, and booked with, their
+        whole time-out until one is answered.
     """
 
     def __init__(self, servos: int, config: Tick, guess: float) -> None:
         self._servos, self._config = servos, config
-        self._costs: Deque[float] = deque(maxlen=_KEPT)
-        self._since = 0
+        # An adapter with a latency timer makes the first READ of a tick wait longer than those after it, which begin
+        # when the timer has just run out, and hides that a check is longer: so each kind has its own figure.
+        self._costs = {
+            (first, check): _Cost(_KEPT if not first and not check else 64) for first in _BOOL for check in _BOOL
+        }
+        self._guess = guess
         self._turn = 0
         self._credit = 0.0
-        self.p95 = guess
         self.booked = 0.0
-        self.is_forced = False
+        self.is_forced = self.is_patient = False
+        self._cut = 0
+
+    @property
+    def p95(self) -> float:
+        """What 95 of 100 READs of the feedback keep, s, but for the first of a tick."""
+        return self._known(False, False, self._guess)
 
     def seed(self, costs: Sequence[float]) -> None:
         """Begin with round trips that were measured before the first tick, s."""
         if costs:
-            self._costs.extend(costs)
-            self.p95 = percentile(self._costs, 95)
+            self._costs[False, False].extend(costs)
 
-    def record(self, cost: float) -> None:
+    def _known(self, is_first: bool, is_check: bool, otherwise: float) -> float:
+        found = self._costs[is_first, is_check].p95
+        return found if found == found else otherwise
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a READ may need the whole tick: then none is cut short."""
+        return self.is_patient or self.expect(True) > self._config.booked_share * self._config.period
+
+    def missed(self) -> None:
+        """Note a READ whose wait was cut short at the tick's end."""
+        self._cut += 1
+        self.is_patient = self.is_patient or self._cut >= _DOUBT
+
+    def expect(self, is_first: bool, is_check: bool = False, extra: float = 0.0, timeout: float = 0.0) -> float:
+        """Return what to book for a READ, s.
+
+        Parameters
+        ----------
+        is_first : bool
+            Whether it is the first of its tick.
+        is_check : bool
+            Whether the settings are read, too.
+        extra : float
+            s that these take on the wire.
+        timeout : float
+            s that a READ without an answer takes.
+        """
+        cost = self.p95
+        if is_first:
+            cost = self._known(True, False, cost)
+        if is_check:
+            cost = self._known(is_first, True, cost + extra)
+        return max(cost, timeout + extra) if self.is_patient else cost
+
+    def record(self, cost: float, is_first: bool = False, is_check: bool = False) -> None:
         """Note what a READ took, s."""
-        self._costs.append(cost)
-        self._since += 1
-        if self._since >= _RENEW:
-            self._since = 0
-            self.p95 = percentile(self._costs, 95)
+        self._cut = 0
+        if self.is_patient:
+            self.is_patient = False
+            if cost > self.expect(is_first, is_check):  # the link has become slower: what was measured before is void
+                for kind in self._costs.values():
+                    kind.clear()
+                self._guess = cost
+        self._costs[is_first, is_check].record(cost)
 
-    def plan(self, sending: float, extra: float) -> int:
+    def plan(self, sending: float, extra: float, timeout: float = 0.0) -> int:
         """Return how many READs the tick has room for.
 
         Parameters
@@ -69,16 +144,20 @@ class FeedbackScheduler:
             s of the tick that sending the goals takes.
         extra : float
             s that checks take beyond READs of the feedback.
+        timeout : float
+            s that a READ without an answer takes.
         """
+        first, cost = self.expect(True, timeout=timeout), self.expect(False, timeout=timeout)
         period = self._config.period
         room = self._config.booked_share * period - sending - extra
-        count = max(0, min(self._servos, int(room / self.p95 + 1e-9))) if self.p95 > 0.0 else self._servos
+        count = 0 if room < first else self._servos if cost <= 0.0 else 1 + int((room - first) / cost + 1e-9)
+        count = min(self._servos, count)
         self.is_forced = False
         if count:
             self._credit = 0.0
         else:  # a link so slow that a READ does not fit: one now and then is better than to be blind
             self._credit += max(room, 0.0)
-            self.is_forced = self._credit >= self.p95
+            self.is_forced = self._credit >= first
             self._credit = 0.0 if self.is_forced else self._credit
             count = int(self.is_forced)
         self.booked = sending / period

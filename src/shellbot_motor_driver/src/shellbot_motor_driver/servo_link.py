@@ -185,7 +185,9 @@ class ServoLink:
         self.put(TORQUE_ENABLE, {self.wheel: b"\1"})
         self.put(SPEED, {self.wheel: register.to_bytes(2, "little")})
 
-    def ask(self, track: ServoTrack, is_check: bool, until: float, retries: int) -> Optional[Reply]:
+    def ask(
+        self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
+    ) -> Optional[Reply]:
         """Read a servo; return the reply if it can be true, else None. A miss is counted.
 
         Parameters
@@ -198,12 +200,14 @@ class ServoLink:
             Port's time after which no further try may end.
         retries : int
             Further tries.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out.
         """
         try:
             if is_check:
-                reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries, until)
+                reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries, until, cut)
             else:
-                reply = self.bus.read(track.servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries, until)
+                reply = self.bus.read(track.servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries, until, cut)
         except NoReplyError:
             track.miss()
             return None

@@ -60,6 +60,7 @@ class ServoWatch:
         self._silent_since: Optional[float] = None
         self._returning: List[ServoTrack] = []
         self.reads = 0
+        self._has_missed = False  # in this tick
 
     # -- once a tick -------------------------------------------------------------------------------------------------
 
@@ -74,6 +75,12 @@ class ServoWatch:
             When it was due, s: what it began late is not there to be used.
         sending : float
             s that sending took on the wire.
+
+        Notes
+        -----
+        READs are booked with the 95th percentile of the measured round trip, not with their time-out. The rare one
+        that is not answered is waited for until its time-out or ``deadline_share`` of the tick, whichever comes first,
+        so that the next goals leave on time; after it others begin only if their whole time-out fits.
         """
         link, tick = self._link, self._config.tick
         bus, now = link.bus, link.now()
@@ -83,12 +90,15 @@ class ServoWatch:
         plan_end = start + tick.booked_share * tick.period
         last_end = deadline_from + tick.deadline_share * tick.period
         self.reads = 0
+        self._has_missed = False
         self._call_lost(now, start, last_end)
         if self._returning and max(link.now(), bus.line_free) + _ROOM_TO_REJOIN < last_end:
             self._rejoin(self._returning.pop(0))
         urgent, regular = self._candidates(now)
         checks = sum(1 for i in regular if now - link.tracks[i].checked >= tick.check_interval)
-        count = self.scheduler.plan(sending, min(checks, 3) * extra)
+        count = self.scheduler.plan(sending, min(checks, 3) * extra, timeout)
+        scheduler = self.scheduler
+        cut = None if scheduler.is_forced or scheduler.is_slow else last_end
         turns = [(i, True) for i in urgent[: max(1, count // 2)]]
         # A READ that came early makes room for another: booked one by one, each with its 95th percentile.
         turns += [(i, False) for i in self.scheduler.turns(regular, len(regular) if count else 0)]
@@ -96,14 +106,15 @@ class ServoWatch:
             track = link.tracks[index]
             is_check = is_urgent or track.suspicious or now - track.checked >= tick.check_interval
             now = max(link.now(), bus.line_free)
-            end = now + self.scheduler.p95 + (extra if is_check else 0.0)
-            is_late = end > plan_end or (self.reads > 0 and now + timeout > last_end)
-            if is_late and not (self.scheduler.is_forced and not self.reads):
+            more = extra if is_check else 0.0
+            end = now + scheduler.expect(not self.reads, is_check, extra, timeout)
+            is_late = end > min(plan_end, last_end) or (self._has_missed and now + timeout + more > last_end)
+            if is_late and not (scheduler.is_forced and not self.reads):
                 break
-            self.scheduler.book((end - start) / tick.period)
-            self._read(track, is_check, last_end, extra)
+            scheduler.book((end - start) / tick.period)
+            self._read(track, is_check, last_end, cut)
             if not is_urgent:
-                self.scheduler.asked(index)
+                scheduler.asked(index)
 
     def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
         urgent, regular = [], []
@@ -118,18 +129,21 @@ class ServoWatch:
                 regular.append(track.index)
         return urgent, regular
 
-    def _read(self, track: ServoTrack, is_check: bool, until: float, extra: float) -> None:
+    def _read(self, track: ServoTrack, is_check: bool, until: float, cut: Optional[float]) -> None:
         link, config = self._link, self._config.servo
         # A suspect servo costs one time-out, not two.
         retries = 0 if track.condition is Condition.SUSPECT else self._config.tick.retries
-        reply = link.ask(track, is_check, until, retries)
-        self.reads += 1
+        reply = link.ask(track, is_check, until, retries, cut)
+        is_first, self.reads = not self.reads, self.reads + 1
         now = link.now()
         if reply is None:
+            self._has_missed = True
+            if cut is not None and now >= cut:
+                self.scheduler.missed()
             self._missed(track, now)
             return
         if reply.attempts == 1:
-            self.scheduler.record(reply.round_trip - (extra if is_check else 0.0))
+            self.scheduler.record(reply.round_trip, is_first, is_check)
         if track.condition is Condition.SUSPECT:
             self._rungs.say("suspect", Level.INFO, f"{track.name} answers again")
             track.set_condition(Condition.GOOD)
@@ -215,8 +229,9 @@ class ServoWatch:
         # Many lost servos share the time-outs that one would have cost ten times over.
         track.next_try = now + interval * max(1.0, len(self.lost) / 10.0)
         try:
-            self._link.bus.ping(track.servo_id, retries=0)
+            self._link.bus.ping(track.servo_id, retries=0, cut=None if self.scheduler.is_slow else last_end)
         except NoReplyError:
+            self._has_missed = True
             return
         self._silent_since = None
         if max(self._link.now(), self._link.bus.line_free) + _ROOM_TO_REJOIN > last_end:
