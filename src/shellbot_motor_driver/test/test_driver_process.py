@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -68,6 +69,34 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         until(lambda: bus.state().ladder.phase is Phase.OFF)
         assert bus.state().ladder.rung("emergency_stop") is not None
         assert bus.rearm() and bus.torque(True)
+
+
+def test_a_stop_does_not_wait_for_requests():
+    """Another thread is in a request (it has the lock, as one that waits for an answer), the stop comes through."""
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        until(lambda: bus.state().tick > 5)
+        asking, answered = threading.Event(), threading.Event()
+
+        def slow_request():
+            with bus._lock:
+                asking.set()
+                answered.wait(20.0)
+
+        request = threading.Thread(target=slow_request)
+        request.start()
+        assert asking.wait(10.0)
+        stop = threading.Thread(target=bus.emergency_stop, args=("test",))
+        stop.start()
+        stop.join(5.0)
+        came_through = not stop.is_alive()
+        shared = bus._shared
+        until(lambda: shared.state()[0].ladder.phase is Phase.OFF or not came_through)
+        answered.set()
+        request.join(10.0)
+        stop.join(10.0)
+        assert came_through
+        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+        assert bus.rearm()
 
 
 PARENT = """

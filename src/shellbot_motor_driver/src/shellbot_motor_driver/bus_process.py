@@ -78,8 +78,9 @@ class BusSettings:
 
 
 class BusProcess:
-    """The methods of `MotorDriver` for another process. Not thread-safe but for `set_targets` and `state`.
+    """The methods of `MotorDriver` for another process.
 
+    Not thread-safe but for `set_targets`, `state` and `emergency_stop`; only the last never waits for a request.
     Call `poll` regularly (the node does, at its own rate): it notices a dead bus process and restarts it.
 
     Parameters
@@ -96,6 +97,7 @@ class BusProcess:
         self._connection: Optional[Connection] = None
         self._shared: Optional[SharedState] = None
         self._lock = threading.RLock()
+        self._stop_lock = threading.Lock()  # held for microseconds only, by whoever holds the other or not
         self._stops = 0
         self._restarts = 0
         self._is_starting = False
@@ -183,7 +185,7 @@ class BusProcess:
         clamp_targets(targets, self._limits)  # refuses nonsense; the driver judges the rest
         with self._lock:
             if self._shared is not None:
-                self._shared.put_targets(time.monotonic(), np.asarray(targets, dtype=np.float64), self._stops)
+                self._shared.put_targets(time.monotonic(), np.asarray(targets, dtype=np.float64))
 
     def tick(self, targets: Optional[Array] = None) -> None:
         """Do `set_targets` and `poll`: programs of `MotorDriver` run unchanged."""
@@ -229,7 +231,7 @@ class BusProcess:
         """As `MotorDriver.hold`."""
         with self._lock:
             if self._shared is not None:
-                self._shared.put_targets(time.monotonic(), None, self._stops)
+                self._shared.put_targets(time.monotonic(), None)
             return np.asarray(self._call("hold"))
 
     def torque(self, on: bool) -> Answer:
@@ -237,12 +239,15 @@ class BusProcess:
         return self._ask("torque", on)
 
     def emergency_stop(self, cause: str = "emergency stop") -> None:
-        """As `MotorDriver.emergency_stop`; through the shared memory, so that no queue delays it."""
-        with self._lock:
+        """As `MotorDriver.emergency_stop`; from any thread.
+
+        A number of its own in the shared memory, which the bus loop looks at in each tick: no request delays it.
+        """
+        with self._stop_lock:
             self._stops += 1
             if self._shared is not None:
-                self._shared.put_targets(time.monotonic(), None, self._stops)
-            self._say(Level.WARN, f"emergency stop asked for ({cause})")
+                self._shared.put_stops(self._stops)
+        self._say(Level.WARN, f"emergency stop asked for ({cause})")
 
     def rearm(self) -> Answer:
         """As `MotorDriver.rearm`."""
@@ -286,10 +291,10 @@ class BusProcess:
         """Start a process; `_started` takes its first words."""
         ours, theirs = socket.socketpair()
         memory = os.memfd_create("shellbot-bus")
-        self._shared = SharedState(memory, self._map, self.settings.config.servo.stale_after)
-        # a stop that was asked for while there was no process is not forgotten, an older one not repeated
-        self._shared.put_targets(time.monotonic(), None, 0)
-        self._stops = 0
+        shared = SharedState(memory, self._map, self.settings.config.servo.stale_after)
+        shared.put_targets(time.monotonic(), None)
+        with self._stop_lock:  # a stop from now on reaches the new process; whoever asked for an older one repeats it
+            self._stops, self._shared = 0, shared
         environment = dict(
             os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONPATH=os.pathsep.join(sys.path)
         )
@@ -378,9 +383,10 @@ class BusProcess:
         if self._process is not None:
             self._process.wait()
         self._process = None
-        if self._shared is not None:
-            self._shared.close()
-            self._shared = None
+        with self._stop_lock:
+            if self._shared is not None:
+                self._shared.close()
+                self._shared = None
 
     def _say(self, level: Level, text: str) -> None:
         self._said.append(Notice("bus_process", level, text))

@@ -123,13 +123,14 @@ class Worker:
             wait = due - time.monotonic()
             if wait > 0.0:
                 time.sleep(wait)
-            given = self._shared.targets()
-            if given is not None and given[2] > self._stops:
-                self._stops = given[2]
+            stops = self._shared.stops()
+            if stops > self._stops:
+                self._stops = stops
                 driver.emergency_stop("operator")
+            given = self._shared.targets()
             if given is not None and given[0] != self._seen and not self._is_orphan:
                 self._seen = given[0]
-                driver.tick(given[3] if given[1] > 0.0 else None, given[1], due)
+                driver.tick(given[2] if given[1] > 0.0 else None, given[1], due)
             else:
                 driver.tick(None, None, due)
             self._notices.extend(driver.events())

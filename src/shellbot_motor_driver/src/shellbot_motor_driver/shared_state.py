@@ -25,6 +25,7 @@ Array = np.ndarray
 _HEAD = struct.Struct("<QII")  # sequence, odd while being written; checksum; length
 _SEQUENCE = struct.Struct("<Q")
 _CONTENT = struct.Struct("<II")
+_STOPS = struct.Struct("<Q")
 _TRIES = 10  # without waiting
 _PATIENCE = 0.02  # s that a reader waits for a writer who was interrupted while writing
 _LADDER_ROOM = 16384
@@ -113,7 +114,7 @@ class SharedState:
         self._joints, self._servos = len(servo_map.joint_names), len(servo_map.entries)
         self._widths = (5, len(_SUPPLY), len(_SCALARS) + 1, len(_COUNTERS), len(_HISTOGRAMS) * BINS)
         numbers = sum(self._widths) + (len(Row) + 1) * self._servos
-        sizes = (8 * (3 + self._joints), 8 * numbers, _LADDER_ROOM)
+        sizes = (8 * (2 + self._joints), 8 * numbers, _LADDER_ROOM, _STOPS.size)
         total = sum(sizes) + len(sizes) * _HEAD.size
         if os.fstat(fd).st_size < total:
             os.ftruncate(fd, total)
@@ -121,6 +122,7 @@ class SharedState:
         self._targets = Block(self._memory, 0, sizes[0])
         self._numbers = Block(self._memory, self._targets.end, sizes[1])
         self._ladder = Block(self._memory, self._numbers.end, sizes[2])
+        self._stops = Block(self._memory, self._ladder.end, sizes[3])
         self._published: Optional[Ladder] = None
         self._last_ladder: Tuple[Optional[bytes], Ladder] = (None, Ladder())
         self._histograms = np.zeros(len(_HISTOGRAMS) * BINS)
@@ -132,14 +134,18 @@ class SharedState:
 
     # -- parent --------------------------------------------------------------------------------------------------
 
-    def put_targets(self, stamp: float, targets: Optional[Array], stops: int) -> None:
-        """Give targets (None: none now) and the number of emergency stops so far."""
+    def put_targets(self, stamp: float, targets: Optional[Array]) -> None:
+        """Give targets (None: none now)."""
         self._count += 1
-        body = np.zeros(3 + self._joints)
-        body[:3] = (self._count, stamp if targets is not None else -np.inf, stops)
+        body = np.zeros(2 + self._joints)
+        body[:2] = (self._count, stamp if targets is not None else -np.inf)
         if targets is not None:
-            body[3:] = targets
+            body[2:] = targets
         self._targets.write(body.tobytes())
+
+    def put_stops(self, count: int) -> None:
+        """Give the number of emergency stops so far, apart from everything else: nothing may delay them."""
+        self._stops.write(_STOPS.pack(count))
 
     def state(self) -> Optional[Tuple[DriverState, int]]:
         """Return the latest state and how many notices wait; None before the first."""
@@ -168,13 +174,18 @@ class SharedState:
 
     # -- bus process -----------------------------------------------------------------------------------------------
 
-    def targets(self) -> Optional[Tuple[int, float, int, Array]]:
-        """Return count, stamp, number of emergency stops and targets; None before the first."""
+    def stops(self) -> int:
+        """Return the number of emergency stops so far; 0 while it is being written, so look at each tick."""
+        data = self._stops.read(0.0)
+        return _STOPS.unpack(data)[0] if data is not None else 0  # type: ignore[no-any-return]
+
+    def targets(self) -> Optional[Tuple[int, float, Array]]:
+        """Return count, stamp and targets; None before the first."""
         data = self._targets.read(0.0)
         if data is None:
             return None
         body = np.frombuffer(data)
-        return int(body[0]), float(body[1]), int(body[2]), body[3:]
+        return int(body[0]), float(body[1]), body[2:]
 
     def publish(self, driver: MotorDriver, waiting: int, with_histograms: bool) -> None:
         """Show the driver's last tick."""
