@@ -211,6 +211,6 @@ class BodyMotion:
         late, text = bool(error.flat[worst] > self._config.posture.follow_error), ""
         if late:
             text = f"waiting for {self._geometry.joint_names[worst]}, {error.flat[worst]:.2f} rad behind; "
-            text += "are kinematics and the connector running?"
+            text += "are kinematics and the connector or motor driver running?"
         self._announcer.say("follow", text)
         return late

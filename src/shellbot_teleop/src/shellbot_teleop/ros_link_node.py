@@ -112,8 +112,8 @@ class RosLink:
                     self._on_event(
                         LinkState(
                             False,
-                            f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim "
-                            "or roscore; this connects by itself.",
+                            f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim, "
+                            "scripts/onboard or roscore; this connects by itself.",
                         )
                     )
             elif not (known and self._connected):

@@ -97,7 +97,7 @@ def _head(model: CommandModel, robot: RobotView) -> List[Line]:
             ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}"),
         ]
     elif mode is None:
-        state = [("warn", "No mode yet: waiting for the action manager (scripts/sim starts it).")]
+        state = [("warn", "No mode yet: waiting for the action manager (scripts/sim or scripts/onboard starts it).")]
     elif mode.target and mode.target != mode.name:
         progress = mode.progress if math.isfinite(mode.progress) else 0.0
         state = [("title", f"{mode.name} -> {mode.target} "), ("", f"{mode.step} {progress:.0%}")]

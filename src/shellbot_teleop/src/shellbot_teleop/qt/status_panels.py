@@ -65,7 +65,7 @@ class ModePanel(Card):
             self._name.setText("STOPPED" if stopped else "no robot yet")
             self._step.setText("")
             self._progress.setValue(0)
-            self._text.setText("Waiting for the action manager (scripts/sim starts it).")
+            self._text.setText("Waiting for the action manager (scripts/sim or scripts/onboard starts it).")
             return
         moving = bool(mode.target) and mode.target != mode.name
         colour = theme.BAD if stopped or mode.name == "stopped" else theme.WARN if moving else theme.TEXT
