@@ -33,10 +33,14 @@ U_ORG, U_ROT, U_SS, U_SH, U_L, U_A0, U_H, U_M, U_B0, U_XC = 0, 3, 12, 13, 14, 15
 U_LOW, U_HIGH, U_SPEED = 22, 24, 26
 SHELL = 28
 
-# ---- the robot: six legs, six shells (zero if there are none), how many shells
+# ---- the robot: six legs, six shells (zero if there are none), how many shells; then what the closed loop needs of the
+# legs, constant by constant in the order above (G_FAN to the foot's tip), leg by leg in lanes, the last leg three times
+LANES = 8
+TABLE = (G_TIP + 3) * LANES + 1
 P_SHELL = 6 * LEG
 P_SHELLS = P_SHELL + 6 * SHELL
-PACKED = P_SHELLS + 1
+P_TABLE = P_SHELLS + 1
+PACKED = P_TABLE + TABLE
 
 # ---- one question to a leg's inverse (packed.foot_inverse): point, joints in and out, 1 = keep to the limits, tip (0
 # foot, 1 sphere centre), 1 = branch nearest to the joints even if another reaches farther

@@ -19,7 +19,7 @@ from shellbot_kinematics._layout import STOP_FAR, STOP_NEAR, STOP_NONE
 TWO_PI = 2.0 * math.pi
 _PER_TURN = 1.0 / TWO_PI
 STEADY = 0.7  # rad: joints that move less from one tick to the next are on their branch beyond doubt
-_BEND = 0.05  # sine of the bend of the knee (or share of a link) below which rates are damped
+BEND = 0.05  # sine of the bend of the knee (or share of a link) below which rates are damped
 
 
 @kernel
@@ -92,11 +92,11 @@ def planar_rates(vx, vz, l1, l2, sa, ca, sb, cb):
     # tip = (l1 ca + l2 cb, l1 sa + l2 sb): J = [[-l1 sa, -l2 sb], [l1 ca, l2 cb]], det = l1 l2 sin(B - A)
     j00, j01, j10, j11 = -l1 * sa, -l2 * sb, l1 * ca, l2 * cb
     bend = abs(sb * ca - cb * sa)
-    if bend >= _BEND:
+    if bend >= BEND:
         det = j00 * j11 - j01 * j10
         return (j11 * vx - j01 * vz) / det, (j00 * vz - j10 * vx) / det
-    share = 1.0 - bend / _BEND
-    damping = share * share * 0.25 * (_BEND * max(l1, l2)) ** 2
+    share = 1.0 - bend / BEND
+    damping = share * share * 0.25 * (BEND * max(l1, l2)) ** 2
     m00 = j00 * j00 + j01 * j01 + damping
     m01 = j00 * j10 + j01 * j11
     m11 = j10 * j10 + j11 * j11 + damping
@@ -108,7 +108,7 @@ def planar_rates(vx, vz, l1, l2, sa, ca, sb, cb):
 @kernel
 def divided(x, y, scale):
     """Return x / y, damped (Nakamura and Hanafusa's rule) where |y| is below 5 % of `scale`, bounded everywhere."""
-    near = _BEND * scale
+    near = BEND * scale
     if abs(y) >= near:
         return x / y
     damping = 0.25 * (near - abs(y)) ** 2

@@ -29,8 +29,18 @@ import math
 import numpy as np
 
 from shellbot_kinematics._angles import sincos
+from shellbot_kinematics._clik_lanes import (
+    CLIK_WORK,
+    W_FOOT,
+    W_JOINT,
+    W_RATE,
+    W_STEP,
+    clik_angles,
+    clik_rates,
+    clik_worst,
+)
 from shellbot_kinematics._free_fan import foot_free
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import kernel, stack_array, stack_pointer
 from shellbot_kinematics._layout import (
     C_DT,
     C_FAN,
@@ -50,11 +60,13 @@ from shellbot_kinematics._layout import (
     L_LIMITED,
     L_NEAREST,
     L_SHELLS,
+    LANES,
     LEG,
     LEG_BLOCK,
     LIMBS_BLOCK,
     P_SHELL,
     P_SHELLS,
+    P_TABLE,
     PACKED,
     SHELL,
 )
@@ -234,20 +246,21 @@ def clik_step(robot, block):
     """
     if robot.size != PACKED or block.size != CLIK_BLOCK:
         raise ValueError("expected ShellbotModel.packed and ClikBlock().data")
-    dt, fan_rate, tip = block[C_DT], block[C_FAN], int(0)
-    worst = 0.0
+    w = stack_array(stack_pointer(CLIK_WORK), CLIK_WORK)
+    for i in range(LANES):
+        leg = min(i, 5)
+        for r in range(3):
+            w[W_FOOT + LANES * r + i] = block[C_FEET + 3 * leg + r]
+            w[W_RATE + LANES * r + i] = block[C_RATES + 3 * leg + r]
+        for r in range(4):
+            w[W_JOINT + LANES * r + i] = block[C_JOINTS + 4 * leg + r]
+    dt, fan_rate = block[C_DT], block[C_FAN]
+    clik_angles(robot, int(P_TABLE), w, int(W_JOINT), w)
+    clik_rates(robot, int(P_TABLE), dt, block[C_GAIN], block[C_GAIN + 1], block[C_GAIN + 2], fan_rate, w)
     for i in range(6):
-        o, p, v, j = i * LEG, C_FEET + 3 * i, C_RATES + 3 * i, C_JOINTS + 4 * i
-        sf, cf, sc, cc, sa, ca, sb, cb, s, z = lower_pose(robot, o, tip, block, j)
-        x, y, z = tip_of_pose(robot, o, tip, sf, cf, sc, cc, s, z)
-        ex, ey, ez = block[p] - x, block[p + 1] - y, block[p + 2] - z
-        worst = max(worst, ex * ex + ey * ey + ez * ez)
-        d1, d2, d3 = rates_of_pose(
-            robot, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, block[v] + block[C_GAIN] * ex,
-            block[v + 1] + block[C_GAIN + 1] * ey, block[v + 2] + block[C_GAIN + 2] * ez,
-        )  # fmt: skip
+        j = C_JOINTS + 4 * i
         block[j] += dt * fan_rate
-        block[j + 1] += dt * d1
-        block[j + 2] += dt * d2
-        block[j + 3] += dt * d3
-    return math.sqrt(worst)
+        block[j + 1] += w[W_STEP + i]
+        block[j + 2] += w[W_STEP + LANES + i]
+        block[j + 3] += w[W_STEP + 2 * LANES + i]
+    return clik_worst(w)

@@ -7,7 +7,7 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
-from shellbot_kinematics._layout import LEG, P_SHELL, P_SHELLS, PACKED, SHELL
+from shellbot_kinematics._layout import G_TIP, LANES, LEG, P_SHELL, P_SHELLS, P_TABLE, PACKED, SHELL
 from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
 from shellbot_kinematics.leg_geometry import NO_LIMIT, pack_lower, pack_upper
@@ -65,6 +65,8 @@ class ShellbotModel:
         if shells:
             self.packed[P_SHELL:P_SHELLS] = np.concatenate(shells)
         self.packed[P_SHELLS] = len(shells)
+        in_lanes = np.array(legs)[[0, 1, 2, 3, 4, 5, 5, 5], : G_TIP + 3]
+        self.packed[P_TABLE:] = [*in_lanes.T.ravel(), LANES]
         for array in (self.lower, self.upper, self.velocity, self.packed):
             array.setflags(write=False)
         self.legs = self.packed[:P_SHELL].reshape(6, LEG)
