@@ -165,6 +165,11 @@ def _chain(arguments: argparse.Namespace) -> SerialChain:
     path: Path = arguments.model
     if not path.suffix and path.name in model_names():
         path = model_path(path.name)
+    if not path.is_file():
+        known = ", ".join(model_names())
+        raise DefinitionError(
+            f"--model {path} cannot be read: no such file; give a YAML model, a URDF, or one of {known}"
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -83,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/servo",
         description="Look at, set up and emulate AX-12A/AX-18A servos.",
-        epilog="Nothing moves and nothing is stored unless the command says so.",
+        epilog="Nothing moves and nothing is stored unless the command says so. A window with a slider for each joint "
+        "of one limb: scripts/servo leg --help.",
     )
     commands = p.add_subparsers(dest="command", metavar="COMMAND")
     c = commands.add_parser("scan", parents=[line], help="find servos at all baud rates")
