@@ -127,7 +127,10 @@ def test_refused_while_waiting_stopped_or_tilted():
     assert not accepted
     assert reason == "the robot is tilted by 57 deg; turn it upright first"
     r.core.emergency_stop(r.t)
-    assert r.core.request_mode("sit", r.t) == (False, "the robot is stopped; call the service rearm first, or torque with true if torque was switched off")
+    assert r.core.request_mode("sit", r.t) == (
+        False,
+        "the robot is stopped; call the service rearm first, or torque with true if torque was switched off",
+    )
 
 
 def test_an_answer_passes_after_a_while_and_a_new_one_holds_as_long(standing):

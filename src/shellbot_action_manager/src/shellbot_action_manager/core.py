@@ -97,7 +97,7 @@ class ActionManagerCore:
             self._after_stop = self._machine.goal
         self._body.freeze()
         self._rearming = False
-        self._machine.enter(Mode.STOPPED, "stopped; call the service rearm, or torque with true if torque was switched off, to go on")
+        self._machine.enter(Mode.STOPPED, "stopped; to go on call rearm, or torque true if it was switched off")
 
     def rearm(self, t: float) -> None:
         """End an emergency stop: at the next tick go on from the posture the robot is found in."""

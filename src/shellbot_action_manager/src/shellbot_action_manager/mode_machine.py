@@ -132,5 +132,5 @@ _AT_REST = {
     Mode.HEXAPOD: "ready to walk; cmd_vel and body_pose are obeyed",
     Mode.SHELL: "closed",
     Mode.RELAX: "relaxed; the joints follow the hand, request sit, stand or hexapod",
-    Mode.STOPPED: "stopped; call the service rearm, or torque with true if torque was switched off, to go on",
+    Mode.STOPPED: "stopped; to go on call rearm, or torque true if it was switched off",
 }
