@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Union
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NEAREST = "nearest"
 _PART = 4 * kernels.TILE  # targets, the smallest part of a batch given to a thread
+_KEPT = 64  # sets of constants kept for a model
+_made: WeakKeyDictionary[ShellbotModel, Dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -102,16 +105,17 @@ def foot_batch(
     count = points.shape[1] if by_coordinate else points.shape[0]
     own_fan = _fan(fan, count)
     shared_fan = 0.0 if own_fan.size else float(np.asarray(fan))
-    constants = _constants(model, limb, frame, branch, limits, shared_fan)
+    constants = _kept_constants(model, limb, frame, branch, limits, shared_fan)
     branches = constants.shape[0] // 2
     given = _seeds(seeds, points) if branches > 1 else np.empty((0, 0))
     result = _answer(out, points, count)
     workers = count_of(threads)
     kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
     work = np.empty((workers, kernels.WORK))
+    arrays = points.ravel(), own_fan, given.ravel(), result.q.ravel(), result.reached.view(np.uint8)  # views
 
     def task(first: int, last: int, worker: int) -> None:
-        kernel(constants, branches, points, own_fan, given, result.q, result.reached, first, last, work[worker])
+        kernel(constants, branches, *arrays, first, last, work[worker])
 
     share(count, workers, task, _PART)
     # NaN is never reached: looking for it only there spares the batch a pass over its targets
@@ -162,6 +166,20 @@ def _answer(out: Optional[FootBatch], points: np.ndarray, count: int) -> FootBat
     return out
 
 
+def _kept_constants(
+    model: ShellbotModel, limb: str, frame: Frame, branch: Union[LegBranch, str], limits: bool, fan: float
+) -> np.ndarray:
+    """Return `_constants`, made once for batches that ask for the same; they cost as much as 10,000 targets."""
+    kept = _made.setdefault(model, {})
+    key = (limb, frame, branch, bool(limits), fan)
+    found = kept.get(key)
+    if found is None:
+        if len(kept) >= _KEPT:
+            kept.clear()
+        found = kept[key] = _constants(model, limb, frame, branch, limits, fan)
+    return found
+
+
 def _constants(
     model: ShellbotModel, limb: str, frame: Frame, branch: Union[LegBranch, str], limits: bool, fan: float
 ) -> np.ndarray:
@@ -185,14 +203,24 @@ def _constants(
     turn[:3, :3] = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
     turn[:3, 3] = -turn[:3, :3] @ g[layout.G_FAN : layout.G_FAN + 3] - off - [0.0, 0.0, g[layout.G_ZF]]
     middle = 0.5 * (low + high)
+    # from the coxa's middle; the fan's axis is parallel to the coxa's, so that targets may be turned before the fan
+    c, s = math.cos(middle[0]), math.sin(middle[0])
+    back = np.array([[c, s, 0.0, 0.0], [-s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    off = back[:3, :3] @ off
+    c, s = math.cos(a0 - sf * middle[1]), math.sin(a0 - sf * middle[1])  # femur's own zero, from its middle
     bounds = (low, high) if limits else (np.full(3, -np.inf), np.full(3, np.inf))
     rows = []
-    for T in (turn, np.eye(4)):  # noqa: N806 - the second: targets that the kernel has turned itself, fan by fan
+    for T in (back @ turn, np.eye(4)):  # noqa: N806 - the second: targets that the kernel has turned itself
         for side, knee in (one.value for one in chosen):
+            # the tibia covers half a turn from its start on; the part of it beyond the middle + pi is turned back
+            start, way = st * (b0 - a0), -st * knee
+            least = min(start, start + way * math.pi)
+            start -= 2.0 * math.pi * math.floor((least - middle[2]) / (2.0 * math.pi) + 0.5)
             rows.append(
                 [*T[:3, :3].ravel(), *T[:3, 3], h, side, g[layout.G_L2]]
-                + [0.5 / (link * outer), 0.5 * (link / outer + outer / link), knee, link, outer]
-                + [sf * a0, -sf, middle[1], st * (b0 - a0), -st, middle[2], middle[0]]
+                + [0.5 / (link * outer), 0.5 * (link / outer + outer / link), knee]
+                + [link * c, outer * c, link * s, outer * s]
+                + [middle[0], middle[1], -sf, start, 2.0 * way, middle[2] + math.pi]
                 + [*bounds[0], *bounds[1], *off, g[layout.G_SFAN]]
             )
     return np.array(rows)
