@@ -16,27 +16,28 @@ _DOUBT = 3  # misses of the whole bus in a row that were cut short, after which 
 
 
 class _Cost:
-    """What 95 of 100 READs of one kind keep, s; NaN while too few were measured."""
+    """What 50 and 95 of 100 READs of one kind keep, s; NaN while too few were measured."""
 
     def __init__(self, kept: int) -> None:
         self._values: Deque[float] = deque(maxlen=kept)
         self._since = 0
-        self.p95 = float("nan")
+        self.p50 = self.p95 = float("nan")
 
     def extend(self, values: Sequence[float]) -> None:
         self._values.extend(values)
-        self.p95 = percentile(self._values, 95)
+        self.p50, self.p95 = percentile(self._values, 50), percentile(self._values, 95)
 
     def record(self, value: float) -> None:
         self._values.append(value)
         self._since += 1
         if self._since >= _RENEW:
             self._since = 0
-            self.p95 = percentile(self._values, 95)
+            self.p50, self.p95 = percentile(self._values, 50), percentile(self._values, 95)
 
     def clear(self) -> None:
         self._values.clear()
-        self._since, self.p95 = 0, float("nan")
+        self._since = 0
+        self.p50 = self.p95 = float("nan")
 
 
 class FeedbackScheduler:
@@ -58,8 +59,8 @@ class FeedbackScheduler:
     booked : float
         Share of the tick booked so far.
     is_forced : bool
-        Whether the one READ of the last plan is longer than the tick has room for: its turn comes after the ticks whose
-        room it takes.
+        Whether the first READ of the last plan may be longer than the tick has room for. If every other is, its turn
+        comes after the ticks whose room it takes (`is_slow`); if only some are, it is made in each tick, and cut short.
     is_patient : bool
         Whether what was measured is in doubt, because nobody answered in time: READs are given, and booked with, their
         whole time-out until one is answered.
@@ -82,7 +83,12 @@ class FeedbackScheduler:
     @property
     def p95(self) -> float:
         """What 95 of 100 READs of the feedback keep, s, but for the first of a tick."""
-        return self._known(False, False, self._guess)
+        return self._known(False, False, self._known(True, False, self._guess))
+
+    @property
+    def _p50_first(self) -> float:
+        found = self._costs[True, False].p50
+        return found if found == found else self._known(True, False, self.p95)
 
     def seed(self, costs: Sequence[float]) -> None:
         """Begin with round trips that were measured before the first tick, s."""
@@ -96,7 +102,7 @@ class FeedbackScheduler:
     @property
     def is_slow(self) -> bool:
         """Whether a READ may need the whole tick: then none is cut short."""
-        return self.is_patient or self.expect(True) > self._config.booked_share * self._config.period
+        return self.is_patient or self._p50_first > self._config.booked_share * self._config.period
 
     def missed(self) -> None:
         """Note a READ whose wait was cut short at the tick's end."""
@@ -155,6 +161,8 @@ class FeedbackScheduler:
         self.is_forced = False
         if count:
             self._credit = 0.0
+        elif not self.is_patient and room >= self._p50_first:  # slow now and then: a shared machine, its emulator
+            self.is_forced, self._credit, count = True, 0.0, self._servos
         else:  # a link so slow that a READ does not fit: one now and then is better than to be blind
             self._credit += max(room, 0.0)
             self.is_forced = self._credit >= first

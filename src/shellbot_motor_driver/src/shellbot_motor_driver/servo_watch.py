@@ -98,7 +98,7 @@ class ServoWatch:
         checks = sum(1 for i in regular if now - link.tracks[i].checked >= tick.check_interval)
         count = self.scheduler.plan(sending, min(checks, 3) * extra, timeout)
         scheduler = self.scheduler
-        cut = None if scheduler.is_forced or scheduler.is_slow else last_end
+        cut = None if (scheduler.is_forced and count == 1) or scheduler.is_slow else last_end
         turns = [(i, True) for i in urgent[: max(1, count // 2)]]
         # A READ that came early makes room for another: booked one by one, each with its 95th percentile.
         turns += [(i, False) for i in self.scheduler.turns(regular, len(regular) if count else 0)]
@@ -111,7 +111,7 @@ class ServoWatch:
             is_late = end > min(plan_end, last_end) or (self._has_missed and now + timeout + more > last_end)
             if is_late and not (scheduler.is_forced and not self.reads):
                 break
-            scheduler.book((end - start) / tick.period)
+            scheduler.book((min(end, plan_end) - start) / tick.period)
             self._read(track, is_check, last_end, cut)
             if not is_urgent:
                 scheduler.asked(index)
