@@ -272,3 +272,21 @@ def test_tighter_tolerance_by_options():
     targets = np.ascontiguousarray(feet(samples(WORKING, 10 if INTERPRETED else 500)))
     q, steps = solve_all(compiled.ik, targets, HOME)
     assert (steps >= 0).all() and np.linalg.norm(feet(q) - targets, axis=1).max() <= 1.01e-11
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("name", ["ik_limited", "ik_pose_limited"])
+def test_a_joint_at_either_limit_leaves_the_way_to_the_others(side, name):
+    # two sliders along x: the first stands at its limit; a kernel that still counts on it halves the way each step
+    bounds = (-0.1, 2.0) if side < 0.0 else (-2.0, 0.1)
+    stuck, free = ((low, high) for low, high in (bounds, (-2.0, 2.0)))
+    chain = SerialChain([
+        Joint("stuck", kind="prismatic", axis=(1, 0, 0), lower=stuck[0], upper=stuck[1]),
+        Joint("free", kind="prismatic", axis=(1, 0, 0), lower=free[0], upper=free[1]),
+    ])  # fmt: skip
+    target = np.eye(4)
+    target[0, 3] = side
+    q = np.array([side * 0.1, 0.0])
+    steps = getattr(chain.compile(), name)(target if "pose" in name else target[:3, 3].copy(), q)
+    np.testing.assert_allclose(q, [side * 0.1, side * 0.9], atol=2e-6)
+    assert 0 < steps <= 8

@@ -13,10 +13,18 @@ from __future__ import annotations
 import math
 from typing import List, Sequence
 
+from shellbot_kinematics.chain_tables import unit_length
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
-from shellbot_kinematics.generated.expressions import Vector, Writer, code
-from shellbot_kinematics.generated.linear_source import normal_from_scalars, write_normal, write_solve
+from shellbot_kinematics.generated.expressions import Vector, code
+from shellbot_kinematics.generated.linear_source import (
+    normal_from_scalars,
+    write_free,
+    write_normal,
+    write_solve,
+    write_step,
+)
 from shellbot_kinematics.generated.options import DAMPING, FAILURE, SUCCESS, KernelOptions
+from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.parameters import ChainParameters
 
 SPREAD = 0.7  # rad by which the region of starts grows from attempt to attempt, up to half a turn
@@ -70,6 +78,7 @@ def inverse_source(
     source = Source(f"def {name}(target, q):", "See CompiledChain.")
     _check(source, n, pose)
     _read(source, n, pose, scale)
+    source.add(*write_free(rows))
     every = range(n)
     for i in every:
         source.add(f"i{i} = q[{i}]")
@@ -77,7 +86,10 @@ def inverse_source(
     source.add('raise ShapeError("q holds NaN or infinity; expected finite numbers")').leave()
     if limited:
         source.add(*(f"i{i} = {_clamped(p, i, f'i{i}')}" for i in every))
-    w = Writer("")
+    for i in every:  # the sines are written for angles of a useful size
+        small = f"i{i} if abs(i{i}) < 1e6 else i{i} % {2.0 * math.pi!r}"
+        source.add(f"h{i} = {small if turns[i] and not limited else f'i{i}'}")
+    w = InlineWriter(min(o.tolerance / scale, o.angle_tolerance) if pose else o.tolerance / unit_length(p))
     at = write_pose(w, p, [f"c{i}" for i in every], rotation=pose)
     forward, w.lines = w.lines, []
     jacobian = write_jacobian(w, at, n, rows)
@@ -111,8 +123,8 @@ def inverse_source(
     source.add("total += 1", "lam = mu * error")
     source.add(*write_solve(rows))
     for i in every:
-        terms = "".join(f" + j{r}_{i}*y{r}" for r in range(rows) if jacobian[r][i] != 0.0)
-        source.add(f"c{i} = {_clamped(p, i, f's{i}{terms}') if limited else f's{i}{terms}'}")
+        moved = f"s{i} + {write_step(i, [r for r in range(rows) if jacobian[r][i] != 0.0], rows == 3)}"
+        source.add(f"c{i} = {_clamped(p, i, moved) if limited else moved}")
     source.leave()
     source.enter("if error < best:").add("best = error", "reached = done", *(f"b{i} = s{i}" for i in every))
     source.enter("if reached:").add("break").leave(3)
@@ -155,16 +167,16 @@ def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> 
     golden = 1.5
     for _ in range(60):  # root of x^(n+1) = x + 1: evenly spread points in n dimensions (Roberts 2018)
         golden = (1.0 + golden) ** (1.0 / (n + 1))
-    source.enter("if attempt == 0:").add(*(f"c{i} = i{i}" for i in range(n))).leave()
+    source.enter("if attempt == 0:").add(*(f"c{i} = h{i}" for i in range(n))).leave()
     source.enter(f"elif attempt < {attempts}:")
     source.add(f"radius = min({math.pi!r}, {SPREAD!r} * attempt)")
     for i in range(n):
         source.add(f"c{i} = attempt * {golden ** -(i + 1) % 1.0!r} + 0.5", f"c{i} -= math.floor(c{i})")
         low, high = float(p.lower[i]), float(p.upper[i])
         if limited and math.isfinite(high - low):
-            source.add(f"c{i} = max({low!r}, i{i} - radius) * (1.0 - c{i}) + min({high!r}, i{i} + radius) * c{i}")
+            source.add(f"c{i} = max({low!r}, h{i} - radius) * (1.0 - c{i}) + min({high!r}, h{i} + radius) * c{i}")
         else:
-            source.add(f"c{i} = i{i} + radius * (2.0 * c{i} - 1.0)")
+            source.add(f"c{i} = h{i} + radius * (2.0 * c{i} - 1.0)")
             if limited:
                 source.add(f"c{i} = {_clamped(p, i, f'c{i}')}")
     source.leave().enter("else:").add(*(f"c{i} = b{i}" for i in range(n))).leave()
@@ -173,7 +185,7 @@ def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> 
 def _residual(at: Pose, pose: bool, scale: float, o: KernelOptions) -> List[str]:
     """Write f (rows), its square, and whether the target is reached."""
     lines = [f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)]
-    limit = (o.tolerance / scale) ** 2
+    limit = (MARGIN * o.tolerance / scale) ** 2
     if not pose:
         return [*lines, "square = f0*f0 + f1*f1 + f2*f2", f"close = square <= {limit!r}"]
     current: List[Vector] = at.columns
@@ -187,7 +199,7 @@ def _residual(at: Pose, pose: bool, scale: float, o: KernelOptions) -> List[str]
         *(f"f{k} *= factor" for k in (3, 4, 5)),
         "near = f0*f0 + f1*f1 + f2*f2",
         "square = near + angle*angle",
-        f"close = near <= {limit!r} and angle <= {o.angle_tolerance!r}",
+        f"close = near <= {limit!r} and angle <= {MARGIN * o.angle_tolerance!r}",
     ]
     return lines
 
@@ -197,7 +209,7 @@ def _write_active(source: Source, p: ChainParameters, jacobian: List[Vector]) ->
     rows, n = len(jacobian), p.n
     kept = [[i for i in range(n) if jacobian[r][i] != 0.0] for r in range(rows)]
     for r in range(rows):
-        source.add(*(f"j{r}_{i} = w{r}*{_bracket(code(jacobian[r][i]))}" for i in kept[r]))
+        source.add(*(f"j{r}_{i} = {code(jacobian[r][i])}" for i in kept[r]))
     for i in range(n):
         mine = [r for r in range(rows) if i in kept[r]]
         tests = []

@@ -13,7 +13,7 @@ from shellbot_kinematics.generated import table_source
 from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
 from shellbot_kinematics.generated.expressions import Vector, Writer, code
 from shellbot_kinematics.generated.inverse_source import Source, inverse_source
-from shellbot_kinematics.generated.linear_source import write_normal, write_solve3
+from shellbot_kinematics.generated.linear_source import write_free, write_normal, write_solve3, write_step
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.parameters import ChainParameters
 
@@ -117,10 +117,9 @@ def _clik(p: ChainParameters) -> str:
     rows = write_jacobian(w, at, n, 3)
     source.add(*w.lines, *(f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)))
     source.add(*(f"e{k} = w{k}*task[1, {k}] + task[2, {k}]*f{k}" for k in range(3)))
-    source.add(*write_normal(3, n, rows), "lam = 1e-8", *write_solve3())
+    source.add(*write_free(3), *write_normal(3, n, rows), "lam = 1e-8", *write_solve3())
     for i in range(n):
-        terms = "".join(f" + j{r}_{i}*y{r}" for r in range(3) if rows[r][i] != 0.0)
-        source.add(f"q[{i}] = q{i} + dt*(0.0{terms})")
+        source.add(f"q[{i}] = q{i} + dt*({write_step(i, [r for r in range(3) if rows[r][i] != 0.0], True)})")
     source.add("return math.sqrt(f0*f0 + f1*f1 + f2*f2)")
     return source.text()
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from typing import Callable, List, Sequence, Tuple
 
-from shellbot_kinematics._lanes import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE
+from shellbot_kinematics.chain_tables import unit_length
 from shellbot_kinematics.generated.chain_source import write_jacobian, write_pose
-from shellbot_kinematics.generated.expressions import Value, Writer, code, negative, snap
+from shellbot_kinematics.generated.expressions import code
 from shellbot_kinematics.generated.inverse_source import DAMPING, SPREAD, Source
-from shellbot_kinematics.generated.linear_source import normal_from_scalars, write_solve3
+from shellbot_kinematics.generated.linear_source import normal_from_scalars, write_free, write_solve3, write_step
 from shellbot_kinematics.generated.options import KernelOptions
+from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.parameters import ChainParameters
 
 LANES = 64  # eight SIMD registers of eight; the rows of a chain of four joints take 23 kB
@@ -28,29 +29,6 @@ from shellbot_kinematics._jit import lane_kernel
 from shellbot_kinematics._lanes import get, put
 
 """
-
-
-class LaneWriter(Writer):
-    """Writes sine and cosine as polynomials into the loop: a callee would stop vectorisation."""
-
-    def sincos(self, angle: Value) -> Tuple[Value, Value]:
-        """Return sine and cosine of an angle in rad; error at most 3e-16 up to 1e5 rad."""
-        if not isinstance(angle, str):
-            return snap(math.sin(angle)), snap(math.cos(angle))
-        if angle.startswith("-"):
-            s, c = self.sincos(angle[1:])
-            return negative(s), c
-        k = self.name(f"np.floor({angle} * {PER_QUARTER!r} + 0.5)")
-        x = self.name(f"(({angle} - {k}*{HALF_PI_1!r}) - {k}*{HALF_PI_2!r}) - {k}*{HALF_PI_3!r}")
-        z = self.name(f"{x}*{x}")
-        sine = self.name(f"{_horner(SINE, z)}*{z}*{x} + {x}")
-        cosine = self.name(f"(1.0 - 0.5*{z}) + {_horner(COSINE, z)}*{z}*{z}")
-        half = self.name(f"0.5*{k}")
-        odd = self.name(f"{half} - np.floor({half})")  # 0 or 1/2: no booleans but in choices
-        turn = self.name(f"0.5*np.floor({half})")
-        sign = self.name(f"1.0 - 4.0*({turn} - np.floor({turn}))")
-        first, second = (self.name(f"{a} if {odd} > 0.25 else {b}") for a, b in ((cosine, sine), (sine, cosine)))
-        return self.name(f"{sign}*{first}"), self.name(f"{sign}*(1.0 - 4.0*{odd})*{second}")
 
 
 class Rows:
@@ -97,7 +75,7 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> st
     source = Source("@lane_kernel\ndef step(w, n):", "Do one iteration of n lanes.")
     source.enter("for i in range(n):")
     source.add(*(f"c{j} = {at(f'c{j}')}" for j in range(n)), *(f"w{k} = {at(f'w{k}')}" for k in range(3)))
-    w = LaneWriter("")
+    w = InlineWriter(o.tolerance / unit_length(p))
     pose = write_pose(w, p, [f"c{j}" for j in range(n)], rotation=False)
     jacobian = write_jacobian(w, pose, n, 3)
     kept = [[j for j in range(n) if jacobian[r][j] != 0.0] for r in range(3)]
@@ -111,14 +89,14 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> st
     source.add(f"count = {at('count')} + 1.0", put("count", "count"), put("total", f"{at('total')} + 1.0"))
     source.add(f"event = 2.0 if gain <= {at('enough')} * error else 0.0")
     source.add("event = 2.0 if mu > 1e9 else event", f"event = 2.0 if count >= {float(o.steps)!r} else event")
-    source.add(put("event", f"1.0 if error <= {o.tolerance**2!r} else event"))
+    source.add(put("event", f"1.0 if error <= {(MARGIN * o.tolerance) ** 2!r} else event"))
     for j in range(n):
         source.add(f"s{j} = c{j} if take else {at(f's{j}')}", put(f"s{j}", f"s{j}"))
     for r in range(3):
         source.add(f"e{r} = f{r} if take else {at(f'e{r}')}", put(f"e{r}", f"e{r}"))
         for j in kept[r]:
             name = f"j{r}_{j}"
-            source.add(f"{name} = w{r}*{_bracket(code(jacobian[r][j]))} if take else {at(name)}")
+            source.add(f"{name} = {_bracket(code(jacobian[r][j]))} if take else {at(name)}")
             source.add(put(name, name))
     if limited:
         for j in range(n):
@@ -130,10 +108,9 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> st
             tests = [f"((s{j} <= {low!r}) & (pull{j} < 0.0))"] if math.isfinite(low) else []
             tests += [f"((s{j} >= {high!r}) & (pull{j} > 0.0))"] if math.isfinite(high) else []
             source.add(f"stuck{j} = {' | '.join(tests)}", *(f"j{r}_{j} = 0.0 if stuck{j} else j{r}_{j}" for r in mine))
-    source.add(*normal_from_scalars(3, kept), *write_solve3())
+    source.add(*write_free(3), *normal_from_scalars(3, kept), *write_solve3())
     for j in range(n):
-        terms = "".join(f" + j{r}_{j}*y{r}" for r in range(3) if j in kept[r])
-        source.add(f"x{j} = s{j}{terms}")
+        source.add(f"x{j} = s{j} + {write_step(j, [r for r in range(3) if j in kept[r]], True)}")
         if limited:
             source.add(*_bounded(p, j, f"x{j}"))
         source.add(put(f"c{j}", f"x{j}"))
@@ -259,13 +236,6 @@ def _bounded(p: ChainParameters, j: int, name: str) -> List[str]:
     low, high = float(p.lower[j]), float(p.upper[j])
     lines = [f"{name} = {low!r} if {name} < {low!r} else {name}"] if math.isfinite(low) else []
     return lines + ([f"{name} = {high!r} if {name} > {high!r} else {name}"] if math.isfinite(high) else [])
-
-
-def _horner(coefficients: Sequence[float], z: str) -> str:
-    text = repr(coefficients[-1])
-    for number in reversed(coefficients[:-1]):
-        text = f"({text}*{z} + {number!r})"
-    return text
 
 
 def _bracket(text: str) -> str:

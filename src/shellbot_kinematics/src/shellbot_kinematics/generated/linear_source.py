@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from typing import List
 
-from shellbot_kinematics.generated.expressions import Value, Vector, code
+from shellbot_kinematics.generated.expressions import Vector, code
+
+FREE = 1e30  # beside it all else is nothing; its cube, of three free rows, is a number, too
 
 
-def write_normal(rows: int, n: int, J: List[Vector], masked: bool = True) -> List[str]:  # noqa: N803
-    """Return statements that keep J (rows, n) in scalars j<row>_<column>, its masked rows zero, and A in a<row>_<row>.
-
-    w<row> is 1 for a row that counts and 0 for a free one, whose diagonal element becomes 1.
-    """
+def write_normal(rows: int, n: int, J: List[Vector]) -> List[str]:  # noqa: N803
+    """Return statements that keep J (rows, n) in scalars j<row>_<column>, and A in a<row>_<row>."""
     lines: List[str] = []
     kept = [[i for i in range(n) if J[r][i] != 0.0] for r in range(rows)]
     for r in range(rows):
-        lines += [f"j{r}_{i} = w{r}*{_factor(J[r][i])}" for i in kept[r]]
+        lines += [f"j{r}_{i} = {code(J[r][i])}" for i in kept[r]]
     lines += normal_from_scalars(rows, kept)
     return lines
 
@@ -26,40 +25,53 @@ def normal_from_scalars(rows: int, kept: List[List[int]]) -> List[str]:
     lines = []
     for r in range(rows):
         for c in range(r + 1):
-            terms = [f"j{r}_{i}*j{c}_{i}" for i in kept[r] if i in kept[c]]
-            if r == c:
-                terms.append(f"(1.0 - w{r})")
-            lines.append(f"a{r}_{c} = {' + '.join(terms) if terms else '0.0'}")
+            lines.append(f"a{r}_{c} = {pairs([f'j{r}_{i}*j{c}_{i}' for i in kept[r] if i in kept[c]])}")
     return lines
 
 
+def pairs(terms: List[str]) -> str:
+    """Return the sum of the terms, added in pairs, whose latency is that of fewer additions in a row."""
+    if len(terms) > 2:
+        half = (len(terms) + 1) // 2
+        return f"({pairs(terms[:half])}) + ({pairs(terms[half:])})"
+    return " + ".join(terms) if terms else "0.0"
+
+
+def write_free(rows: int) -> List[str]:
+    """Return statements for g<row>, which is added to A's diagonal: 0, or where w<row> is 0 (a free row) so much that
+    this row's y becomes nothing. So J need not be multiplied by w in each step.
+    """
+    return [f"g{r} = {FREE!r}*(1.0 - w{r})" for r in range(rows)]
+
+
 def write_solve3() -> List[str]:
-    """Return statements for y0..y2 of the symmetric 3x3 system by cofactors: a single division."""
+    """Return statements for y0..y2 of the symmetric 3x3 system by cofactors, still to be multiplied by `det`.
+
+    So J' y is computed while the processor divides.
+    """
     return [
-        "d0 = a0_0 + lam",
-        "d1 = a1_1 + lam",
-        "d2 = a2_2 + lam",
+        *(f"d{r} = a{r}_{r} + (lam + g{r})" for r in range(3)),
         "m00 = d1*d2 - a2_1*a2_1",
         "m10 = a2_0*a2_1 - a1_0*d2",
         "m20 = a1_0*a2_1 - a2_0*d1",
         "m11 = d0*d2 - a2_0*a2_0",
         "m21 = a1_0*a2_0 - d0*a2_1",
         "m22 = d0*d1 - a1_0*a1_0",
-        "det = 1.0/(d0*m00 + a1_0*m10 + a2_0*m20 + 1e-300)",
-        "y0 = (m00*e0 + m10*e1 + m20*e2)*det",
-        "y1 = (m10*e0 + m11*e1 + m21*e2)*det",
-        "y2 = (m20*e0 + m21*e1 + m22*e2)*det",
+        "det = 1.0/((d0*m00 + a1_0*m10) + (a2_0*m20 + 1e-300))",
+        "y0 = m00*e0 + m10*e1 + m20*e2",
+        "y1 = m10*e0 + m11*e1 + m21*e2",
+        "y2 = m20*e0 + m21*e1 + m22*e2",
     ]
 
 
 def write_solve(rows: int) -> List[str]:
-    """Return statements for y by the decomposition L D L' of A + lam I."""
+    """Return statements for y by the decomposition L D L' of A + lam I, or for three rows by cofactors."""
     if rows == 3:
         return write_solve3()
     lines = []
     for j in range(rows):
         terms = "".join(f" - l{j}_{k}*u{j}_{k}" for k in range(j))
-        lines.append(f"v{j} = 1.0/(a{j}_{j} + lam{terms} + 1e-300)")
+        lines.append(f"v{j} = 1.0/(a{j}_{j}{terms} + (lam + g{j} + 1e-300))")
         for i in range(j + 1, rows):
             terms = "".join(f" - l{i}_{k}*u{j}_{k}" for k in range(j))
             lines += [f"u{i}_{j} = a{i}_{j}{terms}", f"l{i}_{j} = u{i}_{j}*v{j}"]
@@ -70,6 +82,7 @@ def write_solve(rows: int) -> List[str]:
     return lines
 
 
-def _factor(value: Value) -> str:
-    text = code(value)
-    return f"({text})" if text.startswith("-") else text
+def write_step(i: int, rows: List[int], scaled: bool) -> str:
+    """Return the expression of column i of J' y, of the rows in which J has one."""
+    total = pairs([f"j{r}_{i}*y{r}" for r in rows])
+    return f"({total})*det" if scaled else total
