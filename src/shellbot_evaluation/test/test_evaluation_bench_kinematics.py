@@ -43,6 +43,12 @@ def test_the_roofline_is_the_slowest_of_its_bounds():
     assert figures.roofline_us(rounds) == pytest.approx(143e-5)
     rounds["ours/divide"] = [1.0]
     assert figures.roofline_us(rounds) == pytest.approx(3.0 + 4e-4)
+    rounds = {
+        **rounds, "ours/divide": [1e-4], "ours/peak_flop_1_wall": [2.0, 4.0], "ours/peak_flop_2": [1.0, 2.0],
+        "ours/byte_copied_1_wall": [3.0], "ours/byte_copied_2": [2.0],
+    }  # fmt: skip
+    note = figures.roofline_note(rounds)
+    assert "1.43 ns" in note and "0.70 ns" in note and "0.48 ns" in note and "2.00×" in note and "1.50×" in note
 
 
 def test_goals_say_kept_missed_and_not_measured():

@@ -16,7 +16,7 @@ from ..reports import machine, write_json
 from ..tables import write_between_markers
 from .clients import Worker
 from .environments import ENVIRONMENTS, WORKERS, cpp_figures, interpreter
-from .figures import goals_of, ratios_of, roofline_us
+from .figures import goals_of, ratios_of, roofline_note, roofline_us
 from .page import cost_picture, page_text
 from .startup import startup_seconds
 
@@ -124,6 +124,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
             f"Cost per joint, pose: {1e3 * per_n['16']['fk_us'] / 16:.0f} ns with 16 joints, "
             f"{1e3 * per_n[largest]['fk_us'] / int(largest):.0f} ns with {largest} ({PICTURE.name})."
         )
+    notes.append(roofline_note(rounds))
     goals = goals_of(rounds, facts, cpp, startup)
     text = page_text(rounds, facts, cpp, goals, notes, versions)
     about = machine()

@@ -17,6 +17,7 @@ RATIOS = (
     "batch_2_core_speedup",
 )  # fmt: skip
 LEG_FLOPS, LEG_DIVISIONS, LEG_ROOTS, LEG_BYTES = 143.0, 3.0, 2.0, 48.0  # closed form of a leg, as the study counted
+OWN_FLOPS = 158.0  # of the library's kernels: 23 to the leg's plane, 30 in it, 105 for its three angles
 SEED_US = 24_800.0  # the first report's library, to 1e-6 m
 
 
@@ -51,16 +52,34 @@ def best_peer(rounds: Rounds, keys: Sequence[str]) -> Optional[str]:
     return min(known)[1] if known else None
 
 
-def roofline_us(rounds: Rounds, home: str = "ours") -> float:
-    """Return the least us of a leg's closed form on one core: the slowest of arithmetic, division and memory."""
+def bounds_us(rounds: Rounds, home: str = "ours") -> Tuple[float, float, float]:
+    """Return the least us of a leg's closed form on one core by multiply-adds, by divider, and by memory."""
     at = {
         name: median_best(rounds.get(f"{home}/{name}", ()))[1]
         for name in ("peak_flop", "divide", "root", "byte_copied")
     }
-    return max(
+    return (
         LEG_FLOPS * at["peak_flop"],
         LEG_DIVISIONS * at["divide"] + LEG_ROOTS * at["root"],
         LEG_BYTES * at["byte_copied"],
+    )
+
+
+def roofline_us(rounds: Rounds, home: str = "ours") -> float:
+    """Return the least us of a leg's closed form on one core: the slowest of arithmetic, division and memory."""
+    return max(bounds_us(rounds, home))
+
+
+def roofline_note(rounds: Rounds) -> str:
+    """Return what bounds a leg's closed form, and what two cores of the machine give."""
+    flops, divider, memory = (1e3 * value for value in bounds_us(rounds))
+    flop_gain = in_round_ratio(rounds, "ours/peak_flop_1_wall", "ours/peak_flop_2")
+    copy_gain = in_round_ratio(rounds, "ours/byte_copied_1_wall", "ours/byte_copied_2")
+    return (
+        f"Least time of a leg of a batch on one core: {flops:.2f} ns by its {LEG_FLOPS:.0f} operations (the study's "
+        f"count; our formula spends {OWN_FLOPS:.0f} to spare comparisons, which is not counted in our favour), "
+        f"{divider:.2f} ns by its {LEG_DIVISIONS:.0f} divisions and {LEG_ROOTS:.0f} roots, {memory:.2f} ns by memory. "
+        f"Two cores of this machine in the same rounds: multiply-adds {flop_gain:.2f}×, copies {copy_gain:.2f}×."
     )
 
 
