@@ -119,7 +119,7 @@ def foot_batch(
 
     share(count, workers, task, _PART)
     # NaN is never reached: looking for it only there spares the batch a pass over its targets
-    missed = np.flatnonzero(~result.reached)
+    missed = np.empty(0, dtype=np.intp) if result.reached.all() else np.flatnonzero(~result.reached)
     if missed.size and not np.isfinite(points[:, missed] if by_coordinate else points[missed]).all():
         raise ShapeError("p_base holds numbers that are not finite; take them out before the call")
     return result
