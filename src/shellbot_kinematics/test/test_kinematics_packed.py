@@ -19,18 +19,23 @@ from shellbot_kinematics import (
     solve_limb,
 )
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._layout import ANSWER, CODES, S_DT
+from shellbot_kinematics._layout import ANSWER, CODES, G_A0, G_ST, G_TIP, LEG, S_DT
+from shellbot_kinematics._lower_leg import lower_rates
 from shellbot_kinematics._tick import solve_tick
 from shellbot_kinematics.packed import (
     ClikBlock,
+    ClikLoop,
     LegBlock,
     LimbsBlock,
+    ShellBlock,
+    clik_follow,
     clik_step,
     foot_forward,
     foot_inverse,
     foot_inverse_free_fan,
     limbs_forward,
     limbs_inverse,
+    shell_inverse,
 )
 
 MANY = 300 if numba.config.DISABLE_JIT else 10_000
@@ -195,10 +200,71 @@ def test_one_step_of_the_closed_loop(model, stand, rng):
     assert largest == pytest.approx(max(errors))
 
 
-@pytest.mark.parametrize("kernel", [foot_inverse, foot_inverse_free_fan, foot_forward, limbs_inverse, clik_step])
+def test_the_loop_that_keeps_its_joints_takes_the_same_steps(model, stand, rng):
+    block, loop = ClikBlock(dt=0.008, fan_rate=0.2), ClikLoop(model.packed, dt=0.008, fan_rate=0.2)
+    block.joints[:] = stand[:24] + rng.normal(scale=0.1, size=24)
+    loop.joints[:] = block.joints.reshape(6, 4)
+    block.gain[:] = loop.gain[:] = 20.0, 60.0, 110.0
+    feet = np.array([model.chain(limb, Frame.FOOT).fk(stand[model.columns(limb)])[:3, 3] for limb in LIMBS[:6]])
+    for _ in range(50):
+        block.feet[:], block.velocities[:] = feet + rng.normal(scale=0.01, size=(6, 3)), rng.normal(size=(6, 3))
+        task = np.concatenate([block.feet.ravel(), block.velocities.ravel()])
+        assert clik_follow(loop.data, task) == pytest.approx(clik_step(model.packed, block.data), abs=1e-15)
+        np.testing.assert_allclose(loop.joints.ravel(), block.joints, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("bend", [0.0, 1e-9, 0.01, 0.04, 0.0499])
+def test_a_stretched_knee_is_damped_as_in_the_solver(model, stand, rng, bend):
+    """Against lower_rates, whose damping the lanes repeat in another form."""
+    block = ClikBlock(dt=0.01, fan_rate=0.1)
+    block.joints[:] = stand[:24]
+    straight = [leg[G_ST] * (leg[G_TIP + 2] - leg[G_A0] - bend) for leg in model.legs]
+    block.joints[3::4] = straight
+    block.feet[:], block.velocities[:] = rng.normal(scale=0.3, size=(6, 3)), rng.normal(size=(6, 3))
+    before, rates = block.joints.copy(), np.zeros(24)
+    clik_step(model.packed, block.data)
+    for i in range(6):
+        p = model.chain(LIMBS[i], Frame.FOOT).fk(before[4 * i : 4 * i + 4])[:3, 3]
+        v = block.velocities[i] + 50.0 * (block.feet[i] - p)
+        lower_rates(model.packed, i * LEG, 0, before, 4 * i, 0.1, v[0], v[1], v[2], rates)
+        steps = block.joints[4 * i + 1 : 4 * i + 4] - before[4 * i + 1 : 4 * i + 4]
+        np.testing.assert_allclose(steps, 0.01 * rates[4 * i + 1 : 4 * i + 4], rtol=1e-9, atol=1e-12)
+
+
+def test_an_unknown_joint_spoils_its_own_leg_only(model, stand):
+    block = ClikBlock()
+    block.joints[:] = stand[:24]
+    block.joints[9] = math.nan
+    assert math.isnan(clik_step(model.packed, block.data))
+    assert np.isnan(block.joints.reshape(6, 4)).any(axis=1).tolist() == [False, False, True, False, False, False]
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_upper_sphere_centre(model, rng, limited):
+    chain = model.chain("upper_3", Frame.SPHERE_CENTRE)
+    block = ShellBlock(limited=limited)
+    for q in rng.uniform(chain.lower, chain.upper, (MANY // 20, 2)):
+        block.point[:], block.joints[:] = chain.fk(q)[:3, 3], q + 0.01
+        assert shell_inverse(model.shells[2], block.data) < 1e-9
+        assert np.abs(chain.fk(block.joints)[:3, 3] - block.point).max() < 1e-9
+        assert not limited or chain.within_limits(block.joints, 1e-12)
+    block.point[2] += 1.0
+    left = shell_inverse(model.shells[2], block.data)
+    assert left == pytest.approx(np.linalg.norm(chain.fk(block.joints)[:3, 3] - block.point), abs=1e-9) and left > 0.1
+    block.point[0] = math.nan
+    assert math.isnan(shell_inverse(model.shells[2], block.data))
+
+
+KERNELS = [
+    foot_inverse, foot_inverse_free_fan, foot_forward, shell_inverse, limbs_inverse, limbs_forward, clik_step,
+    clik_follow,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_wrong_sizes_are_refused(model, kernel):
     with pytest.raises(ValueError, match="expected"):
-        kernel(model.packed[:-1], np.zeros(5))
+        kernel(np.zeros(7) if kernel is clik_follow else model.packed[:-1], np.zeros(5))  # it writes into both
 
 
 def counts_allocations():
@@ -238,8 +304,9 @@ def test_nothing_is_allocated(model, urdf, stand):
             before = rtsys.get_allocation_stats().alloc
             for _ in range(3):
                 call(*arrays)
-            # numba itself notes each array that crosses from Python; nothing comes on top
-            assert rtsys.get_allocation_stats().alloc - before == 3 * len(arrays)
+            # numba itself notes each array that crosses from Python, if the kernel is not a bare one; no more
+            crossing = len(arrays) if call is solve_tick else 0
+            assert rtsys.get_allocation_stats().alloc - before == 3 * crossing
 
 
 def test_packed_is_read_only_and_shared(model):

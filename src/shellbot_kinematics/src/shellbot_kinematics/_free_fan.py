@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import kernel, stack_array, stack_pointer
+from shellbot_kinematics._jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import (
     G_A0,
     G_FAN,
@@ -35,13 +35,13 @@ from shellbot_kinematics._planar import wrap
 _MET = 1e-3 * REACHED
 
 
-@kernel
+@bare_kernel
 def _add(ends, count, turn):
     ends[count] = turn
     return count + 1
 
 
-@kernel
+@bare_kernel
 def _turns_for(P, o, h, s, around, distance, arm, ends, count):
     """Add the two fan turns that bring the coxa axis as far from the point as the reach s says."""
     cosine = (distance * distance + arm * arm - s * s - h * h) / (2.0 * distance * arm)
@@ -53,7 +53,7 @@ def _turns_for(P, o, h, s, around, distance, arm, ends, count):
     return _add(ends, count, around + theta)
 
 
-@kernel
+@bare_kernel
 def fan_ends(P, o, tip, px, py, pz, limited, ends):
     """Write the fan turns (rad, not yet signed) at which the point may begin or cease to be met; return how many."""
     k = o + G_TIP + 3 * tip
@@ -105,11 +105,11 @@ def fan_ends(P, o, tip, px, py, pz, limited, ends):
     return count
 
 
-@kernel
+@bare_kernel
 def foot_free(P, o, tip, px, py, pz, limited, q, j):
     """Write all four joints; q[j : j + 4] holds where the leg is. Return the distance left (m)."""
-    last = stack_array(stack_pointer(4), 4)
-    ends = stack_array(stack_pointer(40), 40)
+    last = stack_floats(4)
+    ends = stack_floats(40)
     for r in range(4):
         last[r] = q[j + r]
     start, no = int(0), bool(0)  # no constants: they would be compiled into variants of what is called

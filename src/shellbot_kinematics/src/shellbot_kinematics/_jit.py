@@ -25,6 +25,7 @@ import numpy as np
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
+from numba.np import arrayobj
 
 _PACKAGE = __name__.rpartition(".")[0]
 _HERE = Path(__file__).resolve().parent
@@ -46,6 +47,15 @@ def kernel(function: Callable[..., Any]) -> Any:
     every process, with one warning, because a slow start is better than none.
     """
     return _compiled(function)
+
+
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """As `kernel`, for kernels that make no arrays: without numba's count of who holds one, which the caller does.
+
+    An array that crosses from Python then costs half, and calls between kernels need no atomic instructions (numba
+    since 0.57 does not see that they cancel).
+    """
+    return _compiled(function, _nrt=False)
 
 
 def inline_kernel(function: Callable[..., Any]) -> Any:
@@ -200,6 +210,22 @@ def _read(path: Path) -> Tuple[bytes, List[Path]]:
 
 
 @intrinsic
+def _stack_floats(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - numba's signature
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    made = types.Array(types.float64, 1, "C")
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        size, width = (context.get_constant(types.intp, number) for number in (count.literal_value, 8))
+        array = context.make_array(made)(context, builder)
+        place = cgutils.alloca_once(builder, context.get_value_type(types.float64), size=size)
+        arrayobj.populate_array(array, data=place, shape=[size], strides=[width], itemsize=width, meminfo=None)
+        return array._getvalue()
+
+    return made(count), generate
+
+
+@intrinsic
 def _stack_pointer(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - numba's signature
     if not isinstance(count, types.IntegerLiteral):
         return None
@@ -214,6 +240,10 @@ def _stack_pointer(typing_context: Any, count: Any) -> Any:  # noqa: ARG001 - nu
 
 if config.DISABLE_JIT:
 
+    def stack_floats(count: int) -> np.ndarray:
+        """Return an array of `count` floats."""
+        return np.empty(count)
+
     def stack_pointer(count: int) -> int:
         """Return the count; see `stack_array`."""
         return count
@@ -223,5 +253,6 @@ if config.DISABLE_JIT:
         return np.empty(shape)
 
 else:
+    stack_floats = _stack_floats  # `count` (literal) floats, gone when the kernel returns; for bare kernels, too
     stack_pointer = _stack_pointer  # a place for `count` (literal) floats, gone when the calling kernel returns
     stack_array = numba.carray  # stack_array(stack_pointer(n), n): work memory without allocation

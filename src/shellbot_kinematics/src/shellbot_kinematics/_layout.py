@@ -56,6 +56,18 @@ LIMBS_BLOCK = 74
 C_DT, C_GAIN, C_FAN, C_FEET, C_RATES, C_JOINTS = 0, 1, 4, 5, 23, 41
 CLIK_BLOCK = 65
 
+# ---- the same as a loop that keeps the robot's table and its joints in lanes, and is told only the task: (feet,
+# velocities), (2, 6, 3)
+K_DT, K_GAIN, K_FAN, K_JOINTS = 0, 1, 4, 5
+K_TABLE = K_JOINTS + 4 * LANES
+CLIK_LOOP = K_TABLE + TABLE
+CLIK_TASK = 36
+
+# ---- one question to an upper leg's inverse (packed.shell_inverse): point, joints in and out, limits and nearest as
+# above
+H_POINT, H_JOINTS, H_LIMITED, H_NEAREST = 0, 3, 5, 6
+SHELL_BLOCK = 7
+
 # ---- references of one tick (LimbReferences.packed)
 R_STAMP, R_FAN, R_FAN_RATE, R_FRAME = 0, 1, 2, 3
 R_P, R_V, R_RPY, R_W, R_JOINT, R_RATE = 15, 51, 87, 123, 159, 195  # (12, 3) each

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     G_A0,
     G_FAN,
@@ -34,7 +34,7 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._planar import STEADY, TWO_PI, clamp, divided, planar_limited, planar_rates, planar_solve, wrap
 
 
-@kernel
+@bare_kernel
 def leg_axes(P, o, vx, vy, vz):
     """Return a vector of base_link in the axes of the leg at q1 = 0: out, across, up."""
     r = o + G_ROT
@@ -45,7 +45,7 @@ def leg_axes(P, o, vx, vy, vz):
     )
 
 
-@kernel
+@bare_kernel
 def base_axes(P, o, x, y, z):
     """Return a vector of the leg's axes at q1 = 0 in base_link."""
     r = o + G_ROT
@@ -56,14 +56,14 @@ def base_axes(P, o, x, y, z):
     )
 
 
-@kernel
+@bare_kernel
 def to_coxa(P, o, px, py, pz, sf, cf):
     """Return a point of base_link in the axes of the coxa at q2 = 0, for the sine and cosine of the fan's turn."""
     x, y, z = leg_axes(P, o, px - P[o + G_FAN], py - P[o + G_FAN + 1], pz - P[o + G_FAN + 2])
     return cf * x + sf * y - P[o + G_OFF], cf * y - sf * x - P[o + G_OFF + 1], z - P[o + G_OFF + 2]
 
 
-@kernel
+@bare_kernel
 def lower_pose(P, o, tip, q, j):
     """Return sines and cosines of fan, coxa, femur link (A), tip link (B), and the tip's reach and height in the leg
     plane (from the coxa axis and the coxa's origin).
@@ -80,7 +80,7 @@ def lower_pose(P, o, tip, q, j):
     return sf, cf, sc, cc, sa, ca, sb, cb, s, z
 
 
-@kernel
+@bare_kernel
 def tip_of_pose(P, o, tip, sf, cf, sc, cc, s, z):
     """Return the tip in base_link for what lower_pose found."""
     h = P[o + G_TIP + 3 * tip]
@@ -89,14 +89,14 @@ def tip_of_pose(P, o, tip, sf, cf, sc, cc, s, z):
     return P[o + G_FAN] + x, P[o + G_FAN + 1] + y, P[o + G_FAN + 2] + z
 
 
-@kernel
+@bare_kernel
 def lower_tip(P, o, tip, q, j):
     """Return the tip in base_link."""
     sf, cf, sc, cc, _, _, _, _, s, z = lower_pose(P, o, tip, q, j)
     return tip_of_pose(P, o, tip, sf, cf, sc, cc, s, z)
 
 
-@kernel
+@bare_kernel
 def lower_jacobian(P, o, tip, q, j, J):
     """Write d p_base_tip / d (fan, coxa, femur, tibia), (3, 4), m/rad, in the axes of base_link."""
     k = o + G_TIP + 3 * tip
@@ -116,7 +116,7 @@ def lower_jacobian(P, o, tip, q, j, J):
         J[0, i], J[1, i], J[2, i] = base_axes(P, o, cf * ux - sf * uy, sf * ux + cf * uy, uz)
 
 
-@kernel
+@bare_kernel
 def rates_of_pose(P, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, vx, vy, vz):
     """Return the rates of coxa, femur, tibia for the velocity (m/s, base_link) of the tip and the fan's rate given.
 
@@ -136,14 +136,14 @@ def rates_of_pose(P, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, vx, vy
     return coxa, -P[o + G_SF] * dA, -P[o + G_ST] * (dB - dA)
 
 
-@kernel
+@bare_kernel
 def lower_rates(P, o, tip, q, j, fan_rate, vx, vy, vz, dq):
     """Write coxa, femur, tibia rates into dq[j + 1 : j + 4]; see rates_of_pose."""
     sf, cf, sc, cc, sa, ca, sb, cb, s, _ = lower_pose(P, o, tip, q, j)
     dq[j + 1], dq[j + 2], dq[j + 3] = rates_of_pose(P, o, tip, sf, cf, sc, cc, sa, ca, sb, cb, s, fan_rate, vx, vy, vz)
 
 
-@kernel
+@bare_kernel
 def lower_branch(P, o, tip, x, y, z, side, knee):
     """Return coxa, femur, tibia (rad, unlimited), A and gamma, and the stop, for a target in the axes of the coxa.
 
@@ -166,7 +166,7 @@ def lower_branch(P, o, tip, x, y, z, side, knee):
     return q2, P[o + G_SF] * (P[o + G_A0] - A), P[o + G_ST] * (P[k + 2] - P[o + G_A0] - gamma), A, gamma, stop
 
 
-@kernel
+@bare_kernel
 def lower_limited(P, o, tip, x, y, z, q2, A, gamma, side, q, j):
     """Write coxa, femur, tibia within their limits, nearest to the target as planar_limited says; return the stop."""
     k = o + G_TIP + 3 * tip
@@ -193,7 +193,7 @@ def lower_limited(P, o, tip, x, y, z, q2, A, gamma, side, q, j):
     return stop
 
 
-@kernel
+@bare_kernel
 def lower_nearby(P, o, tip, x, y, z, last, i, limited, q, j):
     """Write the solution on the branch of `last` and return True, if it is beyond doubt: reachable, within the limits,
     every joint less than 0.7 rad from `last`, every other branch farther. The short way of an ordinary tick.
@@ -235,7 +235,7 @@ def lower_nearby(P, o, tip, x, y, z, last, i, limited, q, j):
     return True
 
 
-@kernel
+@bare_kernel
 def lower_inverse(P, o, tip, px, py, pz, last, i, limited, nearest, q, j):
     """Write the solution into q[j + 1 : j + 4] (q[j], the fan, is given); return the distance (m) to the target and
     the stop.
@@ -248,7 +248,7 @@ def lower_inverse(P, o, tip, px, py, pz, last, i, limited, nearest, q, j):
     return lower_inverse_at(P, o, tip, px, py, pz, sf, cf, last, i, limited, nearest, q, j)
 
 
-@kernel
+@bare_kernel
 def lower_inverse_at(P, o, tip, px, py, pz, sf, cf, last, i, limited, nearest, q, j):
     """As lower_inverse, with sine and cosine of the fan's turn given, so that six legs can share them."""
     x, y, z = to_coxa(P, o, px, py, pz, sf, cf)
@@ -299,7 +299,7 @@ def lower_inverse_at(P, o, tip, px, py, pz, sf, cf, last, i, limited, nearest, q
     return best_distance, best_stop
 
 
-@kernel
+@bare_kernel
 def lower_feet(P, q, out):
     """Write the six feet (6, 3) in base_link for the joint vector q (24 or more)."""
     for i in range(6):

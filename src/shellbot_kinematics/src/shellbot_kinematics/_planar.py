@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import STOP_FAR, STOP_NEAR, STOP_NONE
 
 TWO_PI = 2.0 * math.pi
@@ -22,13 +22,13 @@ STEADY = 0.7  # rad: joints that move less from one tick to the next are on thei
 BEND = 0.05  # sine of the bend of the knee (or share of a link) below which rates are damped
 
 
-@kernel
+@bare_kernel
 def wrap(value, middle):
     """Return the angle plus the multiple of 2 pi that brings it within pi of `middle`."""
     return value - TWO_PI * math.floor((value - middle) * _PER_TURN + 0.5)
 
 
-@kernel
+@bare_kernel
 def clamp(x, low, high):
     """Return x within low .. high; NaN stays NaN."""
     if x < low:
@@ -38,7 +38,7 @@ def clamp(x, low, high):
     return x
 
 
-@kernel
+@bare_kernel
 def planar_solve(x, z, l1, l2, knee):
     """Return A and gamma (rad) that bring the tip of the 2R to (x, z), or as near as its lengths allow, and the
     stop.
@@ -55,7 +55,7 @@ def planar_solve(x, z, l1, l2, knee):
     return angle(z * long - x * across, x * long + z * across), gamma, stop
 
 
-@kernel
+@bare_kernel
 def planar_limited(x, z, l1, l2, A, gamma, sg, sh, a0, b0, low0, high0, low1, high1):
     """Return q, q' within their limits, the tip kept as near to (x, z) as one pass over the joints can, and the stop.
 
@@ -81,7 +81,7 @@ def planar_limited(x, z, l1, l2, A, gamma, sg, sh, a0, b0, low0, high0, low1, hi
     return inner, outer, stop
 
 
-@kernel
+@bare_kernel
 def planar_rates(vx, vz, l1, l2, sa, ca, sb, cb):
     """Return the rates of A and B (their sines and cosines given) that move the tip at (vx, vz); damped near the
     stretched and the folded pose.
@@ -105,7 +105,7 @@ def planar_rates(vx, vz, l1, l2, sa, ca, sb, cb):
     return j00 * ux + j10 * uz, j01 * ux + j11 * uz
 
 
-@kernel
+@bare_kernel
 def divided(x, y, scale):
     """Return x / y, damped (Nakamura and Hanafusa's rule) where |y| is below 5 % of `scale`, bounded everywhere."""
     near = BEND * scale

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     STOP_FAR,
     STOP_NONE,
@@ -31,7 +31,7 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._planar import STEADY, TWO_PI, divided, planar_limited, planar_rates, planar_solve, wrap
 
 
-@kernel
+@bare_kernel
 def upper_plane(P, u, px, py, pz):
     """Return a point of base_link in the plane of an upper leg: x (away from the body), y (along the axis), z (up)."""
     px, py, pz = px - P[u + U_ORG], py - P[u + U_ORG + 1], pz - P[u + U_ORG + 2]
@@ -43,7 +43,7 @@ def upper_plane(P, u, px, py, pz):
     )
 
 
-@kernel
+@bare_kernel
 def upper_pose(P, u, q, j):
     """Return sines and cosines of A and B, and the sphere centre in the leg's plane."""
     A = P[u + U_A0] - P[u + U_SS] * q[j]
@@ -53,7 +53,7 @@ def upper_pose(P, u, q, j):
     return sa, ca, sb, cb, P[u + U_L] * ca + P[u + U_M] * cb, P[u + U_L] * sa + P[u + U_M] * sb
 
 
-@kernel
+@bare_kernel
 def upper_tip(P, u, q, j):
     """Return the sphere centre in base_link."""
     _, _, _, _, x, z = upper_pose(P, u, q, j)
@@ -65,7 +65,7 @@ def upper_tip(P, u, q, j):
     )
 
 
-@kernel
+@bare_kernel
 def upper_sum(P, u, roll, pitch, yaw):
     """Return the angle B (rad) of the outer link for the orientation of the sphere-centre frame in base_link.
 
@@ -85,7 +85,7 @@ def upper_sum(P, u, roll, pitch, yaw):
     return P[u + U_B0] + angle(z, x)  # that vector points along the plane's x at zero
 
 
-@kernel
+@bare_kernel
 def upper_branch(P, u, x, z, B, by_height, branch):
     """Return A, gamma (rad), the target x, z in the plane, and the stop, of elbow 0 or 1.
 
@@ -106,7 +106,7 @@ def upper_branch(P, u, x, z, B, by_height, branch):
     return A, B - A, P[u + U_L] * cosine + P[u + U_M] * cb, P[u + U_L] * sine + P[u + U_M] * sb, stop
 
 
-@kernel
+@bare_kernel
 def upper_nearby(P, u, x, z, last, i, limited, q, j):
     """Write the solution for x, z in the plane on the elbow of `last` and return True, if it is beyond doubt; as
     lower_nearby.
@@ -139,7 +139,7 @@ def upper_nearby(P, u, x, z, last, i, limited, q, j):
     return True
 
 
-@kernel
+@bare_kernel
 def upper_inverse(P, u, px, py, pz, roll, pitch, yaw, last, i, limited, nearest, q, j):
     """Write shoulder and shell into q[j : j + 2]; return the distance (m) and the stop.
 
@@ -199,7 +199,7 @@ def upper_inverse(P, u, px, py, pz, roll, pitch, yaw, last, i, limited, nearest,
     return best_distance, best_stop
 
 
-@kernel
+@bare_kernel
 def upper_rates(P, u, q, j, vx, vy, vz, wx, wy, wz, by_height, dq, jd):
     """Write shoulder and shell rates into dq[jd : jd + 2] for the velocity v (m/s) or, by height, v's z and the angular
     velocity w (rad/s).

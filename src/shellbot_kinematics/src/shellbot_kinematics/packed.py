@@ -40,7 +40,7 @@ from shellbot_kinematics._clik_lanes import (
     clik_worst,
 )
 from shellbot_kinematics._free_fan import foot_free
-from shellbot_kinematics._jit import kernel, stack_array, stack_pointer
+from shellbot_kinematics._jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import (
     C_DT,
     C_FAN,
@@ -49,12 +49,23 @@ from shellbot_kinematics._layout import (
     C_JOINTS,
     C_RATES,
     CLIK_BLOCK,
+    CLIK_LOOP,
+    CLIK_TASK,
     F_JOINTS,
     F_LIMITED,
     F_NEAREST,
     F_POINT,
     F_TIP,
     G_SFAN,
+    H_JOINTS,
+    H_LIMITED,
+    H_NEAREST,
+    H_POINT,
+    K_DT,
+    K_FAN,
+    K_GAIN,
+    K_JOINTS,
+    K_TABLE,
     L_FEET,
     L_JOINTS,
     L_LIMITED,
@@ -69,14 +80,12 @@ from shellbot_kinematics._layout import (
     P_TABLE,
     PACKED,
     SHELL,
+    SHELL_BLOCK,
 )
 from shellbot_kinematics._lower_leg import (
     lower_inverse,
     lower_inverse_at,
-    lower_pose,
     lower_tip,
-    rates_of_pose,
-    tip_of_pose,
 )
 from shellbot_kinematics._upper_leg import upper_inverse, upper_tip
 from shellbot_kinematics.references import Frame
@@ -111,6 +120,31 @@ class LegBlock:
         self.joints = self.data[F_JOINTS : F_JOINTS + 4]
         self.data[F_LIMITED], self.data[F_TIP] = float(limited), float(Frame(frame) == Frame.SPHERE_CENTRE)
         self.data[F_NEAREST] = float(nearest)
+
+
+class ShellBlock:
+    """Question and answer of `shell_inverse`, on an upper leg.
+
+    Parameters
+    ----------
+    limited, nearest : bool
+        As for `LegBlock`.
+
+    Attributes
+    ----------
+    data : (7,) array
+        What the kernel takes.
+    point : (3,) view
+        Where the sphere centre shall be, m, base_link.
+    joints : (2,) view
+        shoulder, shell, rad: before, where the leg is; after, the answer.
+    """
+
+    def __init__(self, limited: bool = False, nearest: bool = False) -> None:
+        self.data = np.zeros(SHELL_BLOCK)
+        self.point = self.data[H_POINT : H_POINT + 3]
+        self.joints = self.data[H_JOINTS : H_JOINTS + 2]
+        self.data[H_LIMITED], self.data[H_NEAREST] = float(limited), float(nearest)
 
 
 class LimbsBlock:
@@ -159,7 +193,34 @@ class ClikBlock:
         self.joints = self.data[C_JOINTS : C_JOINTS + 24]
 
 
-@kernel
+class ClikLoop:
+    """What `clik_follow` keeps from step to step: the robot and its joints, as the kernel needs them.
+
+    Parameters
+    ----------
+    robot : (PACKED,) array
+        `ShellbotModel.packed`.
+
+    Attributes
+    ----------
+    data : array
+        What the kernel takes, beside the task: feet (6, 3), m, then their velocities (6, 3), m/s, base_link.
+    joints : (6, 4) view, not contiguous
+        Joints of the lower limbs, rad: before, measured; after, one step on.
+    gain : (3,) view
+        1/s, along base_link's x, y, z. Stable for 0 < gain < 2 / dt.
+    """
+
+    def __init__(self, robot: np.ndarray, dt: float = 0.01, gain: float = 50.0, fan_rate: float = 0.0) -> None:
+        self.data = np.zeros(CLIK_LOOP)
+        self.data[K_DT], self.data[K_FAN] = dt, fan_rate
+        self.data[K_TABLE:] = robot[P_TABLE:]
+        self.gain = self.data[K_GAIN : K_GAIN + 3]
+        self.gain[:] = gain
+        self.joints = self.data[K_JOINTS:K_TABLE].reshape(4, LANES)[:, :6].T
+
+
+@bare_kernel
 def foot_inverse(leg, block):
     """Bring the tip to the point with the fan as it is; return the distance left (m), 0 if it is met."""
     if leg.size != LEG or block.size != LEG_BLOCK:
@@ -171,7 +232,7 @@ def foot_inverse(leg, block):
     return distance
 
 
-@kernel
+@bare_kernel
 def foot_inverse_free_fan(leg, block):
     """As `foot_inverse`, but turn the fan, as little as it takes, where the point cannot be met otherwise.
 
@@ -185,7 +246,7 @@ def foot_inverse_free_fan(leg, block):
     )  # fmt: skip
 
 
-@kernel
+@bare_kernel
 def foot_forward(leg, block):
     """Write the tip's position for the joints of the block."""
     if leg.size != LEG or block.size != LEG_BLOCK:
@@ -195,7 +256,24 @@ def foot_forward(leg, block):
     return 0.0
 
 
-@kernel
+@bare_kernel
+def shell_inverse(shell, block):
+    """Bring an upper leg's sphere centre to the point; return the distance left (m), which is at least how far the
+    point is from the plane the leg moves in.
+    """
+    if shell.size != SHELL or block.size != SHELL_BLOCK:
+        raise ValueError("expected one row of ShellbotModel.shells and ShellBlock().data")
+    x, y, z = block[H_POINT], block[H_POINT + 1], block[H_POINT + 2]
+    if not math.isfinite(x + y + z):
+        return math.nan
+    distance, _ = upper_inverse(
+        shell, int(0), x, y, z, math.nan, math.nan, math.nan, block, int(H_JOINTS), block[H_LIMITED] != 0.0,
+        block[H_NEAREST] != 0.0, block, int(H_JOINTS),
+    )  # fmt: skip
+    return distance
+
+
+@bare_kernel
 def limbs_inverse(robot, block):
     """Bring all feet and upper sphere centres to their points, on the branch nearest to the joints given, with the
     fans as they are; return the largest distance left (m).
@@ -225,7 +303,7 @@ def limbs_inverse(robot, block):
     return worst + unknown
 
 
-@kernel
+@bare_kernel
 def limbs_forward(robot, block):
     """Write all feet and upper sphere centres for the joints of the block."""
     if robot.size != PACKED or block.size != LIMBS_BLOCK:
@@ -239,14 +317,14 @@ def limbs_forward(robot, block):
     return 0.0
 
 
-@kernel
+@bare_kernel
 def clik_step(robot, block):
     """Move the joints of the lower limbs by one Euler step, q += dt J^-1 (v + K (p - p(q))), the fan by its own rate;
     return the largest error (m) before the step.
     """
     if robot.size != PACKED or block.size != CLIK_BLOCK:
         raise ValueError("expected ShellbotModel.packed and ClikBlock().data")
-    w = stack_array(stack_pointer(CLIK_WORK), CLIK_WORK)
+    w = stack_floats(CLIK_WORK)
     for i in range(LANES):
         leg = min(i, 5)
         for r in range(3):
@@ -263,4 +341,28 @@ def clik_step(robot, block):
         block[j + 1] += w[W_STEP + i]
         block[j + 2] += w[W_STEP + LANES + i]
         block[j + 3] += w[W_STEP + 2 * LANES + i]
+    return clik_worst(w)
+
+
+@bare_kernel
+def clik_follow(loop, task):
+    """As `clik_step`, for a task (36,) of feet and velocities on the joints that the loop keeps; the faster of the two,
+    because nothing is copied.
+    """
+    if loop.size != CLIK_LOOP or task.size != CLIK_TASK:
+        raise ValueError("expected ClikLoop(robot).data and a task of 36 numbers, feet and velocities")
+    w = stack_floats(CLIK_WORK)
+    for i in range(LANES):
+        leg = min(i, 5)
+        for r in range(3):
+            w[W_FOOT + LANES * r + i] = task[3 * leg + r]
+            w[W_RATE + LANES * r + i] = task[18 + 3 * leg + r]
+    dt, fan_rate = loop[K_DT], loop[K_FAN]
+    clik_angles(loop, int(K_TABLE), loop, int(K_JOINTS), w)
+    clik_rates(loop, int(K_TABLE), dt, loop[K_GAIN], loop[K_GAIN + 1], loop[K_GAIN + 2], fan_rate, w)
+    for i in range(6):
+        loop[K_JOINTS + i] += dt * fan_rate
+        loop[K_JOINTS + LANES + i] += w[W_STEP + i]
+        loop[K_JOINTS + 2 * LANES + i] += w[W_STEP + LANES + i]
+        loop[K_JOINTS + 3 * LANES + i] += w[W_STEP + 2 * LANES + i]
     return clik_worst(w)

@@ -20,6 +20,7 @@ ROWS = {
     "one foot, closed form, F": "closed_f",
     "one foot within the limits, closed form": "closed_inside",
     "lower sphere centre, closed form": "closed_sphere",
+    "upper sphere centre": "closed_upper",
     "upper sphere centre, solver": "upper_solver",
     "one foot, general LM, W": "lm_w",
     "one foot, general LM, F": "lm_f",

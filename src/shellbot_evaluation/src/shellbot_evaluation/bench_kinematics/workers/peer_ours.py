@@ -118,6 +118,13 @@ def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     centres = np.array([chain.fk(row)[:3, 3] for row in q5])
     answers = [solver.inverse("upper_1", Frame.SPHERE_CENTRE, p).q for p in centres]
     good = np.array([np.linalg.norm(chain.fk(q)[:3, 3] - p) < 1e-6 for q, p in zip(answers, centres)])
+    ask_upper = packed.ShellBlock()
+    rows = np.tile(ask_upper.data, (len(centres), 1))
+    rows[:, 0:3] = centres
+    run = cycle(packed.shell_inverse, [(model.shells[0], row) for row in rows])
+    run(len(rows))
+    met = sum(np.linalg.norm(chain.fk(row[3:5])[:3, 3] - p) < 1e-6 for row, p in zip(rows, centres))
+    made["closed_upper"] = Case(run, facts={"success": int(met), "of": len(rows)})
     made["upper_solver"] = Case(
         cycle(lambda p: solver.inverse("upper_1", Frame.SPHERE_CENTRE, p), [(p,) for p in centres]),
         facts={"success": int(good.sum()), "of": len(good)},
@@ -230,26 +237,19 @@ def _robot(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     feet, rates, start = problem.gait()
     feet, rates = _turned(feet), _turned(rates)
     ticks = len(feet)
-    block = packed.ClikBlock()
-    block.joints[:] = start
+    loop = packed.ClikLoop(model.packed)
+    loop.joints[:] = np.reshape(start, (6, 4))
     tasks = np.concatenate([feet.reshape(ticks, 18), rates.reshape(ticks, 18)], axis=1)
-    where = slice(5, 41)
-    assert block.feet.base is not None
-    data, robot, step = block.data, model.packed, packed.clik_step
-    asked, rows = data[where], list(tasks)  # a tick: write what is asked, one call
+    data, robot, step, rows = loop.data, model.packed, packed.clik_follow, list(tasks)
 
     def run(k: int) -> None:
         whole, rest = divmod(k, ticks)
         for part in [rows] * whole + [rows[:rest]]:
             for row in part:
-                asked[:] = row
-                step(robot, data)
+                step(data, row)
 
     run(ticks)
-    worst = 0.0
-    for row in rows:
-        data[where] = row
-        worst = max(worst, step(robot, data))
+    worst = max(step(data, row) for row in rows)
     made = {"clik_tick": Case(run, facts={"worst_error_mm": 1e3 * worst})}
 
     ask = packed.LimbsBlock()
