@@ -5,8 +5,8 @@
 
 The functions are numba dispatchers. They take two contiguous float64 arrays, the packed robot (read-only,
 `ShellbotModel.packed`, or one leg of it, `ShellbotModel.legs[i]`) and a block that holds question and answer; the
-classes `LegBlock`, `ShellBlock`, `LimbsBlock` and `ClikBlock` name the parts of the blocks as views; `clik_follow` takes
-a `ClikLoop` and a task instead. Sizes are checked, values are not: NaN in is NaN out.
+classes `LegBlock`, `ShellBlock`, `LimbsBlock` and `ClikBlock` name the parts of the blocks as views; `clik_follow`
+takes a `ClikLoop` and a task instead. Sizes are checked, values are not: NaN in is NaN out.
 
 Examples
 --------
