@@ -12,6 +12,7 @@ from shellbot_motor_driver.statistics import percentile
 _KEPT = 256  # READs: a fifth of a second at the rates of a UART
 _RENEW = 8  # READs between two looks at the percentile
 _BOOL = (False, True)
+_CONVINCED = 4  # slow replies in a row that make it so
 _DOUBT = 3  # misses of the whole bus in a row that were cut short, after which the link itself may have become slow
 
 
@@ -78,7 +79,7 @@ class FeedbackScheduler:
         self._credit = 0.0
         self.booked = 0.0
         self.is_forced = self.is_patient = False
-        self._cut = 0
+        self._cut = self._slow = 0
 
     @property
     def p95(self) -> float:
@@ -134,11 +135,13 @@ class FeedbackScheduler:
         """Note what a READ took, s."""
         self._cut = 0
         if self.is_patient:
-            self.is_patient = False
-            if cost > self.expect(is_first, is_check):  # the link has become slower: what was measured before is void
+            is_slow = cost > self._config.booked_share * self._config.period
+            self._slow = self._slow + 1 if is_slow else 0
+            self.is_patient = 0 < self._slow < _CONVINCED
+            if self._slow >= _CONVINCED:  # the link has become slower, no mere stall: what was measured before is void
                 for kind in self._costs.values():
                     kind.clear()
-                self._guess = cost
+                self._guess, self._slow = cost, 0
         self._costs[is_first, is_check].record(cost)
 
     def plan(self, sending: float, extra: float, timeout: float = 0.0) -> int:
