@@ -330,3 +330,13 @@ def test_batches_of_several_threads_at_once(leg, rng):
         np.testing.assert_array_equal(answer, expected)
     assert len(answers) == 4
     assert batch.inverse_batch is inverse_batch
+
+
+def test_answers_print_on_one_line(model, leg):
+    found = inverse_batch(leg, np.full((50, 3), 9.0), HOME)
+    assert repr(found).startswith("BatchResult(50 targets, 0 reached, worst ") and "\n" not in repr(found)
+    assert repr(foot_batch(model, "lower_1", np.full((3, 50), 9.0))) == "FootBatch(50 targets, 0 reached)"
+
+
+def test_a_compiled_chain_lists_its_kernels(leg):
+    assert {"fk", "jacobian", "ik", "ik_pose", "clik"} <= set(dir(leg.compile() if hasattr(leg, "compile") else leg))

@@ -28,7 +28,7 @@ _lock = threading.RLock()
 _kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BatchResult:
     """Answer of `inverse_batch`; leading axes as those of the targets, (N,) or (T, M).
 
@@ -56,6 +56,13 @@ class BatchResult:
     def success(self) -> float:
         """Share of the targets that are reached, 0 .. 1."""
         return float(self.converged.mean()) if self.converged.size else 1.0
+
+    def __repr__(self) -> str:
+        """One line, however many targets there are."""
+        worst = float(self.residual.max()) if self.residual.size else 0.0
+        return (
+            f"BatchResult({self.converged.size} targets, {int(self.converged.sum())} reached, worst {worst:.2g} m off)"
+        )
 
 
 def inverse_batch(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Tuple
 
 import numpy as np
 
@@ -64,6 +64,10 @@ class CompiledChain:
         """Compile the named kernels, or all, into the cache."""
         for name in names or SIGNATURES:
             getattr(self, name)
+
+    def __dir__(self) -> Iterable[str]:
+        """Return the names of the kernels too, which are not there before they are asked for."""
+        return sorted({*super().__dir__(), *SIGNATURES})
 
     def __getattr__(self, name: str) -> Any:
         """Compile a kernel when it is first asked for."""

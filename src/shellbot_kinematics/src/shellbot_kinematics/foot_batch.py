@@ -27,7 +27,7 @@ _KEPT = 64  # sets of constants kept for a model
 _made: WeakKeyDictionary[ShellbotModel, Dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FootBatch:
     """Answer of `foot_batch`.
 
@@ -42,6 +42,10 @@ class FootBatch:
 
     q: np.ndarray
     reached: np.ndarray
+
+    def __repr__(self) -> str:
+        """One line, however many targets there are."""
+        return f"FootBatch({self.reached.size} targets, {int(self.reached.sum())} reached)"
 
 
 def foot_batch(
