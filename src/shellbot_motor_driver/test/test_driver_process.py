@@ -99,6 +99,26 @@ def test_a_stop_does_not_wait_for_requests():
         assert bus.rearm()
 
 
+def test_a_stop_and_torque_off_outlive_the_bus_process():
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        bus.emergency_stop("test")
+        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        os.kill(bus.pid, signal.SIGKILL)
+        until(lambda: bus.pid is None)
+        until(bus.poll)
+        until(lambda: bus.state().tick > 5)
+        state = bus.state()
+        assert state.ladder.rung("emergency_stop") is not None and not any(servo.torque_on for servo in state.servos)
+        assert bus.rearm()
+        until(lambda: all(servo.torque_on for servo in bus.state().servos))
+        os.kill(bus.pid, signal.SIGKILL)
+        until(lambda: bus.pid is None)
+        bus.emergency_stop("while there is no bus process")
+        until(bus.poll)
+        until(lambda: bus.state().ladder.phase is Phase.OFF)
+        assert bus.state().ladder.rung("emergency_stop") is not None
+
+
 PARENT = """
 import sys, time
 from shellbot_motor_driver import BusProcess, BusSettings

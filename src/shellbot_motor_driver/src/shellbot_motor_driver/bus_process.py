@@ -99,6 +99,8 @@ class BusProcess:
         self._lock = threading.RLock()
         self._stop_lock = threading.Lock()  # held for microseconds only, by whoever holds the other or not
         self._stops = 0
+        self._is_stopped = False  # by emergency_stop, until rearm: also the next process must be
+        self._is_limp = False  # torque off by request, or stopped: the next process must not begin with torque
         self._restarts = 0
         self._is_starting = False
         self._is_wanted = False
@@ -236,7 +238,10 @@ class BusProcess:
 
     def torque(self, on: bool) -> Answer:
         """As `MotorDriver.torque`."""
-        return self._ask("torque", on)
+        answer = self._ask("torque", on)
+        if answer or not on:
+            self._is_limp = not on
+        return answer
 
     def emergency_stop(self, cause: str = "emergency stop") -> None:
         """As `MotorDriver.emergency_stop`; from any thread.
@@ -245,13 +250,22 @@ class BusProcess:
         """
         with self._stop_lock:
             self._stops += 1
+            self._is_stopped = self._is_limp = True
             if self._shared is not None:
                 self._shared.put_stops(self._stops)
         self._say(Level.WARN, f"emergency stop asked for ({cause})")
 
     def rearm(self) -> Answer:
-        """As `MotorDriver.rearm`."""
-        return self._ask("rearm")
+        """As `MotorDriver.rearm`; a process that was started without torque, because of a stop, gets it now."""
+        stops, was_stopped = self._stops, self._is_stopped
+        answer = self._ask("rearm")
+        if answer and was_stopped and self._is_limp:
+            answer = self._ask("torque", True)
+        with self._stop_lock:
+            if answer and stops == self._stops:  # nobody has stopped it meanwhile
+                self._is_stopped = False
+                self._is_limp = self._is_limp and not was_stopped
+        return answer
 
     def set_compliance(self, table: Mapping[str, Compliance]) -> Answer:
         """As `MotorDriver.set_compliance`."""
@@ -293,8 +307,10 @@ class BusProcess:
         memory = os.memfd_create("shellbot-bus")
         shared = SharedState(memory, self._map, self.settings.config.servo.stale_after)
         shared.put_targets(time.monotonic(), None)
-        with self._stop_lock:  # a stop from now on reaches the new process; whoever asked for an older one repeats it
-            self._stops, self._shared = 0, shared
+        with self._stop_lock:  # a process that takes the place of a stopped one is stopped at its first tick
+            self._stops, self._shared = int(self._is_stopped), shared
+            shared.put_stops(self._stops)
+            is_limp = self._is_limp
         environment = dict(
             os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONPATH=os.pathsep.join(sys.path)
         )
@@ -314,7 +330,9 @@ class BusProcess:
         self._is_starting = True
         self._deadline = time.monotonic() + timeout
         with contextlib.suppress(OSError):
-            self._connection.send(self.settings)
+            config = self.settings.config
+            start = replace(config.start, torque=config.start.torque and not is_limp)
+            self._connection.send(replace(self.settings, config=replace(config, start=start)))
 
     def _started(self) -> StartReport:
         assert self._connection is not None and self._process is not None
