@@ -189,6 +189,14 @@ def test_other_types_are_a_type_error_instead_of_a_silent_compilation():
             compiled.fk(q, T)
 
 
+@pytest.mark.jit
+@pytest.mark.parametrize("name", ["fk", "clik"])
+def test_only_straight_line_kernels_go_without_reference_counts(name):
+    for n, counts in ((4, False), (2 * LONGEST[name] + 4, True)):  # the tables' work memory needs numba's runtime
+        kernel_of = getattr(random_chain(np.random.default_rng(n), n).compile(), name)
+        assert kernel_of.targetoptions.get("_nrt", True) == counts, n
+
+
 @pytest.mark.parametrize("field", ["tolerance", "angle_tolerance", "attempts", "pose_attempts", "steps"])
 def test_options_out_of_range_name_the_field(field):
     with pytest.raises(InvalidConfigError, match=field):

@@ -82,9 +82,13 @@ def scalar_kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, **_scalar_options())
 
 
-def typed_kernel(function: Callable[..., Any], signature: str) -> Any:
-    """As `scalar_kernel` for one signature: compiled (or loaded) at once; other types of arguments are a TypeError."""
-    return _compiled(function, signature, **_scalar_options())
+def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = False) -> Any:
+    """As `scalar_kernel` for one signature: compiled (or loaded) at once; other types of arguments are a TypeError.
+
+    With `bare`, without numba's reference counts, as `bare_kernel`: for kernels that make no arrays. numba's cache does
+    not tell the two apart, so a source must always be compiled in the same way.
+    """
+    return _compiled(function, signature, **_scalar_options(), **({"_nrt": False} if bare else {}))
 
 
 def _scalar_options() -> Dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shellbot_kinematics import _jit
 from shellbot_kinematics.errors import InvalidChainError
-from shellbot_kinematics.generated.kernel_source import SIGNATURES, kernel_source
+from shellbot_kinematics.generated.kernel_source import SIGNATURES, kernel_source, straight_line
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.generated.store import load
 
@@ -76,7 +76,8 @@ class CompiledChain:
         with _lock:
             if name not in self.__dict__:
                 module = load(self.source(name), name)
-                self.__dict__[name] = _jit.typed_kernel(getattr(module, name), SIGNATURES[name])
+                bare = straight_line(self.chain.parameters(), name)
+                self.__dict__[name] = _jit.typed_kernel(getattr(module, name), SIGNATURES[name], bare)
         return self.__dict__[name]
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -50,9 +50,14 @@ from shellbot_kinematics.errors import ShapeError
 """
 
 
+def straight_line(p: ChainParameters, name: str) -> bool:
+    """Return whether the kernel `name` is straight-line source: no loops over tables, no arrays of its own."""
+    return int(np.count_nonzero(p.kind != 2)) <= LONGEST[name]
+
+
 def kernel_source(p: ChainParameters, o: KernelOptions, name: str) -> str:
     """Return the source of a module with the kernel `name`, one of SIGNATURES."""
-    if int(np.count_nonzero(p.kind != 2)) > LONGEST[name]:
+    if not straight_line(p, name):
         return table_source.sources(p, o)[name]
     if name == "clik":
         return HEAD + _clik(p)
