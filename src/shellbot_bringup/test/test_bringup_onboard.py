@@ -269,12 +269,15 @@ def test_the_udev_rules_are_ones_that_udev_takes():
 @pytest.mark.parametrize("page", ["hardware.md", "onboard.md"])
 def test_the_pages_name_commands_and_arguments_that_exist(page):
     """What the pages tell to type is taken by the programs' own parsers."""
+    from shellbot_evaluation.leg_view.cli import parser as leg_parser
     from shellbot_motor_driver.tools.cli import parser
 
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     for command in re.findall(r"(?:^    |`)scripts/servo ([^`#\n]+)", text, flags=re.MULTILINE):
         words = command.replace("--direction ...", "--direction auto").split()
-        if len(words) == 1:
+        if words[0] == "leg":  # the view stands above the driver and has a parser of its own
+            leg_parser().parse_args(words[1:])
+        elif len(words) == 1:
             assert re.search(rf"[{{,]{re.escape(words[0])}[,}}]|\b{words[0]}\b", parser().format_help()), command
         else:
             parser().parse_args(words)  # exits, and so fails, on nonsense

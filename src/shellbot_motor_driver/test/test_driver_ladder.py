@@ -451,7 +451,10 @@ def test_torque_off_and_on_by_the_operator():
     assert bench.driver.torque(False)
     bench.run(0.3)
     assert bench.phase is Phase.OFF and len(limp(bench)) == 19 and not bench.ladder.needs_rearm
-    assert bench.driver.rearm() and bench.run(0.3) is None and len(limp(bench)) == 19, "re-arming is no torque switch"
+    accepted, reason = bench.driver.rearm()
+    assert not accepted and "call torque with true" in reason
+    bench.run(0.3)
+    assert len(limp(bench)) == 19, "re-arming is no torque switch"
     assert bench.driver.torque(True)
     bench.run(1.5)
     assert bench.phase is Phase.FOLLOWING and limp(bench) == []

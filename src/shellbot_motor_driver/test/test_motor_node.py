@@ -208,6 +208,18 @@ def test_a_bus_that_is_late_or_down_or_deaf():
     assert dict(line(health(state(), 3), "bus").values)["bus process restarts"] == "3"
 
 
+def test_slow_feedback_is_said_where_the_robot_moves():
+    slow, walks = BusTiming(ticks=1000, feedback_hz=2.6), Ladder(Phase.FOLLOWING, Reaction.NONE, (), 1.0, False, "")
+    said = line(health(state(timing=slow, ladder=walks), 0), "bus")
+    assert said.level is Health.WARN and "only 2.6 Hz" in said.message
+    waits = Ladder(Phase.WAITING, Reaction.NONE, (), 1.0, False, "")
+    assert line(health(state(timing=slow, ladder=waits), 0), "bus").level is Health.OK
+    fine = BusTiming(ticks=1000, feedback_hz=40.0)
+    assert line(health(state(timing=fine, ladder=walks), 0), "bus").level is Health.OK
+    fresh = BusTiming(ticks=50, feedback_hz=0.0)
+    assert line(health(state(timing=fresh, ladder=walks), 0), "bus").level is Health.OK
+
+
 def test_an_unknown_battery_is_no_battery():
     assert line(health(state(supply=Supply()), 0), "battery").level is Health.STALE
 

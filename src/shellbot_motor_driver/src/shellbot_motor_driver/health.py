@@ -12,6 +12,9 @@ from shellbot_motor_driver.battery_estimate import charge_estimate
 from shellbot_motor_driver.driver_state import Condition, DriverState, Phase, Reaction, ServoReading
 from shellbot_motor_driver.protocol import flag_names
 
+# Hz: below it odometry and joint_states lag behind a walking robot (a stance foot moves 4 cm in 0.1 s at full speed)
+SLOW_FEEDBACK_HZ = 10.0
+
 
 class Health(IntEnum):
     """Levels of diagnostic_msgs/DiagnosticStatus."""
@@ -96,7 +99,24 @@ def _bus(state: DriverState, restarts: int) -> HealthLine:
     if late > 0.05:
         text = f"{100.0 * late:.0f} % of the ticks begin late: give the bus process a core and real-time priority"
         return HealthLine("bus", Health.WARN, text, tuple(values))
+    if is_feedback_slow(state):
+        return HealthLine("bus", Health.WARN, slow_feedback_words(timing.feedback_hz), tuple(values))
     return HealthLine("bus", Health.OK, text, tuple(values))
+
+
+def is_feedback_slow(state: DriverState) -> bool:
+    """Return whether a robot that moves is read too seldom; not in the first seconds, while the rate is found out."""
+    timing = state.timing
+    moves = state.ladder.phase in (Phase.FOLLOWING, Phase.HOLDING, Phase.SITTING)
+    return moves and not state.is_write_only and timing.ticks > 500 and timing.feedback_hz < SLOW_FEEDBACK_HZ
+
+
+def slow_feedback_words(feedback_hz: float) -> str:
+    """Return what feedback below `SLOW_FEEDBACK_HZ` means and what to do, in one sentence."""
+    return (
+        f"every servo is read at only {feedback_hz:.1f} Hz: joint_states are old and odometry is wrong; look at the "
+        "port's latency timer, the servos' return delay and the machine's load (docs/hardware.md)"
+    )
 
 
 def _servos(state: DriverState) -> HealthLine:

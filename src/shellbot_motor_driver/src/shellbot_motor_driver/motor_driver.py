@@ -96,6 +96,8 @@ class MotorDriver(StartingDriver):
         now, rungs = self.bus.port.now(), self._rungs
         if self._phase is Phase.CLOSED:
             return Answer(False, "the motor driver is not running; start it")
+        if not rungs.latched and "torque_off" in rungs:
+            return Answer(False, "nothing is latched, but torque was switched off: call torque with true")
         if not rungs.latched:
             return Answer(True, "nothing was latched")
         if not self._watch.port_open:

@@ -23,7 +23,7 @@ from shellbot_motor_driver.bus_process import BusProcess
 from shellbot_motor_driver.driver_state import DriverState, Phase
 from shellbot_motor_driver.errors import DriverConfigError, MotorDriverError, ServoMapError
 from shellbot_motor_driver.gains_page import compliance_of_page
-from shellbot_motor_driver.health import Health, HealthLine, health, is_stopped
+from shellbot_motor_driver.health import Health, HealthLine, health, is_feedback_slow, is_stopped, slow_feedback_words
 from shellbot_motor_driver.node_parameters import NodeParameters
 from shellbot_motor_driver.stamp_clock import StampClock
 from shellbot_motor_driver.start_policy import failure_words, retry_after
@@ -247,6 +247,8 @@ class MotorDriverNode:
         else:
             state = process.state()
             lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains_line)
+            if is_feedback_slow(state):
+                self._log(Notice("feedback", Level.WARN, slow_feedback_words(state.timing.feedback_hz)))
         message = conversions.diagnostics_message("motor_driver", lines, self._parameters.port, rospy.Time.now())
         try:
             self._diagnostics.publish(message)
