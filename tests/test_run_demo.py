@@ -20,8 +20,8 @@ import json, pathlib, signal, sys, time
 results = [a for a in sys.argv if a.startswith("results:=")][-1][9:]
 if sys.argv[1] == "wait":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # as roslaunch does, also where the caller ignores SIGINT
-    print("started", flush=True)
     try:
+        print("started", flush=True)
         time.sleep(60)
     except KeyboardInterrupt:
         print("interrupted once", flush=True)

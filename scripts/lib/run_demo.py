@@ -14,10 +14,21 @@ from typing import List
 
 def launch(command: List[str]) -> None:
     """Run a command to its end; Ctrl-C and SIGTERM reach it once, as SIGINT."""
-    process = subprocess.Popen(command, start_new_session=True)
+    early: List[int] = []  # Ctrl-C before there is anything to pass it on to
+    started: List[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, _: object) -> None:
+        if started:
+            started[0].send_signal(signal.SIGINT)
+        else:
+            early.append(number)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: process.send_signal(signal.SIGINT))
-    process.wait()
+        signal.signal(number, pass_on)
+    started.append(subprocess.Popen(command, start_new_session=True))
+    if early:
+        started[0].send_signal(signal.SIGINT)
+    started[0].wait()
 
 
 def verdict(summary: Path, newer_than: float) -> int:
