@@ -102,7 +102,7 @@ class _Frame:
         w = self._w
         if not self._angle:
             return self._base
-        s, c = w.sincos(w.dot(self._angle))
+        s, c = w.turned(self._angle)
         x, y, z = self._base
         return [
             [w.dot([(x[k], c), (y[k], s)]) for k in range(3)],

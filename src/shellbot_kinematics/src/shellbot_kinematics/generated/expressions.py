@@ -92,6 +92,10 @@ class Writer:
             self.line(f"s{self._known[key]}, c{self._known[key]} = {key}")
         return "s" + self._known[key], "c" + self._known[key]
 
+    def turned(self, terms: Sequence[Tuple[Value, Value]]) -> Tuple[Value, Value]:
+        """Return sine and cosine of an angle given as a sum of products, in rad."""
+        return self.sincos(self.dot(terms))
+
 
 def negative(value: Value) -> Value:
     """Return minus the value."""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Source of the second-order term of a chain: how far the tip of q + d is from where the Jacobian says.
+
+Along q + t d the twist of the tip changes at the rate f''[d, d] = J'(t) d. With z_j the axis of joint j, v_j the linear
+column of its Jacobian and w_j = sum over revolute i < j of z_i d_i,
+
+    linear:  f''[d, d] = sum_j (2 w_j + z_j d_j) x v_j d_j   (prismatic: 2 w_j x z_j d_j)
+    angular: f''[d, d] = sum_j w_j x z_j d_j                 (revolute)
+
+Joints whose axes are parallel whatever q is form a group with axis z. Within it, with s_j the sum of its steps up to j,
+what the group turns itself is z x (s_j^2 - s_{j-1}^2) v_j: summed by parts s_j^2 z x (v_j - v_{j+1}), the centripetal
+accelerations of its links, in which only squares of sums are left to be computed once d is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Callable, List, Sequence, Tuple
+
+from shellbot_kinematics.generated.chain_source import PRISMATIC, Pose
+from shellbot_kinematics.generated.expressions import Value, Vector, Writer, negative
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What a unit of a joint's motion does to the tip: its axis z, and the linear part v of its Jacobian column.
+
+    The joint moves by `ratio` times coordinate `column`.
+    """
+
+    kind: int
+    column: int
+    ratio: float
+    z: Vector
+    v: Vector
+
+
+def write_motions(w: Writer, pose: Pose) -> List[Motion]:
+    """Write the motions of the joints on the way to a pose; they share their expressions with `write_jacobian`."""
+    made = []
+    for axis in pose.axes:
+        if axis.kind == PRISMATIC:
+            v = axis.z
+        else:
+            v = w.cross(axis.z, [w.dot([(1.0, pose.p[k]), (-1.0, axis.p[k])]) for k in range(3)])
+        made.append(Motion(axis.kind, axis.column, axis.ratio, axis.z, v))
+    return made
+
+
+def renamed(motions: Sequence[Motion], name: Callable[[str], str]) -> List[Motion]:
+    """Return the motions with other variables (without signs, which stay), such as those that hold the best point's."""
+
+    def one(value: Value) -> Value:
+        if not isinstance(value, str):
+            return value
+        return "-" + name(value[1:]) if value.startswith("-") else name(value)
+
+    return [replace(m, z=[one(x) for x in m.z], v=[one(x) for x in m.v]) for m in motions]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Joints in a row whose axes are parallel, each with the direction (1, -1) of its axis along the group's z."""
+
+    z: Vector
+    members: List[Tuple[Motion, float]]
+
+
+@dataclass(frozen=True)
+class SecondOrder:
+    """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`."""
+
+    groups: List[_Group]
+    centripetal: List[List[Vector]]  # of each group, per joint: half of z x (v_j - v_{j+1}); prismatic: z x v_j
+    half_axes: List[Vector]  # half of each group's axis, if the angular rows are asked for
+
+
+def prepare_second_order(w: Writer, motions: Sequence[Motion], rows: int) -> SecondOrder:
+    """Write what the term needs of the point alone, for variables of the step yet to be computed."""
+    groups = _groups(motions)
+    centripetal: List[List[Vector]] = []
+    for group in groups:
+        following: Vector = [0.0, 0.0, 0.0]
+        made: List[Vector] = []
+        for motion, direction in reversed(group.members):
+            if motion.kind == PRISMATIC:
+                made.append(w.cross(group.z, motion.v))
+            else:
+                v: Vector = [w.dot([(direction, x)]) for x in motion.v]
+                link = [w.dot([(1.0, v[k]), (-1.0, following[k])]) for k in range(3)]
+                made.append([w.dot([(0.5, x)]) for x in w.cross(group.z, link)])
+                following = v
+        centripetal.append(made[::-1])
+    halves = [[w.dot([(0.5, x)]) for x in group.z] if rows == 6 and i else [] for i, group in enumerate(groups)]
+    return SecondOrder(groups, centripetal, halves)
+
+
+def write_second_order(w: Writer, parts: SecondOrder, steps: Sequence[Value], rows: int) -> Vector:
+    """Write half of f''[d, d], `rows` (3 or 6) values: what the tip is off by, to second order, after the step d.
+
+    Parameters
+    ----------
+    parts : SecondOrder
+        From `prepare_second_order`, of the point that the step starts from.
+    steps : sequence of Value
+        d, the variables of the n coordinates.
+
+    Returns
+    -------
+    list of Value
+        f(q + d) - f(q) - J d + O(d^3) for the position; for the rotation, whose axis times angle it is likewise.
+    """
+    linear: List[List[Tuple[Value, Value]]] = [[], [], []]
+    angular: List[List[Tuple[Value, Value]]] = [[], [], []]
+    turned: Vector = [0.0, 0.0, 0.0]  # w: the steps of all groups before
+    for group, centripetal, half_axis in zip(parts.groups, parts.centripetal, parts.half_axes):
+        moved: List[List[Tuple[Value, Value]]] = [[], [], []]
+        total: Value = 0.0
+        for (motion, direction), arms in zip(group.members, centripetal):
+            step = w.dot([(motion.ratio, steps[motion.column])])
+            for k in range(3):
+                moved[k].append((motion.v[k], step))
+            if motion.kind == PRISMATIC:
+                factor = w.dot([(total, step)])
+            else:
+                total = w.dot([(1.0, total), (direction, step)])
+                factor = w.dot([(total, total)])
+            for k in range(3):
+                linear[k].append((arms[k], factor))
+        if any(x != 0.0 for x in turned):
+            speed = [w.dot(terms) for terms in moved]
+            for k in range(3):
+                a, b = (k + 1) % 3, (k + 2) % 3
+                linear[k] += [(turned[a], speed[b]), (negative(turned[b]), speed[a])]
+                if rows == 6 and total != 0.0:
+                    ahead = [w.dot([(x, total)]) for x in half_axis]
+                    angular[k] += [(turned[a], ahead[b]), (negative(turned[b]), ahead[a])]
+        turned = [w.dot([(1.0, turned[k]), (group.z[k], total)]) for k in range(3)]
+    return [w.dot(terms) for terms in [*linear, *angular][:rows]]
+
+
+def _groups(motions: Sequence[Motion]) -> List[_Group]:
+    """Return the groups of parallel axes, prismatic joints in the group that turns them."""
+    groups: List[_Group] = []
+    for motion in motions:
+        direction = 1.0
+        if groups and motion.kind != PRISMATIC and motion.z == [negative(x) for x in groups[-1].z]:
+            direction = -1.0
+        joins = bool(groups) and (motion.kind == PRISMATIC or direction < 0.0 or motion.z == groups[-1].z)
+        if not joins:
+            # one that begins with a prismatic joint has turned nothing yet: until then its axis does not matter
+            groups.append(_Group(motion.z, []))
+        groups[-1].members.append((motion, direction))
+    return groups

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""The written second-order term of a chain and the turned sines, beside differences and the C library."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kinematics_chains import PUMA, UR5, dh_chain, known_chains, random_chains
+
+from shellbot_kinematics import Joint, Mimic, SerialChain
+from shellbot_kinematics.generated.chain_source import write_pose
+from shellbot_kinematics.generated.expressions import Writer, code
+from shellbot_kinematics.generated.second_order_source import (
+    prepare_second_order,
+    renamed,
+    write_motions,
+    write_second_order,
+)
+from shellbot_kinematics.generated.turning_source import GREATEST, SHORT_ENOUGH, KeptWriter, write_turned
+
+
+def term(chain, q, d, rows=6, rename=False):
+    """The written half of f''[d, d], run by the interpreter, and the lines that it takes once d is known."""
+    p, w = chain.parameters(), Writer("")
+    motions = write_motions(w, write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=rows == 6))
+    lines = w.lines
+    if rename:
+        kept = {}
+        motions = renamed(motions, lambda name: kept.setdefault(name, f"k{len(kept)}"))
+        lines = [*lines, *(f"{new} = {old}" for old, new in kept.items())]
+        w = Writer("", "u")
+    parts = prepare_second_order(w, motions, rows)
+    before = len(w.lines)
+    made = write_second_order(w, parts, [f"d{i}" for i in range(p.n)], rows)
+    lines = [*lines, *w.lines] if rename else w.lines
+    names = {f"q{i}": float(x) for i, x in enumerate(q)}
+    names.update({f"d{i}": float(x) for i, x in enumerate(d)})
+    names["sincos"] = lambda a: (math.sin(a), math.cos(a))
+    exec("\n".join(lines), names)
+    return np.array([eval(code(x), names) for x in made]), w.lines[before:]
+
+
+def check(chain, rng, count=4):
+    for _ in range(count):
+        q, d = rng.uniform(-3.0, 3.0, chain.n), rng.uniform(-1.0, 1.0, chain.n)
+        h = 1e-5  # the twist J d changes along q + t d at the rate f''[d, d]
+        expected = 0.5 * (chain.jacobian(q + h * d) - chain.jacobian(q - h * d)) @ d / (2.0 * h)
+        size = 1.0 + np.abs(expected).max()
+        np.testing.assert_allclose(term(chain, q, d)[0], expected, atol=1e-8 * size, rtol=0)
+        np.testing.assert_allclose(term(chain, q, d, 3)[0], expected[:3], atol=1e-8 * size, rtol=0)
+        np.testing.assert_allclose(term(chain, q, d, 6, True)[0], expected, atol=1e-8 * size, rtol=0)
+
+
+@pytest.mark.parametrize("mimics", [0, 3])
+def test_second_order_of_random_chains(mimics, rng):
+    for chain in random_chains(31 + mimics, 24, mimics):
+        if chain.n:
+            check(chain, rng)
+
+
+def test_second_order_of_known_chains(rng):
+    for chain in known_chains():
+        check(chain, rng)
+
+
+def shifted(x, y, z):
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+@pytest.mark.parametrize("back", [-1.0, 1.0])
+def test_second_order_of_parallel_and_opposite_axes_with_sliders_between(back, rng):
+    """Turns about z and -z with prismatic joints before, between and behind them, and one that follows another."""
+    chain = SerialChain([
+        Joint("lift", "prismatic", axis=(0, 0, 1)),
+        Joint("slide", "prismatic", axis=(1, 0.2, 0)),
+        Joint("a", axis=(0, 0, 1), after=shifted(0.3, 0.1, 0.0)),
+        Joint("b", axis=(0, 0, back), after=shifted(0.2, 0.0, 0.1)),
+        Joint("out", "prismatic", axis=(0.3, 1, 0.5)),
+        Joint("c", axis=(0, 0, 1), after=shifted(0.1, 0.4, 0.0), mimic=Mimic("b", -1.5, 0.2)),
+        Joint("d", axis=(0, back, 0), after=shifted(0.3, 0.1, 0.2)),
+        Joint("e", axis=(0, -back, 0), after=shifted(0.1, 0.1, 0.0)),
+        Joint("f", "prismatic", axis=(0, 0, 1)),
+    ])  # fmt: skip
+    check(chain, rng, 10)
+
+
+def test_the_term_is_what_a_step_is_off_by(rng):
+    """Not only the rate of J d: the pose behind q + d itself, to third order."""
+    chain = dh_chain(PUMA, "puma")
+    q, d = rng.uniform(-2.0, 2.0, 6), rng.uniform(-1.0, 1.0, 6)
+    half, J = term(chain, q, d)[0], chain.jacobian(q)
+    from scipy.spatial.transform import Rotation
+
+    for h, bound in ((1e-2, 1e-6), (1e-3, 1e-9)):
+        before, behind = chain.fk(q), chain.fk(q + h * d)
+        turn = Rotation.from_matrix(behind[:3, :3] @ before[:3, :3].T).as_rotvec()
+        moved = np.concatenate([behind[:3, 3] - before[:3, 3], turn])
+        off = moved - J @ (h * d)
+        assert np.abs(off).max() > 10.0 * bound  # first order alone is far from it
+        np.testing.assert_allclose(off, h * h * half, atol=bound, rtol=0)
+
+
+def test_sliders_alone_and_a_single_turn(rng):
+    axes = {"x": (1, 0, 0), "y": (0, 1, 0), "oblique": (1, 1, 1)}
+    three = SerialChain([Joint(name, "prismatic", axis=axis) for name, axis in axes.items()])
+    made, lines = term(three, rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3))
+    assert not made.any() and lines == []  # nothing to compute, nothing written
+    one = SerialChain([Joint("turn", axis=(0, 0, 1), after=shifted(0.5, 0.0, 0.0))])
+    np.testing.assert_allclose(term(one, [0.0], [0.2])[0], [-0.5 * 0.5 * 0.04, 0, 0, 0, 0, 0], atol=1e-15)
+
+
+def test_parallel_joints_cost_a_square_each(rng):
+    """Once the step is known a planar chain takes two sums, three squares and two sums of products."""
+    chain = dh_chain([(0, 0.3, 0, 0), (0, 0.2, 0, 0), (0, 0.1, 0, 0)], "planar")
+    made, lines = term(chain, [0.1, 0.2, 0.3], [0.1, 0.1, 0.1], 3)
+    assert len(lines) == 7 and made[2] == 0.0
+
+
+# ------------------------------------------------------------------------------------------------ turned sines
+def turn(angle, change):
+    w = Writer("")
+    made = write_turned(w, "s", "c", "d")
+    names = {"s": math.sin(angle), "c": math.cos(angle), "d": change}
+    exec("\n".join(w.lines), names)
+    return [eval(code(x), names) for x in made]
+
+
+def test_turned_sines(rng):
+    changes = [*rng.uniform(-GREATEST, GREATEST, 300), GREATEST, -GREATEST, 0.0, 1e-9]
+    for angle, change in zip(rng.uniform(-10.0, 10.0, len(changes)), changes):
+        s, c = turn(angle, change)
+        bound = min(3e-10, 1.3e-8 * abs(change) ** 3) + 3e-16
+        assert abs(s - math.sin(angle + change)) <= bound
+        assert abs(c - math.cos(angle + change)) <= bound
+
+
+def test_turned_sines_drift_less_than_their_tolerance_allows(rng):
+    for changes in (np.full(40, GREATEST), rng.uniform(-GREATEST, GREATEST, 40)):
+        angle, w = 0.3, Writer("")
+        made = write_turned(w, "s", "c", "d")
+        names = {"s": math.sin(angle), "c": math.cos(angle)}
+        program = compile("\n".join(w.lines), "turned", "exec")
+        for change in changes:
+            names["d"] = float(change)
+            exec(program, names)
+            names["s"], names["c"] = (eval(code(x), names) for x in made)
+            angle += change
+        away = math.hypot(names["s"] - math.sin(angle), names["c"] - math.cos(angle))
+        assert away <= 0.02 * SHORT_ENOUGH
+
+
+def test_angles_are_collected_once():
+    p, w = dh_chain([(90, 0.1, 0, 0.2), (0, 0.2, 0, 0), (0, 0.1, 30, 0)], "arm").parameters(), KeptWriter()
+    write_pose(w, p, ["q0", "q1", "q2"], rotation=True)
+    assert [angle.terms for angle in w.angles] == [(("q0", 1.0),), (("q1", 1.0),), (("q1", 1.0), ("q2", 1.0))]
+    assert [round(math.degrees(angle.offset)) for angle in w.angles] == [0, 0, 30]
+    assert not any("sin(" in line or "sincos" in line for line in w.lines)
+    s, c = w.turned([(-1.0, "q0")])
+    assert (s, c) == ("-sin0", "cos0") and len(w.angles) == 3
+    assert w.turned([(0.5 * math.pi, 1.0)]) == (1.0, 0.0)
+    assert w.angles[2].products({"q1": "a", "q2": "-b"}) == [(1.0, "a"), (1.0, "-b")]
+
+
+def test_arms_with_kept_sines_are_the_same_arm(rng):
+    """The pose from kept sines equals the pose from angles, mimic joints and offsets included."""
+    for chain in [*random_chains(7, 8, 2), dh_chain(UR5, "ur5")]:
+        p, w = chain.parameters(), KeptWriter()
+        at = write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=True)
+        names = {f"q{i}": float(x) for i, x in enumerate(rng.uniform(-3.0, 3.0, p.n))}
+        for k, angle in enumerate(w.angles):
+            value = angle.offset + sum(ratio * names[name] for name, ratio in angle.terms)
+            names[f"sin{k}"], names[f"cos{k}"] = math.sin(value), math.cos(value)
+        exec("\n".join(w.lines), names)
+        T = np.array([[eval(code(x), names) for x in column] for column in [*at.columns, at.p]]).T
+        np.testing.assert_allclose(T, chain.fk([names[f"q{i}"] for i in range(p.n)])[:3], atol=1e-13, rtol=0)
