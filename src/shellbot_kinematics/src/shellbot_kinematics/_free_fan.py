@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
+from shellbot_kinematics._axes import in_axes
 from shellbot_kinematics._jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import (
     G_A0,
@@ -22,6 +23,7 @@ from shellbot_kinematics._layout import (
     G_L2,
     G_LOW,
     G_OFF,
+    G_ROT,
     G_SF,
     G_SFAN,
     G_ST,
@@ -29,7 +31,7 @@ from shellbot_kinematics._layout import (
     G_ZF,
     REACHED,
 )
-from shellbot_kinematics._lower_leg import leg_axes, lower_inverse
+from shellbot_kinematics._lower_inverse import lower_inverse
 from shellbot_kinematics._planar import wrap
 
 _MET = 1e-3 * REACHED
@@ -58,7 +60,7 @@ def fan_ends(P, o, tip, px, py, pz, limited, ends):
     """Write the fan turns (rad, not yet signed) at which the point may begin or cease to be met; return how many."""
     k = o + G_TIP + 3 * tip
     h, l1, l2 = P[k], P[o + G_L], P[k + 1]
-    x, y, z = leg_axes(P, o, px - P[o + G_FAN], py - P[o + G_FAN + 1], pz - P[o + G_FAN + 2])
+    x, y, z = in_axes(P, o + G_ROT, px - P[o + G_FAN], py - P[o + G_FAN + 1], pz - P[o + G_FAN + 2])
     w = z - P[o + G_OFF + 2] - P[o + G_ZF]
     offx, offy = P[o + G_OFF], P[o + G_OFF + 1]
     arm, distance = math.sqrt(offx * offx + offy * offy), math.sqrt(x * x + y * y)

@@ -33,6 +33,8 @@ _IMPORTS = re.compile(
     rf"^\s*(?:from\s+{_PACKAGE}((?:\.\w+)*)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+{_PACKAGE}((?:\.\w+)+))", re.M
 )
 _UNUSED_DAYS = 30.0  # a folder that no process has opened for so long belongs to an old version
+_NUMBA = tuple(int(part) for part in numba.__version__.split(".")[:2])
+_JOINED: Dict[str, Any] = {"forceinline": True} if _NUMBA >= (0, 54) else {}  # older ones do not know the option
 _lock = threading.RLock()
 _folders: Dict[str, Optional[Path]] = {}
 _warned: Set[str] = set()
@@ -56,6 +58,13 @@ def bare_kernel(function: Callable[..., Any]) -> Any:
     since 0.57 does not see that they cancel).
     """
     return _compiled(function, _nrt=False)
+
+
+def joined_kernel(function: Callable[..., Any]) -> Any:
+    """As `bare_kernel`, but joined into the machine code of its callers, however long it is: for what two kernels share
+    that are called millions of times a second, where a call costs more than it computes.
+    """
+    return _compiled(function, _nrt=False, **_JOINED)
 
 
 def inline_kernel(function: Callable[..., Any]) -> Any:

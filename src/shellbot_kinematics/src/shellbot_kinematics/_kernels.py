@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics import _lower_leg
+from shellbot_kinematics import _lower_inverse, _lower_leg
+from shellbot_kinematics._axes import in_axes
 from shellbot_kinematics._jit import kernel
 from shellbot_kinematics._layout import *  # noqa: F403 - columns and codes belong to the same vocabulary
-from shellbot_kinematics._layout import G_SFAN
+from shellbot_kinematics._layout import G_ROT, G_SFAN
 from shellbot_kinematics._planar import clamp, planar_rates, planar_solve, wrap  # noqa: F401
 
 
@@ -24,7 +25,7 @@ def to_coxa(g, px, py, pz, fan, direction):
     s, c = math.sin(g[G_SFAN] * fan), math.cos(g[G_SFAN] * fan)
     if direction == 0:
         return _lower_leg.to_coxa(g, 0, px, py, pz, s, c)
-    x, y, z = _lower_leg.leg_axes(g, 0, px, py, pz)
+    x, y, z = in_axes(g, G_ROT, px, py, pz)
     return c * x + s * y, c * y - s * x, z
 
 
@@ -37,7 +38,7 @@ def lower_tip(g, tip, q):
 @kernel
 def lower_branch(g, tip, x, y, z, side, knee):
     """Return coxa, femur, tibia (rad, unlimited), A and gamma, and the stop, for a target in the axes of the coxa."""
-    return _lower_leg.lower_branch(g, 0, tip, x, y, z, side, knee)
+    return _lower_inverse.lower_branch(g, 0, tip, x, y, z, side, knee)
 
 
 @kernel

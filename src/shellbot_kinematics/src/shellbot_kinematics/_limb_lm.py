@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import kernel, stack_array, stack_pointer
+from shellbot_kinematics._jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import G_L, G_PITCH, G_SF, G_ST, G_TIP, U_B0, U_L, U_M, U_SH, U_SS
 from shellbot_kinematics._lower_leg import lower_pose
 from shellbot_kinematics._planar import clamp, wrap
@@ -23,7 +23,7 @@ _STEP = 1e-12  # rad: smaller steps end the search
 _SOLVED = 1e-24  # m^2
 
 
-@kernel
+@bare_kernel
 def residual(task, P, o, t0, t1, t2, q, j, w):
     """Write e (3,) to w[0:3] and its Jacobian (3, 3) to w[3:12]; angles are weighted with the tip link's length (m).
 
@@ -62,15 +62,15 @@ def residual(task, P, o, t0, t1, t2, q, j, w):
         w[3], w[4] = -P[o + U_M] * P[o + U_SS], -P[o + U_M] * P[o + U_SH]
 
 
-@kernel
+@bare_kernel
 def lm_limb(task, P, o, t0, t1, t2, low, high, q, j):
     """Improve the joints of a limb in place, keeping to P[low ...] .. P[high ...]; return the distance left (m).
 
     q, j: where the limb begins; of a lower limb the fan q[j] is given and coxa, femur, tibia are changed.
     """
     first, count = (j + 1, 3) if task <= LM_PLAN else (j, 2)
-    w = stack_array(stack_pointer(12), 12)
-    before = stack_array(stack_pointer(3), 3)
+    w = stack_floats(12)
+    before = stack_floats(3)
     residual(task, P, o, t0, t1, t2, q, j, w)
     error = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
     mu = 0.05
@@ -128,7 +128,7 @@ def lm_limb(task, P, o, t0, t1, t2, low, high, q, j):
     return math.sqrt(error)
 
 
-@kernel
+@bare_kernel
 def lm_start(q, j, count, P, low, high):
     """Bring joints that are unknown or outside their limits into them."""
     for r in range(count):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import bare_kernel
+from shellbot_kinematics._jit import bare_kernel, joined_kernel
 from shellbot_kinematics._layout import STOP_FAR, STOP_NEAR, STOP_NONE
 
 TWO_PI = 2.0 * math.pi
@@ -53,6 +53,33 @@ def planar_solve(x, z, l1, l2, knee):
     gamma = angle(sine, cosine)
     long, across = l1 + l2 * cosine, l2 * sine
     return angle(z * long - x * across, x * long + z * across), gamma, stop
+
+
+@joined_kernel
+def planar_nearby(x, z, l1, l2, sg, sh, a0, b0, last):
+    """Return q, q' (rad) for the tip at (x, z) with the knee bent to the side of `last`, the outer joint as it was, and
+    how far (rad) its other bend is at least; -1 for that where the point, or the side, is in doubt.
+
+    No angle is brought into a range: near the joints as they were it is in it.
+    """
+    cosine = (x * x + z * z - l1 * l1 - l2 * l2) / (2.0 * l1 * l2)
+    if not abs(cosine) < 1.0:
+        return 0.0, 0.0, -1.0
+    zero = b0 - a0
+    bend = zero - sh * last  # of the knee, as it was
+    if not abs(bend) < math.pi:
+        return 0.0, 0.0, -1.0
+    sine = math.sqrt((1.0 - cosine) * (1.0 + cosine))
+    if bend < 0.0:
+        sine = -sine
+    gamma = angle(sine, cosine)
+    long, across = l1 + l2 * cosine, l2 * sine
+    other = abs(bend + gamma)
+    return (
+        sg * (a0 - angle(z * long - x * across, x * long + z * across)),
+        sh * (zero - gamma),
+        min(other, TWO_PI - other),
+    )
 
 
 @bare_kernel

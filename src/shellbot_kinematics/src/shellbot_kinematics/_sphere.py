@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._axes import carried, in_axes
+from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     G_A0,
     G_ACROSS,
@@ -25,6 +26,7 @@ from shellbot_kinematics._layout import (
     G_OFF,
     G_OUT,
     G_PITCH,
+    G_ROT,
     G_SF,
     G_SFAN,
     G_ST,
@@ -34,50 +36,41 @@ from shellbot_kinematics._layout import (
     STOP_HEADING,
     STOP_NONE,
 )
-from shellbot_kinematics._lower_leg import leg_axes, lower_pose
+from shellbot_kinematics._lower_leg import lower_pose
 from shellbot_kinematics._planar import clamp, divided, wrap
 
 CENTRE = G_TIP + 3
 
 
-@kernel
+@bare_kernel
 def yaw_pitch(P, o, q, j):
     """Return yaw and pitch (rad) of the sphere-centre frame."""
     turn = P[o + G_SF] * q[j + 2] + P[o + G_ST] * q[j + 3]
     return P[o + G_SFAN] * q[j] + q[j + 1], P[o + G_PITCH] + turn
 
 
-@kernel
+@bare_kernel
 def orientation(P, o, roll, pitch, yaw):
     """Return yaw and pitch (rad) of the leg for an orientation of its sphere-centre frame in base_link.
 
     Exact for the orientations that the leg can have; of others the part about the leg's third axis is left out.
     """
-    sr, cr = sincos(roll)
-    sp, cp = sincos(pitch)
-    sy, cy = sincos(yaw)
-    a, b, c = P[o + G_ACROSS], P[o + G_ACROSS + 1], P[o + G_ACROSS + 2]
-    vx = cy * cp * a + (cy * sp * sr - sy * cr) * b + (cy * sp * cr + sy * sr) * c
-    vy = sy * cp * a + (sy * sp * sr + cy * cr) * b + (sy * sp * cr - cy * sr) * c
-    x, y, _ = leg_axes(P, o, vx, vy, -sp * a + cp * sr * b + cp * cr * c)
+    x, y, _ = carried(P, o + G_ACROSS, o + G_ROT, roll, pitch, yaw)
     heading = angle(-x, y)
-    a, b, c = P[o + G_OUT], P[o + G_OUT + 1], P[o + G_OUT + 2]
-    vx = cy * cp * a + (cy * sp * sr - sy * cr) * b + (cy * sp * cr + sy * sr) * c
-    vy = sy * cp * a + (sy * sp * sr + cy * cr) * b + (sy * sp * cr - cy * sr) * c
-    x, y, z = leg_axes(P, o, vx, vy, -sp * a + cp * sr * b + cp * cr * c)
+    x, y, z = carried(P, o + G_OUT, o + G_ROT, roll, pitch, yaw)
     sh, ch = sincos(heading)
     return heading, P[o + G_PITCH] + angle(-z, x * ch + y * sh)
 
 
-@kernel
+@bare_kernel
 def turn_rates(P, o, q, j, wx, wy, wz):
     """Return the rates of yaw and pitch (rad/s) for an angular velocity in base_link."""
-    x, y, z = leg_axes(P, o, wx, wy, wz)
+    x, y, z = in_axes(P, o + G_ROT, wx, wy, wz)
     sh, ch = sincos(P[o + G_SFAN] * q[j] + q[j + 1])
     return z, ch * y - sh * x
 
 
-@kernel
+@bare_kernel
 def reach_for(P, o, s, pitch, elbow):
     """Return femur and tibia (rad) for the reach s in the leg plane and the pitch, and the stop.
 
@@ -93,7 +86,7 @@ def reach_for(P, o, s, pitch, elbow):
     return P[o + G_SF] * (P[o + G_A0] - A), P[o + G_ST] * (P[o + CENTRE + 2] - P[o + G_A0] - (B - A)), stop
 
 
-@kernel
+@bare_kernel
 def sphere_with_fan(P, o, x, y, pitch, side, elbow, q, j):
     """Write coxa, femur, tibia (unlimited) for x, y in the axes of the coxa and the pitch; return the stop."""
     h = P[o + CENTRE]
@@ -108,7 +101,7 @@ def sphere_with_fan(P, o, x, y, pitch, side, elbow, q, j):
     return reach if reach != STOP_NONE else stop
 
 
-@kernel
+@bare_kernel
 def sphere_with_yaw(P, o, x, y, yaw, pitch, side, elbow, q, j):
     """Write all four joints (unlimited) for x, y in the leg's axes from the fan axis, yaw and pitch; return the stop.
 
@@ -129,14 +122,14 @@ def sphere_with_yaw(P, o, x, y, yaw, pitch, side, elbow, q, j):
     return stop if stop != STOP_NONE else reach
 
 
-@kernel
+@bare_kernel
 def sphere_inverse(P, o, px, py, yaw, pitch, free_fan, last, i, limited, nearest, q, j):
     """Write the joints that bring the sphere centre to px, py (m, base_link) with the pitch (rad), and with the yaw if
     the fan is free, else with the fan q[j] given; return the distance (m, seen from above) and the stop.
 
     Four branches; `limited` and `nearest` as in lower_inverse. Beyond a limit the joints are clamped.
     """
-    x0, y0, _ = leg_axes(P, o, px - P[o + G_FAN], py - P[o + G_FAN + 1], -P[o + G_FAN + 2])
+    x0, y0, _ = in_axes(P, o + G_ROT, px - P[o + G_FAN], py - P[o + G_FAN + 1], -P[o + G_FAN + 2])
     last0, last1, last2, last3 = last[i], last[i + 1], last[i + 2], last[i + 3]  # q may be the same array
     fan = q[j]
     best_distance, best_cost, best_stop = math.inf, math.inf, STOP_NONE
@@ -184,7 +177,7 @@ def sphere_inverse(P, o, px, py, yaw, pitch, free_fan, last, i, limited, nearest
     return best_distance, best_stop
 
 
-@kernel
+@bare_kernel
 def sphere_rates(P, o, q, j, free_fan, fan_rate, vx, vy, yaw_rate, pitch_rate):
     """Return the rates of all four joints that move the sphere centre at vx, vy (m/s, base_link), turn it at the
     pitch's rate, and at the yaw's if the fan is free, else with the fan's rate given.
@@ -193,7 +186,7 @@ def sphere_rates(P, o, q, j, free_fan, fan_rate, vx, vy, yaw_rate, pitch_rate):
     right angle to the fan arm (with a given fan: the centre over the coxa axis), the femur level.
     """
     sf, cf, sc, cc, sa, _, sb, _, s, _ = lower_pose(P, o, int(1), q, j)
-    x, y, _ = leg_axes(P, o, vx, vy, 0.0)
+    x, y, _ = in_axes(P, o + G_ROT, vx, vy, 0.0)
     x, y = cf * x + sf * y, cf * y - sf * x  # in the axes of the coxa at q2 = 0
     along, across = cc * x + sc * y, cc * y - sc * x
     offx, offy = P[o + G_OFF], P[o + G_OFF + 1]

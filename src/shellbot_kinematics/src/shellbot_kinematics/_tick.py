@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import kernel
+from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     ABSENT,
     AT_LIMIT,
@@ -54,16 +54,18 @@ from shellbot_kinematics._layout import (
     U_LOW,
     U_SPEED,
 )
-from shellbot_kinematics._limb_rules import finite, is_plan, lower_reference, upper_reference
+from shellbot_kinematics._limb_rules import finite, is_plan
 from shellbot_kinematics._lower_leg import lower_tip
+from shellbot_kinematics._lower_rules import lower_reference
 from shellbot_kinematics._planar import clamp, wrap
 from shellbot_kinematics._sphere import CENTRE, orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
+from shellbot_kinematics._upper_rules import upper_reference
 
 # s: ticks farther apart are a gap; the same fact as shellbot_control.GAP, which this package may not import
 GAP = 0.05
 
 
-@kernel
+@bare_kernel
 def start_blend(start, blend, left, dt, active):
     """Return the seconds of blending left after this tick began."""
     if not active:
@@ -71,7 +73,7 @@ def start_blend(start, blend, left, dt, active):
     return blend if start else max(0.0, left - dt)
 
 
-@kernel
+@bare_kernel
 def blend_limb(P, low, high, speed, first, count, start, left, step, S, out):
     """Add the offset that is left to the targets first .. first + count, then keep them within limits and speed.
 
@@ -94,7 +96,7 @@ def blend_limb(P, low, high, speed, first, count, start, left, step, S, out):
         out[O_RATES + j] = clamp(out[O_RATES + j], -P[speed + r], P[speed + r])
 
 
-@kernel
+@bare_kernel
 def free_fan(P, R, S, out):
     """Return the fan's angle and rate (rad, rad/s) that the six lower limbs' yaw asks for, in the mean, and how far (m)
     at most their yaw is from being met by it.
@@ -140,7 +142,7 @@ def free_fan(P, R, S, out):
     return total / 6.0, rates / 6.0, left + P[CENTRE + 1] * max(most - wanted, wanted - least)
 
 
-@kernel
+@bare_kernel
 def drive_fan(P, R, S, step, out):
     """Write the six fan joints; return whether there is a reference, how far (m) the limbs' yaw is from being met where
     the fan is led by it, and the stop.
@@ -180,7 +182,7 @@ def drive_fan(P, R, S, step, out):
     return known, aside, stop
 
 
-@kernel
+@bare_kernel
 def solve_tick(P, S, R, out, codes):
     """Turn the references of all limbs into joint targets; return 0, or 1 if a joint has no target at all.
 

@@ -11,9 +11,11 @@ import numpy as np
 
 from shellbot_kinematics._angles import sincos
 from shellbot_kinematics._layout import G_SFAN, LEG, P_SHELL, REACHED, SHELL, STOP_NONE, U_A0, U_B0, U_ORG, U_SH, U_SS
-from shellbot_kinematics._lower_leg import lower_branch, lower_inverse, to_coxa
+from shellbot_kinematics._lower_inverse import lower_branch, lower_inverse
+from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics._planar import wrap
-from shellbot_kinematics._upper_leg import upper_branch, upper_inverse, upper_plane, upper_sum
+from shellbot_kinematics._upper_inverse import upper_branch, upper_inverse, upper_sum
+from shellbot_kinematics._upper_leg import upper_plane
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.references import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult, limit_name

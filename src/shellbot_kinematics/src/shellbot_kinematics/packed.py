@@ -82,12 +82,10 @@ from shellbot_kinematics._layout import (
     SHELL,
     SHELL_BLOCK,
 )
-from shellbot_kinematics._lower_leg import (
-    lower_inverse,
-    lower_inverse_at,
-    lower_tip,
-)
-from shellbot_kinematics._upper_leg import upper_inverse, upper_tip
+from shellbot_kinematics._lower_inverse import lower_inverse, lower_inverse_at
+from shellbot_kinematics._lower_leg import lower_tip
+from shellbot_kinematics._upper_inverse import upper_inverse
+from shellbot_kinematics._upper_leg import upper_tip
 from shellbot_kinematics.references import Frame
 
 

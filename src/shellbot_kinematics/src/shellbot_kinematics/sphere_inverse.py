@@ -14,8 +14,8 @@ from typing import Dict, Optional, Tuple
 import numpy as np
 
 from shellbot_kinematics._angles import sincos
-from shellbot_kinematics._layout import G_FAN, G_OFF, G_SFAN, LEG, REACHED, STOP_NONE
-from shellbot_kinematics._lower_leg import leg_axes
+from shellbot_kinematics._axes import in_axes
+from shellbot_kinematics._layout import G_FAN, G_OFF, G_ROT, G_SFAN, LEG, REACHED, STOP_NONE
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_with_fan, sphere_with_yaw, yaw_pitch
 from shellbot_kinematics.errors import ShapeError
@@ -88,7 +88,7 @@ def sphere_branches(
     last = fan_position if yaw is None else yaw
     x, y, pitch, last = _numbers("x, y, pitch and yaw or fan_position", (x, y, pitch, last))
     packed = model.packed
-    px, py, _ = leg_axes(packed, o, x - packed[o + G_FAN], y - packed[o + G_FAN + 1], -packed[o + G_FAN + 2])
+    px, py, _ = in_axes(packed, o + G_ROT, x - packed[o + G_FAN], y - packed[o + G_FAN + 1], -packed[o + G_FAN + 2])
     found: Dict[SphereBranch, np.ndarray] = {}
     for branch in SphereBranch:
         q = np.zeros(4)
