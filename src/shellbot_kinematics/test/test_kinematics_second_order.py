@@ -10,12 +10,11 @@ import pytest
 from kinematics_chains import PUMA, UR5, dh_chain, known_chains, random_chains
 
 from shellbot_kinematics import Joint, Mimic, SerialChain
-from shellbot_kinematics.generated.chain_source import write_pose
+from shellbot_kinematics.generated.chain_source import write_motions, write_pose
 from shellbot_kinematics.generated.expressions import Writer, code
 from shellbot_kinematics.generated.second_order_source import (
     prepare_second_order,
     renamed,
-    write_motions,
     write_second_order,
 )
 from shellbot_kinematics.generated.turning_source import GREATEST, SHORT_ENOUGH, KeptWriter, write_turned
@@ -24,7 +23,7 @@ from shellbot_kinematics.generated.turning_source import GREATEST, SHORT_ENOUGH,
 def term(chain, q, d, rows=6, rename=False):
     """The written half of f''[d, d], run by the interpreter, and the lines that it takes once d is known."""
     p, w = chain.parameters(), Writer("")
-    motions = write_motions(w, write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=rows == 6))
+    motions = write_motions(w, write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=rows == 6), second=True)
     lines = w.lines
     if rename:
         kept = {}

@@ -22,22 +22,62 @@ REVOLUTE, PRISMATIC, FIXED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Axis:
-    """Where a moving joint acts: its axis and a point on it, in the base; how far it follows its coordinate."""
+    """A moving joint: its axis in the base, how far it follows its coordinate, and the first link behind it."""
 
     kind: int
     column: int
     ratio: float
     z: Vector
+    link: int
+
+
+@dataclass(frozen=True)
+class Link:
+    """A displacement p on the way to the tip: `along` times the axes x and y, and something times the last axis z."""
+
     p: Vector
+    x: Vector
+    y: Vector
+    z: Vector
+    along: Tuple[float, float]
+
+    def across(self, w: Writer) -> Vector:
+        """Write z x p, without products of what p is made of."""
+        return [w.dot([(self.y[k], self.along[0]), (self.x[k], -self.along[1])]) for k in range(3)]
+
+    def half_inward(self, w: Writer) -> Vector:
+        """Write half of z x (z x p)."""
+        return [w.dot([(self.x[k], -0.5 * self.along[0]), (self.y[k], -0.5 * self.along[1])]) for k in range(3)]
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Position, the columns of the rotation (empty if not asked for), and the axes on the way to it."""
+    """Position, the columns of the rotation (empty if not asked for), the axes and the links on the way to it.
+
+    arms[i]: from the beginning of link i to the tip, so the last is zero and the first the position.
+    """
 
     p: Vector
     columns: List[Vector]
     axes: List[Axis]
+    links: List[Link]
+    arms: List[Vector]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What a unit of a joint's motion does to the tip: its axis z, and the linear part v of its Jacobian column.
+
+    The joint moves by `ratio` times coordinate `column`. half_swing: half of z x (z x a), with a the way from the joint
+    to the next revolute one if that has a parallel axis, else to the tip; empty if not asked for, or prismatic.
+    """
+
+    kind: int
+    column: int
+    ratio: float
+    z: Vector
+    v: Vector
+    half_swing: Vector
 
 
 def write_pose(w: Writer, parameters: ChainParameters, q: Sequence[str], rotation: bool) -> Pose:
@@ -54,7 +94,7 @@ def write_pose(w: Writer, parameters: ChainParameters, q: Sequence[str], rotatio
         if kind != FIXED:
             frame.move(constant)
             ratio, column = float(parameters.ratio[i]), int(parameters.column[i])
-            axes.append(Axis(kind, column, ratio, frame.z(), list(frame.p)))
+            axes.append(Axis(kind, column, ratio, frame.z(), len(frame.links)))
             value = [(ratio, q[column]), (float(parameters.offset[i]), 1.0)]  # type: List[Tuple[Value, Value]]
             frame.turn(value) if kind == REVOLUTE else frame.slide(w.dot(value))
             constant = np.eye(4)
@@ -62,29 +102,79 @@ def write_pose(w: Writer, parameters: ChainParameters, q: Sequence[str], rotatio
     if not rotation:
         constant[:3, :3] = np.eye(3)
     frame.move(constant)
-    return Pose(frame.p, frame.columns() if rotation else [], axes)
+    arms: List[Vector] = [[0.0, 0.0, 0.0]]
+    for link in reversed(frame.links):  # from the tip on: no arm waits for the position
+        arms.insert(0, [w.dot([(1.0, arms[0][k]), (1.0, link.p[k])]) for k in range(3)])
+    return Pose(arms[0], frame.columns() if rotation else [], axes, frame.links, arms)
+
+
+def write_motions(w: Writer, pose: Pose, second: bool = True) -> List[Motion]:
+    """Write the motions of the joints on the way to a pose, without half_swing if not `second`."""
+    made: List[Motion] = []
+    end = len(pose.links)
+    for i, axis in enumerate(pose.axes):
+        v, half = axis.z, []  # type: Tuple[Vector, Vector]
+        if axis.kind == REVOLUTE:
+            v = _across(w, pose, axis.z, axis.link)
+            following = next((a for a in pose.axes[i + 1 :] if a.kind == REVOLUTE), None)
+            joins = following is not None and parallel(axis.z, following.z) != 0.0
+            if second:
+                half = _half_swing(w, pose, axis.z, axis.link, following.link if following and joins else end)
+        made.append(Motion(axis.kind, axis.column, axis.ratio, axis.z, v, half))
+    return made
+
+
+def _across(w: Writer, pose: Pose, z: Vector, link: int) -> Vector:
+    """Write z x the arm from the beginning of a link: link by link as long as that takes no products."""
+    direction = parallel(z, pose.links[link].z) if link < len(pose.links) else 0.0
+    if direction == 0.0 or all(not isinstance(x, str) for x in z):
+        return w.cross(z, pose.arms[link])
+    rest, own = _across(w, pose, z, link + 1), pose.links[link].across(w)
+    return [w.dot([(1.0, rest[k]), (direction, own[k])]) for k in range(3)]
+
+
+def _half_swing(w: Writer, pose: Pose, z: Vector, first: int, end: int) -> Vector:
+    """Write half of z x (z x the way from link `first` to link `end`)."""
+    terms: List[List[Tuple[Value, Value]]] = [[], [], []]
+    while first < end and parallel(z, pose.links[first].z):
+        inward = pose.links[first].half_inward(w)
+        for k in range(3):
+            terms[k].append((1.0, inward[k]))
+        first += 1
+    if first < end:
+        way = [w.dot([(1.0, pose.arms[first][k]), (-1.0, pose.arms[end][k])]) for k in range(3)]
+        rest = w.cross(z, w.cross(z, way))
+        for k in range(3):
+            terms[k].append((0.5, rest[k]))
+    return [w.dot(products) for products in terms]
+
+
+def parallel(a: Vector, b: Vector) -> float:
+    """Return 1 if two axes are the same whatever q is, -1 if opposite, else 0."""
+    return 1.0 if a == b else -1.0 if a == [negative(x) for x in b] else 0.0
 
 
 def write_jacobian(w: Writer, pose: Pose, n: int, rows: int) -> List[Vector]:
     """Write the geometric Jacobian of the tip in the axes of the base; return `rows` (3 or 6) rows of n values."""
+    return jacobian_of(w, write_motions(w, pose, second=False), n, rows)
+
+
+def jacobian_of(w: Writer, motions: Sequence[Motion], n: int, rows: int) -> List[Vector]:
+    """Write the Jacobian from the joints' motions."""
     parts: List[List[List[Tuple[Value, Value]]]] = [[[] for _ in range(n)] for _ in range(rows)]
-    for axis in pose.axes:
-        if axis.kind == PRISMATIC:
-            linear, angular = axis.z, [0.0, 0.0, 0.0]  # type: Tuple[Vector, Vector]
-        else:
-            arm = [w.dot([(1.0, pose.p[k]), (-1.0, axis.p[k])]) for k in range(3)]
-            linear, angular = w.cross(axis.z, arm), axis.z
-        for row, value in enumerate([*linear, *angular][:rows]):
-            parts[row][axis.column].append((axis.ratio, value))
+    for motion in motions:
+        angular: Vector = [0.0, 0.0, 0.0] if motion.kind == PRISMATIC else motion.z
+        for row, value in enumerate([*motion.v, *angular][:rows]):
+            parts[row][motion.column].append((motion.ratio, value))
     return [[w.dot(products) for products in row] for row in parts]
 
 
 class _Frame:
-    """The frame carried along the chain: position p and rotation B Rz(theta)."""
+    """The frame carried along the chain: its links so far and its rotation B Rz(theta)."""
 
     def __init__(self, w: Writer) -> None:
         self._w = w
-        self.p: Vector = [0.0, 0.0, 0.0]
+        self.links: List[Link] = []
         self._base: List[Vector] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]  # columns of B
         self._angle: List[Tuple[Value, Value]] = []
 
@@ -95,7 +185,8 @@ class _Frame:
         self._angle = self._angle + value
 
     def slide(self, value: Value) -> None:
-        self.p = [self._w.dot([(1.0, self.p[k]), (self._base[2][k], value)]) for k in range(3)]
+        z = self.z()
+        self.links.append(Link([self._w.dot([(z[k], value)]) for k in range(3)], z, z, z, (0.0, 0.0)))
 
     def columns(self) -> List[Vector]:
         """Return the columns of B Rz(theta), multiplied out."""
@@ -116,7 +207,8 @@ class _Frame:
         if any(t):
             x, y = self.columns()[:2] if t[0] or t[1] else (self._base[0], self._base[1])
             z = self._base[2]
-            self.p = [w.dot([(1.0, self.p[k]), (x[k], t[0]), (y[k], t[1]), (z[k], t[2])]) for k in range(3)]
+            p = [w.dot([(x[k], t[0]), (y[k], t[1]), (z[k], t[2])]) for k in range(3)]
+            self.links.append(Link(p, x, y, self.z(), (t[0], t[1])))
         R = constant[:3, :3]  # noqa: N806
         if abs(R[2, 2] - 1.0) < SMALL and np.abs([R[0, 2], R[1, 2], R[2, 0], R[2, 1]]).max() < SMALL:
             angle = float(np.arctan2(R[1, 0], R[0, 0]))

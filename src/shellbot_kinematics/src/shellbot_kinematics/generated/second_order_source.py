@@ -17,34 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable, List, Sequence, Tuple
 
-from shellbot_kinematics.generated.chain_source import PRISMATIC, Pose
+from shellbot_kinematics.generated.chain_source import PRISMATIC, Motion, parallel
 from shellbot_kinematics.generated.expressions import Value, Vector, Writer, negative
-
-
-@dataclass(frozen=True)
-class Motion:
-    """What a unit of a joint's motion does to the tip: its axis z, and the linear part v of its Jacobian column.
-
-    The joint moves by `ratio` times coordinate `column`.
-    """
-
-    kind: int
-    column: int
-    ratio: float
-    z: Vector
-    v: Vector
-
-
-def write_motions(w: Writer, pose: Pose) -> List[Motion]:
-    """Write the motions of the joints on the way to a pose; they share their expressions with `write_jacobian`."""
-    made = []
-    for axis in pose.axes:
-        if axis.kind == PRISMATIC:
-            v = axis.z
-        else:
-            v = w.cross(axis.z, [w.dot([(1.0, pose.p[k]), (-1.0, axis.p[k])]) for k in range(3)])
-        made.append(Motion(axis.kind, axis.column, axis.ratio, axis.z, v))
-    return made
 
 
 def renamed(motions: Sequence[Motion], name: Callable[[str], str]) -> List[Motion]:
@@ -55,7 +29,10 @@ def renamed(motions: Sequence[Motion], name: Callable[[str], str]) -> List[Motio
             return value
         return "-" + name(value[1:]) if value.startswith("-") else name(value)
 
-    return [replace(m, z=[one(x) for x in m.z], v=[one(x) for x in m.v]) for m in motions]
+    return [
+        replace(m, z=[one(x) for x in m.z], v=[one(x) for x in m.v], half_swing=[one(x) for x in m.half_swing])
+        for m in motions
+    ]
 
 
 @dataclass(frozen=True)
@@ -71,7 +48,7 @@ class SecondOrder:
     """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`."""
 
     groups: List[_Group]
-    centripetal: List[List[Vector]]  # of each group, per joint: half of z x (v_j - v_{j+1}); prismatic: z x v_j
+    centripetal: List[List[Vector]]  # of each group, per joint: its half_swing; prismatic: z x v_j
     half_axes: List[Vector]  # half of each group's axis, if the angular rows are asked for
 
 
@@ -80,17 +57,7 @@ def prepare_second_order(w: Writer, motions: Sequence[Motion], rows: int) -> Sec
     groups = _groups(motions)
     centripetal: List[List[Vector]] = []
     for group in groups:
-        following: Vector = [0.0, 0.0, 0.0]
-        made: List[Vector] = []
-        for motion, direction in reversed(group.members):
-            if motion.kind == PRISMATIC:
-                made.append(w.cross(group.z, motion.v))
-            else:
-                v: Vector = [w.dot([(direction, x)]) for x in motion.v]
-                link = [w.dot([(1.0, v[k]), (-1.0, following[k])]) for k in range(3)]
-                made.append([w.dot([(0.5, x)]) for x in w.cross(group.z, link)])
-                following = v
-        centripetal.append(made[::-1])
+        centripetal.append([w.cross(group.z, m.v) if m.kind == PRISMATIC else m.half_swing for m, _ in group.members])
     halves = [[w.dot([(0.5, x)]) for x in group.z] if rows == 6 and i else [] for i, group in enumerate(groups)]
     return SecondOrder(groups, centripetal, halves)
 
@@ -143,12 +110,10 @@ def _groups(motions: Sequence[Motion]) -> List[_Group]:
     """Return the groups of parallel axes, prismatic joints in the group that turns them."""
     groups: List[_Group] = []
     for motion in motions:
-        direction = 1.0
-        if groups and motion.kind != PRISMATIC and motion.z == [negative(x) for x in groups[-1].z]:
-            direction = -1.0
-        joins = bool(groups) and (motion.kind == PRISMATIC or direction < 0.0 or motion.z == groups[-1].z)
-        if not joins:
+        direction = parallel(motion.z, groups[-1].z) if groups else 0.0
+        if direction == 0.0 and not (groups and motion.kind == PRISMATIC):
             # one that begins with a prismatic joint has turned nothing yet: until then its axis does not matter
             groups.append(_Group(motion.z, []))
+            direction = 1.0
         groups[-1].members.append((motion, direction))
     return groups
