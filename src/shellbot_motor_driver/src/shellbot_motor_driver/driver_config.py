@@ -52,6 +52,7 @@ class Tick(_Section):
     deadline_share: float = _value(0.95, 0.2, 1.0)
     retries: int = _value(1, 0, 3)
     check_interval: float = _value(0.3, 0.05, 10.0)
+    speed_interval: float = _value(0.5, 0.0, 10.0)
 
 
 @dataclass(frozen=True)

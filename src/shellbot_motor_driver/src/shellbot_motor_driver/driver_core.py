@@ -23,7 +23,6 @@ from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.servo_table import Row, Snapshot, build_state
 from shellbot_motor_driver.servo_watch import ServoWatch
 from shellbot_motor_driver.setpoint import SetpointGate
-from shellbot_motor_driver.wire_time import sync_write_time
 
 Array = np.ndarray
 BLIND_START = 4.0  # s that servos of unknown position are given to reach the pose "sit"
@@ -182,7 +181,7 @@ class DriverCore:
 
     def _exchange(self, now: float, due: float) -> None:
         """Everything that this tick says to the servos, and hears."""
-        link, sent = self._link, 0
+        link = self._link
         if self._phase is Phase.OFF:
             if link.torque.on.any() or now >= self._off_at:
                 self._go_limp(1)
@@ -194,7 +193,6 @@ class DriverCore:
             if not all(link.torque.on[i] and tracks[i].verified for i in chosen):
                 chosen = tuple(i for i in chosen if link.torque.on[i] and tracks[i].verified)
             link.send_goals(self._motion.position, self._speeds(), chosen)
-            sent = len(chosen)
         if not link.torque.is_settled:
             calm = link.table[Row.ALARMS].astype(np.int64) & _SHUTDOWN == 0
             link.write_limits(link.torque.changes(now, calm & np.array([track.verified for track in link.tracks])))
@@ -203,8 +201,7 @@ class DriverCore:
             link.stop_wheel(self.config.fan.stop_burst)
             self._rungs.say("fan", Level.WARN, "the fan's lease is over: it is stopped; call drive_fan again in time")
         if link.reads:
-            sending = max(sync_write_time(sent, 4, self.bus.port.baud) if sent else 0.0, self.bus.line_free - now)
-            self._watch.run(now, min(due, now), sending)
+            self._watch.run(now, min(due, now), max(self.bus.line_free - now, 0.0))
 
     def _speeds(self) -> Array:
         if not self._link.reads and self._link.torque.is_ramping(self._now).any():

@@ -131,6 +131,7 @@ class MotorDriver(StartingDriver):
         self._has_targets = False
         self._sat_since = None
         self._motion.resume()
+        self._link.doubt_speeds()
         if self._phase is Phase.OFF:
             self._phase = Phase.STARTING
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from shellbot_motor_driver.compliance import Compliance
 from shellbot_motor_driver.driver_config import DriverConfig
 from shellbot_motor_driver.errors import NoReplyError
 from shellbot_motor_driver.exchanger import Reply
+from shellbot_motor_driver.goal_writer import GoalWriter
 from shellbot_motor_driver.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.servo_table import Row, new_table
@@ -24,7 +25,6 @@ from shellbot_motor_driver.servo_track import (
     parse_check,
     parse_feedback,
 )
-from shellbot_motor_driver.sync_writer import SyncWriter
 from shellbot_motor_driver.torque_control import TorqueControl
 from shellbot_motor_driver.wire_time import bytes_time
 
@@ -75,8 +75,7 @@ class ServoLink:
         self.classes = [joint_class(entry.joint) for entry in servo_map.entries]
         self.wheel = -1
         self.reads = True
-        self._writers: Dict[Tuple[int, ...], SyncWriter] = {}
-        self._goals = np.full(len(self.tracks), -1)
+        self._goals = GoalWriter(bus, self.ids(range(len(self.tracks))), config.tick.speed_interval)
 
     def now(self) -> float:
         """Return the port's time, s."""
@@ -87,7 +86,7 @@ class ServoLink:
         return [self.tracks[i].servo_id for i in indices]
 
     def send_goals(self, angles: Array, speeds: Array, indices: Tuple[int, ...]) -> None:
-        """SYNC WRITE goal and moving speed.
+        """SYNC WRITE goals, and moving speeds if anybody may have another.
 
         Parameters
         ----------
@@ -98,22 +97,16 @@ class ServoLink:
         indices : tuple of int
             Who gets them.
         """
-        self._goals = self.map.goals(angles)
         if not indices:
             return
-        writer = self._writers.get(indices)
-        if writer is None:
-            if len(self._writers) > 32:  # combinations of lost servos
-                self._writers.clear()
-            writer = self._writers[indices] = SyncWriter(self.bus, GOAL, self.ids(indices), words=2)
-        values = np.stack((self._goals, speeds), axis=1)
-        if len(indices) == len(self.tracks):
-            writer(values)
-            self.table[Row.GOAL] = self._goals
-        else:
-            chosen = list(indices)
-            writer(values[chosen])
-            self.table[Row.GOAL, chosen] = self._goals[chosen]
+        goals = self.map.goals(angles)
+        self._goals.send(goals, speeds, indices, self.now())
+        chosen = slice(None) if len(indices) == len(self.tracks) else list(indices)
+        self.table[Row.GOAL, chosen] = goals[chosen]
+
+    def doubt_speeds(self) -> None:
+        """Send moving speeds with the goals again, until every servo has said that it has its own."""
+        self._goals.doubt()
 
     def put(self, address: int, data: Mapping[int, bytes]) -> None:
         """SYNC WRITE registers of servos (by index); nobody answers, so a check must follow."""
@@ -163,7 +156,8 @@ class ServoLink:
         if not indices:
             return
         self.write_compliance(indices)
-        goals = self._goals = self.map.goals(angles)
+        self._goals.doubt(indices)
+        goals = self.map.goals(angles)
         self.torque.switch_on(list(indices), now)
         limits = {i: self.torque.limit(i, now) for i in indices}
         words = {i: b"".join(int(v).to_bytes(2, "little") for v in (goals[i], speeds[i], limits[i])) for i in indices}
@@ -209,11 +203,13 @@ class ServoLink:
             else:
                 reply = self.bus.read(track.servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries, until, cut)
         except NoReplyError:
+            self._doubt(track)
             track.miss()
             return None
         if is_check:
             settings, feedback = parse_check(reply.data)
             if not settings.is_possible:
+                self._doubt(track)
                 track.miss()
                 return None
         else:
@@ -223,10 +219,17 @@ class ServoLink:
             track.settings = settings
         if not track.accept(feedback, int(reply.flags), reply.stamp):
             track.settings = before
+            self._doubt(track)
             return None
         if settings is not None:
             track.checked = reply.stamp
+            self._goals.heard(track.index, settings.speed)
         return reply
+
+    def _doubt(self, track: ServoTrack) -> None:
+        """Note that a servo was not heard: it may be starting anew, so the next READ looks at its settings, too."""
+        track.checked = -np.inf
+        self._goals.doubt([track.index])
 
     def check(self, track: ServoTrack, retries: int = 3) -> Settings:
         """Read settings and feedback now, whatever was believed before.
@@ -245,6 +248,7 @@ class ServoLink:
             raise NoReplyError(f"{track.name} answers with values that its registers cannot have")
         track.forget()
         track.settings, track.checked = settings, reply.stamp
+        self._goals.heard(track.index, settings.speed)
         track.accept(feedback, int(reply.flags), reply.stamp)
         return settings
 

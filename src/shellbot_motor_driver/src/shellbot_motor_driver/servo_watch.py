@@ -310,6 +310,7 @@ class ServoWatch:
     def _restarted(self, track: ServoTrack, now: float, forgot: bool) -> None:
         why = "restarted (its power broke in: check its supply)" if forgot else "has its torque off"
         self._rungs.say("restarted", Level.ERROR, f"{track.name} {why}; it is brought back, the others hold")
+        self._link.doubt_speeds()
         track.set_condition(Condition.LOST)
         track.verified = False
         track.next_try = now
@@ -340,6 +341,7 @@ class ServoWatch:
             return False
         self.port_open = True
         self._back_off = self._config.bus.reopen_first
+        self._link.doubt_speeds()
         for track in self._link.tracks:
             track.forget()
             track.verified = track.condition is Condition.UNREAD
