@@ -11,25 +11,21 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._jit import scalar_kernel
+from shellbot_kinematics._series import FARTHEST, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, TAN_EIGHTH
 
 HALF_PI = 0.5 * math.pi
 QUARTER_PI = 0.25 * math.pi
-_TAN_EIGHTH = math.tan(math.pi / 8.0)
-_TWO_BY_PI = 2.0 / math.pi
-# pi / 2 in three parts, the first two with 33 bits, so that their products with a small whole number are exact
-_P1, _P2, _P3 = 1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21
-_FAR = 1.0e5  # rad: beyond, the library's functions
 
 
 @scalar_kernel
 def sincos(x):
     """Return sine and cosine of an angle (rad); NaN for one that is not finite."""
-    if not abs(x) < _FAR:
+    if not abs(x) < FARTHEST:
         if math.isfinite(x):
             return math.sin(x), math.cos(x)
         return math.nan, math.nan
-    turns = math.floor(x * _TWO_BY_PI + 0.5)
-    r = ((x - turns * _P1) - turns * _P2) - turns * _P3
+    turns = math.floor(x * PER_QUARTER + 0.5)
+    r = ((x - turns * HALF_PI_1) - turns * HALF_PI_2) - turns * HALF_PI_3
     z = r * r
     w = z * z
     s = (8.33333333332248946124e-03 + z * -1.98412698298579493134e-04) + w * (
@@ -59,7 +55,7 @@ def angle(y, x):
     long, short = (ay, ax) if steep else (ax, ay)
     if long == 0.0:
         return 0.0
-    middle = short > _TAN_EIGHTH * long
+    middle = short > TAN_EIGHTH * long
     up, down = (short - long, short + long) if middle else (short, long)
     t = up / down
     z = t * t

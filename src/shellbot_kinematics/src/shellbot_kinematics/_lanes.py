@@ -19,10 +19,10 @@ from numba.core import config
 from numba.extending import intrinsic
 
 from shellbot_kinematics._jit import lane_kernel
+from shellbot_kinematics._series import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE, TAN_EIGHTH
 
 TWO_PI = 2.0 * math.pi
 _HALF_PI, _QUARTER_PI, _EIGHTH_PI = 0.5 * math.pi, 0.25 * math.pi, 0.125 * math.pi
-_TAN_EIGHTH = math.tan(math.pi / 8.0)
 
 # atan(t) = t + t u P(u), u = t^2 in 0 .. tan^2(pi/8): interpolated at Chebyshev nodes in 50 digits, error 5.3e-17
 _A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9 = (
@@ -34,14 +34,6 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9 = (
     )
 )  # fmt: skip
 
-# pi/2 in three parts, the first two of 33 bits, so that their products with a whole number below 2^20 are exact
-HALF_PI_1 = float.fromhex("0x1.921fb54400000p+0")
-HALF_PI_2 = float.fromhex("0x1.0b4611a600000p-34")
-HALF_PI_3 = float.fromhex("0x1.3198a2e037073p-69")
-PER_QUARTER = 2.0 / math.pi
-# Taylor series: beyond x^15 and x^16 less than 5e-17 within pi/4
-SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(1, 8))
-COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(2, 9))
 _S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
 _C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE
 
@@ -114,7 +106,7 @@ else:
 @lane_kernel
 def small_atan(n, d):
     """Return pi/8 + atan of (n - tan(pi/8) d) / (d + tan(pi/8) n), which is atan(n / d) for n in 0 .. d; rad."""
-    t = (n - _TAN_EIGHTH * d) / (d + _TAN_EIGHTH * n)
+    t = (n - TAN_EIGHTH * d) / (d + TAN_EIGHTH * n)
     u = t * t
     w = u * u
     # in halves (Estrin): a chain half as long, for the processor waits for results more than for its units

@@ -12,27 +12,19 @@ from __future__ import annotations
 import math
 
 from shellbot_kinematics._jit import scalar_kernel
+from shellbot_kinematics._series import COSINE, FARTHEST, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE
 
-_PER_QUARTER = 2.0 / math.pi
-# pi/2 in parts of 33 bits: 1.5707963267341256, then what is missing, twice
-_HALF_PI_1 = float.fromhex("0x1.921fb54400000p+0")
-_HALF_PI_2 = float.fromhex("0x1.0b4611a600000p-34")
-_HALF_PI_3 = float.fromhex("0x1.3198a2e037073p-69")
-_LARGEST = 1e5
-
-_S3, _S5, _S7, _S9 = -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362880.0
-_S11, _S13, _S15 = -1.0 / 39916800.0, 1.0 / 6227020800.0, -1.0 / 1307674368000.0
-_C4, _C6, _C8, _C10 = 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0, -1.0 / 3628800.0
-_C12, _C14, _C16 = 1.0 / 479001600.0, -1.0 / 87178291200.0, 1.0 / 20922789888000.0
+_S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
+_C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE
 
 
 @scalar_kernel
 def sincos(angle):
     """Return (sin, cos) of a finite angle in rad."""
-    if abs(angle) > _LARGEST:
+    if abs(angle) > FARTHEST:
         return math.sin(angle), math.cos(angle)
-    quarter = math.floor(angle * _PER_QUARTER + 0.5)
-    x = ((angle - quarter * _HALF_PI_1) - quarter * _HALF_PI_2) - quarter * _HALF_PI_3
+    quarter = math.floor(angle * PER_QUARTER + 0.5)
+    x = ((angle - quarter * HALF_PI_1) - quarter * HALF_PI_2) - quarter * HALF_PI_3
     z = x * x
     z2 = z * z
     # pairs first (Estrin): half the latency of a row of multiplications
