@@ -234,6 +234,17 @@ def test_batch_answers_out_of_reach_with_the_nearest_point(leg):
     )
 
 
+@pytest.mark.skipif(INTERPRETED, reason="the compiler is switched off")
+def test_one_kernel_serves_read_only_arrays_and_single_targets(leg):
+    targets = np.array([leg.fk(HOME)[:3, 3]] * 3)
+    targets.setflags(write=False)
+    inverse_batch(leg, targets, HOME)
+    inverse_batch(leg, targets[:1], HOME)
+    inverse_batch(leg, targets.copy(), [HOME] * 3)
+    kernel, _ = batch._kernel(leg.compile(), "lanes", False)
+    assert len(kernel.signatures) == 1
+
+
 def test_batch_along_trajectories_starts_from_the_point_before(leg):
     phase = np.linspace(0.0, 2.0 * math.pi, 12 if INTERPRETED else 200)
     one = leg.fk(HOME)[:3, 3] + 0.03 * np.column_stack([np.sin(phase), 0.0 * phase, 1.0 - np.cos(phase)])

@@ -135,7 +135,7 @@ def inverse_batch(
 def _targets(targets: ArrayLike) -> Tuple[np.ndarray, Tuple[int, ...], bool]:
     """Return the targets as (T, M, 3) or (T, M, 4, 4), their leading axes, and whether they are poses."""
     try:
-        given = np.ascontiguousarray(targets, dtype=np.float64)
+        given = _writable(targets)
     except (TypeError, ValueError):
         raise ShapeError(
             "targets cannot be read as numbers; expected (N, 3), (T, M, 3), (N, 4, 4), (T, M, 4, 4)"
@@ -162,7 +162,16 @@ def _seeds(seeds: Optional[ArrayLike], compiled: CompiledChain, trajectories: in
             f"seeds has shape {given.shape}; expected finite ({chain.n},) or ({trajectories}, {chain.n}) for chain "
             f"'{chain.name}'"
         )
-    return np.ascontiguousarray(given)
+    return _writable(given)
+
+
+def _writable(array: ArrayLike) -> np.ndarray:
+    """Return the numbers as one writable block.
+
+    For a read-only array numba would compile the kernel anew, and products and sums may then be fused differently:
+    answers would differ in the last bit.
+    """
+    return np.require(array, dtype=np.float64, requirements="CW")
 
 
 def _kernel(compiled: CompiledChain, kind: str, limits: bool) -> Tuple[Any, int]:
