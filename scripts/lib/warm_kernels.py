@@ -7,19 +7,25 @@ import numpy as np
 
 from shellbot_action_manager import load_geometry
 from shellbot_description import expand
-from shellbot_kinematics import Frame, InverseKinematics, ShellbotModel, ShellbotSolver
+from shellbot_kinematics import Frame, InverseKinematics, ShellbotModel, ShellbotSolver, packed
 
 
 def main() -> None:
-    """Compile by using: the calls that kinematics server and action manager make at their start, one leg's generated
-    kernels, and the general inverse. Kernels over batches are left to their first use.
+    """Compile by using: the calls that kinematics server and action manager make at their start, the packed calls, one
+    leg's generated kernels, its derivatives, and the general inverse. Kernels over batches are left to their first use.
     """
     urdf = expand("simulation")
     ShellbotSolver(urdf).warm_up()
     legs = load_geometry("simulation").legs
     legs.solve(legs.forward(np.zeros((6, 4)))[:, None, :])
-    leg = ShellbotModel(urdf).chain("lower_1", Frame.FOOT)
+    model = ShellbotModel(urdf)
+    packed.warm_up(model)
+    leg = model.chain("lower_1", Frame.FOOT)
     leg.compile().warm_up()
+    q = np.zeros(leg.n)
+    leg.jacobian(q)
+    leg.jacobian_dot(q, q)
+    leg.hessian(q)
     InverseKinematics(leg).solve(leg.fk([0.0, 0.0, -0.5, 1.8])[:3, 3])
 
 

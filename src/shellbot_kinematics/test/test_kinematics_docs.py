@@ -9,11 +9,15 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
+
+import shellbot_kinematics
+from shellbot_kinematics import packed
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -22,6 +26,16 @@ README = ROOT / "src" / "shellbot_kinematics" / "README.md"
 EXAMPLES = [page for page in [*PAGES, README] if ">>>" in page.read_text(encoding="utf-8")]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def public_names():
+    return {*shellbot_kinematics.__all__, *packed.__all__}
+
+
+def public_modules():
+    """The modules, or packages of modules, that the package's front page takes its names from; and `packed`."""
+    front = Path(shellbot_kinematics.__file__).read_text(encoding="utf-8")
+    return {*re.findall(r"^from shellbot_kinematics\.(\w+)\S* import", front, re.M), "packed"}
 
 
 def examples_of(page):
@@ -78,32 +92,56 @@ def test_every_code_block_of_the_tutorial_is_run_or_a_command():
 
 
 def test_every_public_module_has_its_page():
-    source = ROOT / "src" / "shellbot_kinematics" / "src" / "shellbot_kinematics"
     shown = set()
     for page in (DOCS / "api").glob("*.rst"):
         shown |= set(re.findall(r"automodule:: shellbot_kinematics\.(\S+)", page.read_text(encoding="utf-8")))
-    names = re.findall(r"^from shellbot_kinematics\.(\S+) import", (source / "__init__.py").read_text("utf-8"), re.M)
-    missing = sorted(set(names) - shown)
+    missing = sorted(name for name in public_modules() if not any(s.split(".")[0] == name for s in shown))
     assert not missing, f"no page of docs/api shows {', '.join(missing)}"
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="built once, in the first pass")
-def test_sphinx_builds_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def html(tmp_path_factory):
+    """The built pages, and what the build printed."""
+    if numba.config.DISABLE_JIT:
+        pytest.skip("built once, in the first pass")
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
-    html = tmp_path / "html"
+    folder = tmp_path_factory.mktemp("docs")
+    words = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees"), str(DOCS), str(folder / "html")]
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(tmp_path / "trees")]
-        + [str(DOCS), str(html)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        [sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, timeout=120, check=False
     )
+    return folder / "html", done
+
+
+def test_sphinx_builds_without_a_warning(html):
+    folder, done = html
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (html / "api" / "workspace.html").read_text(encoding="utf-8")
+    page = (folder / "api" / "workspace.html").read_text(encoding="utf-8")
     assert "limb_reach" in page and "Spacing of the grid" in page
-    assert (html / "tutorials" / "ur5.html").exists()
+    assert (folder / "tutorials" / "ur5.html").exists()
+
+
+def test_every_public_name_has_an_entry(html):
+    """Sphinx's inventory of what can be linked to: classes, functions and constants, each with its docstring."""
+    inventory = zlib.decompress((html[0] / "objects.inv").read_bytes().split(b"\n", 4)[4]).decode("utf-8")
+    shown = {line.split(" ", 1)[0].rsplit(".", 1)[-1] for line in inventory.splitlines() if " py:" in line}
+    missing = sorted(public_names() - shown)
+    assert not missing, f"docs/api shows no {', '.join(missing)}: add it to the page of its module"
+
+
+def test_every_public_function_is_called_by_a_test():
+    tests = " ".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("*.py"))
+    functions = {name for name in public_names() if name == name.lower()}
+    missing = sorted(functions - set(re.findall(r"\w+", tests)))
+    assert not missing, f"no test of this package names {', '.join(missing)}"
+
+
+def test_the_derivations_name_every_public_module():
+    page = (DOCS / "kinematics.md").read_text(encoding="utf-8")
+    table = page[page.index("## Where it is") :]
+    missing = sorted(public_modules() - set(re.findall(r"`(\w+)`", table)))
+    assert not missing, f"the table at the end of docs/kinematics.md has no {', '.join(missing)}"
 
 
 def test_sphinx_reports_a_broken_page(tmp_path):

@@ -34,7 +34,10 @@ from shellbot_kinematics import (
     SerialChain,
     ShapeError,
     UnknownNameError,
+    load_chain,
     load_model,
+    load_parallel,
+    load_tree,
     load_urdf,
     model_names,
     model_path,
@@ -506,6 +509,15 @@ def test_units_kinds_and_links_of_yaml():
         text + "limbs: {l: {tip: left_finger}, r: {tip: right_finger, base: palm}}\nbase: palm\n"
     )
     assert hand.drive_names == ("left",) and hand.limb_names == ("l", "r")
+
+
+@pytest.mark.parametrize("load, name", [(load_chain, "ur5"), (load_parallel, "tripod"), (load_tree, "gripper")])
+def test_a_model_of_another_kind_is_refused(load, name):
+    assert load(model_path(name)) == load_model(model_path(name))
+    for other in {"ur5", "tripod", "gripper"} - {name}:
+        made = type(load_model(model_path(other))).__name__
+        with pytest.raises(InvalidYamlError, match=f"the model makes a {made}; expected a"):
+            load(model_path(other))
 
 
 def test_shellbot_by_yaml_is_shellbot(model, rng):

@@ -22,6 +22,11 @@ array([  0. , -16.8,  -9.4, 110.2])
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shellbot_kinematics._layout import CLIK_TASK, SHELL
 from shellbot_kinematics.packed_blocks import ClikBlock, ClikLoop, LegBlock, LimbsBlock, ShellBlock
 from shellbot_kinematics.packed_clik import clik_follow, clik_step
 from shellbot_kinematics.packed_limbs import (
@@ -32,6 +37,9 @@ from shellbot_kinematics.packed_limbs import (
     limbs_inverse,
     shell_inverse,
 )
+
+if TYPE_CHECKING:
+    from shellbot_kinematics.shellbot_model import ShellbotModel
 
 __all__ = [
     "ClikBlock",
@@ -47,4 +55,26 @@ __all__ = [
     "limbs_forward",
     "limbs_inverse",
     "shell_inverse",
+    "warm_up",
 ]
+
+
+def warm_up(model: ShellbotModel) -> None:
+    """Compile all calls of this module, or load them from the cache on disk, by calling each of them once.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        Any variant; the machine code is the same for all.
+    """
+    leg, limbs, loop = LegBlock(), LimbsBlock(), ClikLoop(model.packed)
+    shell = model.shells[0] if len(model.shells) else np.ones(SHELL)
+    shell.setflags(write=False)  # as those of a model: whether it may be written to is part of an array's type
+    foot_forward(model.legs[0], leg.data)
+    foot_inverse(model.legs[0], leg.data)
+    foot_inverse_free_fan(model.legs[0], leg.data)
+    shell_inverse(shell, ShellBlock().data)
+    limbs_forward(model.packed, limbs.data)
+    limbs_inverse(model.packed, limbs.data)
+    clik_step(model.packed, ClikBlock().data)
+    clik_follow(loop.data, np.zeros(CLIK_TASK))

@@ -10,6 +10,8 @@ from typing import Any, Dict, Mapping, Sequence, Tuple, Union
 from shellbot_kinematics.errors import InvalidConfigError, UnknownNameError
 
 SOLVERS: Tuple[str, ...] = ("closed_form", "clik", "lm")
+"""Names of the solvers of a tick; what each does is told in the derivations."""
+
 GAIN_COORDINATES: Tuple[str, ...] = ("x", "y", "z", "yaw", "pitch")
 PAGE_GAINS: Tuple[str, ...] = tuple(f"clik_gain_{name}" for name in GAIN_COORDINATES)
 

@@ -13,8 +13,8 @@ from shellbot_kinematics.rotations import rotation_from_rpy, transform
 from shellbot_kinematics.sources import read_source
 from shellbot_kinematics.tree import KinematicTree
 
-# the name that trees had when only URDF made them
 RobotTree = KinematicTree
+"""The name that trees had when only URDF made them."""
 
 _KIND_OF_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC, "fixed": FIXED}
 
