@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # Sourced by every script in scripts/: where the workspace is, how to speak to the user, and how to enter the environment.
-# After it: $SHELLBOT_WS (workspace root), say/warn/die, enter_workspace, $SHELLBOT_PYTHON once entered.
+# After it: $SHELLBOT_WS (workspace root), say/warn/die, ready_workspace, enter_workspace, $SHELLBOT_PYTHON once entered.
 
 set -euo pipefail
 
@@ -18,10 +18,25 @@ die() { printf '%s[shellbot] %s%s\n' "$red" "$*" "$plain" >&2; exit 1; }
 # The text between "# usage:" and the first line that is no comment is a script's --help.
 usage_of() { awk '/^# usage:/{on=1} on{ if ($0 !~ /^#/) exit; sub(/^# ?/, ""); print }' "$1"; }
 
+# catkin writes devel/setup.sh before it builds anything; scripts/setup writes the stamp after the build.
+is_built() { [ -f "$SHELLBOT_WS/devel/setup.sh" ] && [ -f "$SHELLBOT_WS/devel/.shellbot.stamp" ]; }
+
+# Set up what is missing and enter, with a script's arguments: who asks for help on a bare machine gets it, not an installation.
+ready_workspace() {
+  if ! is_built; then
+    local arg
+    for arg in "$@"; do
+      case "$arg" in -h|--help) usage_of "$0"; echo "(more after scripts/setup)"; exit 0 ;; esac
+    done
+    "$SHELLBOT_WS/scripts/setup"
+  fi
+  enter_workspace
+}
+
 # Enter the built workspace: ROS, catkin's devel space and the workspace's own interpreter, whatever shell it was called from.
 # A python3 that stands earlier on PATH (pyenv, conda) has no rospy: ours and the system's go first.
 enter_workspace() {
-  [ -f "$SHELLBOT_WS/devel/setup.sh" ] || die "the workspace is not built: run scripts/setup"
+  is_built || die "the workspace is not built, or not to its end: run scripts/setup"
   local had_u=0
   case $- in *u*) had_u=1 ;; esac
   set +u

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What the scripts say in a clone that is not set up, or not to the end, or that lies where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ("bench", "experiment", "onboard", "plot", "servo", "setup", "sim", "teleop")
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A clone that nobody has set up; returns a function that runs one of its scripts."""
+    return _clone(tmp_path / "shellbot")
+
+
+def _clone(folder):
+    shutil.copytree(ROOT / "scripts", folder / "scripts")
+
+    def run(name, *arguments):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("ROS", "SHELLBOT"))}
+        return subprocess.run(
+            [str(folder / "scripts" / name), *arguments], env=environment, capture_output=True, text=True, timeout=30
+        )
+
+    run.folder = folder
+    return run
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_installs_nothing(clone, name, option):
+    told = clone(name, option)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"usage: scripts/{name}")
+    assert told.stderr == ""
+    assert sorted(path.name for path in clone.folder.iterdir()) == ["scripts"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_an_interrupted_build_counts_as_none(clone, name):
+    """catkin writes devel/setup.sh first; scripts/setup leaves its stamp when all is built."""
+    (clone.folder / "devel").mkdir()
+    (clone.folder / "devel" / "setup.sh").write_text("echo half a workspace\n")
+    told = clone(name, "--help")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"usage: scripts/{name}")
+    assert "half a workspace" not in told.stdout
+
+
+def test_a_blank_in_the_path_is_refused_before_anything_is_made(tmp_path):
+    run = _clone(tmp_path / "my robots" / "shellbot")
+    told = run("setup", "--no-apt")
+    assert told.returncode == 1
+    assert "my robots/shellbot has a blank in its name" in told.stderr
+    assert "move the clone" in told.stderr
+    assert sorted(path.name for path in run.folder.iterdir()) == ["scripts"]
