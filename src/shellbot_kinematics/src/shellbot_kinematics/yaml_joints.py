@@ -11,7 +11,7 @@ from shellbot_kinematics.dh import DHRow
 from shellbot_kinematics.errors import InvalidChainError, InvalidYamlError
 from shellbot_kinematics.joint import FIXED, KINDS, PRISMATIC, REVOLUTE, Joint, Mimic
 from shellbot_kinematics.rotations import rotation_from_rpy, transform
-from shellbot_kinematics.yaml_node import Node
+from shellbot_kinematics.yaml_reader import Node
 
 _JOINT = ("name", "kind", "lower", "upper", "velocity", "effort", "mimic")
 _ROW = (*_JOINT, "alpha", "a", "theta", "d")

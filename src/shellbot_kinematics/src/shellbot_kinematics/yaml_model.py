@@ -32,7 +32,7 @@ from shellbot_kinematics.errors import InvalidYamlError, KinematicsError
 from shellbot_kinematics.parallel import ParallelChain
 from shellbot_kinematics.tree import KinematicTree
 from shellbot_kinematics.yaml_joints import LINKED, Units, dh_rows, linked_joints, read_units
-from shellbot_kinematics.yaml_node import Node
+from shellbot_kinematics.yaml_reader import Node
 
 Model = Union[SerialChain, ParallelChain, KinematicTree]
 
