@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import http.server
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -68,3 +70,65 @@ def test_no_master_is_no_robot():
 )
 def test_master(arguments, environment, master):
     assert running_robot.master_of(arguments, environment) == master
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ""),
+        (["-p", "11312"], ""),
+        (["-p"], "-p: give the port"),
+        (["-p", "80808"], "-p 80808: give the port"),
+        (["--port=0"], "-p 0: give the port"),
+        (["-p", "rtf:=0"], "-p rtf:=0: give the port"),
+    ],
+)
+def test_a_wrong_port_is_said(arguments, words):
+    assert running_robot.wrong_port(arguments)[: len(words) or None] == words
+
+
+def test_a_free_port_is_no_trouble():
+    with server() as gone:
+        pass
+    assert running_robot.taken_port(gone, own=True) == ""
+    assert running_robot.taken_port(gone, own=False) == ""
+
+
+def test_a_master_that_is_there_is_used_but_not_started_again():
+    with server(getUri=lambda _caller: [1, "", ""]) as master:
+        assert running_robot.taken_port(master, own=False) == ""
+        assert f"ROS_MASTER_URI={master} scripts/sim" in running_robot.taken_port(master, own=True)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_another_program_on_the_port_is_told(own):
+    class Quiet(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_arguments):
+            pass
+
+    with http.server.HTTPServer(("localhost", 0), Quiet) as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            port = made.server_address[1]
+            assert f"port {port} of localhost is taken" in running_robot.taken_port(f"http://localhost:{port}", own)
+            assert running_robot.running_node(f"http://localhost:{port}") == ""
+        finally:
+            made.shutdown()
+            thread.join()
+
+
+def test_a_program_that_does_not_speak_http_is_told():
+    with socket.create_server(("localhost", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def answer():
+            for _ in range(2):  # the first one only knocks
+                connection, _address = listener.accept()
+                connection.sendall(b"220 mail\r\n")
+                connection.close()
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert f"port {port} of localhost is taken" in running_robot.taken_port(f"http://localhost:{port}", True)
+        thread.join()

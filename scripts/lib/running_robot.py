@@ -1,35 +1,86 @@
 # SPDX-License-Identifier: MIT
-"""Say whether a Shellbot runs at the ROS master already.
+"""Say whether a Shellbot runs at the ROS master already, or something else is in its place.
 
 Nodes of one name push each other out: a second scripts/sim beside the first would end both.
 """
 
 from __future__ import annotations
 
+import http.client
 import os
 import socket
 import sys
+import xml.parsers.expat
 import xmlrpc.client
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 from urllib.parse import urlparse
 
 NODES = ("action_manager", "gazebo_connector", "simulator", "motor_driver")
+# what a port raises that is closed, silent, or speaks something else
+NO_ANSWER = (OSError, http.client.HTTPException, xml.parsers.expat.ExpatError, xmlrpc.client.Error)
+
+
+def port_option(arguments: Sequence[str]) -> Optional[str]:
+    """Return the value of roslaunch's option -p; None where it is not given."""
+    found = None
+    for k, argument in enumerate(arguments):
+        if argument in ("-p", "--port"):
+            found = arguments[k + 1] if k + 1 < len(arguments) else ""
+        elif argument.startswith("--port="):
+            found = argument[len("--port=") :]
+        elif argument.startswith("-p") and argument[2:].isdigit():
+            found = argument[2:]
+    return found
 
 
 def master_of(arguments: Sequence[str], environment: str) -> str:
     """Return the address of the master that roslaunch would use: its option -p wins over ROS_MASTER_URI."""
     uri = environment or "http://localhost:11311"
-    for k, argument in enumerate(arguments):
-        port = ""
-        if argument in ("-p", "--port"):
-            port = arguments[k + 1] if k + 1 < len(arguments) else ""
-        elif argument.startswith("--port="):
-            port = argument[len("--port=") :]
-        elif argument.startswith("-p") and argument[2:].isdigit():
-            port = argument[2:]
-        if port:
-            uri = f"http://{urlparse(uri).hostname or 'localhost'}:{port}"
-    return uri
+    port = port_option(arguments)
+    return f"http://{urlparse(uri).hostname or 'localhost'}:{port}" if port else uri
+
+
+def wrong_port(arguments: Sequence[str]) -> str:
+    """Return what is wrong with the value of -p, in words; empty if nothing is."""
+    port = port_option(arguments)
+    if port is None or (port.isdigit() and 1 <= int(port) <= 65535):
+        return ""
+    return (
+        f"-p {port}".rstrip() + ": give the port of the new ROS master, a whole number from 1 to 65535, e.g. -p 11312"
+    )
+
+
+def taken_port(master: str, own: bool) -> str:
+    """Return why no master can be started where one is wanted, in words; empty if it can, or one is to be used.
+
+    Parameters
+    ----------
+    master : str
+        Address of the master.
+    own : bool
+        A new master is asked for with -p; without, one that is there is used.
+    """
+    place = urlparse(master)
+    address = (place.hostname or "localhost", place.port or 80)
+    try:
+        socket.create_connection(address, timeout=2.0).close()
+    except OSError:
+        return ""
+    try:
+        is_master = _call(xmlrpc.client.ServerProxy(master).getUri("/shellbot_start"))[0] == 1
+    except NO_ANSWER:
+        is_master = False
+    if not is_master:
+        return (
+            f"port {address[1]} of {address[0]} is taken by a program that is no ROS master; end it, or take another"
+            " port: scripts/sim -p 11312"
+        )
+    if own:
+        return (
+            f"a ROS master runs already at {master}; to use it, leave -p out:"
+            f" ROS_MASTER_URI={master} scripts/sim; for one of its own, take another port"
+        )
+    return ""
 
 
 def running_node(master: str, namespace: str = "") -> str:
@@ -41,7 +92,7 @@ def running_node(master: str, namespace: str = "") -> str:
             # a node that was killed stays in the master's list
             if code == 1 and _call(xmlrpc.client.ServerProxy(str(address)).getPid("/shellbot_start"))[0] == 1:
                 return path
-        except (OSError, xmlrpc.client.Error):
+        except NO_ANSWER:
             continue
     return ""
 
@@ -53,16 +104,23 @@ def _call(answer: Any) -> Sequence[Any]:
 
 
 def main() -> int:
-    """Complain on stderr; returns the exit status: 1 if a robot runs already."""
+    """Complain on stderr; returns the exit status: 1 if the robot cannot be started at this master."""
     socket.setdefaulttimeout(2.0)
-    master = master_of(sys.argv[1:], os.environ.get("ROS_MASTER_URI", ""))
-    found = running_node(master, os.environ.get("ROS_NAMESPACE", ""))
-    if found:
-        sys.stderr.write(
-            f"a Shellbot runs already at {master} ({found}): drive it with scripts/teleop, or end it first;"
-            " a second one needs a ROS master of its own: scripts/sim -p 11312\n"
-        )
-    return 1 if found else 0
+    arguments = sys.argv[1:]
+    words = wrong_port(arguments)
+    if not words:
+        master = master_of(arguments, os.environ.get("ROS_MASTER_URI", ""))
+        found = running_node(master, os.environ.get("ROS_NAMESPACE", ""))
+        if found:
+            words = (
+                f"a Shellbot runs already at {master} ({found}): drive it with scripts/teleop, or end it first;"
+                " a second one needs a ROS master of its own: scripts/sim -p 11312"
+            )
+        else:
+            words = taken_port(master, own=port_option(arguments) is not None)
+    if words:
+        sys.stderr.write(f"{words}\n")
+    return 1 if words else 0
 
 
 if __name__ == "__main__":
