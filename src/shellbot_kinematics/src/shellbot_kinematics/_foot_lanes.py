@@ -18,9 +18,13 @@ factor and end of the tibia; 28..30 and 31..33 limits of coxa, femur, tibia; 34.
 
 from __future__ import annotations
 
+import functools
 import math
 
-from shellbot_kinematics._jit import lane_kernel
+import numba
+
+from shellbot_kinematics._crew import OWN, address_of, flags_at, floats_at, lead, words_at
+from shellbot_kinematics._jit import c_kernel, lane_kernel
 from shellbot_kinematics._lanes import TWO_PI, atan2, get, half_acos, put, put_flag, sincos_lanes
 
 TILE = 256  # targets a tile: the 13 rows of 2 kB that one branch uses stay in the first cache
@@ -50,7 +54,9 @@ def _position(g, row, points, px, py, pz, n, w):
 
 @lane_kernel
 def _plane(g, row, n, w):
-    """Write the arguments of the three arctangents into w (coxa x y, femur x y, tibia sine cosine), 1 where reached."""
+    """Write the arguments of the three arctangents into w (coxa x y, femur x y, tibia sine cosine), and whether the
+    target is reached: 1, 0, or NaN where it is not finite.
+    """
     h, l2, k1, k2, knee = g[row, 12], g[row, 14], g[row, 15], g[row, 16], g[row, 17]
     k0, kc, m0, mc = g[row, 18], g[row, 19], g[row, 20], g[row, 21]
     for i in range(n):
@@ -71,7 +77,7 @@ def _plane(g, row, n, w):
         put(w, 3 * TILE, i, z * k - u * m)
         put(w, 4 * TILE, i, sine)
         put(w, 5 * TILE, i, bounded)
-        put(w, 6 * TILE, i, 1.0 if (s2 >= 0.0) and (abs(cosine) <= 1.0) else 0.0)
+        put(w, 6 * TILE, i, 1.0 if (s2 >= 0.0) and (abs(cosine) <= 1.0) else cosine - cosine)
 
 
 @lane_kernel
@@ -138,8 +144,10 @@ def _begin(n, w):
 
 @lane_kernel
 def _end(n, w):
+    """Write 1 where a branch is taken, else 0 or, of targets that are not finite, NaN: the last branch's answer is."""
     for i in range(n):
-        put(w, 6 * TILE, i, 1.0 if get(w, 8 * TILE, i) < _FAR else 0.0)
+        last = get(w, 9 * TILE, i) + get(w, 10 * TILE, i)
+        put(w, 6 * TILE, i, 1.0 if get(w, 8 * TILE, i) < _FAR else last - last)
 
 
 @lane_kernel
@@ -150,8 +158,13 @@ def _copy(source, first, n, out, at):
 
 @lane_kernel
 def _flags(w, n, out, at):
+    """Write what is reached; return how many targets are not finite."""
+    bad = 0
     for i in range(n):
-        put_flag(out, at, i, get(w, 6 * TILE, i))
+        reached = get(w, 6 * TILE, i)
+        put_flag(out, at, i, reached)
+        bad += reached != reached
+    return bad
 
 
 @lane_kernel
@@ -197,13 +210,14 @@ def _tile(g, branches, n, points, px, py, pz, fan, at, w):
 
 @lane_kernel
 def feet_by_coordinate(g, branches, points, fan, seeds, q, reached, first, last, w):
-    """Solve targets first .. last of points, x of all, then y, then z (3 N,), into q (likewise) and reached (N,) uint8.
+    """Solve targets first .. last of points, x of all, then y, then z (3 N,), into q (likewise) and reached (N,) uint8;
+    return how many of them are not finite.
 
     g (2 branches, CONSTANTS): one row a branch, then the same for targets already in the axes of the coxa. fan: (N,),
     or (0,) if all legs share one. seeds: like q, or empty; used with several branches. w (WORK,). Nothing here makes a
     view of an array: each costs two atomic counts, all together as much as 70 legs a tile.
     """
-    count, at = reached.shape[0], first
+    count, at, bad = reached.shape[0], first, 0
     while at < last:
         n = min(TILE, last - at)
         if branches > 1:
@@ -212,14 +226,15 @@ def feet_by_coordinate(g, branches, points, fan, seeds, q, reached, first, last,
         row = _tile(g, branches, n, points, at, count + at, 2 * count + at, fan, at, w)
         for j in range(3):
             _copy(w, row + j * TILE, n, q, j * count + at)
-        _flags(w, n, reached, at)
+        bad += _flags(w, n, reached, at)
         at += n
+    return bad
 
 
 @lane_kernel
 def feet_by_target(g, branches, points, fan, seeds, q, reached, first, last, w):
     """As feet_by_coordinate for x, y, z of one target after the other: each tile is turned into rows and back."""
-    at = first
+    at, bad = first, 0
     while at < last:
         n = min(TILE, last - at)
         if branches > 1:
@@ -227,5 +242,43 @@ def feet_by_target(g, branches, points, fan, seeds, q, reached, first, last, w):
         _columns(points, at, n, w, 15 * TILE)
         row = _tile(g, branches, n, w, 15 * TILE, 16 * TILE, 17 * TILE, fan, at, w)
         _put_columns(w, row, n, q, at)
-        _flags(w, n, reached, at)
+        bad += _flags(w, n, reached, at)
         at += n
+    return bad
+
+
+@lane_kernel
+def feet_shared(words, function, part, workers, by_coordinate, g, branches, points, fan, seeds, q, reached, w):
+    """As the two above for all targets, with the helpers called (_crew): w (workers * WORK,), function: the address of
+    `shared_part()`; return whether any target is not finite.
+    """
+    k = OWN
+    words[k], words[k + 1], words[k + 2] = by_coordinate, address_of(g), branches
+    words[k + 3], words[k + 4], words[k + 5] = address_of(points), address_of(fan), fan.shape[0]
+    words[k + 6], words[k + 7], words[k + 8] = address_of(seeds), seeds.shape[0], address_of(q)
+    words[k + 9], words[k + 10], words[k + 11] = address_of(reached), reached.shape[0], address_of(w)
+    words[k + 12] = 0
+    lead(words, function, address_of(words) + 8 * k, reached.shape[0], part, workers)
+    return words[k + 12]
+
+
+def _part(address, first, last, worker):
+    block = words_at(address)
+    branches, count = block[2], block[10]
+    g = numba.carray(floats_at(block[1]), (2 * branches, CONSTANTS))
+    points, q = numba.carray(floats_at(block[3]), 3 * count), numba.carray(floats_at(block[8]), 3 * count)
+    fan, seeds = numba.carray(floats_at(block[4]), block[5]), numba.carray(floats_at(block[6]), block[7])
+    reached = numba.carray(flags_at(block[9]), count)
+    w = numba.carray(floats_at(block[11] + 8 * WORK * worker), WORK)
+    if block[0] != 0:
+        bad = feet_by_coordinate(g, branches, points, fan, seeds, q, reached, first, last, w)
+    else:
+        bad = feet_by_target(g, branches, points, fan, seeds, q, reached, first, last, w)
+    if bad != 0:
+        block[12] = 1
+
+
+@functools.lru_cache(maxsize=None)
+def shared_part():
+    """Return the address of the C function that does a part of `feet_shared`, compiled or loaded now."""
+    return c_kernel(_part, "void(int64, int64, int64, int64)")

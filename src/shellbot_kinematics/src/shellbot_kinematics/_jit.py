@@ -100,6 +100,11 @@ def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = Fals
     return _compiled(function, signature, **_scalar_options(), **({"_nrt": False} if bare else {}))
 
 
+def c_kernel(function: Callable[..., Any], signature: str) -> Any:
+    """As `lane_kernel`, compiled (or loaded) at once as a C function; its address is `.address`. Not interpreted."""
+    return _compiled(function, signature, maker=numba.cfunc, error_model="numpy", fastmath={"contract"})
+
+
 def _scalar_options() -> Dict[str, Any]:
     return {"error_model": "numpy", "fastmath": {"contract"}}
 
@@ -144,6 +149,7 @@ def warn_once(message: str) -> None:
 
 
 def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> Any:
+    maker = options.pop("maker", numba.njit)
     if config.DISABLE_JIT:
         return function
     with _lock:
@@ -153,7 +159,7 @@ def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> 
         try:
             if folder is not None:
                 config.CACHE_DIR = str(folder)
-                return numba.njit(*signature, cache=True, **options)(function)
+                return maker(*signature, cache=True, **options)(function)
         except RuntimeError as error:
             if "no locator" not in str(error):
                 raise
@@ -163,7 +169,7 @@ def _compiled(function: Callable[..., Any], *signature: str, **options: Any) -> 
         "no folder for the cache of compiled kernels can be written, so every start compiles for some seconds; "
         "set NUMBA_CACHE_DIR to a writable folder"
     )
-    return numba.njit(*signature, **options)(function)
+    return maker(*signature, **options)(function)
 
 
 def _folder(source: Path) -> Optional[Path]:

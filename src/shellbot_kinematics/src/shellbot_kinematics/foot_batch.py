@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +17,7 @@ from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.references import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import count_of, share
+from shellbot_kinematics.threads import call, count_of, helpers, share
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 NEAREST = "nearest"
 _PART = 4 * kernels.TILE  # targets, the smallest part of a batch given to a thread
 _KEPT = 64  # sets of constants kept for a model
+_NONE = np.empty((0, 0))
+_local = threading.local()
 _made: WeakKeyDictionary[ShellbotModel, Dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
@@ -107,24 +110,33 @@ def foot_batch(
     points = _points("p_base", p_base)
     by_coordinate = points.shape[0] == 3
     count = points.shape[1] if by_coordinate else points.shape[0]
-    own_fan = _fan(fan, count)
-    shared_fan = 0.0 if own_fan.size else float(np.asarray(fan))
-    constants = _kept_constants(model, limb, frame, branch, limits, shared_fan)
-    branches = constants.shape[0] // 2
-    given = _seeds(seeds, points) if branches > 1 else np.empty((0, 0))
-    result = _answer(out, points, count)
-    workers = count_of(threads)
-    kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
-    work = np.empty((workers, kernels.WORK))
-    arrays = points.ravel(), own_fan, given.ravel(), result.q.ravel(), result.reached.view(np.uint8)  # views
+    workers = max(1, min(count_of(threads), -(-count // _PART)))
+    with helpers(workers) as held:
+        words = call(workers) if held else None  # first, for they need a while to wake
+        own_fan = _fan(fan, count)
+        shared_fan = 0.0 if own_fan.size else float(np.asarray(fan))
+        constants = _kept_constants(model, limb, frame, branch, limits, shared_fan)
+        branches = constants.shape[0] // 2
+        given = _seeds(seeds, points) if branches > 1 else _NONE
+        result = _answer(out, points, count)
+        kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
+        work = _work(workers)
+        asked = constants, branches, points.ravel(), own_fan, given.ravel(), result.q.ravel()
+        reached = result.reached.view(np.uint8)
+        if words is not None:
+            part = kernels.shared_part().address
+            bad = kernels.feet_shared(words, part, _PART, workers, by_coordinate, *asked, reached, work.ravel())
+        elif workers == 1:
+            bad = kernel(*asked, reached, 0, count, work[0])
+        else:
+            found: List[int] = []
 
-    def task(first: int, last: int, worker: int) -> None:
-        kernel(constants, branches, *arrays, first, last, work[worker])
+            def task(first: int, last: int, worker: int) -> None:
+                found.append(kernel(*asked, reached, first, last, work[worker]))
 
-    share(count, workers, task, _PART)
-    # NaN is never reached: looking for it only there spares the batch a pass over its targets
-    missed = np.empty(0, dtype=np.intp) if result.reached.all() else np.flatnonzero(~result.reached)
-    if missed.size and not np.isfinite(points[:, missed] if by_coordinate else points[missed]).all():
+            share(count, workers, task, _PART)
+            bad = sum(found)
+    if bad and not np.isfinite(points).all():
         raise ShapeError("p_base holds numbers that are not finite; take them out before the call")
     return result
 
@@ -165,9 +177,25 @@ def _seeds(seeds: Optional[ArrayLike], points: np.ndarray) -> np.ndarray:
 def _answer(out: Optional[FootBatch], points: np.ndarray, count: int) -> FootBatch:
     if out is None:
         return FootBatch(np.empty_like(points), np.empty(count, dtype=np.bool_))
-    if out.q.shape != points.shape or out.reached.shape != (count,) or not out.q.flags.c_contiguous:
+    if out.q.shape != points.shape or out.reached.shape != (count,):
         raise ShapeError(f"out holds q {out.q.shape}; expected {points.shape}, as the targets")
+    if (
+        out.q.dtype != np.float64
+        or out.reached.dtype != np.bool_
+        or not (out.q.flags.carray and out.reached.flags.carray)
+    ):
+        raise ShapeError(
+            "out holds other arrays than an earlier answer: expected float64 and bool, contiguous, writable"
+        )
     return out
+
+
+def _work(workers: int) -> np.ndarray:
+    """Return work memory, kept for the thread of Python that calls: new memory costs more than 5,000 targets."""
+    kept: Optional[np.ndarray] = getattr(_local, "work", None)
+    if kept is None or kept.shape[0] < workers:
+        kept = _local.work = np.empty((workers, kernels.WORK))
+    return kept
 
 
 def _kept_constants(
