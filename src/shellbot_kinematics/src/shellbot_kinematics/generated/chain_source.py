@@ -10,7 +10,7 @@ a change of axis needs it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -68,8 +68,9 @@ class Pose:
 class Motion:
     """What a unit of a joint's motion does to the tip: its axis z, and the linear part v of its Jacobian column.
 
-    The joint moves by `ratio` times coordinate `column`. half_swing: half of z x (z x a), with a the way from the joint
-    to the next revolute one if that has a parallel axis, else to the tip; empty if not asked for, or prismatic.
+    The joint moves by `ratio` times coordinate `column`. With a the way from it to the next revolute joint if that has
+    a parallel axis, else to the tip: swing is z x a, half_swing half of z x (z x a). They are empty if not asked for, and
+    of prismatic joints.
     """
 
     kind: int
@@ -77,6 +78,7 @@ class Motion:
     ratio: float
     z: Vector
     v: Vector
+    swing: Vector
     half_swing: Vector
 
 
@@ -109,27 +111,39 @@ def write_pose(w: Writer, parameters: ChainParameters, q: Sequence[str], rotatio
 
 
 def write_motions(w: Writer, pose: Pose, second: bool = True) -> List[Motion]:
-    """Write the motions of the joints on the way to a pose, without half_swing if not `second`."""
+    """Write the motions of the joints on the way to a pose, without swings if not `second`."""
     made: List[Motion] = []
-    end = len(pose.links)
     for i, axis in enumerate(pose.axes):
-        v, half = axis.z, []  # type: Tuple[Vector, Vector]
+        v, swing, half = axis.z, [], []  # type: Tuple[Vector, Vector, Vector]
         if axis.kind == REVOLUTE:
             v = _across(w, pose, axis.z, axis.link)
             following = next((a for a in pose.axes[i + 1 :] if a.kind == REVOLUTE), None)
             joins = following is not None and parallel(axis.z, following.z) != 0.0
             if second:
-                half = _half_swing(w, pose, axis.z, axis.link, following.link if following and joins else end)
-        made.append(Motion(axis.kind, axis.column, axis.ratio, axis.z, v, half))
+                end = following.link if following and joins else len(pose.links)
+                swing = _across(w, pose, axis.z, axis.link, end)
+                half = _half_swing(w, pose, axis.z, axis.link, end)
+        made.append(Motion(axis.kind, axis.column, axis.ratio, axis.z, v, swing, half))
     return made
 
 
-def _across(w: Writer, pose: Pose, z: Vector, link: int) -> Vector:
-    """Write z x the arm from the beginning of a link: link by link as long as that takes no products."""
-    direction = parallel(z, pose.links[link].z) if link < len(pose.links) else 0.0
+def _way(w: Writer, pose: Pose, first: int, end: int) -> Vector:
+    """Write the way from the beginning of link `first` to that of link `end`."""
+    if end - first <= 2:
+        return [w.dot([(1.0, link.p[k]) for link in pose.links[first:end]]) for k in range(3)]
+    return [w.dot([(1.0, pose.arms[first][k]), (-1.0, pose.arms[end][k])]) for k in range(3)]
+
+
+def _across(w: Writer, pose: Pose, z: Vector, link: int, end: Optional[int] = None) -> Vector:
+    """Write z x the way from the beginning of a link to that of link `end`, else to the tip.
+
+    It is the sum over the links as long as that takes no products.
+    """
+    last = len(pose.links) if end is None else end
+    direction = parallel(z, pose.links[link].z) if link < last else 0.0
     if direction == 0.0 or all(not isinstance(x, str) for x in z):
-        return w.cross(z, pose.arms[link])
-    rest, own = _across(w, pose, z, link + 1), pose.links[link].across(w)
+        return w.cross(z, pose.arms[link] if last == len(pose.links) else _way(w, pose, link, last))
+    rest, own = _across(w, pose, z, link + 1, end), pose.links[link].across(w)
     return [w.dot([(1.0, rest[k]), (direction, own[k])]) for k in range(3)]
 
 
@@ -142,8 +156,7 @@ def _half_swing(w: Writer, pose: Pose, z: Vector, first: int, end: int) -> Vecto
             terms[k].append((1.0, inward[k]))
         first += 1
     if first < end:
-        way = [w.dot([(1.0, pose.arms[first][k]), (-1.0, pose.arms[end][k])]) for k in range(3)]
-        rest = w.cross(z, w.cross(z, way))
+        rest = w.cross(z, w.cross(z, _way(w, pose, first, end)))
         for k in range(3):
             terms[k].append((0.5, rest[k]))
     return [w.dot(products) for products in terms]

@@ -69,6 +69,13 @@ class Writer:
                 return variable if number > 0.0 else "-" + variable
         return self.name(_text(terms, constant))
 
+    def tree(self, products: Sequence[Tuple[Value, Value]]) -> Value:
+        """Return the sum of the products, added in pairs: less latency than one after the other."""
+        if len(products) <= 3:
+            return self.dot(products)
+        half = (len(products) + 1) // 2
+        return self.dot([(1.0, self.tree(products[:half])), (1.0, self.tree(products[half:]))])
+
     def sum(self, values: Sequence[Value]) -> Value:
         """Return the sum of the values."""
         return self.dot([(value, 1.0) for value in values])

@@ -1,32 +1,57 @@
 # SPDX-License-Identifier: MIT
 """Source of the Levenberg-Marquardt inverse of one chain: position or pose, with or without joint limits.
 
-Each step is dq = J' (J J' + lam I)^-1 e with lam = mu |e|^2: damping by the residual (Sugihara,
+Each step is d1 = J' (J J' + lam I)^-1 e with lam = mu |e|^2: damping by the residual (Sugihara,
 "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics 27(5), 2011; by
 its size times a constant: Chan and Lawrence, ICRA 1988), with mu following success as in Marquardt's method: a better
-point is taken and mu becomes mu/4, a worse one is not and mu becomes 8 mu. Limits: a projected step with an active set;
-columns of joints that stand at a limit and would be pushed beyond it do not take part.
+point is taken and mu becomes mu/4, a worse one is not and mu becomes 8 mu. To it comes the geodesic acceleration
+d2 = -J' (J J' + lam I)^-1 f''[d1, d1]/2 (Transtrum and Sethna, "Improvements to the Levenberg-Marquardt algorithm for
+nonlinear least-squares minimization", arXiv:1201.5885, 2012), for which the same factors serve. Limits: a projected
+step with an active set; columns of joints that stand at a limit and would be pushed beyond it do not take part.
+
+Sines and cosines are turned by the step instead of computed anew (turning_source), but for tolerances so small that the
+errors of that would show.
 """
 
 from __future__ import annotations
 
 import math
-from typing import List, Sequence
+import re
+from typing import List, Sequence, Tuple
 
 from shellbot_kinematics.chain_tables import unit_length
-from shellbot_kinematics.generated.chain_source import Pose, write_jacobian, write_pose
-from shellbot_kinematics.generated.expressions import Vector, code
+from shellbot_kinematics.generated.chain_source import jacobian_of, write_motions, write_pose
+from shellbot_kinematics.generated.expressions import Vector, Writer, code
 from shellbot_kinematics.generated.linear_source import (
+    COFACTORS,
     normal_from_scalars,
+    write_factors,
     write_free,
     write_normal,
-    write_solve,
+    write_product,
     write_step,
 )
-from shellbot_kinematics.generated.options import DAMPING, FAILURE, SUCCESS, KernelOptions
+from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, ENOUGH, FAILURE, SUCCESS, KernelOptions
+from shellbot_kinematics.generated.second_order_source import (
+    Combination,
+    SecondOrder,
+    prepare_second_order,
+    write_second_order,
+)
 from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
+from shellbot_kinematics.generated.turning_source import (
+    SHORT_ENOUGH,
+    Changes,
+    KeptWriter,
+    clamped,
+    plan_changes,
+    sum_of,
+    write_changes,
+    write_turned,
+)
 from shellbot_kinematics.parameters import ChainParameters
 
+FLOOR = 1e-16  # of the damping, relative to lengths of the chain's size: rounding of A, whatever |e|
 SPREAD = 0.7  # rad by which the region of starts grows from attempt to attempt, up to half a turn
 
 
@@ -75,61 +100,167 @@ def inverse_source(
         Keep within p.lower .. p.upper.
     """
     n, rows, attempts = p.n, 6 if pose else 3, o.pose_attempts if pose else o.attempts
+    size = 1.0 if pose else unit_length(p)
+    iteration = _Iteration(
+        p, rows, limited, min(o.tolerance / scale, o.angle_tolerance) if pose else o.tolerance / size
+    )
     source = Source(f"def {name}(target, q):", "See CompiledChain.")
+    source.add("stay_scalar()")
     _check(source, n, pose)
     _read(source, n, pose, scale)
-    source.add(*write_free(rows))
+    source.add(*write_free(rows, FLOOR * size * size))
     every = range(n)
     for i in every:
         source.add(f"i{i} = q[{i}]")
     source.enter(f"if not math.isfinite({' + '.join(f'i{i}' for i in every)}):")
     source.add('raise ShapeError("q holds NaN or infinity; expected finite numbers")').leave()
     if limited:
-        source.add(*(f"i{i} = {_clamped(p, i, f'i{i}')}" for i in every))
+        source.add(*(f"i{i} = {clamped(p, i, f'i{i}')}" for i in every))
     for i in every:  # the sines are written for angles of a useful size
         small = f"i{i} if abs(i{i}) < 1e6 else i{i} % {2.0 * math.pi!r}"
         source.add(f"h{i} = {small if turns[i] and not limited else f'i{i}'}")
-    w = InlineWriter(min(o.tolerance / scale, o.angle_tolerance) if pose else o.tolerance / unit_length(p))
-    at = write_pose(w, p, [f"c{i}" for i in every], rotation=pose)
-    forward, w.lines = w.lines, []
-    jacobian = write_jacobian(w, at, n, rows)
-    scalars = [
-        *(f"{v}{i}" for v in "bcs" for i in every),
-        *(f"j{r}_{i}" for r in range(rows) for i in every if jacobian[r][i] != 0.0),
-        *(f"a{r}_{c}" for r in range(rows) for c in range(r + 1)),
-        *(f"e{r}" for r in range(rows)),
-    ]
-    source.add(*(f"{scalar} = 0.0" for scalar in scalars))
-    source.add("best = math.inf", "reached = False", "total = 0")
+    source.add(*(f"b{i} = 0.0" for i in every), "best = math.inf", "reached = False", "total = 0")
     source.enter(f"for attempt in range({attempts + 1}):")
     _start(source, p, attempts, limited)
-    source.add("error = math.inf", "done = False", f"mu = {DAMPING / SUCCESS!r}")
-    source.add(f"enough = 1e-3 if attempt < {attempts} else 1e-14")
-    source.enter(f"for step in range({o.steps}):")
-    source.add(*forward)
-    source.add(*_residual(at, pose, scale, o))
-    source.enter("if square < error:")
-    source.add("gain = error - square", "error = square", f"mu *= {SUCCESS!r}")
-    source.add(*(f"s{i} = c{i}" for i in every)).add(*(f"e{r} = f{r}" for r in range(rows)))
-    source.add("done = close").enter("if close:").add("break").leave()
-    source.enter("if gain <= enough * error:").add("break").leave()
-    source.add(*w.lines)
-    if limited:
-        _write_active(source, p, jacobian)
-    else:
-        source.add(*write_normal(rows, n, jacobian))
-    source.leave().enter("else:").add(f"mu *= {FAILURE!r}")
-    source.enter("if not mu < 1e9:").add("break").leave(2)
-    source.add("total += 1", "lam = mu * error")
-    source.add(*write_solve(rows))
-    for i in every:
-        moved = f"s{i} + {write_step(i, [r for r in range(rows) if jacobian[r][i] != 0.0], rows == 3)}"
-        source.add(f"c{i} = {_clamped(p, i, moved) if limited else moved}")
-    source.leave()
-    source.enter("if error < best:").add("best = error", "reached = done", *(f"b{i} = s{i}" for i in every))
+    residual = _residual(iteration, pose, scale, o)
+    mu = DAMPING_LIMITED if limited else DAMPING
+    source.add(*iteration.begin, "error = math.inf", "done = False", "count = 0")
+    source.add(f"enough = {ENOUGH!r} if attempt < {attempts} else 1e-14")
+    better = ["gain = error - square", "error = square", "done = close", *(f"s{i} = c{i}" for i in every)]
+    better += [f"e{r} = f{r}" for r in range(rows)]
+    best = [*iteration.keep, *_normal(p, iteration.jacobian, limited), *iteration.columns]
+    trial = ["count += 1", "lam = mu * error", *iteration.advance]
+    if pose:  # compiles in less time
+        source.add(f"mu = {mu / SUCCESS!r}").enter("while True:")
+        source.add(*iteration.forward, *residual)
+        source.enter("if square < error:").add(*better)
+        source.enter("if close or gain <= enough * error:").add("break").leave()
+        source.add(f"mu *= {SUCCESS!r}", *best).leave()
+        source.enter("elif count == 0:").add("break").leave()
+        source.enter("else:").add(f"mu *= {FAILURE!r}").leave()
+        source.enter(f"if count >= {o.steps} or not mu < 1e9:").add("break").leave()
+        source.add(*trial).leave()
+    else:  # runs in less time: what belongs to the best point stays as it is until there is a better one
+        source.add(f"mu = {mu!r}", *iteration.forward, *residual)
+        source.enter("while square < error:").add(*better)
+        source.enter("if close or gain <= enough * error:").add("break").leave()
+        source.add(*best).enter(f"while count < {o.steps} and mu < 1e9:")
+        source.add(*trial, *iteration.forward, *residual)
+        source.enter("if square < error:").add(f"mu *= {SUCCESS!r}", "break").leave()
+        source.add(f"mu *= {FAILURE!r}").leave(2)
+    source.add("total += count")
+    source.enter("if error < best:")
+    source.add("best = error", "reached = done", *(f"b{i} = s{i}" for i in every))
     source.enter("if reached:").add("break").leave(3)
     _finish(source, p, turns, limited)
     return source.text()
+
+
+class _Iteration:
+    """The statements of one step, in blocks.
+
+    Attributes
+    ----------
+    begin : list of str
+        At the start c of an attempt: its sines and cosines.
+    forward : list of str
+        The pose `at` of c and for three rows the error, in the variables `errors`.
+    keep, columns : list of str
+        At a point that is better than those before: what its steps need besides J and A; and behind these.
+    advance : list of str
+        From the best point, lam and A to the next trial c.
+    """
+
+    def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float) -> None:
+        n = p.n
+        turning, coordinates = tolerance >= SHORT_ENOUGH, [f"c{i}" for i in range(n)]
+        w = KeptWriter() if turning else InlineWriter(tolerance)  # type: Writer
+        self.at = write_pose(w, p, coordinates, rotation=rows == 6)
+        self.errors: List[str] = []
+        if rows == 3:  # not by way of the position, for which the sums would have to wait
+            ways = [[(-1.0, link.p[k]) for link in self.at.links] for k in range(3)]
+            self.errors = [code(w.tree([(1.0, f"p{k}"), *ways[k]])) for k in range(3)]
+        self.forward, w.lines = w.lines, []
+        motions = write_motions(w, self.at)
+        parts = prepare_second_order(w, motions, rows)
+        self.jacobian = jacobian_of(w, motions, n, rows)
+        self.keep, w.lines = w.lines, []
+
+        angles = w.angles if isinstance(w, KeptWriter) else []
+        plan = plan_changes(angles, p, limited)
+        wanted = list(dict.fromkeys([*parts.combinations, *plan.combinations]))
+        solve = _three_rows if rows == 3 else _six_rows
+        self.columns, late = solve(w, self.jacobian, wanted, parts, plan, p, limited)
+        self.begin: List[str] = []
+        after: List[str] = []
+        if turning:
+            turned = Writer("", "v")  # at the start functions are called for six rows, which compile in less time
+            start = Writer("", "u") if rows == 6 else InlineWriter(tolerance, "u")
+            for k, angle in enumerate(angles):
+                sine, cosine = start.turned([*angle.products({c: c for c in coordinates}), (angle.offset, 1.0)])
+                start.lines += [f"sin{k} = {code(sine)}", f"cos{k} = {code(cosine)}"]
+                sine, cosine = write_turned(turned, f"sin{k}", f"cos{k}", f"turn{k}")
+                after += [f"sin{k} = {code(sine)}", f"cos{k} = {code(cosine)}"]
+            late += turned.lines
+            self.begin = start.lines
+        # what the step takes from the trial's variables must be the best point's: those are kept
+        changing = {line.split(" = ")[0] for line in [*self.begin, *self.forward, *self.keep]}
+        names = re.findall(r"\b[a-z]+\d+\b", "\n".join([*self.columns, *late]))
+        used = list(dict.fromkeys(name for name in names if name in changing))
+        self.keep += [f"best_{name} = {name}" for name in used]
+        pattern = re.compile(rf"\b({'|'.join([*used, 'no_name'])})\b")
+        self.columns = [pattern.sub(r"best_\1", line) for line in self.columns]
+        self.advance = [*(pattern.sub(r"best_\1", line) for line in late), *after]
+
+
+def _three_rows(
+    w: Writer, J: List[Vector], wanted: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
+    limited: bool,
+) -> Tuple[List[str], List[str]]:  # fmt: skip
+    """Return statements behind J and A, and those of the step, for three rows.
+
+    For each sum of steps c that is wanted, J c, and with the cofactors M its row of J' M: so the way from the damping
+    to each part of the step is one product, and the division is done beside it.
+    """
+    name = {c: f"x{k}" for k, c in enumerate(wanted)}
+    columns, late = [], write_factors(3)
+    for c, x in name.items():
+        terms = [[(ratio, f"j{r}_{i}") for i, ratio in c if J[r][i] != 0.0] for r in range(3)]
+        columns += [f"{x}_{r} = {sum_of(terms[r])}" for r in range(3) if terms[r]]
+        if not any(terms):
+            late.append(f"{x} = 0.0")
+            continue
+        for r in range(3):
+            late.append(f"{x}m{r} = " + " + ".join(f"{x}_{k}*{COFACTORS[k][r]}" for k in range(3) if terms[k]))
+        late.append(f"{x} = ({x}m2*e2 + {x}m1*e1) + {x}m0*e0")
+    w.lines = []
+    off = write_second_order(w, parts, lambda c: name[c], 3)
+    # the first part still lacks det, the second, quadratic in the first, its cube
+    late += [*w.lines, "cube = det*det*-det"]
+    for x in name.values():
+        if f"{x} = 0.0" not in late:
+            second = " + ".join(f"{x}m{r}*{_bracket(code(off[r]))}" for r in range(3) if off[r] != 0.0)
+            late.append(f"{x} = {x}*det" + (f" + cube*({second})" if second else ""))
+    return columns, late + write_changes(plan, p, limited, lambda c: name[c])
+
+
+def _six_rows(
+    w: Writer, J: List[Vector], wanted: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
+    limited: bool,
+) -> Tuple[List[str], List[str]]:  # fmt: skip
+    """Return statements behind J and A, and those of the step, for six rows."""
+    used = [[r for r in range(6) if J[r][i] != 0.0] for i in range(p.n)]
+    late = [*write_factors(6), *write_product("e", "y", 6)]
+    late += [f"x{i} = {write_step(i, used[i], False)}" for i in range(p.n)]
+    w.lines = []
+    off = write_second_order(w, parts, [f"x{i}" for i in range(p.n)], 6)
+    late += [*w.lines, *(f"o{r} = {code(off[r])}" for r in range(6)), *write_product("o", "k", 6)]
+    late += [f"x{i} -= {write_step(i, used[i], False, 'k')}" for i in range(p.n) if used[i]]
+    return [], late + write_changes(plan, p, limited, _sum_of_steps)
+
+
+def _sum_of_steps(c: Combination) -> str:
+    return sum_of([(ratio, f"x{i}") for i, ratio in c])
 
 
 def _check(source: Source, n: int, pose: bool) -> None:
@@ -178,16 +309,18 @@ def _start(source: Source, p: ChainParameters, attempts: int, limited: bool) -> 
         else:
             source.add(f"c{i} = h{i} + radius * (2.0 * c{i} - 1.0)")
             if limited:
-                source.add(f"c{i} = {_clamped(p, i, f'c{i}')}")
+                source.add(f"c{i} = {clamped(p, i, f'c{i}')}")
     source.leave().enter("else:").add(*(f"c{i} = b{i}" for i in range(n))).leave()
 
 
-def _residual(at: Pose, pose: bool, scale: float, o: KernelOptions) -> List[str]:
+def _residual(iteration: _Iteration, pose: bool, scale: float, o: KernelOptions) -> List[str]:
     """Write f (rows), its square, and whether the target is reached."""
-    lines = [f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)]
     limit = (MARGIN * o.tolerance / scale) ** 2
     if not pose:
-        return [*lines, "square = f0*f0 + f1*f1 + f2*f2", f"close = square <= {limit!r}"]
+        lines = [f"f{k} = {x}" for k, x in enumerate(iteration.errors)]
+        return [*lines, "square = (w2*f2*f2 + w1*f1*f1) + w0*f0*f0", f"close = square <= {limit!r}"]
+    at = iteration.at
+    lines = [f"f{k} = w{k}*(p{k} - {_bracket(code(at.p[k]))})" for k in range(3)]
     current: List[Vector] = at.columns
     for k in range(3):  # half the sum over the columns of current x target: axis times sine
         a, b = (k + 1) % 3, (k + 2) % 3
@@ -204,23 +337,24 @@ def _residual(at: Pose, pose: bool, scale: float, o: KernelOptions) -> List[str]
     return lines
 
 
-def _write_active(source: Source, p: ChainParameters, jacobian: List[Vector]) -> None:
-    """Write J and A without the columns of joints that the step would push out of their limits."""
+def _normal(p: ChainParameters, jacobian: List[Vector], limited: bool) -> List[str]:
+    """Return statements for J and A, with limits without the columns of joints that the step would push beyond them."""
     rows, n = len(jacobian), p.n
+    if not limited:
+        return write_normal(rows, n, jacobian)
     kept = [[i for i in range(n) if jacobian[r][i] != 0.0] for r in range(rows)]
-    for r in range(rows):
-        source.add(*(f"j{r}_{i} = {code(jacobian[r][i])}" for i in kept[r]))
+    lines = [f"j{r}_{i} = {code(jacobian[r][i])}" for r in range(rows) for i in kept[r]]
     for i in range(n):
         mine = [r for r in range(rows) if i in kept[r]]
-        tests = []
-        if math.isfinite(p.lower[i]):
-            tests.append(f"(s{i} <= {float(p.lower[i])!r} and pull < 0.0)")
-        if math.isfinite(p.upper[i]):
-            tests.append(f"(s{i} >= {float(p.upper[i])!r} and pull > 0.0)")
-        if mine and tests:
-            source.add("pull = " + " + ".join(f"j{r}_{i}*e{r}" for r in mine))
-            source.enter(f"if {' or '.join(tests)}:").add(*(f"j{r}_{i} = 0.0" for r in mine)).leave()
-    source.add(*normal_from_scalars(rows, kept))
+        low, high = float(p.lower[i]), float(p.upper[i])
+        there = [f"s{i} <= {low!r}"] * math.isfinite(low) + [f"s{i} >= {high!r}"] * math.isfinite(high)
+        if mine and there:
+            pull = " + ".join(f"j{r}_{i}*e{r}" for r in mine)
+            outwards = [f"(pull < 0.0 and {there[0]})"] * math.isfinite(low)
+            outwards += [f"(pull > 0.0 and {there[-1]})"] * math.isfinite(high)
+            lines += [f"if {' or '.join(there)}:", f"    pull = {pull}", f"    if {' or '.join(outwards)}:"]
+            lines += [f"        j{r}_{i} = 0.0" for r in mine]
+    return [*lines, *normal_from_scalars(rows, kept)]
 
 
 def _finish(source: Source, p: ChainParameters, turns: Sequence[bool], limited: bool) -> None:
@@ -231,19 +365,12 @@ def _finish(source: Source, p: ChainParameters, turns: Sequence[bool], limited: 
             source.enter(f"if abs(b{i} - i{i}) > {math.pi!r}:")
             if limited and (math.isfinite(p.lower[i]) or math.isfinite(p.upper[i])):
                 source.add(f"near_{i} = {wrapped}")
-                source.enter(f"if near_{i} == {_clamped(p, i, f'near_{i}')}:").add(f"b{i} = near_{i}").leave()
+                source.enter(f"if near_{i} == {clamped(p, i, f'near_{i}')}:").add(f"b{i} = near_{i}").leave()
             else:
                 source.add(f"b{i} = {wrapped}")
             source.leave()
         source.add(f"q[{i}] = b{i}")
     source.add("return total if reached else -max(total, 1)")
-
-
-def _clamped(p: ChainParameters, i: int, text: str) -> str:
-    low, high = float(p.lower[i]), float(p.upper[i])
-    if math.isfinite(low):
-        text = f"max({text}, {low!r})"
-    return f"min({text}, {high!r})" if math.isfinite(high) else text
 
 
 def _bracket(text: str) -> str:

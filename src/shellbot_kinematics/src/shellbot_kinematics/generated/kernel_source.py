@@ -43,6 +43,7 @@ SIGNATURES = {
 HEAD = """# Written by shellbot_kinematics.generated for one chain; changes are overwritten.
 import math
 
+from shellbot_kinematics._straight import stay_scalar
 from shellbot_kinematics._trig import sincos, turn
 from shellbot_kinematics.errors import ShapeError
 

@@ -8,6 +8,7 @@ from typing import List
 from shellbot_kinematics.generated.expressions import Vector, code
 
 FREE = 1e30  # beside it all else is nothing; its cube, of three free rows, is a number, too
+COFACTORS = (("m00", "m10", "m20"), ("m10", "m11", "m21"), ("m20", "m21", "m22"))  # of `write_factors` with 3 rows
 
 
 def write_normal(rows: int, n: int, J: List[Vector]) -> List[str]:  # noqa: N803
@@ -37,11 +38,11 @@ def pairs(terms: List[str]) -> str:
     return " + ".join(terms) if terms else "0.0"
 
 
-def write_free(rows: int) -> List[str]:
-    """Return statements for g<row>, which is added to A's diagonal: 0, or where w<row> is 0 (a free row) so much that
-    this row's y becomes nothing. So J need not be multiplied by w in each step.
+def write_free(rows: int, floor: float = 0.0) -> List[str]:
+    """Return statements for g<row>, which is added to A's diagonal: `floor`, or where w<row> is 0 (a free row) so much
+    that this row's y becomes nothing. So J need not be multiplied by w in each step.
     """
-    return [f"g{r} = {FREE!r}*(1.0 - w{r})" for r in range(rows)]
+    return [f"g{r} = {FREE!r}*(1.0 - w{r})" + (f" + {floor!r}" if floor else "") for r in range(rows)]
 
 
 def write_solve3() -> List[str]:
@@ -49,8 +50,12 @@ def write_solve3() -> List[str]:
 
     So J' y is computed while the processor divides.
     """
+    return [*_cofactors(), *write_product("e", "y")]
+
+
+def _cofactors() -> List[str]:
     return [
-        *(f"d{r} = a{r}_{r} + (lam + g{r})" for r in range(3)),
+        *(f"d{r} = (a{r}_{r} + g{r}) + lam" for r in range(3)),
         "m00 = d1*d2 - a2_1*a2_1",
         "m10 = a2_0*a2_1 - a1_0*d2",
         "m20 = a1_0*a2_1 - a2_0*d1",
@@ -58,16 +63,15 @@ def write_solve3() -> List[str]:
         "m21 = a1_0*a2_0 - d0*a2_1",
         "m22 = d0*d1 - a1_0*a1_0",
         "det = 1.0/((d0*m00 + a1_0*m10) + (a2_0*m20 + 1e-300))",
-        "y0 = m00*e0 + m10*e1 + m20*e2",
-        "y1 = m10*e0 + m11*e1 + m21*e2",
-        "y2 = m20*e0 + m21*e1 + m22*e2",
     ]
 
 
-def write_solve(rows: int) -> List[str]:
-    """Return statements for y by the decomposition L D L' of A + lam I, or for three rows by cofactors."""
+def write_factors(rows: int) -> List[str]:
+    """Return statements for the decomposition L D L' of A + lam I; for three rows its cofactors and the determinant's
+    inverse `det`.
+    """
     if rows == 3:
-        return write_solve3()
+        return _cofactors()
     lines = []
     for j in range(rows):
         terms = "".join(f" - l{j}_{k}*u{j}_{k}" for k in range(j))
@@ -75,14 +79,25 @@ def write_solve(rows: int) -> List[str]:
         for i in range(j + 1, rows):
             terms = "".join(f" - l{i}_{k}*u{j}_{k}" for k in range(j))
             lines += [f"u{i}_{j} = a{i}_{j}{terms}", f"l{i}_{j} = u{i}_{j}*v{j}"]
-    for i in range(rows):
-        lines.append(f"z{i} = e{i}" + "".join(f" - l{i}_{k}*z{k}" for k in range(i)))
-    for i in reversed(range(rows)):
-        lines.append(f"y{i} = z{i}*v{i}" + "".join(f" - l{k}_{i}*y{k}" for k in range(i + 1, rows)))
     return lines
 
 
-def write_step(i: int, rows: List[int], scaled: bool) -> str:
+def write_product(right: str, out: str, rows: int = 3) -> List[str]:
+    """Return statements for the solution <out><row> with the right side <right><row>, from `write_factors`.
+
+    For three rows it is still to be multiplied by `det`.
+    """
+    if rows == 3:
+        return [f"{out}{r} = " + " + ".join(f"{m}*{right}{c}" for c, m in enumerate(COFACTORS[r])) for r in range(3)]
+    lines = []
+    for i in range(rows):
+        lines.append(f"z{i} = {right}{i}" + "".join(f" - l{i}_{k}*z{k}" for k in range(i)))
+    for i in reversed(range(rows)):
+        lines.append(f"{out}{i} = z{i}*v{i}" + "".join(f" - l{k}_{i}*{out}{k}" for k in range(i + 1, rows)))
+    return lines
+
+
+def write_step(i: int, rows: List[int], scaled: bool, y: str = "y") -> str:
     """Return the expression of column i of J' y, of the rows in which J has one."""
-    total = pairs([f"j{r}_{i}*y{r}" for r in rows])
+    total = pairs([f"j{r}_{i}*{y}{r}" for r in rows])
     return f"({total})*det" if scaled else total

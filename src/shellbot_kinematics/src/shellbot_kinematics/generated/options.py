@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields
 
 from shellbot_kinematics.errors import InvalidConfigError
 
-# mu at the start: of those tried the one with the fewest steps on Shellbot's legs; and what it is multiplied by when a
-# step made the error smaller, and when not
-DAMPING, SUCCESS, FAILURE = 0.3, 0.25, 8.0
+# mu at the start, without and with limits: of those tried the ones with the fewest steps on Shellbot's legs; and what
+# it is multiplied by when a step made the error smaller, and when not
+DAMPING, DAMPING_LIMITED, SUCCESS, FAILURE = 0.05, 0.3, 0.25, 8.0
+ENOUGH = 0.1  # an attempt ends where a step gains less than this times the squared error that is left
 
 
 @dataclass(frozen=True)

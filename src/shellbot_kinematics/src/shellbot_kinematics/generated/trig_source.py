@@ -40,8 +40,8 @@ class InlineWriter(Writer):
         Of the pose that is computed from them: rad, and lengths relative to the chain's size.
     """
 
-    def __init__(self, tolerance: float) -> None:
-        super().__init__("")
+    def __init__(self, tolerance: float, prefix: str = "t") -> None:
+        super().__init__("", prefix)
         short = tolerance >= SHORT_ENOUGH
         self._series = (SHORT_SINE, SHORT_COSINE) if short else (SINE, COSINE)
 

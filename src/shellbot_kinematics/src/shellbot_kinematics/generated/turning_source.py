@@ -10,10 +10,13 @@ the greatest change leave less than SHORT_ENOUGH, small ones nothing but roundin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple
+from typing import Callable, Dict, List, Sequence, Tuple
 
-from shellbot_kinematics.generated.expressions import Value, Writer, negative, snap
+from shellbot_kinematics.generated.expressions import Value, Writer, code, negative, snap
+from shellbot_kinematics.generated.second_order_source import Combination
+from shellbot_kinematics.parameters import ChainParameters
 
 GREATEST = 1.2  # rad, to which a change is bounded
 # sin x = x + x^3 S(x^2), cos x = 1 - x^2/2 + x^4 C(x^2) up to GREATEST, least greatest error: 2.4e-10 and 1.6e-11
@@ -73,17 +76,101 @@ class KeptWriter(Writer):
 
 
 def write_turned(w: Writer, sine: Value, cosine: Value, change: Value) -> Tuple[Value, Value]:
-    """Write sine and cosine of an angle that has changed by at most GREATEST, from those before.
-
-    What is added to them is computed beside the polynomials, so that after these two operations are left.
-    """
+    """Write sine and cosine of an angle that has changed by at most GREATEST, from those before."""
     z = w.dot([(change, change)])
     z2 = w.dot([(z, z)])
     s, c = (w.name(f"({p[0]!r} + {p[1]!r}*{z}) + {z2}*({p[2]!r} + {p[3]!r}*{z})") for p in (TURN_SINE, TURN_COSINE))
-    half, cube = w.name(f"0.5*{z}"), w.name(f"{change}*{z}")
-    made = []
-    for old, across in ((sine, cosine), (cosine, negative(sine))):
-        first = w.dot([(1.0, old), (across, change), (negative(old), half)])
-        slow, fast = w.dot([(across, cube)]), w.dot([(old, z2)])
-        made.append(w.dot([(1.0, first), (fast, c), (slow, s)]))
-    return made[0], made[1]
+    s, c = w.name(f"{change} + ({change}*{z})*{s}"), w.name(f"(1.0 - 0.5*{z}) + {z2}*{c}")
+    return w.dot([(sine, c), (cosine, s)]), w.dot([(cosine, c), (negative(sine), s)])
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How a step becomes changes of angles and coordinates; see `plan_changes`.
+
+    Attributes
+    ----------
+    combinations : list of Combination
+        The sums of steps that it needs.
+    """
+
+    angles: Sequence[Angle]
+    keepers: List[str]  # of each angle, the coordinate that takes up what the angle may not change; empty: bounded each
+    combinations: List[Combination]
+    sums: List[Combination]  # of each angle, if it is bounded as a sum of steps as they were
+
+
+def plan_changes(angles: Sequence[Angle], p: ChainParameters, limited: bool) -> Changes:
+    """Return the plan of `write_changes`.
+
+    Where each angle is the first to hold a coordinate, that one takes up what the angle may not change, so the others
+    can still take their whole way; otherwise each coordinate is bounded. With limits that happens one after the other,
+    else to the sums as they are: then no bound waits for another.
+    """
+    keepers, seen = [], []  # type: List[str], List[str]
+    for angle in angles:
+        new = [name for name, _ in angle.terms if name not in seen]
+        seen += new
+        keepers.append(new[-1] if new else "")
+    keepers = keepers if all(keepers) else []
+    sums: List[Combination] = []
+    if keepers and not limited:
+        sums = [tuple((int(name[1:]), ratio) for name, ratio in angle.terms) for angle in angles]
+    own: List[Combination] = [((i, 1.0),) for i in range(p.n) if limited or f"c{i}" not in keepers]
+    return Changes(angles, keepers, [*sums, *own], sums)
+
+
+def write_changes(plan: Changes, p: ChainParameters, limited: bool, of: Callable[[Combination], Value]) -> List[str]:
+    """Return statements for c<i>, the trial behind a step from s<i>, and turn<k>, by how much angle k changes.
+
+    No angle changes by more than GREATEST. `of` returns the variables of plan.combinations.
+    """
+    names: Dict[str, Value] = {f"c{i}": f"move{i}" for i in range(p.n)}
+    lines: List[str] = []
+
+    def go(i: int, way: str) -> None:
+        """Move coordinate i."""
+        if not limited or not (math.isfinite(p.lower[i]) or math.isfinite(p.upper[i])):
+            lines.extend([f"move{i} = {way}", f"c{i} = s{i} + move{i}"])
+        else:
+            lines.extend([f"c{i} = {clamped(p, i, f's{i} + ({way})')}", f"move{i} = c{i} - s{i}"])
+
+    for i in range(p.n):
+        if f"c{i}" not in plan.keepers:
+            mine = [sum(abs(r) for _, r in a.terms) for a in plan.angles if f"c{i}" in dict(a.terms)]
+            step = code(of(((i, 1.0),)))
+            go(i, _bounded(step, GREATEST / max(mine)) if mine else step)
+    for k, angle in enumerate(plan.angles):
+        now = sum_of(angle.products(names))
+        if plan.keepers:
+            keeper = plan.keepers[k]
+            i, ratio = int(keeper[1:]), dict(angle.terms)[keeper]
+            asked = (
+                code(of(plan.sums[k]))
+                if plan.sums
+                else sum_of(angle.products({**names, keeper: code(of(((i, 1.0),)))}))
+            )
+            lines.append(f"turn{k} = {_bounded(asked, GREATEST)}")
+            others = sum_of([(r, names[name]) for name, r in angle.terms if name != keeper])
+            way = f"turn{k} - ({others})" if others else f"turn{k}"
+            go(i, way if ratio == 1.0 else f"({way})*{1.0 / ratio!r}")
+        if limited or not plan.keepers:
+            lines.append(f"turn{k} = {now}")
+    return lines
+
+
+def _bounded(text: str, bound: float) -> str:
+    return f"min(max({text}, {-bound!r}), {bound!r})"
+
+
+def sum_of(products: Sequence[Tuple[Value, Value]]) -> str:
+    """Return a sum of ratio * variable as source text."""
+    return " + ".join(str(b) if a == 1.0 else f"{a!r}*{b}" for a, b in products)
+
+
+def clamped(p: ChainParameters, i: int, text: str) -> str:
+    """Return an expression kept within the limits of coordinate i."""
+    low, high = float(p.lower[i]), float(p.upper[i])
+    if math.isfinite(low):
+        text = f"max({text}, {low!r})"
+    return f"min({text}, {high!r})" if math.isfinite(high) else text
