@@ -357,6 +357,18 @@ def test_a_link_that_becomes_slow_is_waited_for():
     assert bench.phase is Phase.FOLLOWING and not state.ladder.rungs
 
 
+def test_a_robot_on_a_slow_link_can_be_rearmed():
+    """A round of READs takes longer than readings are fresh: torque must come up all the same."""
+    bench = DriverBench(latency=0.017).ready()
+    bench.fault("link_latency", value=0.016)
+    bench.run(3.0)
+    bench.driver.emergency_stop()
+    bench.run(1.0)
+    assert bench.driver.rearm()
+    bench.run(4.0)
+    assert all(servo.table["torque_enable"] for servo in bench.chain.servos) and bench.phase is Phase.FOLLOWING
+
+
 def test_alarms_need_two_of_three_and_a_register():
     bench = DriverBench().ready()
     bench.servo(5).voltage = 5.5  # below what the servo itself stands: its bit is up, and the register says so

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -32,12 +32,12 @@ from shellbot_motor_driver import (
 from shellbot_motor_driver.battery_estimate import CURVE, charge_estimate
 from shellbot_motor_driver.bus_plot import plot
 from shellbot_motor_driver.driver_state import DriverState
-from shellbot_motor_driver.errors import ToolError
+from shellbot_motor_driver.errors import PortMissingError, ToolError
 from shellbot_motor_driver.gains_page import compliance_of_page
 from shellbot_motor_driver.health import Health, health, is_stopped
 from shellbot_motor_driver.node_parameters import NodeParameters
 from shellbot_motor_driver.stamp_clock import StampClock
-from shellbot_motor_driver.start_policy import failure_words, retry_after
+from shellbot_motor_driver.start_policy import StartFailure, failure_words, retry_after
 from shellbot_motor_driver.target_gate import TargetGate
 from shellbot_motor_driver.timing import BINS, BusTiming, Histogram
 
@@ -258,6 +258,23 @@ def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_no
     assert retry_after(NoReplyError("odd")) is None
     assert "call rearm to try again" in failure_words(start_error((0, 1)))
     assert "trying again every" in failure_words(PortError("not there"))
+
+
+def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_first():
+    failure, missing = StartFailure(), PortMissingError("port /dev/x does not exist")
+    first = failure.note(missing, 100.0)
+    assert first.level is Level.INFO and "not there yet" in first.text and "does not exist" in failure.words
+    assert [failure.note(missing, 100.0 + t) for t in (1.0, 5.0, 9.9)] == [None] * 3
+    late = failure.note(missing, 110.1)
+    assert late.level is Level.WARN and "/dev/x does not exist; trying again" in late.text
+    assert failure.note(missing, 111.0) is None
+    in_use = failure.note(PortError("port /dev/x is in use"), 112.0)
+    assert in_use.level is Level.WARN and "in use" in in_use.text
+    assert failure.note(PortError("port /dev/x is in use"), 113.0) is None
+    hands = failure.note(start_error((0, 1)), 114.0)
+    assert hands.level is Level.ERROR and "call rearm" in hands.text
+    failure.clear()
+    assert failure.words == "" and failure.note(missing, 200.0).level is Level.INFO
 
 
 # -------------------------------------------------------------------------------------------------------- parameters

@@ -28,7 +28,7 @@ from shellbot_motor_driver import (
 from shellbot_motor_driver.direction import AutoDirection, GpioDirection, RtsDirection, WriteOnly
 from shellbot_motor_driver.direction_lines import TransmitterEmpty
 from shellbot_motor_driver.emulation import EmulatedChain, Fault, FaultInjector, PtyServer, equal_servos
-from shellbot_motor_driver.errors import EmulationError
+from shellbot_motor_driver.errors import EmulationError, PortMissingError
 from shellbot_motor_driver.wire_time import bytes_time
 
 PATIENT = Timeouts(link_latency=float(PATIENT_MS) * 1e-3)
@@ -70,7 +70,7 @@ def test_every_rate_of_the_servos_can_be_set(pair, baud):
 
 
 def test_a_port_that_does_not_open_says_why(pair, tmp_path):
-    with pytest.raises(PortError, match="does not exist; there is"):
+    with pytest.raises(PortMissingError, match="does not exist; there is"):
         SerialPort(str(tmp_path / "ttyUSB9"))
     with SerialPort(pair[1]), pytest.raises(PortError, match="in use by another program"):
         SerialPort(pair[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import math
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -96,10 +97,15 @@ def test_an_id_that_the_map_lacks_is_refused(capsys, monkeypatch):
 
 def test_a_recording_as_csv(tmp_path):
     bench = Bench(ids=(1, 2))
-    bench.faults.add(Fault("dead", servo=2, start=0.5))
+    bench.port.sleep(1000.0)  # the clock of a machine that has been up for long
+    bench.faults.add(Fault("dead", servo=2, start=1000.5))
     file = tmp_path / "new" / "log.csv"
     said = record.record(bench.bus, (1, 2), file, rate=10.0, seconds=1.0)
-    rows = list(csv.DictReader(file.open()))
+    date, *lines = file.read_text().splitlines()
+    recorded = datetime.fromisoformat(date.split()[3])
+    assert date.startswith("# recorded from 20") and abs((datetime.now().astimezone() - recorded).total_seconds()) < 60
+    rows = list(csv.DictReader(lines))
+    assert 0.0 <= float(rows[0]["time_s"]) < 0.01 and 0.9 <= float(rows[-1]["time_s"]) < 1.0
     assert len(rows) == 20 and "10 samples of 2 servo(s)" in said and "5 missed replies" in said
     assert rows[0]["id"] == "1" and float(rows[0]["position_deg"]) == pytest.approx(0.15, abs=0.01)
     assert float(rows[0]["voltage_v"]) == 12.0 and rows[-1]["position_deg"] == ""
@@ -116,6 +122,7 @@ def test_a_recording_as_arrays_survives_ctrl_c(tmp_path):
             raise KeyboardInterrupt
         sleep(duration)
 
+    bench.port.sleep(1000.0)
     bench.port.sleep = interrupt
     bench.servo(2).is_dead = True
     file = tmp_path / "log.npz"
@@ -125,7 +132,8 @@ def test_a_recording_as_arrays_survives_ctrl_c(tmp_path):
         assert data["position"].shape == data["flags"].shape == (5, 2)
         assert data["position"][:, 0] == pytest.approx(math.radians(512 * 300 / 1023))
         assert np.isnan(data["voltage"][:, 1]).all() and (data["voltage"][:, 0] == 12.0).all()
-        assert np.diff(data["time"]).min() > 0.015
+        assert np.diff(data["time"]).min() > 0.015 and 0.0 <= data["time"][0] < 0.015
+        assert datetime.fromisoformat(str(data["date"])).tzinfo is not None
 
 
 @pytest.mark.parametrize(

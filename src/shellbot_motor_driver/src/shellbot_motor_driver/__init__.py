@@ -2,7 +2,8 @@
 """The Dynamixel side: registers, protocol 1.0, half-duplex ports, bus, servo map; an emulated chain; servo tools."""
 
 from shellbot_motor_driver.bus import Bus
-from shellbot_motor_driver.bus_process import BusProcess, BusSettings
+from shellbot_motor_driver.bus_process import BusProcess
+from shellbot_motor_driver.bus_settings import BusSettings
 from shellbot_motor_driver.compliance import SLOPES, Compliance, compliance_from_gains, slope_for, stiffness
 from shellbot_motor_driver.direction import DIRECTIONS, Direction, direction
 from shellbot_motor_driver.driver_config import DriverConfig

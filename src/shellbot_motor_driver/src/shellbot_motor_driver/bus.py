@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import lru_cache
-from typing import Mapping, Optional
+from typing import Callable, Iterator, Mapping, Optional
 
 from shellbot_motor_driver import protocol
 from shellbot_motor_driver.errors import NoReplyError, RefusedError, RegisterError
@@ -184,6 +185,15 @@ class Bus:
     def line_free(self) -> float:
         """Port's time at which everything sent so far is on the wire, s."""
         return self._exchanger.line_free
+
+    @contextlib.contextmanager
+    def stoppable(self, is_stop_asked: Optional[Callable[[], bool]]) -> Iterator[None]:
+        """Within it, every question to a servo raises `StopAskedError` once ``is_stop_asked()``; orders do not."""
+        self._exchanger.is_stop_asked = is_stop_asked
+        try:
+            yield
+        finally:
+            self._exchanger.is_stop_asked = None
 
     def detect_echo(self) -> bool:
         """Return whether the wiring gives back what is sent."""

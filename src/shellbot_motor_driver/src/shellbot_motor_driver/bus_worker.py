@@ -16,7 +16,7 @@ from typing import Any, List, Optional
 
 from shellbot_control import Level, Notice
 from shellbot_motor_driver.bus import Bus
-from shellbot_motor_driver.bus_process import BusSettings
+from shellbot_motor_driver.bus_settings import BusSettings
 from shellbot_motor_driver.direction import direction
 from shellbot_motor_driver.driver_state import Phase
 from shellbot_motor_driver.errors import MotorDriverError, PortError
@@ -41,10 +41,12 @@ class Worker:
         To the parent; its end is the parent's end.
     memory : int
         File descriptor of the shared memory.
+    stops : int
+        Emergency stops before it was launched; the settings take account of them.
     """
 
-    def __init__(self, connection: Connection, memory: int) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, memory: int, stops: int = 0) -> None:
+        self._connection, self._born_with = connection, stops
         self._settings: BusSettings = connection.recv()
         settings = self._settings
         self._map = ServoMap.load(settings.variant, settings.servo_map or None)  # type: ignore[arg-type]
@@ -61,7 +63,7 @@ class Worker:
             self._port = port = self._open()
             timeouts = Timeouts(link_latency=self._settings.link_latency, margin=self._settings.margin)
             driver = MotorDriver(Bus(port, timeouts), self._map, self._settings.config, time.process_time)
-            report = driver.start()
+            report = driver.start(lambda: self._shared.stops() > self._born_with)
         except MotorDriverError as error:
             self._connection.send(("failed", error))
             return
@@ -100,8 +102,7 @@ class Worker:
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(settings.priority))
             except (OSError, ValueError) as error:
                 self._say(
-                    f"real-time priority {settings.priority} is not permitted ({error}); the loop runs at the normal "
-                    "one: "
+                    f"real-time priority {settings.priority} is not permitted ({error}), the loop has the normal one: "
                     "add '@dialout - rtprio 50' to /etc/security/limits.conf, or LimitRTPRIO=50 to the systemd unit"
                 )
         if settings.cpu >= 0:
@@ -212,9 +213,9 @@ def _ask(port: str) -> bool:
 
 
 def main() -> None:
-    """Run with two file descriptors as arguments: connection and shared memory."""
+    """Run with two file descriptors, connection and shared memory, and the number of stops so far as arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when it ends
-    Worker(Connection(int(sys.argv[1])), int(sys.argv[2])).run()
+    Worker(Connection(int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])).run()
 
 
 if __name__ == "__main__":

@@ -220,11 +220,11 @@ class DriverCore:
             i for i in self._everyone if i not in self._safety.off and link.tracks[i].condition is not Condition.LOST
         ]
         if link.reads:
-            unknown = [
-                t for t in link.tracks if t.index in able and now - t.stamp > 2.0 * self.config.servo.stale_after
-            ]
-            if unknown:
-                return  # a tick later they have been read
+            oldest = now - 2.0 * self.config.servo.stale_after
+            for track in (link.tracks[i] for i in able):
+                # On a slow link a round of READs takes longer than readings are fresh. No goal waits for these here.
+                if track.stamp < oldest and link.ask(track, False, np.inf, 1) is None:
+                    return  # the next tick asks again
             self._motion.reset(self.servo_map.angles(link.table[Row.STEPS]))
         else:
             self._starting_until = now + BLIND_START

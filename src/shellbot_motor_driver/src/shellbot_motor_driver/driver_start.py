@@ -24,10 +24,8 @@ _BREATH = 0.02  # s between two tries at start
 class StartingDriver(DriverCore):
     """A driver that can be started."""
 
-    def start(self) -> StartReport:
-        """Check everything, then bring the torque up (over the following ticks). Takes about 0.2 s of bus time.
-
-        A servo whose torque is on already (the driver was restarted) goes on holding its goal.
+    def _begin(self, torque: bool) -> StartReport:
+        """Check everything, then bring the torque up (over the following ticks), if ``torque``.
 
         Raises
         ------
@@ -40,9 +38,9 @@ class StartingDriver(DriverCore):
         link = self._link
         report = check_servos(link)
         if report.is_write_only:
-            self._start_blind()
+            self._start_blind(torque)
         else:
-            report = self._start_seeing(report)
+            report = self._start_seeing(report, torque)
             self._watch.scheduler.seed(tuple(self.bus.statistics.round_trips))
         link.stop_wheel(self.config.fan.stop_burst)
         self._everyone = tuple(i for i in range(len(link.tracks)) if i != link.wheel)
@@ -55,19 +53,19 @@ class StartingDriver(DriverCore):
         self._update_phase(self._now)
         return report
 
-    def _start_blind(self) -> None:
+    def _start_blind(self, torque: bool) -> None:
         """Write-only: nobody knows where the joints are, so the servos go to "sit" slowly and with rising torque."""
         link, now = self._link, self._link.now()
         for track in link.tracks:
             track.set_condition(Condition.UNREAD)
             track.verified = True
         self._motion.reset(self._sit)
-        if self.config.start.torque:
+        if torque:
             link.torque_up(self._sit, self._crawl, range(len(link.tracks)), now)
             self._starting_until = now + BLIND_START
             self._wishes_torque = True
 
-    def _start_seeing(self, report: StartReport) -> StartReport:
+    def _start_seeing(self, report: StartReport, torque: bool) -> StartReport:
         link, holding, steps = self._link, [], []
         for track in link.tracks:
             settings = track.settings
@@ -93,7 +91,7 @@ class StartingDriver(DriverCore):
             self._rungs.set("restarted", Reaction.HOLD, text, True, now)
             self._wishes_torque = True
             return replace(report, resumed=True)
-        if self.config.start.torque:
+        if torque:
             problems = [text for text in map(self._bring_up, link.tracks) if text]
             if problems:
                 link.torque_off(range(len(link.tracks)), 3)

@@ -26,6 +26,10 @@ class PortError(MotorDriverError, OSError):
     """A port that cannot be opened, or does not offer what the direction control needs."""
 
 
+class PortMissingError(PortError):
+    """There is no such port, or not yet."""
+
+
 class PortLostError(PortError):
     """The port was there and is gone: unplugged, or the adapter restarted."""
 
@@ -72,6 +76,10 @@ class StartError(MotorDriverError):
     """
 
     report: Any = None
+
+
+class StopAskedError(MotorDriverError):
+    """Somebody asks for a stop while servos are being asked: what was going on is given up."""
 
 
 class BusProcessError(MotorDriverError):

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Dict, NamedTuple, Optional, Tuple, Type
+from typing import Callable, Dict, NamedTuple, Optional, Tuple, Type
 
 from shellbot_motor_driver import protocol
-from shellbot_motor_driver.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError
+from shellbot_motor_driver.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError, StopAskedError
 from shellbot_motor_driver.port import Port
 from shellbot_motor_driver.protocol import OVERHEAD, ErrorFlags, Status
 from shellbot_motor_driver.statistics import BusStatistics
@@ -62,6 +62,8 @@ class Exchanger:
     ----------
     line_free : float
         Port's time at which everything sent so far is on the wire, s.
+    is_stop_asked : callable or None
+        Looked at before each try of an exchange.
     """
 
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
@@ -70,6 +72,7 @@ class Exchanger:
         self.statistics = BusStatistics()
         self._parser = StatusParser()
         self.line_free = port.now()
+        self.is_stop_asked: Optional[Callable[[], bool]] = None
         self._owed: Dict[int, Dict[Key, float]] = {}  # ID -> what it may still answer late, and until when
 
     def reset(self) -> None:
@@ -124,6 +127,8 @@ class Exchanger:
             If no valid reply came; its attribute ``heard`` has the bytes of the last try.
         ReadsNotTrustedError
             On a wiring whose replies cannot be relied on.
+        StopAskedError
+            If `is_stop_asked` says so.
         """
         port, statistics = self.port, self.statistics
         if not port.reads_trusted:
@@ -136,6 +141,8 @@ class Exchanger:
         timeout = self.timeouts.reply(len(packet), count, port.baud)
         attempts, heard = 0, b""
         while True:
+            if self.is_stop_asked is not None and self.is_stop_asked():
+                raise StopAskedError(f"a stop was asked for before servo {servo_id} was")
             attempts += 1
             may_ask = servo_id not in self._owed or self._fence(servo_id, key, cut)
             self._discard()

@@ -26,7 +26,7 @@ from shellbot_motor_driver.gains_page import compliance_of_page
 from shellbot_motor_driver.health import Health, HealthLine, health, is_feedback_slow, is_stopped, slow_feedback_words
 from shellbot_motor_driver.node_parameters import NodeParameters
 from shellbot_motor_driver.stamp_clock import StampClock
-from shellbot_motor_driver.start_policy import failure_words, retry_after
+from shellbot_motor_driver.start_policy import StartFailure, retry_after
 from shellbot_motor_driver.target_gate import TargetGate
 from shellbot_msgs.msg import ReferenceStatus, ServoStates
 
@@ -51,9 +51,10 @@ class MotorDriverNode:
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
-        self._process: Optional[BusProcess] = None
+        self._process: Optional[BusProcess] = None  # started
+        self._latest: Optional[BusProcess] = None  # also while it starts and ends: who is to be stopped
         self._restarts = 0
-        self._failure = "starting"
+        self._failure = StartFailure()
         self._try_at: Optional[float] = 0.0
         self._page: Optional[Dict[str, float]] = None
         self._gains_line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
@@ -107,23 +108,22 @@ class MotorDriverNode:
     def _start(self) -> bool:
         """Try to start the bus process; say in words what is in the way."""
         torque = not (self._limp or self._stop_cause)
-        process = BusProcess(self._parameters.bus_settings(torque))
+        self._latest = process = BusProcess(self._parameters.bus_settings(torque))
         try:
             report = process.start()
         except (DriverConfigError, ServoMapError):
             raise  # no bus mends these
         except MotorDriverError as error:
-            words = failure_words(error)
-            wait = retry_after(error)
-            self._try_at = None if wait is None else time.monotonic() + wait
-            if words != self._failure:
-                self._failure = words
-                # what is tried again by itself is no error yet: the emulated robot's port comes later, too
-                (rospy.logerr if wait is None else rospy.logwarn)("motor_driver: %s", words)
+            wait, now = retry_after(error), time.monotonic()
+            self._try_at = None if wait is None else now + wait
+            notice = self._failure.note(error, now)
+            if notice is not None:
+                LOG[notice.level]("motor_driver: %s", notice.text)
             return False
         rospy.loginfo("motor_driver: %s", report.text)
         with self._lock:
-            self._failure, self._try_at, self._restarts = "", None, process.restarts
+            self._failure.clear()
+            self._try_at, self._restarts = None, process.restarts
             self._torque_withheld = not torque
             if self._stop_cause:
                 process.emergency_stop(self._stop_cause)
@@ -243,7 +243,7 @@ class MotorDriverNode:
             self._log(Notice("clock", Level.WARN, words))
         process = self._process
         if process is None:
-            lines: Iterable[HealthLine] = (HealthLine("safety ladder", Health.ERROR, self._failure),)
+            lines: Iterable[HealthLine] = (HealthLine("safety ladder", Health.ERROR, self._failure.words),)
         else:
             state = process.state()
             lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains_line)
@@ -287,7 +287,7 @@ class MotorDriverNode:
             self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
 
     def _stop(self, cause: str) -> str:
-        process = self._process
+        process = self._latest
         if process is not None:
             process.emergency_stop(cause)  # first, and without the lock: nothing may delay it
         with self._lock:
@@ -319,7 +319,7 @@ class MotorDriverNode:
         self._stop_cause = ""
         rospy.set_param(STOPPED_BY, "")
         self._try_at = 0.0
-        return TriggerResponse(True, f"trying to start again; it did not so far: {self._failure}")
+        return TriggerResponse(True, f"trying to start again; it did not so far: {self._failure.words}")
 
     def _forget_stop(self) -> None:
         self._stop_cause = ""
@@ -329,7 +329,7 @@ class MotorDriverNode:
         with self._lock:
             process = self._process
             if process is None:
-                return SetBoolResponse(False, self._failure)
+                return SetBoolResponse(False, self._failure.words)
             if request.data and self._stop_cause:
                 return SetBoolResponse(False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up")
             accepted, reason = process.torque(bool(request.data))
@@ -343,7 +343,7 @@ class MotorDriverNode:
         """Answer the histograms of the bus loop as JSON, for `bus_plot`."""
         process = self._process
         if process is None:
-            return TriggerResponse(False, self._failure)
+            return TriggerResponse(False, self._failure.words)
         timing = process.state().timing
         counts = {
             name: list(getattr(timing, name).counts) for name in ("lateness", "tick_time", "round_trip", "overhead")

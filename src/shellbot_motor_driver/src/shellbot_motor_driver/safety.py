@@ -145,8 +145,7 @@ class Safety:
         if level == 1:
             text = (
                 f"{track.name} is at {track.temperature:.0f} degC, its limit is {track.temperature_limit}: "
-                f"{track.limb} has "
-                "half its torque, the robot sits down; let it cool, then re-arm"
+                f"{track.limb} has half its torque, the robot sits down; let it cool, then re-arm"
             )
             self._rungs.set("heat", Reaction.SIT, text, True, now)
             self._share()
@@ -154,8 +153,7 @@ class Safety:
         minutes = self._config.heat.cool_down / 60.0
         text = (
             f"{track.name} is at its limit ({track.temperature:.0f} degC): torque of {track.limb} is off, the robot "
-            "sits; "
-            f"let it cool for {minutes:.0f} min, then re-arm"
+            f"sits; let it cool for {minutes:.0f} min, then re-arm"
         )
         self._rungs.set("heat_shutdown", Reaction.SIT, text, True, now)
         self.off.update(leg)

@@ -14,7 +14,7 @@ from typing import Any, Optional
 import serial
 
 from shellbot_motor_driver.direction import AutoDirection, Direction
-from shellbot_motor_driver.errors import PortError, PortLostError
+from shellbot_motor_driver.errors import PortError, PortLostError, PortMissingError
 from shellbot_motor_driver.port import Port
 
 _CHUNK = 512  # more than any reply
@@ -126,7 +126,8 @@ class SerialPort(Port):
         try:
             self._serial = serial.Serial(self.name, self._baud, timeout=0, write_timeout=0, exclusive=True)
         except (OSError, ValueError, serial.SerialException) as error:
-            raise PortError(_open_words(self.name, self._baud, error)) from error
+            kind = PortError if os.path.exists(self.name) else PortMissingError
+            raise kind(_open_words(self.name, self._baud, error)) from error
         self._fd = self._serial.fileno()
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)

@@ -117,8 +117,7 @@ def wrong_model(track: ServoTrack, number: int) -> Optional[str]:
     what = f"an {known.name}" if known else f"of unknown model {number}"
     return (
         f"{track.name} is {what}, the map wants an {wanted.name}: exchange it, give it the right ID (scripts/servo "
-        "set-id), "
-        "or correct the servo of that joint in the description"
+        "set-id), or correct the servo of that joint in the description"
     )
 
 
@@ -169,16 +168,15 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
             )
         else:
             found.problems.append(
-                f"{track.name} is in wheel mode and would turn for ever: scripts/servo prepare gives it its angle "
-                "limits"
+                f"{track.name} is in wheel mode and would turn for ever: "
+                "scripts/servo prepare gives it its angle limits"
             )
         return
     first, last = link.map.limits_steps()[track.servo_id]
     if low > first or high < last:
         found.problems.append(
             f"{track.name} takes goals from {low} to {high} only, its joint needs {first} to {last}: it would "
-            "ignore the "
-            "rest; scripts/servo prepare sets the limits"
+            "ignore the rest; scripts/servo prepare sets the limits"
         )
 
 
@@ -194,8 +192,7 @@ def _judge_absence(link: ServoLink, found: _Findings) -> None:
     if len(found.missing) == total:
         found.problems.append(
             f"none of the {total} servos answers on {link.bus.port.name}: check their power, the cable and the baud "
-            "rate "
-            f"({link.bus.port.baud}); scripts/servo scan looks at all rates"
+            f"rate ({link.bus.port.baud}); scripts/servo scan looks at all rates"
         )
         return
     if found.missing:
@@ -232,8 +229,7 @@ def _settle(link: ServoLink, found: _Findings) -> None:
     if levels:
         found.notices.append(
             f"the status return level of servos {_ranges(levels)} is not 2: the driver reads back what it writes, "
-            "tools "
-            "do not; scripts/servo prepare sets it"
+            "tools do not; scripts/servo prepare sets it"
         )
     firmwares = sorted({i.firmware for i in found.identities})
     if len(firmwares) > 1:
@@ -253,8 +249,7 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
         names = ", ".join(track.name for track in twins)
         found.problems.append(
             f"{names}: replies come in pieces although others' are whole: two servos of one ID, or a bad contact; "
-            "unplug "
-            "one (scripts/servo scan names doubles)"
+            "unplug one (scripts/servo scan names doubles)"
         )
     else:
         found.is_write_only = True

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What to do when the driver does not start: try again by itself, or wait until a person has looked."""
+"""What to do when the driver does not start: try again by itself, or wait until a person has looked; and its words."""
 
 from __future__ import annotations
 
 from typing import Optional
 
-from shellbot_motor_driver.errors import BusProcessError, MotorDriverError, PortError, StartError
+from shellbot_control import Level, Notice
+from shellbot_motor_driver.errors import BusProcessError, MotorDriverError, PortError, PortMissingError, StartError
 
 RETRY_PORT_S = 1.0
 RETRY_SILENT_S = 2.0
+PATIENCE_S = 10.0  # for a port that is not there yet: udev, or an emulated robot that starts beside the driver
 
 
 def retry_after(error: MotorDriverError) -> Optional[float]:
@@ -37,3 +39,35 @@ def failure_words(error: MotorDriverError) -> str:
     if wait is None:
         return f"not started, nothing moves: {error}; then call rearm to try again"
     return f"not started, nothing moves: {error}; trying again every {wait:g} s"
+
+
+class StartFailure:
+    """Why the driver has not started, each reason said once.
+
+    Attributes
+    ----------
+    words : str
+        The reason, and what to do; empty once it has started.
+    """
+
+    def __init__(self) -> None:
+        self.words = "starting"
+        self._since = 0.0
+        self._is_said = True
+
+    def note(self, error: MotorDriverError, now: float) -> Optional[Notice]:
+        """Take the reason of a try at ``now``, s; return what is to be logged, if anything."""
+        words = failure_words(error)
+        if words != self.words:
+            self.words, self._since, self._is_said = words, now, False
+            if isinstance(error, PortMissingError):
+                return Notice("start", Level.INFO, "waiting for the port, which is not there yet")
+        if self._is_said or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
+            return None
+        self._is_said = True
+        # what is tried again by itself is no error yet
+        return Notice("start", Level.ERROR if retry_after(error) is None else Level.WARN, words)
+
+    def clear(self) -> None:
+        """Note that it has started."""
+        self.words = ""

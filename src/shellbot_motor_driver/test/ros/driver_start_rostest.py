@@ -114,6 +114,27 @@ class StartTest(unittest.TestCase):
 
         wait_until(tried, 30, "starts once the servo is there")
 
+    def test_a_stop_during_the_start_is_heard_at_once(self):
+        chain = self.chain(faults=[{"kind": "link_latency", "value": 0.015}])
+        driver = self.driver()
+        wait_until(lambda: any(chain.registers("torque_enable").values()), 30, "torque of the first servo")
+        success, text = call("emergency_stop")
+        self.assertTrue(success and "stopped" in text, text)
+        wait_until(lambda: not any(chain.registers("torque_enable").values()), 1.5, "all are limp")
+        self.assertIsNone(self.witness.states, "it is still at its start")
+        wait_until(lambda: self.witness.states is not None, 30, "the start goes on")
+        self.assertEqual(set(chain.registers("torque_enable").values()), {0})
+        driver.wait_said("emergency stop (during the start)")
+        self.witness.target = MIDDLE
+
+        success, text = call("rearm")
+        self.assertTrue(success, text)
+        wait_until(
+            lambda: all(chain.registers("torque_enable").values()),
+            20,
+            lambda: f"torque comes with rearm: {text}; {self.witness.status}; {driver.output()[-2000:]}",
+        )
+
     def test_two_servos_of_one_id(self):
         chain = self.chain(faults=[{"kind": "change_id", "servo": 5, "value": 4}])
         driver = self.driver()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import math
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO
 
@@ -22,10 +23,22 @@ _ROWS = [AX_12A.register(f"present_{name}") for name in QUANTITIES]
 
 
 class CsvFile:
-    """One line a servo and sample, written at once: whatever happens, what was recorded is there."""
+    """One line a servo and sample, written at once: whatever happens, what was recorded is there.
 
-    def __init__(self, path: Path) -> None:
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; its first line is a comment with the date.
+    start : float
+        Port's time that counts as 0, s.
+    date : str
+        The wall clock then.
+    """
+
+    def __init__(self, path: Path, start: float, date: str) -> None:
+        self._start = start
         self._stream: TextIO = path.open("w", newline="", encoding="utf-8")
+        self._stream.write(f"# recorded from {date} on, which is time 0\n")
         self._writer = csv.writer(self._stream)
         self._writer.writerow(HEADER)
 
@@ -33,11 +46,12 @@ class CsvFile:
         """Write one sample; a servo that did not answer has empty cells."""
         for servo_id, reply in rows.items():
             if reply is None:
-                self._writer.writerow([f"{time:.4f}", servo_id, *[""] * 6])
+                self._writer.writerow([f"{time - self._start:.4f}", servo_id, *[""] * 6])
                 continue
             position, speed, load, voltage, temperature = values(reply)
             self._writer.writerow(
-                [f"{reply.stamp:.4f}", servo_id, f"{math.degrees(position) - 150.0:.2f}", f"{math.degrees(speed):.1f}"]
+                [f"{reply.stamp - self._start:.4f}", servo_id]
+                + [f"{math.degrees(position) - 150.0:.2f}", f"{math.degrees(speed):.1f}"]
                 + [f"{load:.4f}", f"{voltage:.1f}", f"{temperature:.0f}", int(reply.flags)]
             )
         self._stream.flush()
@@ -48,10 +62,13 @@ class CsvFile:
 
 
 class NpzFile:
-    """Arrays ``time`` (m,) s, ``ids`` (n,), ``flags`` (m, n) and (m, n) of each quantity in SI; NaN where none came."""
+    """Arrays ``time`` (m,) s, ``ids`` (n,), ``flags`` (m, n) and (m, n) of each quantity in SI; NaN where none came.
 
-    def __init__(self, path: Path, servo_ids: Sequence[int]) -> None:
-        self._path = path
+    ``date`` is the wall clock at time 0; parameters as of `CsvFile`.
+    """
+
+    def __init__(self, path: Path, servo_ids: Sequence[int], start: float, date: str) -> None:
+        self._path, self._start, self._date = path, start, date
         self._ids = tuple(servo_ids)
         self._times: List[float] = []
         self._rows: List[List[Sequence[float]]] = []
@@ -59,7 +76,7 @@ class NpzFile:
 
     def add(self, time: float, rows: Dict[int, Optional[Reply]]) -> None:
         """Keep one sample."""
-        self._times.append(time)
+        self._times.append(time - self._start)
         self._rows.append([values(rows[i]) for i in self._ids])
         self._flags.append([0 if rows[i] is None else int(getattr(rows[i], "flags", 0)) for i in self._ids])
 
@@ -70,6 +87,7 @@ class NpzFile:
         with beside.open("wb") as stream:
             np.savez_compressed(
                 stream,
+                date=np.array(self._date),
                 time=np.array(self._times),
                 ids=np.array(self._ids),
                 flags=np.array(self._flags, dtype=np.int64).reshape(len(self._flags), len(self._ids)),
@@ -127,8 +145,8 @@ def record(
         raise ToolError(f"rate is {rate}; give 0.1 to 200 samples per second")
     if not seconds > 0.0:
         raise ToolError(f"seconds is {seconds}; give a time to record")
-    file = _open(path, servo_ids)
     start = told = bus.port.now()
+    file = _open(path, servo_ids, start, datetime.now().astimezone().isoformat(timespec="milliseconds"))
     samples = missed = 0
     with ExitStack() as stack:
         stack.callback(file.close)
@@ -152,8 +170,8 @@ def record(
     )
 
 
-def _open(path: Path, servo_ids: Sequence[int]) -> Any:
-    makers = {".csv": lambda: CsvFile(path), ".npz": lambda: NpzFile(path, servo_ids)}
+def _open(path: Path, servo_ids: Sequence[int], start: float, date: str) -> Any:
+    makers = {".csv": lambda: CsvFile(path, start, date), ".npz": lambda: NpzFile(path, servo_ids, start, date)}
     if path.suffix not in makers:
         raise ToolError(f"{path} ends in {path.suffix!r}; name a file that ends in .csv or .npz")
     try:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Stops, targets and state pass whatever else is under way: a request without an answer, a start, a restart."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from driver_bench import DriverBench
+from emulated_pty import emulated
+from test_driver_process import settings, until
+
+from shellbot_motor_driver import BusProcess, DriverConfig, Phase, Reaction, StartError
+
+sys.path.insert(0, str(Path(__file__).parent / "ros"))
+
+from servo_chain import ServoChain
+
+SLOW = ({"kind": "link_latency", "value": 0.02},)  # a start then takes seconds
+
+
+def limp(bench):
+    return sum(not servo.table["torque_enable"] for servo in bench.chain.servos)
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["limp servos", "servos that hold"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.97])
+def test_a_stop_breaks_into_the_start(held, share):
+    def a_bench():
+        bench = DriverBench(start=False)
+        if held:
+            bench.driver.start()
+            bench.targets = bench.driver.state().command.copy()
+            bench.ready().new_driver()
+        return bench
+
+    bench = a_bench()
+    before = bench.port.now()
+    bench.driver.start()
+    whole = bench.port.now() - before
+    bench = a_bench()
+    when, off = bench.port.now() + share * whole, []
+    read = bench.port.read
+
+    def look(timeout):
+        data = read(timeout)
+        if bench.port.now() >= when and limp(bench) == 19:
+            off.append(bench.port.now())
+        return data
+
+    bench.port.read = look
+    report = bench.driver.start(lambda: bench.port.now() >= when)
+    assert len(report.answered) == 19 and limp(bench) == 19
+    assert off and off[0] - when < 4e-3, "a question and three orders later"
+    assert bench.phase is Phase.OFF and "emergency stop (during the start)" in bench.ladder.text
+    bench.targets = bench.driver.state().command.copy()
+    bench.run(0.5)
+    assert limp(bench) == 19 and bench.phase is Phase.OFF
+    assert bench.driver.rearm()
+    bench.run(1.5)
+    assert limp(bench) == 0 and bench.phase is Phase.FOLLOWING and bench.largest_step() <= 1.0
+
+
+def test_a_start_that_nobody_stops_looks_and_goes_on():
+    bench, looks = DriverBench(start=False), []
+    bench.driver.start(lambda: bool(looks.append(1)))
+    assert len(looks) >= 19 * 7 and limp(bench) == 0 and not bench.ladder.rungs
+    asked = len(looks)
+    bench.run(0.5, None)
+    assert len(looks) == asked, "only during the start"
+
+
+def test_a_stop_while_a_start_fails_leaves_the_reason():
+    bench = DriverBench(start=False)
+    bench.servo(7).is_dead = True
+    with pytest.raises(StartError, match="1 of 19 servos do not answer"):
+        bench.driver.start(lambda: True)
+    assert limp(bench) == 19
+
+
+def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        until(lambda: bus.state().tick > 5)
+        q, first = bus.state().command.copy(), bus.pid
+        os.kill(first, signal.SIGSTOP)  # it answers nothing, but is not dead
+        answers = []
+        request = threading.Thread(target=lambda: answers.append(bus.rearm()))
+        request.start()
+        time.sleep(0.2)
+        took = []
+        for call in (lambda: bus.set_targets(q), bus.state, lambda: bus.tick(q), lambda: bus.emergency_stop("test")):
+            begin = time.monotonic()
+            call()
+            took.append(time.monotonic() - begin)
+        was_under_way = request.is_alive() and not answers
+        request.join(10.0)
+        assert was_under_way and max(took) < 0.5, took
+        assert not answers[0] and "did not answer" in answers[0].reason
+        until(lambda: bus.poll() and bus.pid != first)
+        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+
+
+def test_torque_that_comes_on_during_the_start_goes_off_with_a_stop(tmp_path):
+    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+    with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
+        bus = BusProcess(settings(str(tmp_path / "port"), config=config))
+        start = threading.Thread(target=bus.start)
+        start.start()
+        try:
+            until(lambda: any(chain.registers("torque_enable").values()), 20.0)
+            begin = time.monotonic()
+            bus.emergency_stop("test")
+            until(lambda: not any(chain.registers("torque_enable").values()))
+            took, was_starting = time.monotonic() - begin, start.is_alive()
+            assert was_starting and took < 1.0, f"{took} s; starting: {was_starting}"
+            start.join(30.0)
+            until(lambda: bus.state().tick > 3)
+            assert bus.state().ladder.reaction is Reaction.OFF
+            assert not any(chain.registers("torque_enable").values())
+            assert "emergency stop (during the start)" in " ".join(notice.text for notice in bus.events())
+            assert bus.rearm()
+            until(lambda: all(chain.registers("torque_enable").values()))
+        finally:
+            start.join(30.0)
+            bus.shutdown()
+
+
+def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
+    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+    with closing(ServoChain(tmp_path / "port")) as chain, BusProcess(
+        settings(str(tmp_path / "port"), config=config)
+    ) as bus:
+        until(lambda: bus.state().tick > 5)
+        chain.fault("link_latency", value=0.02)
+        os.kill(bus.pid, signal.SIGKILL)
+        until(lambda: bus.pid is None)
+        bus.poll()
+        until(lambda: bus.pid is not None)
+        time.sleep(0.8)  # it imports, then asks for 2 s
+        assert all(chain.registers("torque_enable").values())
+        begin = time.monotonic()
+        bus.emergency_stop("test")
+        until(lambda: not any(chain.registers("torque_enable").values()))
+        took, is_up = time.monotonic() - begin, bus.poll()
+        assert not is_up and took < 2.0, f"{took} s; up: {is_up}"
+        until(bus.poll, 30.0)
+        until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+        assert not any(chain.registers("torque_enable").values()) and np.isfinite(bus.state().command).all()
