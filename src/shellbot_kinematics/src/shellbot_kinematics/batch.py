@@ -13,7 +13,8 @@ from numba.core import config
 from shellbot_kinematics.chain_tables import whole_turns
 from shellbot_kinematics.compiled_chain import CompiledChain, compile_chain
 from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.generated.lane_source import LANES, lanes_source
+from shellbot_kinematics.generated.lane_rows import LANES
+from shellbot_kinematics.generated.lane_source import lanes_source
 from shellbot_kinematics.generated.loop_source import loop_source
 from shellbot_kinematics.generated.store import load
 from shellbot_kinematics.threads import count_of, share
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from shellbot_kinematics.chain import SerialChain
 
+_LINE = 8  # floats of a line of the cache
 _PART = 256  # trajectories, the smallest part of a batch given to a thread
 _lock = threading.RLock()
 _kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
@@ -112,15 +114,20 @@ def inverse_batch(
     workers = count_of(threads)
     if q.size:
         kernel, floats = _kernel(compiled, "loop" if pose else "lanes", limits)
-        work = np.zeros((workers, floats))
+        work = _work(workers, floats)
         # interpreted, idle lanes cost as much as busy ones
         lanes = min(LANES, trajectories) if config.DISABLE_JIT else LANES
+
+        common = len(starts) == 1
+        if pose:
+            starts = _writable(np.broadcast_to(starts, (trajectories, n)))
+        flat = (points.ravel(), starts.ravel(), common, q.ravel(), steps.ravel(), residual.ravel(), count)
 
         def task(first: int, last: int, worker: int) -> None:
             if pose:
                 kernel(points, starts, q, steps, residual, angle, first, last, work[worker])
             else:
-                kernel(points, starts, q, steps, residual, first, last, work[worker], lanes)
+                kernel(*flat, first, last, work[worker], lanes)
 
         share(trajectories, workers, task, 1 if count > 1 or trajectories < 4 * _PART else _PART)
     return BatchResult(
@@ -151,13 +158,14 @@ def _targets(targets: ArrayLike) -> Tuple[np.ndarray, Tuple[int, ...], bool]:
 
 
 def _seeds(seeds: Optional[ArrayLike], compiled: CompiledChain, trajectories: int) -> np.ndarray:
+    """Return the seeds as (T, n), or as (1, n) where all start from one."""
     chain = compiled.chain
     if seeds is None:
         seeds = np.clip(np.zeros(chain.n), chain.lower, chain.upper)
     given = np.asarray(seeds, dtype=np.float64)
     if given.shape == (chain.n,):
-        given = np.broadcast_to(given, (trajectories, chain.n))
-    if given.shape != (trajectories, chain.n) or not np.isfinite(given).all():
+        given = given[None]
+    if given.shape not in ((1, chain.n), (trajectories, chain.n)) or not np.isfinite(given).all():
         raise ShapeError(
             f"seeds has shape {given.shape}; expected finite ({chain.n},) or ({trajectories}, {chain.n}) for chain "
             f"'{chain.name}'"
@@ -171,7 +179,17 @@ def _writable(array: ArrayLike) -> np.ndarray:
     For a read-only array numba would compile the kernel anew, and products and sums may then be fused differently:
     answers would differ in the last bit.
     """
-    return np.require(array, dtype=np.float64, requirements="CW")
+    return np.require(array, dtype=np.float64, requirements=["C", "W"])
+
+
+def _work(workers: int, floats: int) -> np.ndarray:
+    """Return work memory (workers, floats or some more), rows at whole lines of the cache, which SIMD loads then keep
+    to.
+    """
+    size = -(-floats // _LINE) * _LINE
+    raw = np.zeros(workers * size + _LINE)
+    first = -(raw.ctypes.data // raw.itemsize) % _LINE
+    return raw[first : first + workers * size].reshape(workers, size)
 
 
 def _kernel(compiled: CompiledChain, kind: str, limits: bool) -> Tuple[Any, int]:
