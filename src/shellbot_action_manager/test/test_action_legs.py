@@ -197,6 +197,8 @@ def test_body_pose_is_shortened_with_its_direction_and_the_limit_is_named(geomet
     assert "lower_" in text
     assert "rad" in text
     assert not obstacle(pose, config, geometry.legs, gait, walking=True)
+    _, text = clamp_pose(pose / 0.97, config, geometry.legs, gait, walking=True)
+    assert text.startswith("body pose limited to 90 %"), "what is limited is not at 100 %"
 
 
 def test_body_pose_outside_the_box_and_nan_are_answered_in_words(geometry, config):

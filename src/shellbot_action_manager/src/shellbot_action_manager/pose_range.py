@@ -71,7 +71,7 @@ def clamp_pose(
     share, reason = _largest_share(pose, config, legs, gait, walking)
     return (
         share * pose,
-        f"body pose limited to {10.0 * round(10.0 * share):.0f} %{' while walking' if walking else ''}: {reason}",
+        f"body pose limited to {10 * int(10.0 * share)} %{' while walking' if walking else ''}: {reason}",
     )
 
 

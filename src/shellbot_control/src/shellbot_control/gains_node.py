@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Iterable, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -35,6 +35,7 @@ class GainsNode:
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
         self._said = Notice("", Level.INFO, "")
+        self._accepted: Optional[GainTable] = None
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._server = Server(GainsConfig, self._on_page)
         for index in range(WORKERS):
@@ -59,7 +60,10 @@ class GainsNode:
                 LOG[summary.level]("gains: %s", summary.text)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        wanted = GainTable.from_page(page).for_joints(self._joints)
+        self._accepted, refused = checked_table(page, self._accepted)
+        if refused:
+            return page
+        wanted = self._accepted.for_joints(self._joints)
         with self._changed:
             self._forwarder.set_wanted(wanted)
             self._changed.notify_all()
@@ -130,7 +134,12 @@ class GainsPageNode:
         self._receiver = receiver
         self._said = ""
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._server = Server(GainsConfig, lambda page, _level: page)
+        self._accepted: Optional[GainTable] = None
+        self._server = Server(GainsConfig, self._on_page)
+
+    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        self._accepted, _ = checked_table(page, self._accepted)
+        return page
 
     def run(self) -> None:
         """Report until shutdown, once per second of wall clock."""
@@ -147,6 +156,24 @@ class GainsPageNode:
         """Return the names of the nodes that hear the page."""
         # what get_num_connections counts, with names; an operator's window hears the page, too
         return tuple(str(entry[1]) for entry in self._server.update_topic.impl.get_stats_info())
+
+
+def checked_table(page: Dict[str, Any], accepted: Optional[GainTable]) -> Tuple[GainTable, bool]:
+    """Return the table of a page and False; or put the accepted table's values back into it, and return that and True.
+
+    Raises
+    ------
+    ConfigurationError
+        If the very first page, that of the parameters, is wrong.
+    """
+    try:
+        return GainTable.from_page(page), False
+    except ConfigurationError as error:
+        if accepted is None:
+            raise
+        rospy.logwarn("gains: page refused, nothing changed: %s", error)
+        page.update(accepted.to_page())
+        return accepted, True
 
 
 def publish_summary(publisher: rospy.Publisher, summary: Notice) -> None:

@@ -117,6 +117,15 @@ class GainsTest(unittest.TestCase):
         self.set_page(shell_p=18.52, stiffness=1.0)
         wait_until(lambda: self.of_class("shell") == {18.52}, 3, "stiff again")
 
+    def test_3_what_is_no_number_is_refused_whole(self):
+        config = self.page.update_configuration({"shell_p": 30.0, "stiffness": float("nan")})
+        self.assertEqual((config["shell_p"], config["stiffness"]), (18.52, 1.0))
+        self.assertEqual(rospy.get_param("/gains/stiffness"), 1.0)
+        self.set_page(shell_p=19.0)
+        wait_until(lambda: self.of_class("shell") == {19.0}, 3, "the page goes on")
+        self.set_page(shell_p=18.52)
+        wait_until(lambda: self.of_class("shell") == {18.52}, 3, "and back")
+
     def test_4_a_joint_tuned_directly_is_respected(self):
         joint = dynamic_reconfigure.client.Client(f"{LEGS}/lower_2_coxa/pid", timeout=5)
         joint.update_configuration({"p": 40.0})
