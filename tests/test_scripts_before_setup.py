@@ -54,10 +54,18 @@ def test_an_interrupted_build_counts_as_none(clone, name):
     assert "half a workspace" not in told.stdout
 
 
-def test_a_blank_in_the_path_is_refused_before_anything_is_made(tmp_path):
-    run = _clone(tmp_path / "my robots" / "shellbot")
+@pytest.mark.parametrize("name", ["my robots", "a:b", "a;b", "a$b", "a&b", "a(1)", "a#b", "a'b", "a\\b", "a[1]"])
+def test_a_path_that_catkin_cannot_take_is_refused_before_anything_is_made(tmp_path, name):
+    run = _clone(tmp_path / name / "shellbot")
     told = run("setup", "--no-apt")
     assert told.returncode == 1
-    assert "my robots/shellbot has a blank in its name" in told.stderr
+    character = next(c for c in name if not c.isalnum())
+    assert f"{name}/shellbot has a '{character}' in its name" in told.stderr
     assert "move the clone" in told.stderr
     assert sorted(path.name for path in run.folder.iterdir()) == ["scripts"]
+
+
+@pytest.mark.parametrize("name", ["jürgen", "a+b@c,d=e%f~", "a.b-c_d"])
+def test_other_signs_are_taken(tmp_path, name):
+    run = _clone(tmp_path / name)
+    assert "in its name" not in run("setup", "--check").stderr
