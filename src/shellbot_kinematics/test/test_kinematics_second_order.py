@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from kinematics_chains import PUMA, UR5, dh_chain, known_chains, random_chains
 
-from shellbot_kinematics import Joint, Mimic, SerialChain
+from shellbot_kinematics import InverseConfig, InverseKinematics, Joint, Mimic, SerialChain
+from shellbot_kinematics._lm_kernels import second_order
+from shellbot_kinematics._table_kernels import table_pose
+from shellbot_kinematics.chain_tables import chain_tables
 from shellbot_kinematics.generated.chain_source import write_motions, write_pose
 from shellbot_kinematics.generated.expressions import Writer, code
 from shellbot_kinematics.generated.second_order_source import (
@@ -117,6 +120,37 @@ def test_parallel_joints_cost_a_square_each(rng):
     chain = dh_chain([(0, 0.3, 0, 0), (0, 0.2, 0, 0), (0, 0.1, 0, 0)], "planar")
     made, lines = term(chain, [0.1, 0.2, 0.3], [0.1, 0.1, 0.1], 3)
     assert len(lines) == 7 and made[2] == 0.0
+
+
+@pytest.mark.parametrize("mimics", [0, 3])
+def test_second_order_from_tables_is_the_same(mimics, rng):
+    for chain in random_chains(51 + mimics, 12, mimics):
+        if not chain.n:
+            continue
+        tables, q, d = chain_tables(chain.parameters()), rng.uniform(-3, 3, chain.n), rng.uniform(-1, 1, chain.n)
+        pose, axes, off = np.empty((3, 4)), np.empty((len(tables.kind), 6)), np.empty((6, 1))
+        table_pose(*tables, q, pose, axes)
+        second_order(tables.kind, tables.column, tables.ratio, *pose[:, 3], axes, d, off)
+        np.testing.assert_allclose(off[:, 0], term(chain, q, d)[0], atol=1e-12, rtol=1e-12)
+
+
+def test_weighted_errors_to_second_order(rng):
+    """The solver of all chains takes the same steps, whatever rows count: fewer than first order needs."""
+    chain = dh_chain(UR5, "ur5")
+    cases = (
+        ((1, 1, 1, 1, 1, 1), "world", 4.2),
+        ((1, 1, 1, 1, 0.3, 0.1), "world", 4.5),
+        ((1, 1, 1, 1, 0, 0.1), "target", 4.7),
+        ((1, 0, 1, 0, 0, 0), "world", 3.5),
+    )
+    for weights, frame, most in cases:
+        inverse, steps = InverseKinematics(chain, InverseConfig(weights=weights, orientation_frame=frame)), []
+        for _ in range(20):
+            q = np.array([0.3, -1.2, 1.4, -0.8, -1.3, 0.2]) + rng.uniform(-0.3, 0.3, 6)
+            result = inverse.solve(chain.fk(q + rng.uniform(-0.7, 0.7, 6)), q)
+            assert result.converged
+            steps.append(result.iterations)
+        assert np.mean(steps) <= most, (weights, frame, np.mean(steps))
 
 
 # ------------------------------------------------------------------------------------------------ turned sines

@@ -4,8 +4,9 @@
 
 Minimises E = |W e|^2 over the coordinates that are active, within limits. e holds the position's error p* - p in the
 axes of the base and the orientation's error log(R* R'), a rotation vector in the axes of the base or of the target.
-Rows whose weight is 0 are free. Step: dq = J' (J J' + mu E I)^-1 e (Sugihara 2011), mu rising and falling with success
-(Marquardt 1963); limits by projection with an active set.
+Rows whose weight is 0 are free. Step: d1 = J' (J J' + mu E I)^-1 e (Sugihara 2011), mu rising and falling with success
+(Marquardt 1963), and the geodesic acceleration d2 = -J' (J J' + mu E I)^-1 f''[d1, d1]/2 (Transtrum and Sethna 2012),
+as in generated/inverse_source.py; limits by projection with an active set.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from shellbot_kinematics._trig import turn
 
 # how a run ended
 REACHED, STATIONARY, OUT_OF_STEPS, NO_DESCENT = 0, 1, 2, 3
+_SHARE = 0.75  # of |d1|, that |d2| may have at most (the criterion of Transtrum and Sethna)
 
 
 @scalar_kernel
@@ -62,8 +64,8 @@ def rotation_error(target, pose, error):
 
 
 @scalar_kernel
-def weighted_rows(target, weight, in_target, error, angle, J):
-    """Turn the plain errors (6,) and Jacobian (6, n) into those of the weighted rows, in place.
+def weighted_columns(target, weight, in_target, error, angle, J):
+    """Turn the plain Jacobian (6, n), or any changes of the errors, into those of the weighted rows, in place.
 
     The rotation vector e changes by -Jr^-1(e) w with Jr^-1(e) = I + [e]x / 2 + k [e]x^2,
     k = (1 - (angle/2) cot(angle/2)) / angle^2; along e itself that is -w, which is why it may be left out when the
@@ -84,13 +86,48 @@ def weighted_rows(target, weight, in_target, error, angle, J):
                 x, y, z = J[3, c], J[4, c], J[5, c]
                 for r in range(3):
                     J[3 + r, c] = target[0, r] * x + target[1, r] * y + target[2, r] * z
-        if in_target:
-            for r in range(3):
-                error[3 + r] = target[0, r] * ex + target[1, r] * ey + target[2, r] * ez
     for r in range(6):
-        error[r] *= weight[r]
         for c in range(n):
             J[r, c] *= weight[r]
+
+
+@scalar_kernel
+def weighted_rows(target, weight, in_target, error, angle, J):
+    """Turn the plain errors (6,) and Jacobian (6, n) into those of the weighted rows, in place."""
+    weighted_columns(target, weight, in_target, error, angle, J)
+    if in_target and (weight[3] != weight[4] or weight[4] != weight[5]):
+        ex, ey, ez = error[3], error[4], error[5]
+        for r in range(3):
+            error[3 + r] = target[0, r] * ex + target[1, r] * ey + target[2, r] * ez
+    for r in range(6):
+        error[r] *= weight[r]
+
+
+@scalar_kernel
+def second_order(kind, column, ratio, px, py, pz, axes, d, off):
+    """Write half of f''[d, d], what the tip at p is off by behind the step d (n,), into off (6, 1).
+
+    One pass over the joints: see generated/second_order_source.py.
+    """
+    x = y = z = 0.0  # w: the steps of the joints before
+    lx = ly = lz = ax = ay = az = 0.0
+    for i in range(kind.shape[0]):
+        step = ratio[i] * d[column[i]]
+        zx, zy, zz = step * axes[i, 0], step * axes[i, 1], step * axes[i, 2]
+        vx, vy, vz, wx, wy, wz = zx, zy, zz, x, y, z
+        if kind[i] == 0:
+            rx, ry, rz = px - axes[i, 3], py - axes[i, 4], pz - axes[i, 5]
+            vx, vy, vz = zy * rz - zz * ry, zz * rx - zx * rz, zx * ry - zy * rx
+            wx, wy, wz = x + 0.5 * zx, y + 0.5 * zy, z + 0.5 * zz
+            ax += y * zz - z * zy
+            ay += z * zx - x * zz
+            az += x * zy - y * zx
+            x, y, z = x + zx, y + zy, z + zz
+        lx += wy * vz - wz * vy
+        ly += wz * vx - wx * vz
+        lz += wx * vy - wy * vx
+    off[0, 0], off[1, 0], off[2, 0] = lx, ly, lz
+    off[3, 0], off[4, 0], off[5, 0] = 0.5 * ax, 0.5 * ay, 0.5 * az
 
 
 @scalar_kernel
@@ -135,8 +172,8 @@ def cost(error, target, weight, in_target):
 
 
 @scalar_kernel
-def solve_damped(A, damping, e, y):
-    """Solve (A + damping I) y = e for A (6, 6) by the decomposition L D L', in place."""
+def factor_damped(A, damping):
+    """Decompose A + damping I, A (6, 6), into L D L', in place."""
     for j in range(6):
         d = A[j, j] + damping
         for k in range(j):
@@ -148,6 +185,11 @@ def solve_damped(A, damping, e, y):
             for k in range(j):
                 u -= A[i, k] * A[j, k] * A[k, k]
             A[i, j] = u * inverse
+
+
+@scalar_kernel
+def substitute(A, e, y):
+    """Solve for y, with A from `factor_damped`."""
     for i in range(6):
         y[i] = e[i]
         for k in range(i):
@@ -159,6 +201,13 @@ def solve_damped(A, damping, e, y):
 
 
 @scalar_kernel
+def solve_damped(A, damping, e, y):
+    """Solve (A + damping I) y = e for A (6, 6) by the decomposition L D L', in place."""
+    factor_damped(A, damping)
+    substitute(A, e, y)
+
+
+@scalar_kernel
 def minimise(
     constants, kind, column, ratio, offset, target, weight, tolerance, in_target, active, low, high, settings,
     q, pose, axes, J, work,
@@ -167,14 +216,16 @@ def minimise(
 
     target: (3, 4); weight, tolerance: (6,); active, low, high: (n,), active 1 or 0 and q within the limits at the
     start; settings: mu at the start, its factors on success and on failure, greatest number of steps, slope below which
-    a point is stationary. pose (3, 4), axes (m, 6), J (6, n), work (2, n): memory; pose is that of q at the end.
+    a point is stationary. pose (3, 4), axes (2 m, 6), J (6, n), work (2, n): memory; pose is that of q at the end.
     """
+    m = kind.shape[0]
     n = q.shape[0]
     mu, success, failure, steps, flat = settings[0], settings[1], settings[2], int(settings[3]), settings[4]
     error, y = stack_array(stack_pointer(6), 6), stack_array(stack_pointer(6), 6)
     kept = stack_array(stack_pointer(36), (6, 6))
     A = stack_array(stack_pointer(36), (6, 6))
-    old = work[0]
+    off, plain = stack_array(stack_pointer(6), (6, 1)), stack_array(stack_pointer(6), 6)
+    old, first = work[0], work[1]
     table_pose(constants, kind, column, ratio, offset, q, pose, axes)
     angle = task_errors(target, weight, in_target, pose, error)
     E = cost(error, target, weight, in_target)
@@ -186,6 +237,13 @@ def minimise(
         if step >= steps:
             return step, OUT_OF_STEPS
         table_jacobian(kind, column, ratio, pose, axes, J)
+        # the axes of this point, for every step from it
+        px, py, pz, at = pose[0, 3], pose[1, 3], pose[2, 3], angle
+        for i in range(m):
+            for r in range(6):
+                axes[m + i, r] = axes[i, r]
+        for r in range(6):
+            plain[r] = error[r]
         weighted_rows(target, weight, in_target, error, angle, J)
         slope = 0.0
         for i in range(n):
@@ -217,11 +275,27 @@ def minimise(
             for r in range(6):
                 for c in range(r + 1):
                     A[r, c] = kept[r, c]
-            solve_damped(A, mu * E + 1e-15 * trace, error, y)
+            factor_damped(A, mu * E + 1e-15 * trace)
+            substitute(A, error, y)
             for i in range(n):
                 change = 0.0
                 for r in range(6):
                     change += J[r, i] * y[r]
+                first[i] = change
+            second_order(kind, column, ratio, px, py, pz, axes[m:], first, off)
+            weighted_columns(target, weight, in_target, plain, at, off)
+            substitute(A, off[:, 0], y)
+            one = two = 0.0  # q holds d2 meanwhile; no more of it is taken than leaves the first order in charge
+            for i in range(n):
+                change = 0.0
+                for r in range(6):
+                    change += J[r, i] * y[r]
+                q[i] = change
+                one += first[i] * first[i]
+                two += change * change
+            share = 1.0 if two <= _SHARE * _SHARE * one else _SHARE * math.sqrt(one / two)
+            for i in range(n):
+                change = first[i] - share * q[i]
                 q[i] = min(max(old[i] + change, low[i]), high[i]) if active[i] != 0.0 else old[i]
             table_pose(constants, kind, column, ratio, offset, q, pose, axes)
             angle = task_errors(target, weight, in_target, pose, A[0])

@@ -58,7 +58,7 @@ class InverseKinematics:
         if self.config.use_limits:
             self._low, self._high = chain.lower.copy(), chain.upper.copy()
         m = len(self._tables.kind)
-        self._pose, self._axes = np.empty((3, 4)), np.empty((m, 6))
+        self._pose, self._axes = np.empty((3, 4)), np.empty((2 * m, 6))
         self._J, self._work = np.empty((6, chain.n)), np.empty((2, chain.n))
         damping = self.config.damping
         self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), 1e-9])

@@ -69,8 +69,8 @@ class Motion:
     """What a unit of a joint's motion does to the tip: its axis z, and the linear part v of its Jacobian column.
 
     The joint moves by `ratio` times coordinate `column`. With a the way from it to the next revolute joint if that has
-    a parallel axis, else to the tip: swing is z x a, half_swing half of z x (z x a). They are empty if not asked for, and
-    of prismatic joints.
+    a parallel axis, else to the tip: swing is z x a, half_swing half of z x (z x a). They are empty if not asked for,
+    and of prismatic joints.
     """
 
     kind: int

@@ -13,7 +13,7 @@ from typing import Dict
 import numpy as np
 
 from shellbot_kinematics.chain_tables import chain_tables, unit_length, whole_turns
-from shellbot_kinematics.generated.options import DAMPING, FAILURE, SUCCESS, KernelOptions
+from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, FAILURE, SUCCESS, KernelOptions
 from shellbot_kinematics.parameters import ChainParameters
 
 _HEAD = """# Written by shellbot_kinematics.generated for one chain; changes are overwritten.
@@ -31,6 +31,9 @@ inf = math.inf
 
 _MEMORY = """    pose = stack_array(stack_pointer(12), (3, 4))
     axes = stack_array(stack_pointer({m6}), ({m}, 6))
+"""
+_POINT = """    pose = stack_array(stack_pointer(12), (3, 4))
+    axes = stack_array(stack_pointer({m12}), ({m2}, 6))
 """
 _FINITE = """    total = 0.0
     for i in range({n}):
@@ -129,7 +132,7 @@ def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
     """Return the source of each kernel of `kernel_source.SIGNATURES`."""
     tables, n = chain_tables(p), p.n
     m, scale = len(tables.kind), unit_length(p)
-    sizes = {"n": n, "m": m, "m6": 6 * m, "n6": 6 * n, "n4": 4 * n}
+    sizes = {"n": n, "m": m, "m2": 2 * m, "m6": 6 * m, "m12": 12 * m, "n6": 6 * n, "n4": 4 * n}
     head = _HEAD
     for name, array in zip(("CONSTANTS", "KIND", "COLUMN", "RATIO", "OFFSET"), tables):
         head += _constant(name, array)
@@ -145,16 +148,17 @@ def sources(p: ChainParameters, o: KernelOptions) -> Dict[str, str]:
         made[name] = head + "\n" + first + finite + memory + body
     head += _constant("TOLERANCE", np.array([o.tolerance] * 3 + [o.angle_tolerance] * 3))
     head += _constant("ACTIVE", np.ones(n)) + _constant("TURNS", np.array(whole_turns(p), dtype=np.float64))
-    head += _constant("SETTINGS", np.array([DAMPING, SUCCESS, FAILURE, float(o.steps), 1e-9]))
     free = np.full(n, math.inf)
     for name in ("ik", "ik_limited", "ik_pose", "ik_pose_limited"):
         pose, limited = "pose" in name, "limited" in name
-        limits = _constant("LOW", p.lower if limited else -free) + _constant("HIGH", p.upper if limited else free)
+        mu = DAMPING_LIMITED if limited else DAMPING
+        limits = _constant("SETTINGS", np.array([mu, SUCCESS, FAILURE, float(o.steps), 1e-9]))
+        limits += _constant("LOW", p.lower if limited else -free) + _constant("HIGH", p.upper if limited else free)
         test = "target.shape[0] != 4 or target.shape[1] != 4" if pose else "target.shape[0] != 3"
         first = _INVERSE.format(name=name, test=test, shape="(4, 4)" if pose else "(3,)", n=n)
         goal = _GOAL.format(scale=repr(1.0 / scale), position="target[r, 3]" if pose else "target[r]")
         sizes["attempts"] = o.pose_attempts if pose else o.attempts
-        body = first + finite + memory + goal + (_ROTATION if pose else "") + _SEARCH.format(**sizes)
+        body = first + finite + _POINT.format(**sizes) + goal + (_ROTATION if pose else "") + _SEARCH.format(**sizes)
         made[name] = head + limits + "\n" + body
     made["clik"] = head + "\n" + _CLIK.format(n=n) + finite + memory + _CLIK_STEP.format(**sizes)
     return made
