@@ -89,6 +89,23 @@ def test_emulated_servos_and_driver_share_a_port(monkeypatch):
     assert [n.required for n in config.nodes if n.name == "emulated_robot"] == [True]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "uri", "port"),
+    [
+        ([], "", "/run/user/7/shellbot-servos"),
+        ([], "http://localhost:11311/", "/run/user/7/shellbot-servos"),
+        ([], "http://localhost:11500", "/run/user/7/shellbot-servos-11500"),
+        (["-p", "11312"], "http://localhost:11500", "/run/user/7/shellbot-servos-11312"),
+        (["--port=11312"], "", "/run/user/7/shellbot-servos-11312"),
+        (["-p", "11312", "port:=/tmp/mine"], "", "/tmp/mine"),
+    ],
+)
+def test_a_second_emulated_robot_has_servos_of_its_own(arguments, uri, port):
+    done = run("--check", "--emulated", *arguments, ROS_MASTER_URI=uri, XDG_RUNTIME_DIR="/run/user/7")
+    assert done.returncode == 0
+    assert f"port: {port}, made by the emulated chain" in done.stderr
+
+
 def test_the_driver_is_respawned_and_starts_armed():
     (node,) = [n for n in load("onboard.launch", *HEADLESS).nodes if n.name == "motor_driver"]
     assert node.respawn
