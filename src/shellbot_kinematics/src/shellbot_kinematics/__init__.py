@@ -22,6 +22,7 @@ from shellbot_kinematics.errors import (
 from shellbot_kinematics.example_models import model_names, model_path
 from shellbot_kinematics.floating_base import FloatingBaseResult, floating_base_inverse
 from shellbot_kinematics.foot_batch import FootBatch, foot_batch
+from shellbot_kinematics.free_fan_batch import foot_batch_free_fan
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
@@ -112,6 +113,7 @@ __all__ = [
     "fit_pose",
     "floating_base_inverse",
     "foot_batch",
+    "foot_batch_free_fan",
     "foot_branches",
     "inverse_batch",
     "joint_map",

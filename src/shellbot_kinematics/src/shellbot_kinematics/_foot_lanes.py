@@ -157,7 +157,7 @@ def _copy(source, first, n, out, at):
 
 
 @lane_kernel
-def _flags(w, n, out, at):
+def put_flags(w, n, out, at):
     """Write what is reached; return how many targets are not finite."""
     bad = 0
     for i in range(n):
@@ -184,7 +184,7 @@ def _put_columns(w, row, n, out, at):
 
 
 @lane_kernel
-def _tile(g, branches, n, points, px, py, pz, fan, at, w):
+def solve_tile(g, branches, n, points, px, py, pz, fan, at, w):
     """Solve one tile of n targets; return the row of w where the answer begins; flags of what is reached: row 6."""
     turned = fan.shape[0] > 0
     if turned:
@@ -223,10 +223,10 @@ def feet_by_coordinate(g, branches, points, fan, seeds, q, reached, first, last,
         if branches > 1:
             for j in range(3):
                 _copy(seeds, j * count + at, n, w, (12 + j) * TILE)
-        row = _tile(g, branches, n, points, at, count + at, 2 * count + at, fan, at, w)
+        row = solve_tile(g, branches, n, points, at, count + at, 2 * count + at, fan, at, w)
         for j in range(3):
             _copy(w, row + j * TILE, n, q, j * count + at)
-        bad += _flags(w, n, reached, at)
+        bad += put_flags(w, n, reached, at)
         at += n
     return bad
 
@@ -240,9 +240,9 @@ def feet_by_target(g, branches, points, fan, seeds, q, reached, first, last, w):
         if branches > 1:
             _columns(seeds, at, n, w, 12 * TILE)
         _columns(points, at, n, w, 15 * TILE)
-        row = _tile(g, branches, n, w, 15 * TILE, 16 * TILE, 17 * TILE, fan, at, w)
+        row = solve_tile(g, branches, n, w, 15 * TILE, 16 * TILE, 17 * TILE, fan, at, w)
         _put_columns(w, row, n, q, at)
-        bad += _flags(w, n, reached, at)
+        bad += put_flags(w, n, reached, at)
         at += n
     return bad
 

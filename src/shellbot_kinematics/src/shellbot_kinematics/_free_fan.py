@@ -34,7 +34,7 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._lower_inverse import lower_inverse
 from shellbot_kinematics._planar import wrap
 
-_MET = 1e-3 * REACHED
+MET = 1e-3 * REACHED
 
 
 @bare_kernel
@@ -121,7 +121,7 @@ def foot_free(P, o, tip, px, py, pz, limited, q, j):
         fan = max(low, min(high, fan))
     q[j] = fan
     best, _ = lower_inverse(P, o, tip, px, py, pz, last, start, limited, no, q, j)
-    if best <= _MET:
+    if best <= MET:
         return best
     b0, b1, b2, b3 = q[j], q[j + 1], q[j + 2], q[j + 3]
     count = fan_ends(P, o, tip, px, py, pz, limited, ends)
@@ -146,7 +146,7 @@ def foot_free(P, o, tip, px, py, pz, limited, q, j):
         if left < best - 1e-9:
             best = left
             b0, b1, b2, b3 = q[j], q[j + 1], q[j + 2], q[j + 3]
-            if best <= _MET:
+            if best <= MET:
                 break
     q[j], q[j + 1], q[j + 2], q[j + 3] = b0, b1, b2, b3
     return best

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What closed-form batches of feet have in common: how targets come in, how answers go out, how threads share them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
+
+import numpy as np
+
+from shellbot_kinematics import _crew
+from shellbot_kinematics.errors import ShapeError
+from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_model import ShellbotModel
+from shellbot_kinematics.threads import call, share
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_local = threading.local()
+
+
+@dataclass(frozen=True, repr=False)
+class FootBatch:
+    """Answer of `foot_batch` and `foot_batch_free_fan`.
+
+    Attributes
+    ----------
+    q : (3, N) or (N, 3) float64, as the targets; with free fan (4, N) or (N, 4)
+        Coxa, femur, tibia, rad, with free fan the fan before them. Where a target is not reached: of `foot_batch`, the
+        angles whose distance is the least that this branch has in the leg's plane; with free fan, of the nearest point
+        found.
+    reached : (N,) bool
+        Whether the leg's tip comes to the target (to rounding, about 1e-15 m; with free fan to 1e-9 m) and, where asked
+        for, within the limits.
+    """
+
+    q: np.ndarray
+    reached: np.ndarray
+
+    def __repr__(self) -> str:
+        """One line, however many targets there are."""
+        return f"FootBatch({self.reached.size} targets, {int(self.reached.sum())} reached)"
+
+
+def check_limb(model: ShellbotModel, limb: str, frame: Frame) -> None:
+    """Raise if the limb is no lower one, or the frame not one of its own."""
+    model.chain(limb, frame)
+    if limb not in LOWER_LIMBS or frame not in (Frame.FOOT, Frame.SPHERE_CENTRE):
+        raise ShapeError(f"expected one of {', '.join(LOWER_LIMBS)} for FOOT or SPHERE_CENTRE, not {limb} {frame}")
+
+
+def points_of(values: ArrayLike) -> Tuple[np.ndarray, bool, int]:
+    """Return the targets, whether they come by coordinate, (3, N), and how many there are."""
+    try:
+        points = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError("p_base cannot be read as numbers; expected (3, N) or (N, 3)") from None
+    if points.ndim != 2 or 3 not in points.shape:
+        raise ShapeError(f"p_base has shape {points.shape}; expected (3, N) or (N, 3)")
+    by_coordinate = points.shape[0] == 3
+    return points, by_coordinate, points.shape[1] if by_coordinate else points.shape[0]
+
+
+def answer_of(out: Optional[FootBatch], shape: Tuple[int, ...], count: int) -> FootBatch:
+    """Return what is to be filled: new, or the caller's if it fits."""
+    if out is None:
+        return FootBatch(np.empty(shape), np.empty(count, dtype=np.bool_))
+    if out.q.shape != shape or out.reached.shape != (count,):
+        raise ShapeError(f"out holds q {out.q.shape} and reached {out.reached.shape}; expected {shape} and ({count},)")
+    sound = out.q.flags.carray and out.reached.flags.carray
+    if not sound or out.q.dtype != np.float64 or out.reached.dtype != np.bool_:
+        raise ShapeError("out holds no arrays of an earlier answer; expected float64 and bool, contiguous, writable")
+    return out
+
+
+def work_of(workers: int, floats: int) -> np.ndarray:
+    """Return work memory, kept for the thread of Python that calls: new memory costs more than 5,000 targets."""
+    kept: Optional[np.ndarray] = getattr(_local, "work", None)
+    if kept is None or kept.shape[0] < workers or kept.shape[1] != floats:
+        kept = _local.work = np.empty((workers, floats))
+    return kept
+
+
+def words_of(held: Optional[bool], workers: int) -> Tuple[Optional[np.ndarray], int]:
+    """Return the words that lead a job (_crew) and for how many workers: with helpers where they are held, else alone.
+
+    Alone, too, a batch runs the C function: code compiled twice may round differently. None where kernels are
+    interpreted.
+    """
+    if held:
+        return call(workers), workers
+    if not _crew.NATIVE:
+        return None, workers
+    words: Optional[np.ndarray] = getattr(_local, "words", None)
+    if words is None:
+        words = _local.words = _crew.new_words(1)
+    return words, 1
+
+
+def in_parts(kernel: Any, asked: Tuple[Any, ...], count: int, workers: int, work: np.ndarray, part: int) -> int:
+    """Call kernel(*asked, first, last, work), interpreted, until all is done; return the sum of what it returns."""
+    found: List[int] = []
+
+    def task(first: int, last: int, worker: int) -> None:
+        found.append(kernel(*asked, first, last, work[worker]))
+
+    share(count, workers, task, part)
+    return sum(found)
+
+
+def refuse(bad: int, points: np.ndarray) -> None:
+    """Raise if the kernel came across numbers that are not finite (or too large to tell)."""
+    if bad and not np.isfinite(points).all():
+        raise ShapeError("p_base holds numbers that are not finite; take them out before the call")

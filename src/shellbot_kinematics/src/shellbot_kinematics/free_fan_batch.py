@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Complete closed-form inverse of a lower leg for many targets in one call: all four joints, the fan free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional, Tuple
+
+import numpy as np
+
+from shellbot_kinematics import _free_lanes as kernels
+from shellbot_kinematics._foot_constants import NEAREST, kept_constants
+from shellbot_kinematics._foot_questions import (
+    FootBatch,
+    answer_of,
+    check_limb,
+    in_parts,
+    points_of,
+    refuse,
+    words_of,
+    work_of,
+)
+from shellbot_kinematics.errors import ShapeError
+from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_model import ShellbotModel
+from shellbot_kinematics.threads import count_of, helpers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_PART = kernels.TILE  # targets, the smallest part given to a thread
+
+
+def foot_batch_free_fan(
+    model: ShellbotModel,
+    limb: str,
+    p_base: ArrayLike,
+    seeds: Optional[ArrayLike] = None,
+    limits: bool = False,
+    frame: Frame = Frame.FOOT,
+    threads: Optional[int] = None,
+    out: Optional[FootBatch] = None,
+) -> FootBatch:
+    """Solve one lower leg for many positions of its tip, turning the fan only where, and as little as, it takes.
+
+    Parameters
+    ----------
+    model : ShellbotModel
+        The robot.
+    limb : str
+        lower_1 .. lower_6.
+    p_base : (3, N) or (N, 3) float64
+        Targets in base_link, m. Three targets are read as (3, N).
+    seeds : (4,), or (4, N) or (N, 4) as the targets, optional
+        Where the leg is, or the angles preferred: fan, coxa, femur, tibia, rad; default zero.
+    limits : bool
+        Keep to the joint limits; else coxa, femur, tibia, and the fan where it turns, come in -pi .. pi.
+    frame : Frame
+        FOOT or SPHERE_CENTRE.
+    threads : int, optional
+        Default: all cores.
+    out : FootBatch, optional
+        Written to instead of new arrays (of an earlier call of the same size).
+
+    Returns
+    -------
+    FootBatch
+        With q (4, N) or (N, 4): fan, coxa, femur, tibia. Complete: within the limits, if they are to be kept, every
+        target that can be met is met. Others get the nearest point found.
+
+    Raises
+    ------
+    ShapeError
+        If shapes do not fit, or numbers are not finite.
+    UnknownNameError
+        If limb or frame do not exist.
+    InvalidConfigError
+        If threads is no whole number above zero.
+
+    Notes
+    -----
+    The rule is that of `packed.foot_inverse_free_fan`: where the fan's seed (within its limits, with `limits`) will do,
+    it stays, and of the branches the one nearest to the seed is taken, by the joint that changes most; otherwise the
+    nearest fan angle that will do. Targets of the first kind are solved by SIMD code, the others one by one, each some
+    ten times as long. Answers do not depend on the number of threads.
+    """
+    check_limb(model, limb, frame)
+    points, by_coordinate, count = points_of(p_base)
+    workers = max(1, min(count_of(threads), -(-count // _PART)))
+    with helpers(workers) as held:
+        words, workers = words_of(held, workers)  # first, for helpers need a while to wake
+        constants = kept_constants(model, limb, frame, NEAREST, limits, 0.0, from_zero=not limits)
+        shape = (4, count) if by_coordinate else (count, 4)
+        given = _seeds(seeds, shape)
+        result = answer_of(out, shape, count)
+        work = work_of(workers, kernels.WORK)
+        leg, tip = model.legs[LOWER_LIMBS.index(limb)], int(frame == Frame.SPHERE_CENTRE)
+        asked = leg, tip, bool(limits), by_coordinate, constants, points.ravel(), given.ravel(), result.q.ravel()
+        reached = result.reached.view(np.uint8)
+        if words is not None:
+            part = kernels.shared_part().address
+            bad = kernels.free_shared(words, part, _PART, workers, *asked, reached, work.ravel())
+        else:
+            bad = in_parts(kernels.free_feet, (*asked, reached), count, workers, work, _PART)
+    refuse(bad, points)
+    return result
+
+
+def _seeds(seeds: Optional[ArrayLike], shape: Tuple[int, int]) -> np.ndarray:
+    if seeds is None:
+        return np.zeros(4)
+    given = np.ascontiguousarray(seeds, dtype=np.float64)
+    if given.shape not in ((4,), shape) or not np.isfinite(given).all():
+        raise ShapeError(f"seeds has shape {given.shape}; expected finite (4,) or {shape}, as the targets")
+    return given
