@@ -67,6 +67,7 @@ def clean_environment(case_folder: Path, environ: Mapping[str, str]) -> Dict[str
         MPLCONFIGDIR=str(case_folder / "matplotlib"),
         MPLBACKEND="Agg",
         PYTHONUNBUFFERED="1",
+        NUMBA_NRT_STATS="1",  # newer numbas count allocations, which a test looks at, only when told to
     )
     return kept
 
@@ -210,7 +211,7 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def campaign(options: argparse.Namespace, folder: Path, results: Results) -> bool:
+def campaign(options: argparse.Namespace, folder: Path) -> bool:
     """Run all that is asked, keep each result at once; return whether nothing failed."""
     cases = choose_cases(options.only)
     for case in cases:  # before hours of work: all interpreters are there
@@ -230,8 +231,9 @@ def campaign(options: argparse.Namespace, folder: Path, results: Results) -> boo
         for suite in suites_of(case, options.packages, options.interpreted):
             counts = test_suite(case, place, python, tree, suite)
             good = good and not counts["failed"]
-            results.setdefault(case.name, {})[suite] = dict(counts, versions=versions, commit=commit)
-            (place / "results.json").write_text(json.dumps(results[case.name], indent=1), encoding="utf-8")
+            kept = load(folder).get(case.name, {})  # another call may have run other packages meanwhile
+            kept[suite] = dict(counts, versions=versions, commit=commit)
+            (place / "results.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
     return good
 
 
@@ -240,9 +242,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     options = arguments(argv)
     folder = ROOT / "build" / "versions"
     folder.mkdir(parents=True, exist_ok=True)
-    results = load(folder)
     try:
-        good = options.table or campaign(options, folder, results)
+        good = options.table or campaign(options, folder)
+        results = load(folder)
         if not results:
             raise VersionsError("there are no results yet; run scripts/test versions without --table")
         text = report(results)
