@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from shellbot_motor_driver import Bus, DriverConfig, MotorDriver, Phase, ServoMap, Timeouts
@@ -18,16 +16,6 @@ from shellbot_motor_driver.emulation import (
 )
 
 HOST = 40e-6  # s for each write and read of the host: 80 us a READ
-
-
-class TimerChain(EmulatedChain):
-    """A chain behind an adapter that hands over what it has only when its latency timer runs out (FTDI)."""
-
-    frame = 1.0007e-3  # s: its crystal is not the host's, so that the ticks drift through its frames
-
-    def _deliver(self, time, data):
-        if data:
-            self._inbox.append(((math.floor(time / self.frame) + 1) * self.frame, data))
 
 
 class DriverBench:

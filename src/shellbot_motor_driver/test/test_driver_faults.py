@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from driver_bench import DriverBench, TimerChain
+from driver_bench import DriverBench
 
 from shellbot_motor_driver import Condition, ErrorFlags, Phase, Reaction
-from shellbot_motor_driver.emulation import KINDS
+from shellbot_motor_driver.emulation import KINDS, LatencyTimerChain
 
 TESTED = set()
 
@@ -306,7 +306,7 @@ def rates(bench, seconds=3.0):
 @pytest.mark.parametrize(("variant", "least"), [("walker", 30.0), ("full", 16.5)])
 def test_a_latency_timer_of_one_millisecond(variant, least):
     """A READ then takes 1 ms; 70 % of a tick less goals alone has room for 6.3 (19 servos) or 6.0 (31) of them."""
-    bench = DriverBench(variant, latency=1e-3, chain=TimerChain).ready()
+    bench = DriverBench(variant, latency=1e-3, chain=LatencyTimerChain).ready()
     found, late = rates(bench, 4.0)
     assert min(found) >= least and late == 0
     assert bench.driver.state().timing.booked_share <= 0.7

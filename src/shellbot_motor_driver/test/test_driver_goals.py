@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import math
-
 import dynamixel_sdk as sdk
 import numpy as np
 import pytest
-from driver_bench import DriverBench, TimerChain
+from driver_bench import DriverBench
 from motor_bench import Bench
 from test_driver_faults import rates, sway
 from test_motor_sdk import Tape
 
 from shellbot_motor_driver import DriverConfig, DriverConfigError, Phase
-from shellbot_motor_driver.emulation import ServoBehaviour
+from shellbot_motor_driver.emulation import LatencyTimerChain, ServoBehaviour
 from shellbot_motor_driver.goal_writer import GoalWriter
 from shellbot_motor_driver.protocol import BROADCAST_ID, Instruction
 
@@ -268,24 +266,12 @@ def test_no_goal_without_speed_reaches_a_servo_that_has_another(seed):
     assert bench.largest_step() <= 60.0 and bench.faults.struck["garbled_instruction"] > 50
 
 
-class LockedChain(TimerChain):
-    """As the worst adapter: its timer keeps step with the ticks, in a phase that can be chosen."""
-
-    frame = 1e-3
-    phase = 0.0
-
-    def _deliver(self, time, data):
-        if data:
-            ticks = math.floor((time - self.phase) / self.frame) + 1
-            self._inbox.append((ticks * self.frame + self.phase, data))
-
-
 @pytest.mark.parametrize(("variant", "least"), [("walker", 29.9), ("full", 15.0)])
 def test_a_latency_timer_that_keeps_step_with_the_ticks(variant, least):
     found = []
     for phase in (0.0, 0.5):
-        bench = DriverBench(variant, latency=1e-3, chain=LockedChain)
-        bench.chain.phase = phase * 1e-3
+        bench = DriverBench(variant, latency=1e-3, chain=LatencyTimerChain)
+        bench.chain.frame, bench.chain.phase = 1e-3, phase * 1e-3
         bench.ready().run(1.0)
         got, late = rates(bench, 1.0)
         found.append(round(min(got), 1))
@@ -295,7 +281,7 @@ def test_a_latency_timer_that_keeps_step_with_the_ticks(variant, least):
 
 def test_lost_replies_behind_a_latency_timer_cost_few_speeds():
     """Who was not heard has its settings read in its next turn; then goals go without speeds again."""
-    bench = DriverBench(latency=1e-3, chain=TimerChain, seed=4).ready()
+    bench = DriverBench(latency=1e-3, chain=LatencyTimerChain, seed=4).ready()
     bench.fault("lost_reply", probability=0.01)
     listener = Listener(bench)
     got, late = rates(bench, 4.0)

@@ -7,19 +7,7 @@ from shellbot_motor_driver.bus_settings import BusSettings
 from shellbot_motor_driver.compliance import SLOPES, Compliance, compliance_from_gains, slope_for, stiffness
 from shellbot_motor_driver.direction import DIRECTIONS, Direction, direction
 from shellbot_motor_driver.driver_config import DriverConfig
-from shellbot_motor_driver.driver_state import (
-    Answer,
-    Condition,
-    DriverState,
-    Ladder,
-    Phase,
-    Reaction,
-    Rung,
-    ServoIdentity,
-    ServoReading,
-    StartReport,
-    Supply,
-)
+from shellbot_motor_driver.driver_state import Condition, DriverState, ServoReading, Supply
 from shellbot_motor_driver.errors import (
     BusError,
     BusProcessError,
@@ -39,6 +27,7 @@ from shellbot_motor_driver.errors import (
     ToolError,
 )
 from shellbot_motor_driver.exchanger import Reply
+from shellbot_motor_driver.ladder import Ladder, Phase, Reaction, Rung
 from shellbot_motor_driver.motor_driver import MotorDriver
 from shellbot_motor_driver.port import Port
 from shellbot_motor_driver.protocol import ErrorFlags, Instruction, Status
@@ -46,6 +35,7 @@ from shellbot_motor_driver.registers import AX_12A, AX_18A, MODELS, Model, Regis
 from shellbot_motor_driver.serial_port import SerialPort
 from shellbot_motor_driver.servo_backend import ServoBackend
 from shellbot_motor_driver.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.start_report import Answer, ServoIdentity, StartReport
 from shellbot_motor_driver.statistics import BusStatistics
 from shellbot_motor_driver.status_parser import StatusParser
 from shellbot_motor_driver.sync_writer import SyncWriter

@@ -13,10 +13,10 @@ from multiprocessing.connection import Connection
 from typing import Any, Optional
 
 from shellbot_motor_driver.bus_settings import BusSettings
-from shellbot_motor_driver.driver_state import StartReport
 from shellbot_motor_driver.errors import BusProcessError
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.shared_state import SharedState
+from shellbot_motor_driver.start_report import StartReport
 
 _CALL_TIMEOUT = 1.0  # s; an answer takes a tick
 

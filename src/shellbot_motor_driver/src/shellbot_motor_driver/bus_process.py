@@ -17,10 +17,12 @@ from shellbot_control import JointLimits, Level, Notice, clamp_targets
 from shellbot_motor_driver.bus_child import BusChild
 from shellbot_motor_driver.bus_settings import BusSettings
 from shellbot_motor_driver.compliance import Compliance
-from shellbot_motor_driver.driver_state import Answer, DriverState, Phase, Reaction, Rung, StartReport
+from shellbot_motor_driver.driver_state import DriverState
 from shellbot_motor_driver.errors import BusProcessError, MotorDriverError
-from shellbot_motor_driver.motor_driver import joint_limits
+from shellbot_motor_driver.joint_limits import joint_limits
+from shellbot_motor_driver.ladder import Phase, Reaction, Rung
 from shellbot_motor_driver.servo_map import ServoMap
+from shellbot_motor_driver.start_report import Answer, StartReport
 from shellbot_motor_driver.stop_latch import StopLatch
 
 Array = np.ndarray
@@ -254,7 +256,11 @@ class BusProcess:
     def _launch(self, timeout: float) -> BusChild:
         self._child = child = BusChild(self.settings, self._map)
         stops, is_limp = self._stop.attach(child.shared)  # who takes the place of a stopped one is stopped, too
-        child.launch(stops, is_limp, timeout)
+        try:
+            child.launch(stops, is_limp, timeout)
+        except OSError:  # no more processes or files: `poll` tries again
+            self._drop()
+            raise
         return child
 
     def _continue_start(self, child: BusChild) -> None:

@@ -18,8 +18,8 @@ from shellbot_control import Level, Notice
 from shellbot_motor_driver.bus import Bus
 from shellbot_motor_driver.bus_settings import BusSettings
 from shellbot_motor_driver.direction import direction
-from shellbot_motor_driver.driver_state import Phase
 from shellbot_motor_driver.errors import MotorDriverError, PortError
+from shellbot_motor_driver.ladder import Phase
 from shellbot_motor_driver.motor_driver import MotorDriver
 from shellbot_motor_driver.serial_port import SerialPort
 from shellbot_motor_driver.servo_map import ServoMap

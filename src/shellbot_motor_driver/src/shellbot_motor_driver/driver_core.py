@@ -8,11 +8,14 @@ from typing import Callable, Optional, Tuple
 import numpy as np
 
 from shellbot_control import GAP, JointLimits, Level, Notice
-from shellbot_description import joint_class, load_variables, named_pose_array
+from shellbot_description import named_pose_array
 from shellbot_motor_driver.bus import Bus
 from shellbot_motor_driver.driver_config import DriverConfig
-from shellbot_motor_driver.driver_state import Condition, DriverState, Ladder, Phase, Reaction
+from shellbot_motor_driver.driver_state import Condition, DriverState
 from shellbot_motor_driver.errors import MotorDriverError, PortError
+from shellbot_motor_driver.goal_speeds import GoalSpeeds
+from shellbot_motor_driver.joint_limits import joint_limits
+from shellbot_motor_driver.ladder import Ladder, Phase, Reaction
 from shellbot_motor_driver.loop_timer import LoopTimer
 from shellbot_motor_driver.motion import Motion
 from shellbot_motor_driver.protocol import ErrorFlags
@@ -44,22 +47,19 @@ class DriverCore:
         self.bus, self.servo_map = bus, servo_map
         self.config = config if config is not None else DriverConfig.load()
         self._link = ServoLink(bus, servo_map, self.config)
-        n = len(servo_map.entries)
         self._limits = joint_limits(servo_map)
         speed = self._limits.velocity[servo_map.joint_of_servo]
         setpoint = self.config.setpoint
         self._motion = Motion(servo_map.lower, servo_map.upper, speed, setpoint)
         self._sit = named_pose_array("sit", servo_map.variant)[servo_map.joint_of_servo]
-        self._fast = servo_map.to_speeds(speed * setpoint.speed_headroom)
-        self._slow = servo_map.to_speeds(np.full(n, setpoint.sit_speed) * setpoint.speed_headroom)
-        self._crawl = servo_map.to_speeds(np.full(n, 0.25 * setpoint.sit_speed))
+        self._speeds = GoalSpeeds(servo_map, speed, setpoint)
         self._rungs = Rungs()
         self._gate = SetpointGate(servo_map, setpoint)
         self._watch = ServoWatch(
-            self._link, self._rungs, self._motion.place, lambda i: int(self._slow[i]), self._wants_torque
+            self._link, self._rungs, self._motion.place, lambda i: int(self._speeds.slow[i]), self._wants_torque
         )
         self._safety = Safety(self._link, self._rungs, self._watch.bring_back)
-        self._timer = LoopTimer(bus.statistics, self.config.tick.period, n, cpu_clock)
+        self._timer = LoopTimer(bus.statistics, self.config.tick.period, len(servo_map.entries), cpu_clock)
         self._phase = Phase.CLOSED
         self._now = self._due = bus.port.now()
         self._tick = 0
@@ -69,8 +69,6 @@ class DriverCore:
         self._fan_until = -np.inf
         self._starting_until = -np.inf
         self._everyone: Tuple[int, ...] = ()
-        self._ladder = Ladder()
-        self._ladder_key: Tuple[int, Phase, float] = (-1, Phase.CLOSED, 0.0)
 
     # -- what it is --------------------------------------------------------------------------------------------------
 
@@ -132,10 +130,10 @@ class DriverCore:
             self._offer(targets, now if stamp is None else stamp, now)
         try:
             self._move(dt, now)
-            if self._watch.port_open or self._watch.try_reopen(now):
+            if self._watch.port.is_open or self._watch.port.try_reopen(now):
                 self._exchange(now, due)
         except PortError as error:
-            self._watch.port_lost(error, self._link.now())
+            self._watch.port.lost(error, self._link.now())
         self._timer.end(self.bus.port.now() - now, self._watch.scheduler, self._watch.reads)
 
     def _offer(self, targets: Array, stamp: float, now: float) -> None:
@@ -152,7 +150,7 @@ class DriverCore:
         self._safety.update(now, float(loads.mean()) / 1023.0)
         may_expect = self._has_targets and self._phase is not Phase.OFF
         self._safety.judge_targets(self._gate, now, may_expect)
-        self._watch.settle(now)
+        self._watch.roll.settle(now)
         self._update_phase(now)
         phase = self._phase
         if phase is Phase.FOLLOWING and self._gate.targets is not None:
@@ -192,7 +190,7 @@ class DriverCore:
             tracks = link.tracks
             if not all(link.torque.on[i] and tracks[i].verified for i in chosen):
                 chosen = tuple(i for i in chosen if link.torque.on[i] and tracks[i].verified)
-            link.send_goals(self._motion.position, self._speeds(), chosen)
+            link.send_goals(self._motion.position, self._goal_speeds(), chosen)
         if not link.torque.is_settled:
             calm = link.table[Row.ALARMS].astype(np.int64) & _SHUTDOWN == 0
             link.write_limits(link.torque.changes(now, calm & np.array([track.verified for track in link.tracks])))
@@ -203,11 +201,10 @@ class DriverCore:
         if link.reads:
             self._watch.run(now, min(due, now), max(self.bus.line_free - now, 0.0))
 
-    def _speeds(self) -> Array:
-        if not self._link.reads and self._link.torque.is_ramping(self._now).any():
-            return self._crawl  # what little torque lags behind now, it would make up at full speed later
+    def _goal_speeds(self) -> Array:
         is_slow = self._phase in (Phase.SITTING, Phase.SAT) or self._now < self._starting_until
-        return self._slow if is_slow else self._fast
+        is_blind_ramp = not self._link.reads and bool(self._link.torque.is_ramping(self._now).any())
+        return self._speeds.choose(is_slow, is_blind_ramp)
 
     def _go_limp(self, times: int) -> None:
         self._off_at = self._link.now() + _OFF_AGAIN
@@ -228,7 +225,7 @@ class DriverCore:
             self._motion.reset(self.servo_map.angles(link.table[Row.STEPS]))
         else:
             self._starting_until = now + BLIND_START
-        link.torque_up(self._motion.position, self._slow, able, now)
+        link.torque_up(self._motion.position, self._speeds.slow, able, now)
 
     def _wants_torque(self, index: int) -> bool:
         return self._wishes_torque and self._phase is not Phase.OFF and index not in self._safety.off
@@ -256,22 +253,7 @@ class DriverCore:
         self._phase = phase
 
     def _current_ladder(self) -> Ladder:
-        rungs = self._rungs
-        ramp = self._link.torque.shares(self._now)
-        share = float(ramp.max()) if len(ramp) else 0.0
-        key = (rungs.version, self._phase, round(share, 2))
-        if key != self._ladder_key:
-            self._ladder_key = key
-            steps = rungs.all
-            self._ladder = Ladder(
-                self._phase,
-                rungs.reaction,
-                steps,
-                round(share, 2),
-                any(rung.latched and rung.reaction >= Reaction.HOLD for rung in steps),
-                steps[0].text if steps else "",
-            )
-        return self._ladder
+        return self._rungs.ladder(self._phase, float(self._link.torque.shares(self._now).max()))
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
@@ -310,17 +292,3 @@ class DriverCore:
     def events(self) -> Tuple[Notice, ...]:
         """Return what happened since the last call, in words for the operator, and forget it."""
         return self._rungs.take_notices()
-
-
-def joint_limits(servo_map: ServoMap) -> JointLimits:
-    """Return the limits of the driven joints: the description's, which the URDF has, too."""
-    variables = load_variables()
-    kinds = [joint_class(name) for name in servo_map.joint_names]
-    limits = [variables.limits(kind) for kind in kinds]
-    return JointLimits(
-        servo_map.joint_names,
-        np.array([limit.lower for limit in limits]),
-        np.array([limit.upper for limit in limits]),
-        np.array([variables.velocity(kind) for kind in kinds]),
-        np.array([variables.effort(kind) for kind in kinds]),
-    )

@@ -10,11 +10,13 @@ import numpy as np
 
 from shellbot_control import Level
 from shellbot_motor_driver.driver_core import BLIND_START, DriverCore
-from shellbot_motor_driver.driver_state import Condition, Phase, Reaction, StartReport
+from shellbot_motor_driver.driver_state import Condition
 from shellbot_motor_driver.errors import NoReplyError, StartError
+from shellbot_motor_driver.ladder import Phase, Reaction
 from shellbot_motor_driver.servo_setup import check_servos
 from shellbot_motor_driver.servo_table import Row
 from shellbot_motor_driver.servo_track import ServoTrack
+from shellbot_motor_driver.start_report import StartReport
 
 Array = np.ndarray
 _HELD_NEAR = 0.2  # rad; a servo whose goal is farther from where it stands is not simply left to it
@@ -61,7 +63,7 @@ class StartingDriver(DriverCore):
             track.verified = True
         self._motion.reset(self._sit)
         if torque:
-            link.torque_up(self._sit, self._crawl, range(len(link.tracks)), now)
+            link.torque_up(self._sit, self._speeds.crawl, range(len(link.tracks)), now)
             self._starting_until = now + BLIND_START
             self._wishes_torque = True
 
@@ -106,7 +108,7 @@ class StartingDriver(DriverCore):
         error, tries = "", self.config.start.ping_tries
         for _ in range(tries if track.index != self._link.wheel else 0):
             try:
-                angle = self._link.rejoin(track, int(self._slow[track.index]), True, tries - 1)
+                angle = self._link.rejoin(track, int(self._speeds.slow[track.index]), True, tries - 1)
                 self._motion.place(track.index, angle)
                 return ""
             except NoReplyError as reason:  # a host that stalled, not a servo: it answered before

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the motor driver says about itself: servos, ladder, supply, timing. All frozen."""
+"""What the motor driver says about itself in each tick: joints, servos, supply, ladder, timing. All frozen."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 
+from shellbot_motor_driver.ladder import Ladder, Phase, Reaction, Rung
 from shellbot_motor_driver.protocol import ErrorFlags
+from shellbot_motor_driver.start_report import Answer, ServoIdentity, StartReport
 from shellbot_motor_driver.timing import BusTiming
 
 Array = np.ndarray
@@ -23,57 +25,6 @@ class Condition(IntEnum):
     LOST = 2  # missed 10, or 0.5 s: pinged twice a second
     REJOINING = 3  # answers again: torque comes up
     UNREAD = 4  # write-only wiring: nobody knows
-
-
-class Phase(IntEnum):
-    """What the robot does."""
-
-    STARTING = 0  # torque comes up, joints hold where they are
-    WAITING = 1  # holds, no targets yet
-    FOLLOWING = 2  # follows the targets
-    HOLDING = 3  # holds the last command
-    SITTING = 4  # on the way to the pose "sit"
-    SAT = 5  # sits, torque on
-    OFF = 6  # torque off
-    BUS_DOWN = 7  # nobody is heard or reached
-    CLOSED = 8  # shut down
-
-
-class Reaction(IntEnum):
-    """What a rung of the ladder demands; the greatest of all rungs is done."""
-
-    NONE = 0
-    WARN = 1
-    DERATE = 2  # less torque
-    HOLD = 3
-    SIT = 4
-    SIT_AND_OFF = 5
-    OFF = 6
-
-
-class Rung(NamedTuple):
-    """One step of the ladder that is in force.
-
-    Parameters
-    ----------
-    key : str
-        ``setpoint``, ``targets``, ``servo_lost``, ``bus_down``, ``heat``, ``heat_shutdown``, ``overload``, ``voltage``,
-        ``emergency_stop``, ``torque_off``, ``restarted``.
-    reaction : Reaction
-        What it demands.
-    since : float
-        Port's time, s.
-    latched : bool
-        Whether only `MotorDriver.rearm` ends it.
-    text : str
-        Why, and what to do.
-    """
-
-    key: str
-    reaction: Reaction
-    since: float
-    latched: bool
-    text: str
 
 
 class ServoReading(NamedTuple):
@@ -166,43 +117,6 @@ class Supply:
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """Where the safety ladder stands.
-
-    Parameters
-    ----------
-    phase : Phase
-        What the robot does.
-    reaction : Reaction
-        The greatest of the rungs' demands.
-    rungs : tuple of Rung
-        All in force, the gravest first.
-    torque_share : float
-        Torque limit of the whole robot, 0 to 1 (single legs may have less).
-    needs_rearm : bool
-        Whether motion waits for `MotorDriver.rearm`.
-    text : str
-        One sentence for the operator; empty while all is well.
-    """
-
-    phase: Phase = Phase.STARTING
-    reaction: Reaction = Reaction.NONE
-    rungs: Tuple[Rung, ...] = ()
-    torque_share: float = 0.0
-    needs_rearm: bool = False
-    text: str = ""
-
-    @property
-    def may_move(self) -> bool:
-        """Whether targets are followed, or will be as soon as they come; if not, walking must stop."""
-        return self.phase in (Phase.WAITING, Phase.FOLLOWING)
-
-    def rung(self, key: str) -> Optional[Rung]:
-        """Return the rung of a key, or None."""
-        return next((rung for rung in self.rungs if rung.key == key), None)
-
-
-@dataclass(frozen=True)
 class DriverState:
     """Everything of one tick.
 
@@ -260,105 +174,8 @@ class DriverState:
         raise KeyError(f"no servo has ID {servo_id}; there are {', '.join(str(r.servo_id) for r in self.servos)}")
 
 
-@dataclass(frozen=True)
-class ServoIdentity:
-    """What a servo says about itself at start.
-
-    Parameters
-    ----------
-    servo_id, model_number, firmware : int
-        Registers 3, 0 and 2.
-    joint : str
-        Its joint.
-    return_delay : int
-        Register 5, units of 2 us.
-    angle_limits : tuple of int
-        Registers 6 and 8, steps.
-    temperature_limit : int
-        Register 11, degrees Celsius.
-    status_return_level : int
-        Register 16.
-    torque_was_on : bool
-        Whether it held its goal already: then it goes on holding it.
-    steps : int
-        Where it stood.
-    """
-
-    servo_id: int
-    joint: str
-    model_number: int
-    firmware: int
-    return_delay: int
-    angle_limits: Tuple[int, int]
-    temperature_limit: int
-    status_return_level: int
-    torque_was_on: bool
-    steps: int
-
-
-@dataclass(frozen=True)
-class StartReport:
-    """What the start found.
-
-    Parameters
-    ----------
-    port : str
-        Its name.
-    answered, missing : tuple of int
-        IDs of the map.
-    identities : tuple of ServoIdentity
-        Of those who answered.
-    is_write_only : bool
-        Whether the driver goes on without reading.
-    wiring : str
-        The check of the wiring, in words.
-    latency_timer_ms : int or None
-        Of an FTDI adapter.
-    resumed : bool
-        Whether servos held already and hold on, without a change of torque.
-    notices : tuple of str
-        What is not as it should be, each with the command that mends it.
-    """
-
-    port: str
-    answered: Tuple[int, ...] = ()
-    missing: Tuple[int, ...] = ()
-    identities: Tuple[ServoIdentity, ...] = ()
-    is_write_only: bool = False
-    wiring: str = ""
-    latency_timer_ms: Optional[int] = None
-    resumed: bool = False
-    notices: Tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The report in a few lines."""
-        lines = [f"{self.port}: {len(self.answered)} of {len(self.answered) + len(self.missing)} servos answered"]
-        lines += [self.wiring] if self.wiring else []
-        if self.is_write_only:
-            lines.append("driving WITHOUT FEEDBACK: nothing is read, the ladder knows targets and stops only")
-        if self.resumed:
-            lines.append("servos were holding: they hold on")
-        return "\n".join((*lines, *self.notices))
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What became of a request: truthy if it was accepted; also unpacks as ``accepted, reason``.
-
-    Parameters
-    ----------
-    accepted : bool
-        Whether it is done.
-    reason : str
-        What was done, or why not and what to do.
-    """
-
-    accepted: bool
-    reason: str = field(default="")
-
-    def __bool__(self) -> bool:
-        return self.accepted
-
-    def __iter__(self) -> Any:
-        return iter((self.accepted, self.reason))
+# what other packages import from here
+__all__ = [
+    "Answer", "Condition", "DriverState", "Ladder", "Phase", "Reaction", "Rung", "ServoIdentity", "ServoReading",
+    "StartReport", "Supply",
+]  # fmt: skip

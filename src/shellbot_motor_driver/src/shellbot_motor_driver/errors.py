@@ -71,7 +71,7 @@ class StartError(MotorDriverError):
 
     Attributes
     ----------
-    report : shellbot_motor_driver.driver_state.StartReport or None
+    report : shellbot_motor_driver.start_report.StartReport or None
         What was found until then.
     """
 

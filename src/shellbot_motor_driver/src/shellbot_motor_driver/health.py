@@ -9,7 +9,8 @@ from typing import List, Tuple
 
 from shellbot_control.joint_order import shorten
 from shellbot_motor_driver.battery_estimate import charge_estimate
-from shellbot_motor_driver.driver_state import Condition, DriverState, Phase, Reaction, ServoReading
+from shellbot_motor_driver.driver_state import Condition, DriverState, ServoReading
+from shellbot_motor_driver.ladder import Phase, Reaction
 from shellbot_motor_driver.protocol import flag_names
 
 # Hz: below it odometry and joint_states lag behind a walking robot (a stance foot moves 4 cm in 0.1 s at full speed)

@@ -9,11 +9,12 @@ import numpy as np
 
 from shellbot_control import Level
 from shellbot_motor_driver.compliance import Compliance
-from shellbot_motor_driver.driver_core import joint_limits
 from shellbot_motor_driver.driver_start import StartingDriver
-from shellbot_motor_driver.driver_state import Answer, Phase, Reaction, StartReport
 from shellbot_motor_driver.errors import PortError, StopAskedError
+from shellbot_motor_driver.joint_limits import joint_limits
+from shellbot_motor_driver.ladder import Phase, Reaction
 from shellbot_motor_driver.registers import RAD_PER_S_PER_STEP
+from shellbot_motor_driver.start_report import Answer, StartReport
 
 Array = np.ndarray
 
@@ -97,7 +98,7 @@ class MotorDriver(StartingDriver):
         against = [rung.text for rung in self._rungs.all if rung.reaction is Reaction.OFF and rung.key != "torque_off"]
         if against:
             return Answer(False, f"torque stays off: {against[0]}; re-arm first")
-        if not self._watch.port_open:
+        if not self._watch.port.is_open:
             return Answer(False, "the port is away; torque can be switched on when it is back")
         self._rungs.clear("torque_off", "torque comes on")
         self._arm()
@@ -115,11 +116,11 @@ class MotorDriver(StartingDriver):
         self._gate.reset()
         self._has_targets = False
         try:
-            if self._watch.port_open:
+            if self._watch.port.is_open:
                 self._link.stop_wheel(self.config.fan.stop_burst)
                 self._go_limp(times)
         except PortError as error:
-            self._watch.port_lost(error, self._link.now())
+            self._watch.port.lost(error, self._link.now())
 
     def rearm(self) -> Answer:
         """End what is latched, if its causes are gone; motion starts from where the joints are."""
@@ -130,9 +131,9 @@ class MotorDriver(StartingDriver):
             return Answer(False, "nothing is latched, but torque was switched off: call torque with true")
         if not rungs.latched:
             return Answer(True, "nothing was latched")
-        if not self._watch.port_open:
+        if not self._watch.port.is_open:
             return Answer(False, "the port is away: plug it in, it is opened by itself, then re-arm")
-        away = self._watch.away
+        away = self._watch.roll.away
         if away:
             names = ", ".join(track.name for track in away[:4])
             return Answer(False, f"{names} not back yet; check cables and power, then re-arm")
@@ -180,10 +181,10 @@ class MotorDriver(StartingDriver):
                 changed.append(i)
         link.torque.touch()
         try:
-            if changed and self._watch.port_open:
+            if changed and self._watch.port.is_open:
                 link.write_compliance(changed)
         except PortError as error:
-            self._watch.port_lost(error, link.now())
+            self._watch.port.lost(error, link.now())
         note = f" ({', '.join(unknown)} not on this robot)" if unknown else ""
         return Answer(True, f"compliance of {len(changed)} servos changed{note}")
 
@@ -202,7 +203,7 @@ class MotorDriver(StartingDriver):
         try:
             link.turn_wheel(register | (1024 if speed < 0.0 and register else 0))
         except PortError as error:
-            self._watch.port_lost(error, link.now())
+            self._watch.port.lost(error, link.now())
             return Answer(False, str(error))
         self._fan_until = self.bus.port.now() + self.config.fan.lease
         return Answer(True, f"the fan turns for {self.config.fan.lease:g} s")
@@ -210,12 +211,12 @@ class MotorDriver(StartingDriver):
     def shutdown(self, torque_off: bool = True) -> None:
         """Stop for good: fan's stop burst, torque off (or holding on), port left open."""
         try:
-            if self._watch.port_open and self._phase is not Phase.CLOSED:
+            if self._watch.port.is_open and self._phase is not Phase.CLOSED:
                 self._link.stop_wheel(self.config.fan.stop_burst)
                 if torque_off:
                     self._link.torque_off(range(len(self._link.tracks)), self.config.fan.stop_burst)
         except PortError:
-            self._watch.port_open = False
+            self._watch.port.is_open = False
         self._phase = Phase.CLOSED
 
 

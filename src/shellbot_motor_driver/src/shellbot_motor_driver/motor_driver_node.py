@@ -6,37 +6,35 @@ from __future__ import annotations
 import json
 import threading
 import time
-import traceback
 from typing import Any, Dict, Iterable, Optional
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.msg import Config
-from sensor_msgs.msg import BatteryState, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 
-from shellbot_control import ConfigurationError, Level, Notice, TargetsError, arrival_status
+from shellbot_control import ConfigurationError, Level, Notice, TargetsError
 from shellbot_description import driven_joint_names
 from shellbot_motor_driver import motor_driver_conversions as conversions
 from shellbot_motor_driver.bus_process import BusProcess
-from shellbot_motor_driver.driver_state import DriverState, Phase
+from shellbot_motor_driver.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, MotorDriverError, ServoMapError
-from shellbot_motor_driver.gains_page import compliance_of_page
+from shellbot_motor_driver.gains_page import GainsPage
 from shellbot_motor_driver.health import Health, HealthLine, health, is_feedback_slow, is_stopped, slow_feedback_words
+from shellbot_motor_driver.ladder import Phase
 from shellbot_motor_driver.node_parameters import NodeParameters
 from shellbot_motor_driver.stamp_clock import StampClock
 from shellbot_motor_driver.start_policy import StartFailure, retry_after
+from shellbot_motor_driver.state_publisher_node import StatePublisher
 from shellbot_motor_driver.target_gate import TargetGate
-from shellbot_msgs.msg import ReferenceStatus, ServoStates
 
 STOPPED_BY = "~stopped_by"
 LIMP = "~limp"
 KEPT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
 THROTTLE_S = 5.0  # wall clock, per kind of notice
 POLL_S = 0.05  # between two looks at the bus process's life and words
-LATE_S = 0.3e-3  # after a tick was due its state is there
-STATUS_EVERY, SERVOS_EVERY, BATTERY_EVERY = 5, 10, 100  # ticks: 20, 10 and 1 Hz
 SITTING_S = 10.0  # at the end: on the way to the pose "sit" at most so long
 LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
@@ -56,19 +54,13 @@ class MotorDriverNode:
         self._restarts = 0
         self._failure = StartFailure()
         self._try_at: Optional[float] = 0.0
-        self._page: Optional[Dict[str, float]] = None
-        self._gains_line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
+        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
         self._logged: Dict[str, float] = {}
-        self._published = 0
-        self._battery_known = False
         self._told_stopped: Optional[bool] = None
         self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
         self._limp = bool(rospy.get_param(LIMP, False))
         self._torque_withheld = False
-        self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=1, tcp_nodelay=True)
-        self._battery = rospy.Publisher("battery_state", BatteryState, queue_size=1, latch=True)
-        self._servos = rospy.Publisher("servo_states", ServoStates, queue_size=1)
-        self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
+        self._states = StatePublisher(parameters, self._gate, self._clock)
         self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._tell_stopped(bool(self._stop_cause))
@@ -90,7 +82,8 @@ class MotorDriverNode:
 
     def run(self) -> None:
         """Start, watch and report until shutdown; end as ``~at_end`` says."""
-        publisher = threading.Thread(target=self._publish_states, name="states", daemon=True)
+        arguments = (lambda: self._process, self._tell_state)
+        publisher = threading.Thread(target=self._states.run, args=arguments, name="states", daemon=True)
         publisher.start()
         report_at = 0.0
         while not rospy.is_shutdown():
@@ -177,65 +170,6 @@ class MotorDriverNode:
 
     # -------------------------------------------------------------------------------------------------- out
 
-    def _publish_states(self) -> None:
-        """Publish until shutdown; an error here must end the node, which is respawned, not leave it silent."""
-        try:
-            self._publish_ticks()
-        except Exception:
-            rospy.logfatal("motor_driver: the publishing thread failed:\n%s", traceback.format_exc())
-            rospy.signal_shutdown("the publishing thread failed")
-
-    def _publish_ticks(self) -> None:
-        """Publish each tick's joints as soon as they are there; their arrival starts the chain's tick."""
-        period, tick = self._parameters.config.tick.period, -1
-        while not rospy.is_shutdown():
-            process = self._process
-            if process is None:
-                tick = -1
-                time.sleep(POLL_S)
-                continue
-            state = process.state()
-            if state.tick == tick:
-                time.sleep(0.1 * period)
-                continue
-            tick = state.tick
-            try:
-                self._publish(state)
-            except rospy.ROSException:  # shut down in between
-                return
-            time.sleep(max(state.stamp + period + LATE_S - time.monotonic(), 0.0))
-
-    def _publish(self, state: DriverState) -> None:
-        seconds = self._clock.stamp(state.stamp)
-        stamp = rospy.Time.from_sec(seconds)
-        self._joint_states.publish(conversions.joint_states_message(state, stamp))
-        self._published += 1
-        self._tell_stopped(bool(self._stop_cause) or is_stopped(state))
-        count = self._published
-        if count % STATUS_EVERY == 0:
-            self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
-        if count % SERVOS_EVERY == 0:
-            self._servos.publish(conversions.servo_states_message(state, stamp))
-        is_known = state.supply.filtered == state.supply.filtered
-        if count % BATTERY_EVERY == 1 or is_known != self._battery_known:
-            self._battery_known = is_known
-            cells = self._parameters.battery_cells
-            self._battery.publish(conversions.battery_message(state, cells, stamp))
-
-    def _arrival(self, state: DriverState, now: float) -> Any:
-        gate, ladder = self._gate, state.ladder
-        waiting = "no joint_targets yet: start kinematics_server and action_manager"
-        text = ladder.text or gate.text or ("" if gate.requested is not None else waiting)
-        return arrival_status(
-            state.joint_names,
-            gate.requested,
-            None if state.is_write_only else state.position,
-            self._parameters.arrival_tolerance,
-            gate.age(now),
-            ladder.phase is not Phase.FOLLOWING,
-            text,
-        )
-
     def _report(self) -> None:
         """Publish diagnostics, look whether the wall clock was set."""
         words = self._clock.look(time.monotonic(), time.time())
@@ -246,7 +180,7 @@ class MotorDriverNode:
             lines: Iterable[HealthLine] = (HealthLine("safety ladder", Health.ERROR, self._failure.words),)
         else:
             state = process.state()
-            lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains_line)
+            lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains.line)
             if is_feedback_slow(state):
                 self._log(Notice("feedback", Level.WARN, slow_feedback_words(state.timing.feedback_hz)))
         message = conversions.diagnostics_message("motor_driver", lines, self._parameters.port, rospy.Time.now())
@@ -254,6 +188,9 @@ class MotorDriverNode:
             self._diagnostics.publish(message)
         except rospy.ROSException:  # shut down in between
             return
+
+    def _tell_state(self, state: DriverState) -> None:
+        self._tell_stopped(bool(self._stop_cause) or is_stopped(state))
 
     def _tell_stopped(self, stopped: bool) -> None:
         if stopped != self._told_stopped:
@@ -353,25 +290,14 @@ class MotorDriverNode:
 
     def _on_gains(self, message: Config) -> None:
         with self._lock:
-            self._page = conversions.page_from_config(message)
+            self._gains.values = conversions.page_from_config(message)
             self._send_gains()
 
     def _send_gains(self) -> None:
         """Bring the page's gains to the servos; called under the lock."""
-        process = self._process
-        if process is None or self._page is None:
-            return
-        start = self._parameters.config.compliance
-        try:
-            table, words = compliance_of_page(self._page, self._joint_names, start.margin, start.punch)
-            accepted, reason = process.set_compliance(table)
-        except (ConfigurationError, MotorDriverError) as error:
-            self._gains_line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
-            self._log(Notice("gains", Level.WARN, self._gains_line.message))
-            return
-        level = Health.OK if accepted else Health.WARN
-        values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
-        self._gains_line = HealthLine("gains", level, "; ".join((reason, *words)), values)
+        notice = self._gains.send(self._process)
+        if notice is not None:
+            self._log(notice)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Dict, List, Tuple
 
 from shellbot_control import Level, Notice
-from shellbot_motor_driver.driver_state import Reaction, Rung
+from shellbot_motor_driver.ladder import Ladder, Phase, Reaction, Rung
 
 _MOST_NOTICES = 200  # if nobody fetches them
 _LEVELS = {Reaction.NONE: Level.INFO, Reaction.WARN: Level.WARN, Reaction.DERATE: Level.WARN}
@@ -25,6 +25,8 @@ class Rungs:
         self._rungs: Dict[str, Rung] = {}
         self._notices: List[Notice] = []
         self.version = 0
+        self._ladder = Ladder()
+        self._shown: Tuple[int, Phase, float] = (-1, Phase.CLOSED, 0.0)
 
     def say(self, key: str, level: Level, text: str) -> None:
         """Note something for the operator."""
@@ -73,6 +75,24 @@ class Rungs:
     def latched(self) -> Tuple[Rung, ...]:
         """Those that wait for re-arming."""
         return tuple(rung for rung in self.all if rung.latched)
+
+    def ladder(self, phase: Phase, torque_share: float) -> Ladder:
+        """Return where the ladder stands; the same object until it changes.
+
+        Parameters
+        ----------
+        phase : Phase
+            What the robot does.
+        torque_share : float
+            The greatest torque limit of a servo, 0 to 1.
+        """
+        share = round(torque_share, 2)
+        shown = (self.version, phase, share)
+        if shown != self._shown:
+            self._shown, steps = shown, self.all
+            waits = any(rung.latched and rung.reaction >= Reaction.HOLD for rung in steps)
+            self._ladder = Ladder(phase, self.reaction, steps, share, waits, steps[0].text if steps else "")
+        return self._ladder
 
 
 _NOTHING = Rung("", Reaction.NONE, 0.0, False, "")

@@ -7,7 +7,8 @@ from typing import Callable, Dict, List, Optional, Set
 
 import numpy as np
 
-from shellbot_motor_driver.driver_state import Condition, Reaction
+from shellbot_motor_driver.driver_state import Condition
+from shellbot_motor_driver.ladder import Reaction
 from shellbot_motor_driver.protocol import ErrorFlags
 from shellbot_motor_driver.rungs import Rungs
 from shellbot_motor_driver.servo_link import ServoLink

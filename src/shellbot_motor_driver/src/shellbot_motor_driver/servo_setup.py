@@ -7,11 +7,11 @@ import struct
 from dataclasses import replace
 from typing import List, Optional, Sequence, Tuple
 
-from shellbot_motor_driver.driver_state import ServoIdentity, StartReport
 from shellbot_motor_driver.errors import GarbledReplyError, NoReplyError, StartError
 from shellbot_motor_driver.registers import MODELS
 from shellbot_motor_driver.servo_link import ServoLink
 from shellbot_motor_driver.servo_track import ServoTrack
+from shellbot_motor_driver.start_report import ServoIdentity, StartReport
 from shellbot_motor_driver.wiring import WiringReport, check_wiring
 
 _IDENTITY = struct.Struct("<HBBBBHHBBBBHBBB")  # registers 0 to 18

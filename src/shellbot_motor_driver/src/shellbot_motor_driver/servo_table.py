@@ -9,7 +9,8 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_motor_driver.driver_state import Condition, DriverState, Ladder, ServoReading, Supply
+from shellbot_motor_driver.driver_state import Condition, DriverState, ServoReading, Supply
+from shellbot_motor_driver.ladder import Ladder
 from shellbot_motor_driver.protocol import FLAGS
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.timing import BusTiming

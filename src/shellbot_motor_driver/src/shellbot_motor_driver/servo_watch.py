@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who answers, who is lost, who restarted, whether the port is there; and the way back of each without a restart."""
+"""Reading the servos in their turn: who answers, who is lost, who restarted; and their way back without a restart."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Callable, List, Optional, Tuple
 import numpy as np
 
 from shellbot_control import Level
-from shellbot_motor_driver.driver_state import Condition, Reaction
-from shellbot_motor_driver.errors import NoReplyError, PortError
+from shellbot_motor_driver.driver_state import Condition
+from shellbot_motor_driver.errors import NoReplyError
 from shellbot_motor_driver.feedback_scheduler import FeedbackScheduler
+from shellbot_motor_driver.port_watch import PortWatch
+from shellbot_motor_driver.roll_call import RollCall
 from shellbot_motor_driver.rungs import Rungs
-from shellbot_motor_driver.servo_link import CHECK_EXTRA, TORQUE_ENABLE, ServoLink
+from shellbot_motor_driver.servo_link import CHECK_EXTRA, ServoLink
 from shellbot_motor_driver.servo_setup import identify, wrong_model
 from shellbot_motor_driver.servo_track import ServoTrack
+from shellbot_motor_driver.settings_check import SettingsCheck
 from shellbot_motor_driver.wire_time import bytes_time
 
 _ROOM_TO_REJOIN = 3.5e-3  # s of bus time at 1 Mbaud: nine short packets
@@ -36,8 +39,10 @@ class ServoWatch:
 
     Attributes
     ----------
-    port_open : bool
+    port : PortWatch
         Whether the port is there.
+    roll : RollCall
+        Who is away.
     wants_torque : callable
         Whether a servo that comes back is to hold.
     """
@@ -54,10 +59,9 @@ class ServoWatch:
         self._speed_of, self._wants_torque = speed_of, wants_torque
         self._config = link.config
         self.scheduler = FeedbackScheduler(len(link.tracks), link.config.tick, link.read_time())
-        self.port_open = True
-        self._reopen_at = 0.0
-        self._back_off = link.config.bus.reopen_first
-        self._silent_since: Optional[float] = None
+        self.port = PortWatch(link, rungs)
+        self.roll = RollCall(link, rungs)
+        self._settings = SettingsCheck(link)
         self._returning: List[ServoTrack] = []
         self.reads = 0
         self._has_missed = False  # in this tick
@@ -151,7 +155,9 @@ class ServoWatch:
             track.set_condition(Condition.GOOD)
             self._rungs.say("rejoined", Level.INFO, f"{track.name} is back with full torque")
         if is_check:
-            self._judge_settings(track, now)
+            why = self._settings.judge(track, now)
+            if why:
+                self._restarted(track, now, why)
         elif track.suspicious:
             track.next_try = now + config.suspect_interval
 
@@ -174,66 +180,32 @@ class ServoWatch:
         track.set_condition(Condition.LOST)
         track.verified = False
         track.next_try = now + self._config.servo.ping_interval
-        self._report_lost(now)
-
-    @property
-    def lost(self) -> List[ServoTrack]:
-        """Those who do not answer."""
-        return [track for track in self._link.tracks if track.condition is Condition.LOST]
-
-    @property
-    def away(self) -> List[ServoTrack]:
-        """Those who do not answer, or do not yet hold with full torque."""
-        return [t for t in self._link.tracks if t.condition in (Condition.LOST, Condition.REJOINING)]
+        self.roll.report(now)
 
     @property
     def is_down(self) -> bool:
         """Whether the bus as a whole is down."""
-        return not self.port_open or len(self.lost) > self._config.bus.down_share * len(self._link.tracks)
-
-    def _report_lost(self, now: float) -> None:
-        lost, config = self.lost, self._config
-        if not lost:
-            self.settle(now)
-            return
-        names = ", ".join(track.name for track in lost[:4]) + (f" and {len(lost) - 4} more" if len(lost) > 4 else "")
-        if len(lost) > config.bus.down_share * len(self._link.tracks):
-            text = (
-                f"bus down: {len(lost)} of {len(self._link.tracks)} servos do not answer ({names}); check power "
-                "and cable"
-            )
-            self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
-        text = f"{names} lost: the others hold; check its cable and power, it comes back by itself"
-        self._rungs.set("servo_lost", Reaction.HOLD, text, config.servo.rearm_after_lost, now)
-
-    def settle(self, now: float) -> None:
-        """Say that everyone is back, once that is so; the step stays until re-armed if it is latched."""
-        rung = self._rungs.get("servo_lost")
-        if rung.reaction and not self.away:
-            if rung.latched:
-                self._rungs.set("servo_lost", Reaction.HOLD, "all servos are back; re-arm to go on", True, now)
-            else:
-                self._rungs.clear("servo_lost", "all servos are back")
+        return not self.port.is_open or self.roll.is_bus_down
 
     def _call_lost(self, now: float, start: float, last_end: float) -> None:
         """Ping at most one lost servo whose time has come; bring it back if it answers."""
-        due = [track for track in self.lost if now >= track.next_try]
+        due = [track for track in self.roll.lost if now >= track.next_try]
         if not due:
             return
         if self.is_down:
-            self._reopen_if_dead(now)
-        if not self.port_open:
+            self.port.silent(len(self.roll.lost) == len(self._link.tracks), now)
+        if not self.port.is_open:
             return
         track = min(due, key=lambda t: t.next_try)
         interval = self._config.servo.ping_interval
         # Many lost servos share the time-outs that one would have cost ten times over.
-        track.next_try = now + interval * max(1.0, len(self.lost) / 10.0)
+        track.next_try = now + interval * max(1.0, len(self.roll.lost) / 10.0)
         try:
             self._link.bus.ping(track.servo_id, retries=0, cut=None if self.scheduler.is_slow else last_end)
         except NoReplyError:
             self._has_missed = True
             return
-        self._silent_since = None
+        self.port.heard()
         if max(self._link.now(), self._link.bus.line_free) + _ROOM_TO_REJOIN > last_end:
             track.next_try = now  # answers, but the tick is full: first thing in the next
             return
@@ -265,99 +237,12 @@ class ServoWatch:
         track.set_condition(Condition.REJOINING if hold else Condition.GOOD)
         how = "goal set to where it stands, torque comes up" if hold else "torque stays off"
         self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: {how}")
-        self._report_lost(link.now())
+        self.roll.report(link.now())
 
-    # -- settings ----------------------------------------------------------------------------------------------------
-
-    def _judge_settings(self, track: ServoTrack, now: float) -> None:
-        """Compare what a servo has with what it should have; a restart shows here."""
-        link, i, found = self._link, track.index, track.settings
-        if found is None:
-            return
-        if i == link.wheel:
-            track.verified = True
-            return
-        wanted = link.compliance[i]
-        is_on = bool(link.torque.on[i])
-        # The lock is in RAM: a servo that has restarted shows it there whatever its compliance.
-        differs = (found.margins, found.slopes) != ((wanted.margin,) * 2, (wanted.slope,) * 2)
-        differs = differs or (self._config.start.lock_eeprom and not found.lock)
-        if bool(found.torque_enable) == is_on and not (differs and is_on):
-            track.mismatches = 0
-            track.settled = not differs
-            if not track.verified:
-                track.verified = True
-            limit = link.torque.written[i]
-            is_other = is_on and found.torque_limit and limit >= 0 and found.torque_limit != limit
-            if is_other and not link.torque.is_ramping(now)[i]:
-                link.torque.written[i] = -1
-                link.torque.touch()
-            return
-        track.mismatches += 1
-        track.checked = -np.inf  # look again in its next turn
-        if track.mismatches < 2:
-            return
-        track.mismatches = 0
-        if not is_on:
-            if found.torque_enable:
-                link.put(TORQUE_ENABLE, {i: b"\0"})
-            track.verified = True
-        elif found.torque_enable and not track.settled:
-            link.write_compliance([i])  # a SYNC WRITE that it did not hear
-        else:
-            self._restarted(track, now, differs)
-
-    def _restarted(self, track: ServoTrack, now: float, forgot: bool) -> None:
-        why = "restarted (its power broke in: check its supply)" if forgot else "has its torque off"
+    def _restarted(self, track: ServoTrack, now: float, why: str) -> None:
         self._rungs.say("restarted", Level.ERROR, f"{track.name} {why}; it is brought back, the others hold")
         self._link.doubt_speeds()
         track.set_condition(Condition.LOST)
         track.verified = False
         track.next_try = now
-        self._report_lost(now)
-
-    # -- port --------------------------------------------------------------------------------------------------------
-
-    def port_lost(self, error: BaseException, now: float) -> None:
-        """Note that the port is gone."""
-        if self.port_open:
-            self.port_open = False
-            self._back_off = self._config.bus.reopen_first
-            self._reopen_at = now + self._back_off
-            text = f"bus down: {error}; the servos hold their last goals. It is opened again by itself, then re-arm"
-            self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
-        for track in self._link.tracks:
-            track.verified = False
-
-    def try_reopen(self, now: float) -> bool:
-        """Open the port again if it is time; return whether it is open."""
-        if self.port_open or now < self._reopen_at:
-            return self.port_open
-        self._back_off = min(2.0 * self._back_off, self._config.bus.reopen_longest)
-        try:
-            self._link.bus.reopen()
-        except PortError:
-            self._reopen_at = self._link.now() + self._back_off
-            return False
-        self.port_open = True
-        self._back_off = self._config.bus.reopen_first
-        self._link.doubt_speeds()
-        for track in self._link.tracks:
-            track.forget()
-            track.verified = track.condition is Condition.UNREAD
-            track.next_try = now
-        text = "the port is back; every servo is looked at. Re-arm to go on"
-        self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
-        return True
-
-    def _reopen_if_dead(self, now: float) -> None:
-        """Open the port anew now and then while nobody at all answers: an adapter may have hung itself up."""
-        if len(self.lost) < len(self._link.tracks):
-            self._silent_since = None
-        elif self._silent_since is None:
-            self._silent_since = now
-        elif now - self._silent_since > 2.0 * self._config.bus.reopen_longest:
-            self._silent_since = None
-            self.port_open = False
-            self._reopen_at = now
-            self.try_reopen(now)
+        self.roll.report(now)

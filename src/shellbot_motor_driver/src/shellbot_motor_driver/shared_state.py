@@ -14,7 +14,8 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from shellbot_motor_driver.driver_state import DriverState, Ladder, Supply
+from shellbot_motor_driver.driver_state import DriverState, Supply
+from shellbot_motor_driver.ladder import Ladder
 from shellbot_motor_driver.motor_driver import MotorDriver
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.servo_table import Row, Snapshot, build_state

@@ -8,7 +8,8 @@ from statistics import median
 from typing import Deque, List, Optional, Tuple
 
 from shellbot_motor_driver.driver_config import Voltage
-from shellbot_motor_driver.driver_state import Reaction, Supply
+from shellbot_motor_driver.driver_state import Supply
+from shellbot_motor_driver.ladder import Reaction
 from shellbot_motor_driver.servo_track import ServoTrack
 
 _INTERVAL = 0.1  # s

@@ -6,6 +6,7 @@ from shellbot_motor_driver.emulation.build import equal_servos, shellbot_servos
 from shellbot_motor_driver.emulation.chain import EmulatedChain
 from shellbot_motor_driver.emulation.coupled_chain import CoupledChain, World
 from shellbot_motor_driver.emulation.faults import KINDS, Fault, FaultInjector, load_faults
+from shellbot_motor_driver.emulation.latency_timer import LatencyTimerChain
 from shellbot_motor_driver.emulation.motor_bank import MotorBank
 from shellbot_motor_driver.emulation.pty_server import PtyServer
 from shellbot_motor_driver.emulation.servo import EmulatedServo, ServoBehaviour
@@ -20,6 +21,7 @@ __all__ = [
     "EmulatedServo",
     "Fault",
     "FaultInjector",
+    "LatencyTimerChain",
     "MotorBank",
     "PtyServer",
     "ServoBehaviour",
