@@ -11,6 +11,7 @@ from shellbot_evaluation import bench_cli
 from shellbot_evaluation.bench_bus import cli
 from shellbot_evaluation.bench_bus.driver_bench import in_real_time, in_virtual_time
 from shellbot_evaluation.bench_bus.exchange_bench import exchanges
+from shellbot_motor_driver.emulation import LatencyTimerChain
 from shellbot_motor_driver.servo_map import ServoMap
 
 KEYS = {"tick_hz_19", "tick_hz_31", "feedback_hz_19", "feedback_hz_31", "overhead_us_per_read"}
@@ -22,6 +23,8 @@ GOOD = {
     "feedback_hz_31": 30.0,
     "virtual_feedback_hz_19": 60.0,
     "virtual_feedback_hz_31": 30.0,
+    "latency_timer_feedback_hz_19": 31.0,
+    "latency_timer_feedback_hz_31": 17.0,
     "overhead_us_per_read": 70.0,
     "cpu_ms_per_tick_19": 0.6,
     "cpu_ratio_vs_sdk": 12.0,
@@ -36,6 +39,13 @@ def test_the_goals_hold_in_virtual_time_at_80_us_host_time(variant, servos, leas
     assert loop.late_ticks_percent == 0.0 and loop.timeouts == 0
     assert loop.tick_p99 < 7.0e3 * 1.19  # 70 % of the tick, to the width of the histogram's bins
     assert loop.reads_per_tick * 100.0 / servos == pytest.approx(loop.feedback_hz, rel=0.1)
+
+
+@pytest.mark.parametrize("variant, servos, least_hz", [("walker", 19, 30.0), ("full", 31, 15.0)])
+def test_the_goals_hold_behind_a_latency_timer(variant, servos, least_hz):
+    loop = in_virtual_time(variant, 2.0, LatencyTimerChain)
+    assert loop.servos == servos and loop.late_ticks_percent == 0.0
+    assert least_hz <= loop.feedback_hz < 0.5 * in_virtual_time(variant, 0.5).feedback_hz
 
 
 def test_the_drivers_process_is_measured_on_a_pty():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, List
+from typing import Any, List, Type
 
 import numpy as np
 
@@ -101,9 +101,19 @@ def in_real_time(variant: str, seconds: float, link_latency: float = LINK_LATENC
             process.shutdown(torque_off=True)
 
 
-def in_virtual_time(variant: str, seconds: float) -> LoopFigures:
-    """Run the driver in virtual time with 80 us of host time a READ, interrupts of the servos included."""
-    chain = EmulatedChain(shellbot_servos(variant))
+def in_virtual_time(variant: str, seconds: float, adapter: Type[EmulatedChain] = EmulatedChain) -> LoopFigures:
+    """Run the driver in virtual time with 80 us of host time a READ, interrupts of the servos included.
+
+    Parameters
+    ----------
+    variant : str
+        ``walker`` or ``full``.
+    seconds : float
+        How long.
+    adapter : type of EmulatedChain
+        `LatencyTimerChain` for one that hands replies over each millisecond only.
+    """
+    chain = adapter(shellbot_servos(variant))
     port = VirtualPort(chain, HOST_TIME)
     driver = MotorDriver(Bus(port, Timeouts(link_latency=LINK_LATENCY)), ServoMap.load(variant))
     driver.start()
