@@ -421,8 +421,26 @@ def test_share_tells_what_a_task_raised_and_works_on():
     test_share_does_every_item_once(5000)
 
 
+@pytest.mark.parametrize(
+    ("shape", "smallest"), [((50,), 2048), ((40, 2), 1024), ((3, 100), 64), ((2, 3000), 64)], ids=str
+)
+def test_no_thread_is_woken_for_less_than_waking_it_costs(leg, monkeypatch, shape, smallest):
+    """Parts of 2048 positions at least, and of 64 trajectories: fewer would leave lanes without work."""
+    parts = []
+
+    def share_and_tell(total, threads, task, smallest):
+        parts.append(smallest)
+        share(total, threads, task, smallest)
+
+    monkeypatch.setattr(batch, "share", share_and_tell)
+    targets = np.broadcast_to(leg.fk(HOME)[:3, 3] + [0.01, 0.0, 0.0], (*shape, 3))
+    answer = inverse_batch(leg, targets[:, :2] if INTERPRETED and len(shape) == 2 else targets, HOME, threads=2)
+    assert answer.converged.all()
+    assert INTERPRETED or parts == [smallest]
+
+
 def test_batches_of_several_threads_at_once(leg, rng):
-    _, points = random_feet(leg, rng, few(2000))
+    _, points = random_feet(leg, rng, few(5000))
     expected = inverse_batch(leg, points, HOME, threads=1).q
     answers = {}
 

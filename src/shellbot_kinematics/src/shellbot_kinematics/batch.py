@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from shellbot_kinematics.chain import SerialChain
 
 _LINE = 8  # floats of a line of the cache
-_PART = 256  # trajectories, the smallest part of a batch given to a thread
+_PART = 256  # poses, the smallest part of a large batch that a thread is given
+_POSITIONS = 2048  # the same of positions, which cost a hundredth: as long as it takes to wake a thread
 _lock = threading.RLock()
 _kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
 
@@ -129,7 +130,7 @@ def inverse_batch(
             else:
                 kernel(*flat, first, last, work[worker], lanes)
 
-        share(trajectories, workers, task, 1 if count > 1 or trajectories < 4 * _PART else _PART)
+        share(trajectories, workers, task, _smallest_part(trajectories, count, pose))
     return BatchResult(
         q.reshape(*leading, n),
         (steps >= 0).reshape(leading),
@@ -180,6 +181,13 @@ def _writable(array: ArrayLike) -> np.ndarray:
     answers would differ in the last bit.
     """
     return np.require(array, dtype=np.float64, requirements=["C", "W"])
+
+
+def _smallest_part(trajectories: int, count: int, pose: bool) -> int:
+    """Return how many trajectories of `count` points a thread is given at least."""
+    if pose:
+        return 1 if count > 1 or trajectories < 4 * _PART else _PART
+    return LANES * -(-_POSITIONS // (LANES * count))  # or most lanes would have nothing to do
 
 
 def _work(workers: int, floats: int) -> np.ndarray:
