@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIB = ROOT / "scripts" / "lib"
 sys.path[:0] = [str(LIB), str(ROOT / "src" / "shellbot_evaluation" / "src")]
 
-from version_cases import CASES, Case, VersionsError, choose_cases, find_interpreter  # noqa: E402
+from version_cases import CASES, Case, VersionsError, choose_cases, find_interpreter, relevant  # noqa: E402
 from version_report import INTERPRETED, KINEMATICS, PACKAGES, Results, read_junit, report  # noqa: E402
 
 from shellbot_evaluation.errors import EvaluationError  # noqa: E402
@@ -76,7 +76,7 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
     """Return the interpreter of the case's virtual environment, made now unless it is there with the same pins."""
     venv, stamp = folder / "venv", folder / "complete"
     files = [LIB / "requirements-versions.txt", LIB / "requirements.txt", LIB / "requirements-dev.txt"]
-    wanted = "\n".join([*case.requirements(), *(file.read_text(encoding="utf-8") for file in files)])
+    wanted = "\n".join([*case.requirements(), *relevant(*(file.read_text(encoding="utf-8") for file in files))])
     python = venv / "bin" / "python"
     if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python

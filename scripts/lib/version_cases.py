@@ -75,6 +75,22 @@ CASES = (
 )
 
 
+def relevant(wanted: str, *pins: str) -> List[str]:
+    """Return the requirements wanted, and of other files the pins of the same packages; without comments.
+
+    A pin of something else, such as of a linter, is no reason to make an environment anew.
+    """
+
+    def lines(text: str) -> List[str]:
+        return [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
+
+    def package(line: str) -> str:
+        return re.split(r"[^\w.-]", line)[0].lower()
+
+    names = {package(line) for line in lines(wanted)}
+    return lines(wanted) + [line for text in pins for line in lines(text) if package(line) in names]
+
+
 def parse_case(text: str) -> Case:
     """Return the case that a word such as ``3.8-0.58.1`` names: one of `CASES`, or any other pair that fits.
 
