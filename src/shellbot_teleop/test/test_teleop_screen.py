@@ -73,6 +73,32 @@ def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     )
 
 
+def test_at_80_characters_nothing_that_is_said_is_cut(model):
+    words = "closing to a ball is not available yet; the modes are hexapod, stand, sit, relax"
+    stopped = (
+        "emergency stop (topic emergency_stop from /teleop_terminal): holding the last command until rearm is called"
+    )
+    robot = replace(
+        WALKING,
+        mode=replace(WALKING.mode, text=f"shell refused: {words}"),
+        status=replace(WALKING.status, text=stopped),
+        odom=replace(WALKING.odom, rpy=(0.0, -0.1, -3.0)),
+    )
+    messages = [
+        LogLine("info", "action_manager", "older", 0.0),
+        LogLine("warn", "teleop", f"shell: refused. {words}", 0.0),
+    ]
+    shown = [line.strip() for line in text(screen(model, robot, messages, 80, 60)).split("\n")]
+    whole = " ".join(shown)
+    assert f"shell refused: {words}" in whole
+    assert f"joints hold: {stopped}" in whole
+    assert f"shell: refused. {words}" in whole
+    assert "roll +0.0, pitch -5.7 deg" in whole
+    assert whole.index("older") < whole.index("shell: refused.")
+    small = text(screen(model, robot, messages, 80, 24))
+    assert "Ctrl+Q quit" in small and "Messages" in small, "the keys come first"
+
+
 @pytest.mark.parametrize("width, height", [(20, 5), (80, 24), (100, 30), (200, 60)])
 def test_it_never_exceeds_the_terminal(model, width, height):
     lines = screen(model, WALKING, [LogLine("info", "n", "x" * 300, 0.0)] * 50, width, height)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 import time
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Sequence, Tuple
@@ -66,7 +67,9 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
     list of Line
         At most `height` lines of at most `width` characters; a small terminal gets a denser key help.
     """
-    head = _head(model, robot) + _velocities(model, robot.odom) + _pose(robot)
+    head: List[Line] = []
+    for line in _head(model, robot) + _velocities(model, robot.odom) + _pose(robot):
+        head += wrap(line, width)
     help_lines = key_help(model.keymap, model.layout, model.held, width)
     room = height - len(head) - 3
     if len(help_lines) > room:
@@ -74,13 +77,11 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
     lines = head + [[]] + help_lines
     room = max(height - len(lines) - 1, 0)
     lines.append([("title", "Messages")])
-    lines += [
-        [
-            ("muted", time.strftime("%H:%M:%S ", time.localtime(message.time)) + message.source + " "),
-            (message.level, message.text.replace("\n", " ")),
-        ]
-        for message in (messages[-room:] if room else ())
-    ]
+    told: List[Line] = []
+    for message in messages[-room:] if room else ():
+        when = time.strftime("%H:%M:%S ", time.localtime(message.time))
+        told += wrap([("muted", f"{when}{message.source} "), (message.level, message.text.replace("\n", " "))], width)
+    lines += told[-room:] if room else []
     return [cut(line, width) for line in lines[:height]]
 
 
@@ -144,11 +145,8 @@ def _pose(robot: RobotView) -> List[Line]:
         x, y, z = odom.position
         lines = [
             [
-                (
-                    "",
-                    f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "
-                    f"roll {roll:+.1f}  pitch {pitch:+.1f} deg",
-                )
+                ("", f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "),
+                ("", f"roll {roll:+.1f}, pitch {pitch:+.1f} deg"),
             ]
         ]
     text, bad = servo_line(robot.battery, robot.servos)
@@ -205,6 +203,18 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
                 ]
             lines.append(line)
     return lines
+
+
+def wrap(line: Line, width: int) -> List[Line]:
+    """Break the last segment of a line that is too long, at blanks; what follows is set in by nine, as values are."""
+    if not line or sum(len(text) for _, text in line) <= width:
+        return [line]
+    *first, (style, text) = line
+    used = sum(len(part) for _, part in first)
+    if used + 9 > width:  # nothing to gain on so narrow a terminal
+        return [line]
+    pieces = textwrap.wrap(text, width, initial_indent=" " * used, subsequent_indent=" " * 9)
+    return [[*first, (style, pieces[0][used:])], *([(style, piece)] for piece in pieces[1:])]
 
 
 def cut(line: Line, width: int) -> Line:
