@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shellbot_evaluation import plot_cli
+from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
+from shellbot_evaluation.plot_canvas import COLOURS
 from shellbot_kinematics import model_path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,7 +103,18 @@ def test_urdf_of_another_robot(tmp_path):
         (["frames", "--q", "1"], "--q is for one limb; name it with --leg"),
         (["frames", "--leg", "1", "--q", "1"], "--q has 1 values; lower_1 has 4"),
         (["reach", "--model", "nothing.yaml"], "--model nothing.yaml cannot be read"),
-        (["reach", "--model", "ur5", "--samples", "0"], "count is 0; expected 1 or more"),
+        (["reach", "--model", "ur5", "--samples", "0"], "--samples is 0; expected 1 to 2000000"),
+        (["reach", "--model", "ur5", "--samples", "9999999999"], "--samples is 9999999999; expected 1 to"),
+        (["reach", "--model", "ur5", "--seed", "-1"], "--seed is -1; expected 0 or more"),
+        (["reach", "--model", "ur5", "--leg", "2"], "--leg is about Shellbot; leave it out, or --model ur5"),
+        (["reach", "--model", "ur5", "--tip", "tool"], "is no URDF, so it says itself where it ends"),
+        (["reach", "--samples", "5"], "--samples is about another robot; name it with --model FILE"),
+        (["singularity", "--joints", "a", "b"], "--joints is about another robot"),
+        (["frames", "--leg", "1", "--pose", "stand", "--q", "1", "2", "3", "4"], "give one of them"),
+        (["reach", "--height", "0.9"], "no leg reaches so far below the body; give 0.2"),
+        (["walkspace", "--height", "0.5"], "there is one within heights of 0.060 to 0.240 m"),
+        (["walkspace", "--stance", "0.9"], "and stances of 0.215 to 0.400 m"),
+        (["walkspace", "--margin", "400"], "with 400.0 degrees kept to the joint limits; give less --margin"),
         (["singularity", "--model", "ur5", "--joints", "elbow", "knee"], "has no joint 'knee'; it has shoulder_pan"),
     ],
 )
@@ -195,11 +207,52 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
     assert "the folder of --out" in capsys.readouterr().err
 
 
-def test_nothing_asked_for_is_answered_with_the_choices(capsys):
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        ([], "say what to draw: reach, walkspace, singularity or frames; scripts/plot --help lists"),
+        (
+            ["walkspace", "--model", "ur5"],
+            "walkspace takes no --model, only reach, singularity and frames do; scripts/plot w",
+        ),
+        (["reach", "--gait=tripod"], "reach takes no --gait, only walkspace does"),
+        (["frames", "--fan", "3"], "frames takes no --fan, only reach and walkspace do"),
+        (["reach", "2"], "2 is not known here; scripts/plot reach --help lists"),
+        (["reach", "--fan", "far"], "invalid float value: 'far'"),
+        (["rech"], "invalid choice: 'rech'"),
+    ],
+)
+def test_words_that_are_not_known_are_answered_in_one_sentence(words, sentence, capsys):
     with pytest.raises(SystemExit) as stop:
-        plot_cli.main([])
+        plot_cli.main(words)
+    said = capsys.readouterr().err
     assert stop.value.code == 2
-    assert "reach, walkspace, singularity or frames" in capsys.readouterr().err
+    assert sentence in said and said.startswith("error: ") and said.count("\n") == 1
+
+
+def test_a_leg_keeps_its_number_and_colour(tmp_path):
+    from matplotlib.colors import to_hex
+
+    words = ["walkspace", "--leg", "5", "--out", str(tmp_path / "a.png")]
+    arguments = plot_parser.parse(words)
+    plot_parser.check(arguments)
+    figure, _ = plot_shellbot.walkspace_of(arguments)
+    above = figure.axes[0]
+    assert [text.get_text() for text in above.texts] == ["5"]
+    assert to_hex(above.lines[0].get_color()) == COLOURS[4]
+
+
+def test_pale_fills_of_two_legs_stay_apart(tmp_path):
+    """The palette of a picture must not take one leg's colour for another's."""
+    out = tmp_path / "a.png"
+    assert plot_cli.main(["walkspace", "--out", str(out)]) == 0
+    with Image.open(out) as picture:
+        seen, count = np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0, return_counts=True)
+    wide = seen[count > 2000].astype(int)
+    for colour in COLOURS:
+        paint = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
+        fill = 255 + 0.18 * (paint - 255)
+        assert np.abs(wide - fill).max(axis=1).min() <= 6, f"no fill of {colour}"
 
 
 def test_matplotlib_is_loaded_only_for_a_picture():

@@ -86,11 +86,24 @@ def finish(figure: Any, path: Path, show: bool) -> None:
 
 
 def _shrink(path: Path) -> None:
-    """Store a PNG with a palette: a third of the size, and no difference to the eye."""
+    """Store a PNG with a palette: a third of the size, and no difference to the eye.
+
+    Half of the palette are the colours that cover most, as they are, or the pale fills of two legs would become one;
+    the other half are the best for all the rest, rare ones included.
+    """
+    import numpy as np
     from PIL import Image
 
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, method=1, dither=0)  # 1: keep rare colours, too
+        full = picture.convert("RGB")
+    seen, place, count = np.unique(np.asarray(full).reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
+    most = seen[np.argsort(count, kind="stable")[::-1][:128]]
+    rest = full.quantize(256 - len(most), method=1, dither=0).getpalette()  # 1: keep rare colours, too
+    palette = np.vstack((most, np.reshape(rest, (-1, 3))[: 256 - len(most)])).astype(np.int32)
+    nearest = [int(np.abs(palette - colour).sum(axis=1).argmin()) for colour in seen.astype(np.int32)]
+    pixels = np.array(nearest, dtype=np.uint8)[place].reshape(full.height, full.width)
+    small = Image.fromarray(pixels, mode="P")
+    small.putpalette(palette.astype(np.uint8).ravel().tolist())
     small.save(path, optimize=True)
 
 

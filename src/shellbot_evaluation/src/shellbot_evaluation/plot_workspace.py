@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
@@ -90,17 +90,24 @@ def draw_slice(axes: Any, cut: ReachSlice, legs: LegSet, fan_azimuth: np.ndarray
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3, frameon=False)
 
 
-def draw_strokes(axes: Any, stroke: StrokeReach, stance: float, title: str) -> None:
-    """Draw the reachable ground around the rest points from above, each leg's circle, and the tripods' ellipses."""
+def draw_strokes(axes: Any, stroke: StrokeReach, stance: float, title: str, numbers: Sequence[int]) -> None:
+    """Draw the reachable ground around the rest points from above, each leg's circle, and the tripods' ellipses.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Of the legs, from 1; they choose the colours, too.
+    """
     closed = np.append(np.arange(stroke.bearing.size), 0)
     way = np.stack((np.cos(stroke.bearing), np.sin(stroke.bearing)), axis=1)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     round_ = np.stack((np.cos(turn), np.sin(turn)), axis=1)
     ellipses = [stroke.ellipse(rows) for rows in TRIPODS] if len(stroke.rest) == 6 else [stroke.ellipse()]
-    for i, rest in enumerate(stroke.rest):
+    for i, (rest, number) in enumerate(zip(stroke.rest, numbers)):
+        colour = COLOURS[(number - 1) % 6]
         outline = _MM * (rest + stroke.radius[i][:, None] * way)[closed]
-        axes.fill(outline[:, 0], outline[:, 1], color=COLOURS[i % 6], alpha=0.18)
-        axes.plot(outline[:, 0], outline[:, 1], color=COLOURS[i % 6], linewidth=1.2)
+        axes.fill(outline[:, 0], outline[:, 1], color=colour, alpha=0.18)
+        axes.plot(outline[:, 0], outline[:, 1], color=colour, linewidth=1.2)
         circle = _MM * (rest + stroke.circle[i] * round_)
         first = i == 0
         axes.plot(
@@ -110,10 +117,10 @@ def draw_strokes(axes: Any, stroke: StrokeReach, stance: float, title: str) -> N
         oval = _MM * (rest + ellipse.radius(turn)[:, None] * round_)
         axes.plot(
             oval[:, 0], oval[:, 1], color="0.2", linewidth=1.0, linestyle=":",
-            label="largest ellipse of its tripod" if first else None,
+            label=f"largest ellipse of {'its tripod' if len(ellipses) == 2 else 'the leg'}" if first else None,
         )  # fmt: skip
         axes.plot(*(_MM * rest), "+", color="0.2", label="rest point" if first else None)
-        axes.annotate(f"{i + 1}", _MM * rest, (5, 4), textcoords="offset points", fontsize=9)
+        axes.annotate(str(number), _MM * rest, (5, 4), textcoords="offset points", fontsize=9)
     axes.plot(*(_MM * stance * round_.T), color="0.6", linewidth=0.8, linestyle="--", label="stance circle")
     equal_axes(axes, "x", "y")
     axes.set_title(title, fontsize=10)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of another robot, given by --model. Each function returns a figure and a name for its file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Tuple
+
+import numpy as np
+
+from shellbot_kinematics import joint_map, reach_cloud
+
+from .errors import DefinitionError
+from .plot_canvas import new_figure
+from .plot_inputs import chain_of, given_joints
+
+
+def reach(arguments: argparse.Namespace) -> Tuple[Any, str]:
+    """Draw what a sampled chain reaches."""
+    from . import plot_chain
+
+    chain = chain_of(arguments)
+    cloud = reach_cloud(chain, arguments.samples, np.random.default_rng(arguments.seed))
+    figure = new_figure((14.0, 5.0), arguments.show)
+    figure.suptitle(f"Reach of {chain.name}, joints drawn evenly between their limits")
+    plot_chain.draw_cloud(figure, cloud, 0.05 * float(np.ptp(cloud.bounds, axis=0).max()))
+    return figure, f"reach_{chain.name}"
+
+
+def singularity(arguments: argparse.Namespace) -> Tuple[Any, str]:
+    """Draw over two joints where a chain is singular."""
+    from . import plot_chain
+
+    chain = chain_of(arguments)
+    names = arguments.joints if arguments.joints is not None else list(chain.joint_names[1:3])
+    if len(names) != 2:
+        raise DefinitionError(f"chain '{chain.name}' has {chain.n} joints; name two that differ with --joints")
+    whole = chain.n >= 6  # an arm that can choose its orientation is judged by all six coordinates
+    length = 0.5 * float(np.linalg.norm(reach_cloud(chain, 500, np.random.default_rng(0)).p, axis=1).max())
+    q = np.clip(np.full(chain.n, 0.5), chain.lower, chain.upper)
+    found = joint_map(chain, (names[0], names[1]), q, 121, "pose" if whole else "position", length)
+    figure = new_figure((12.0, 5.4), arguments.show)
+    judged = f"all six coordinates, 1 rad as {1e3 * length:.0f} mm" if whole else "the position"
+    figure.suptitle(f"Singularities of {chain.name}: {judged}; the other joints at 0.5 rad or m")
+    plot_chain.draw_joint_map(figure, found, chain)
+    return figure, f"singularity_{chain.name}"
+
+
+def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
+    """Draw the frames of a chain."""
+    from . import plot_chain
+
+    chain = chain_of(arguments)
+    q = given_joints(arguments, chain) if arguments.q else np.zeros(chain.n)
+    figure = new_figure((7.5, 7.0), arguments.show)
+    figure.suptitle(f"Frames of {chain.name}, each behind the joint whose name it has")
+    axes = figure.add_subplot(projection="3d")
+    span = float(np.ptp(chain.frames(q)[:, :3, 3], axis=0).max()) or 1.0
+    points = plot_chain.draw_frames(axes, chain, q, 0.08 * span)
+    plot_chain.equal_box(axes, points, 100.0 * span)
+    plot_chain.frame_legend(axes)
+    return figure, f"frames_{chain.name}"

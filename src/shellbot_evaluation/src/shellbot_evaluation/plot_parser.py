@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Words of scripts/plot's command line, and what is said of those that do not fit together."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any, List, NoReturn, Optional
+
+import shellbot_description as description
+from shellbot_kinematics import Frame
+
+from .errors import DefinitionError
+
+FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
+MOST_SAMPLES = 2_000_000
+# what an option is that was not given; set after it is known which ones were
+_DEFAULTS = {"fan": 0.0, "step": 0.002, "samples": 20000, "seed": 0, "pose": "stand"}
+_OF_SHELLBOT, _OF_A_MODEL = (
+    ("leg", "fan", "height", "frame", "step", "pose"),
+    ("base", "tip", "samples", "seed", "joints"),
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, and where to look."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with status 2."""
+        self.exit(2, f"error: {message}; {self.prog} --help lists what can be given\n")
+
+
+def parser() -> Parser:
+    """Return the parser of the command line."""
+    common = Parser(add_help=False)
+    common.add_argument("--out", type=Path, metavar="FILE", help="picture, .png .svg .pdf (default results/plots/...)")
+    common.add_argument("--show", action="store_true", help="open it in a window, too")
+    robot = Parser(add_help=False)
+    robot.add_argument("--leg", metavar="LEG", help="1 .. 6, lower_1 .. lower_6 or upper_1 .. upper_6")
+    fan = Parser(add_help=False)
+    fan.add_argument("--fan", type=float, metavar="DEG", help="angle of the fans, degrees (default 0)")
+    height = Parser(add_help=False)
+    height.add_argument("--height", type=float, metavar="M", help="body centre above the ground, m")
+    chain = Parser(add_help=False)
+    chain.add_argument(
+        "--model", type=Path, metavar="FILE", help="another robot: a YAML model or URDF, or ur5, puma560"
+    )
+    chain.add_argument("--base", metavar="LINK", help="first link of a URDF given by --model")
+    chain.add_argument("--tip", metavar="LINK", help="last link of a URDF given by --model")
+    tip = Parser(add_help=False)
+    tip.add_argument("--frame", choices=sorted(FRAMES), help="tip (default: foot; upper legs: sphere_centre)")
+    tip.add_argument("--step", type=float, metavar="M", help="spacing of the grid, m (default 0.002)")
+    p = Parser(
+        prog="scripts/plot",
+        description="Pictures of what a limb reaches, where it is singular, how far feet may go, and of its frames.",
+        epilog="example: scripts/plot walkspace --height 0.17 --out walkspace.png",
+    )
+    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames")
+    reach = kinds.add_parser(
+        "reach",
+        parents=[common, robot, fan, height, tip, chain],
+        help="region in the limb's plane, and seen from above",
+    )
+    reach.add_argument("--samples", type=int, metavar="N", help="with --model: joints drawn (default 20000)")
+    reach.add_argument("--seed", type=int, metavar="N", help="with --model: of the draw (default 0)")
+    walk = kinds.add_parser(
+        "walkspace", parents=[common, robot, fan, height], help="stroke of the feet over the ground"
+    )
+    walk.add_argument("--gait", default="tripod", help="whose stance, lift and height are taken (default tripod)")
+    walk.add_argument(
+        "--stance", type=float, metavar="M", help="radius on which the feet stand, m (default: the gait's)"
+    )
+    walk.add_argument("--lift", type=float, metavar="M", help="top of the swing, m (default: the gait's)")
+    walk.add_argument(
+        "--margin", type=float, metavar="DEG", help="kept to joint limits (default: the action manager's)"
+    )
+    singular = kinds.add_parser(
+        "singularity", parents=[common, robot, tip, chain], help="smallest singular value and manipulability"
+    )
+    singular.add_argument("--joints", nargs=2, metavar="NAME", help="with --model: the two joints that are varied")
+    frames = kinds.add_parser(
+        "frames", parents=[common, robot, chain], help="joint frames of a limb or of all: --leg all"
+    )
+    frames.add_argument("--pose", help=f"{', '.join(description.POSES)} (default stand)")
+    frames.add_argument("--q", nargs="+", type=float, metavar="DEG", help="joints instead of a pose (mm if prismatic)")
+    return p
+
+
+def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
+    """Return the arguments.
+
+    Raises
+    ------
+    SystemExit
+        Status 2, after a sentence on standard error, for words that are unknown or not for that kind of picture.
+    """
+    p = parser()
+    arguments, unknown = p.parse_known_args(argv)
+    if arguments.what is None:
+        p.error("say what to draw: reach, walkspace, singularity or frames")
+    kinds: Any = next(action for action in p._actions if isinstance(action, argparse._SubParsersAction)).choices
+    for word in unknown:
+        option = word.split("=", 1)[0]
+        takers = [kind for kind in kinds if option in kinds[kind]._option_string_actions]
+        if takers:
+            kinds[arguments.what].error(
+                f"{arguments.what} takes no {option}, only {_listed(takers)} do" + "es" * (len(takers) == 1)
+            )
+    if unknown:
+        kinds[arguments.what].error(f"{unknown[0]} is not known here")
+    return arguments
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Fill in what was not given.
+
+    Raises
+    ------
+    DefinitionError
+        If options do not go together or numbers are out of range.
+    """
+    model = getattr(arguments, "model", None)
+    for name in _OF_SHELLBOT if model is not None else _OF_A_MODEL:
+        if getattr(arguments, name, None) is not None:
+            if model is not None:
+                raise DefinitionError(f"--{name} is about Shellbot; leave it out, or --model {model}")
+            raise DefinitionError(f"--{name} is about another robot; name it with --model FILE, or leave --{name} out")
+    if getattr(arguments, "q", None) and arguments.pose is not None:
+        raise DefinitionError("--pose and --q both say where the joints are; give one of them")
+    for name, value in _DEFAULTS.items():
+        if hasattr(arguments, name) and getattr(arguments, name) is None:
+            setattr(arguments, name, value)
+    if hasattr(arguments, "fan") and not math.isfinite(arguments.fan):
+        raise DefinitionError(f"--fan is {arguments.fan}; give degrees")
+    if hasattr(arguments, "samples") and not 1 <= arguments.samples <= MOST_SAMPLES:
+        raise DefinitionError(f"--samples is {arguments.samples}; expected 1 to {MOST_SAMPLES}")
+    if hasattr(arguments, "seed") and arguments.seed < 0:
+        raise DefinitionError(f"--seed is {arguments.seed}; expected 0 or more")
+
+
+def _listed(words: List[str]) -> str:
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else words[0]
