@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, List
 
+from latex2mathml.converter import convert
+
 HERE = Path(__file__).resolve().parent
 for package in ("shellbot_kinematics", "shellbot_description"):
     sys.path.insert(0, str(HERE.parent / "src" / package / "src"))
@@ -16,7 +18,8 @@ project = "Shellbot kinematics"
 author = "The Shellbot authors"
 copyright = "The Shellbot authors, MIT licence"  # noqa: A001 - Sphinx's name
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
+html_math_renderer = "mathml"  # browsers draw it themselves: no script, no network
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # the other pages of this folder are about the whole workspace and read in the repository
 OURS = {"kinematics.md"}
@@ -34,19 +37,46 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 
+# a font that has the tall brackets (package fonts-dejavu-extra); without it a browser takes what it finds
+MATH_FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuMathTeXGyre.ttf")
+html_static_path = ["_static", *([str(MATH_FONT)] if MATH_FONT.is_file() else [])]
+html_css_files = ["pages.css"]
 html_theme = "alabaster"
-html_theme_options = {"page_width": "1100px", "sidebar_width": "220px"}
+html_theme_options = {
+    "page_width": "1200px",
+    "sidebar_width": "220px",
+    "body_max_width": "none",
+    "code_font_size": "0.8em",
+}
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_show_sourcelink = False
 
 
-def keep_bars(_app: Any, _what: str, _name: str, _item: Any, _options: Any, lines: List[str]) -> None:
-    """Let |x| in a docstring be an absolute value, not one of Sphinx's substitutions."""
+def mend(_app: Any, _what: str, _name: str, _item: Any, _options: Any, lines: List[str]) -> None:
+    """Let |x| in a docstring be an absolute value, not one of Sphinx's substitutions; and "a, b : array" two attributes
+    with one text, not b of the type a.
+    """
     for i, line in enumerate(lines):
         if "``" not in line:
             lines[i] = re.sub(r"(?<!\\)\|", r"\\|", line)
+        if re.match(r":(ivar|vartype) [\w, ]+:", line):
+            start, names, rest = re.split(r"(?<=ivar) |(?<=vartype) |(?<=\w):", lines[i], maxsplit=2)
+            lines[i] = f"{start} {names.replace(', ', ',' + chr(0x200B))}:{rest}"
+
+
+def formula(translator: Any, node: Any) -> None:
+    """Write a formula as MathML: within a line, or as a block of its own."""
+    from docutils.nodes import SkipNode
+
+    block = node.tagname == "math_block"
+    source = re.sub(r"\\operatorname\{(\w+)\}", r"\\mathrm{\1}", node.astext())  # else in italics, letter by letter
+    text = convert(source, display="block" if block else "inline")
+    text = re.sub(r"<mi>(sin|cos|cot|arcsin|log|det)</mi>", r'<mrow>\g<0><mspace width="0.15em" /></mrow>', text)
+    translator.body.append(f'<div class="math">{text}</div>\n' if block else text)
+    raise SkipNode
 
 
 def setup(app: Any) -> None:
     """Sphinx calls this."""
-    app.connect("autodoc-process-docstring", keep_bars)
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
+    app.connect("autodoc-process-docstring", mend)

@@ -106,6 +106,7 @@ def html(tmp_path_factory):
         pytest.skip("built once, in the first pass")
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
+    pytest.importorskip("latex2mathml")
     folder = tmp_path_factory.mktemp("docs")
     words = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees"), str(DOCS), str(folder / "html")]
     done = subprocess.run(
@@ -120,6 +121,19 @@ def test_sphinx_builds_without_a_warning(html):
     page = (folder / "api" / "workspace.html").read_text(encoding="utf-8")
     assert "limb_reach" in page and "Spacing of the grid" in page
     assert (folder / "tutorials" / "ur5.html").exists()
+
+
+def test_the_pages_need_no_network(html):
+    """Nothing is loaded from elsewhere, and every formula is drawn by the browser itself."""
+    for page in html[0].rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe)[^>]*src=\"([^\"]*)\"|<link[^>]*href=\"([^\"]*)\"", text)
+        assert not [address for pair in loaded for address in pair if "//" in address], page.name
+    source = re.sub(r"```.*?```", "", (DOCS / "kinematics.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    page = (html[0] / "kinematics.html").read_text(encoding="utf-8")
+    assert page.count("<math ") == len(re.findall(r"\$\$.+?\$\$|\$[^$]+\$", source, re.DOTALL)) > 100
+    unknown = re.findall(r"<m\w+[^>]*>\\\w+", page)
+    assert not unknown, f"latex2mathml does not know {', '.join(unknown)}"
 
 
 def test_every_public_name_has_an_entry(html):
@@ -148,9 +162,11 @@ def test_sphinx_reports_a_broken_page(tmp_path):
     """The build that must not warn can: a reference to nothing is an error."""
     pytest.importorskip("sphinx")
     pytest.importorskip("myst_parser")
+    pytest.importorskip("latex2mathml")
     broken = tmp_path / "docs"
     broken.mkdir()
     shutil.copy(DOCS / "conf.py", broken)
+    shutil.copytree(str(DOCS / "_static"), str(broken / "_static"))
     (broken / "index.rst").write_text("Heading\n=======\n\n:ref:`nowhere`\n", encoding="utf-8")
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
     done = subprocess.run(
