@@ -127,6 +127,19 @@ def test_numpy_loop_finds_the_target(workers_modules):
     assert problem.reached(problem.LEG_BASE, problem.LEG, answers, targets).all()
 
 
+def test_closed_forms_start_from_where_they_began_in_every_pass(workers_modules):
+    import peer_ours
+
+    seen = []
+
+    def solve(first, block):
+        seen.append(block.copy())
+        block[:] = first
+
+    peer_ours._from_start(solve, 9.0, np.zeros((3, 2)))(7)
+    assert len(seen) == 7 and not np.any(seen)
+
+
 def test_a_worker_that_fails_says_so_and_leaves_nothing_behind(tmp_path):
     environment = Environment("nothing", "nothing")
     with Worker(environment, sys.executable, [], tmp_path / "log") as worker:

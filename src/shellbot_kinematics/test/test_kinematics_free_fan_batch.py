@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from shellbot_kinematics import FootBatch, Frame, foot_batch_free_fan
+from shellbot_kinematics import FootBatch, Frame, _free_fan, foot_batch_free_fan
 from shellbot_kinematics.errors import InvalidConfigError, ShapeError, UnknownNameError
 from shellbot_kinematics.packed import LegBlock, foot_inverse_free_fan
 
@@ -60,6 +60,26 @@ def test_answers_are_those_of_the_single_solver(model, rng, limb, leg, frame, li
             assert ((answer.q >= chain.lower - 1e-12) & (answer.q <= chain.upper + 1e-12)).all()
         turned = np.abs(answer.q[:, 0] - (seeds[0] if seeds.ndim == 1 else seeds[:, 0])) > 1e-9
         assert 0.1 < turned.mean() < 0.9  # both roads are taken
+
+
+@pytest.mark.parametrize("limits", [False, True])
+@pytest.mark.parametrize("frame", [Frame.FOOT, Frame.SPHERE_CENTRE])
+def test_the_quick_way_ends_where_the_complete_search_does(model, rng, frame, limits):
+    chain, leg, tip = model.chain("lower_6", frame), model.legs[5], int(frame == Frame.SPHERE_CENTRE)
+    _, points = random_points(model, "lower_6", frame, limits, rng)
+    points[::7] += rng.normal(scale=0.1, size=points[::7].shape)  # some out of reach
+    seeds = rng.uniform(-5.0, 5.0, (len(points), 4))
+    seeds[::2] = rng.uniform(chain.lower, chain.upper, seeds[::2].shape)
+    met = 0
+    for point, seed in zip(points, seeds):
+        quick, complete = seed.copy(), seed.copy()
+        left = _free_fan.foot_free(leg, 0, tip, *point, limits, quick, 0)
+        if limits:
+            complete[0] = np.clip(seed[0], chain.lower[0], chain.upper[0])
+        assert _free_fan._free_of_all(leg, 0, tip, *point, limits, seed, complete, 0) == pytest.approx(left, abs=1e-8)
+        assert apart(quick, complete) < 1e-5
+        met += left < 1e-9
+    assert 0.8 * len(points) < met < len(points)
 
 
 def test_answers_do_not_depend_on_layout_or_threads(model, rng):

@@ -83,6 +83,22 @@ def _restarting(
     return run, q
 
 
+def _from_start(function: Callable[..., Any], first: np.ndarray, blocks: np.ndarray) -> Callable[[int], None]:
+    """Return run(k) that calls function(first, block), all blocks as they are now before every pass: an answer that is
+    left in its block would be a start from the solution.
+    """
+    start, rows = blocks.copy(), list(blocks)
+
+    def run(k: int) -> None:
+        while k > 0:
+            blocks[:] = start
+            for row in rows[:k]:
+                function(first, row)
+            k -= len(rows)
+
+    return run
+
+
 def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     made = {}
     for name, kind, limited, frame in (
@@ -101,7 +117,7 @@ def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
         blocks = np.tile(ask.data, (len(targets), 1))
         blocks[:, 0:3] = targets
         leg, function = model.legs[0], packed.foot_inverse_free_fan
-        run = cycle(function, [(leg, block) for block in blocks])
+        run = _from_start(function, leg, blocks)
         run(len(blocks))
         joints = blocks[:, 3:7]
         if frame == Frame.FOOT:
@@ -121,7 +137,7 @@ def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     ask_upper = packed.ShellBlock()
     rows = np.tile(ask_upper.data, (len(centres), 1))
     rows[:, 0:3] = centres
-    run = cycle(packed.shell_inverse, [(model.shells[0], row) for row in rows])
+    run = _from_start(packed.shell_inverse, model.shells[0], rows)
     run(len(rows))
     met = sum(np.linalg.norm(chain.fk(row[3:5])[:3, 3] - p) < 1e-6 for row, p in zip(rows, centres))
     made["closed_upper"] = Case(run, facts={"success": int(met), "of": len(rows)})
