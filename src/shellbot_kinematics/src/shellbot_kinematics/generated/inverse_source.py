@@ -228,7 +228,7 @@ def _three_rows(
         terms = [[(ratio, f"j{r}_{i}") for i, ratio in c if J[r][i] != 0.0] for r in range(3)]
         columns += [f"{x}_{r} = {sum_of(terms[r])}" for r in range(3) if terms[r]]
         if not any(terms):
-            late.append(f"{x} = 0.0")
+            late.append(f"{x} = full_{x} = 0.0")
             continue
         for r in range(3):
             late.append(f"{x}m{r} = " + " + ".join(f"{x}_{k}*{COFACTORS[k][r]}" for k in range(3) if terms[k]))
@@ -238,10 +238,10 @@ def _three_rows(
     # the first part still lacks det, the second, quadratic in the first, its cube
     late += [*w.lines, "cube = det*det*-det"]
     for x in name.values():
-        if f"{x} = 0.0" not in late:
+        if f"{x} = full_{x} = 0.0" not in late:
             second = " + ".join(f"{x}m{r}*{_bracket(code(off[r]))}" for r in range(3) if off[r] != 0.0)
-            late.append(f"{x} = {x}*det" + (f" + cube*({second})" if second else ""))
-    return columns, late + write_changes(plan, p, limited, lambda c: name[c])
+            late.append(f"full_{x} = {x}*det" + (f" + cube*({second})" if second else ""))
+    return columns, late + write_changes(plan, p, limited, lambda c: "full_" + name[c])
 
 
 def _six_rows(
@@ -255,12 +255,14 @@ def _six_rows(
     w.lines = []
     off = write_second_order(w, parts, [f"x{i}" for i in range(p.n)], 6)
     late += [*w.lines, *(f"o{r} = {code(off[r])}" for r in range(6)), *write_product("o", "k", 6)]
-    late += [f"x{i} -= {write_step(i, used[i], False, 'k')}" for i in range(p.n) if used[i]]
+    for i in range(p.n):
+        second = f"({write_step(i, used[i], False, 'k')})" if used[i] else "0.0"
+        late.append(f"full_x{i} = x{i} - {second}")
     return [], late + write_changes(plan, p, limited, _sum_of_steps)
 
 
 def _sum_of_steps(c: Combination) -> str:
-    return sum_of([(ratio, f"x{i}") for i, ratio in c])
+    return sum_of([(ratio, f"full_x{i}") for i, ratio in c])
 
 
 def _check(source: Source, n: int, pose: bool) -> None:
@@ -343,16 +345,20 @@ def _normal(p: ChainParameters, jacobian: List[Vector], limited: bool) -> List[s
     if not limited:
         return write_normal(rows, n, jacobian)
     kept = [[i for i in range(n) if jacobian[r][i] != 0.0] for r in range(rows)]
-    lines = [f"j{r}_{i} = {code(jacobian[r][i])}" for r in range(rows) for i in kept[r]]
+    lines = [] if rows == 6 else [f"j{r}_{i} = {code(jacobian[r][i])}" for r in range(rows) for i in kept[r]]
     for i in range(n):
         mine = [r for r in range(rows) if i in kept[r]]
         low, high = float(p.lower[i]), float(p.upper[i])
         there = [f"s{i} <= {low!r}"] * math.isfinite(low) + [f"s{i} >= {high!r}"] * math.isfinite(high)
-        if mine and there:
-            pull = " + ".join(f"j{r}_{i}*e{r}" for r in mine)
-            outwards = [f"(pull < 0.0 and {there[0]})"] * math.isfinite(low)
-            outwards += [f"(pull > 0.0 and {there[-1]})"] * math.isfinite(high)
-            lines += [f"if {' or '.join(there)}:", f"    pull = {pull}", f"    if {' or '.join(outwards)}:"]
+        outwards = ["pull{i} < 0.0"] * math.isfinite(low) + ["pull{i} > 0.0"] * math.isfinite(high)
+        both = [f"({a}) & ({b.format(i=i)})" for a, b in zip(there, outwards)]
+        pull = f"pull{i} = " + " + ".join(f"{_bracket(code(jacobian[r][i]))}*e{r}" for r in mine)
+        if rows == 6:  # compiles in less time than with branches
+            stopped = bool(mine and there)
+            lines += [pull, f"free{i} = 1.0 - 1.0*({' | '.join(f'({test})' for test in both)})"] if stopped else []
+            lines += [f"j{r}_{i} = " + _bracket(code(jacobian[r][i])) + f"*free{i}" * stopped for r in mine]
+        elif mine and there:
+            lines += [f"if {' or '.join(there)}:", f"    {pull}", f"    if {' or '.join(f'({x})' for x in both)}:"]
             lines += [f"        j{r}_{i} = 0.0" for r in mine]
     return [*lines, *normal_from_scalars(rows, kept)]
 

@@ -150,9 +150,11 @@ def write_changes(plan: Changes, p: ChainParameters, limited: bool, of: Callable
                 if plan.sums
                 else sum_of(angle.products({**names, keeper: code(of(((i, 1.0),)))}))
             )
-            lines.append(f"turn{k} = {_bounded(asked, GREATEST)}")
+            # a name of its own for each value: numba sorts out names with several in proportion to the source's length
+            bounded = f"ask{k}" if limited else f"turn{k}"
+            lines.append(f"{bounded} = {_bounded(asked, GREATEST)}")
             others = sum_of([(r, names[name]) for name, r in angle.terms if name != keeper])
-            way = f"turn{k} - ({others})" if others else f"turn{k}"
+            way = f"{bounded} - ({others})" if others else bounded
             go(i, way if ratio == 1.0 else f"({way})*{1.0 / ratio!r}")
         if limited or not plan.keepers:
             lines.append(f"turn{k} = {now}")
