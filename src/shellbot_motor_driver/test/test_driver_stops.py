@@ -17,7 +17,9 @@ from driver_bench import DriverBench
 from emulated_pty import emulated
 from test_driver_process import settings, until
 
-from shellbot_motor_driver import BusProcess, DriverConfig, Phase, Reaction, StartError
+from shellbot_motor_driver import BusProcess, DriverConfig, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver.shared_state import SharedState
+from shellbot_motor_driver.stop_latch import StopLatch
 
 sys.path.insert(0, str(Path(__file__).parent / "ros"))
 
@@ -83,6 +85,35 @@ def test_a_stop_while_a_start_fails_leaves_the_reason():
     with pytest.raises(StartError, match="1 of 19 servos do not answer"):
         bench.driver.start(lambda: True)
     assert limp(bench) == 19
+
+
+def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
+    def memory():
+        fd = os.memfd_create("test")
+        try:
+            return SharedState(fd, ServoMap.load("walker"), 0.1)
+        finally:
+            os.close(fd)
+
+    latch, first, second = StopLatch(), memory(), memory()
+    assert latch.attach(first) == (0, False)
+    count = latch.count
+    latch.stop()
+    latch.torque_switched(True, count)  # asked for before, answered after
+    latch.rearmed(count, False)
+    assert first.stops() == 1 and latch.is_stopped and latch.is_limp
+    latch.detach()
+    latch.stop()
+    assert first.stops() == 1, "it is gone"
+    assert latch.attach(second) == (1, True) and second.stops() == 1
+    latch.rearmed(latch.count, True)
+    assert latch.attach(memory()) == (0, False)
+    latch.torque_switched(False, -1)
+    assert latch.attach(memory()) == (0, True), "torque off needs no more than to be asked for"
+    latch.rearmed(latch.count, False)
+    assert latch.is_limp, "re-arming is no torque switch"
+    latch.torque_switched(True, latch.count)
+    assert not latch.is_limp
 
 
 def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():
