@@ -141,6 +141,22 @@ def _plus_two(x):
     return _plus_one(_plus_one(x))
 
 
+@_jit.joined_kernel
+def _three_more(x):
+    return x + 3.0
+
+
+@_jit.bare_kernel
+def _four_more(x):
+    return _three_more(x) + 1.0
+
+
+@pytest.mark.jit
+def test_joined_variant():
+    assert _four_more(1.0) == 5.0
+    assert _three_more.targetoptions.get("forceinline", False) == (_jit._NUMBA >= (0, 54))
+
+
 def test_work_memory_on_the_stack():
     assert _sum_of_squares(np.array([1.0, 2.0, 3.0, 4.0])) == 30.0
 

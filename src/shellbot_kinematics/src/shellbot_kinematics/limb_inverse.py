@@ -192,13 +192,23 @@ def solve_limb(
             raise ShapeError(f"p_base of {limb} is {p}; expected three finite numbers, or a finite z and rpy_base")
         u = P_SHELL + SHELL * (row - 6)
         error, stop = upper_inverse(model.packed, u, *p, *rpy, last, 0, True, False, q, 0)
+    return closed_form_result(limb, Frame(frame), q, error, stop, fan_position if row < 6 else None)
+
+
+def closed_form_result(
+    limb: str, frame: Frame, q: np.ndarray, error: float, stop: int, fan_position: Optional[float]
+) -> InverseResult:
+    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is what the fan
+    was asked for, None where nothing was.
+    """
+    row = LOWER_LIMBS.index(limb) if limb in LOWER_LIMBS else 6 + UPPER_LIMBS.index(limb)
     converged = bool(error <= REACHED)
     reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
-    if row < 6 and q[0] != fan_position:
+    if fan_position is not None and q[0] != fan_position:
         converged = False
         end = f"{limb}_fan was asked to stand at {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
         reason = f"{reason}; {end}" if reason else end
-    return InverseResult(limb, Frame(frame), q, converged, float(error), 0, reason)
+    return InverseResult(limb, frame, q, converged, float(error), 0, reason)
 
 
 def limb_seed(model: ShellbotModel, limb: str, seed: Optional[ArrayLike]) -> np.ndarray:

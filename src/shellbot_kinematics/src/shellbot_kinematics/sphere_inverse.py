@@ -15,12 +15,13 @@ import numpy as np
 
 from shellbot_kinematics._angles import sincos
 from shellbot_kinematics._axes import in_axes
-from shellbot_kinematics._layout import G_FAN, G_OFF, G_ROT, G_SFAN, LEG, REACHED, STOP_NONE
+from shellbot_kinematics._layout import G_FAN, G_OFF, G_ROT, G_SFAN, LEG, STOP_NONE
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_with_fan, sphere_with_yaw, yaw_pitch
 from shellbot_kinematics.errors import ShapeError
+from shellbot_kinematics.limb_inverse import closed_form_result
 from shellbot_kinematics.references import LOWER_LIMBS, Frame
-from shellbot_kinematics.reports import InverseResult, limit_name
+from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 
@@ -124,20 +125,13 @@ def solve_sphere(
         raise ShapeError("give yaw or fan_position, not both")
     free = yaw is not None
     x, y, pitch, other = _numbers("x, y, pitch and yaw or fan_position", (x, y, pitch, yaw if free else fan_position))
-    row = LOWER_LIMBS.index(limb)
     last = np.zeros(4) if seed is None else model.chain(limb, Frame.SPHERE_CENTRE).check(seed)
     where = model.columns(limb)
     q = np.zeros(4)
     if not free:
         q[0] = np.clip(other, model.lower[where][0], model.upper[where][0])
     error, stop = sphere_inverse(model.packed, o, x, y, other if free else 0.0, pitch, free, last, 0, True, False, q, 0)
-    converged = bool(error <= REACHED)
-    reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
-    if not free and q[0] != other:
-        converged = False
-        end = f"{limb}_fan was asked to stand at {other:.3f} rad and stops at its limit {q[0]:.3f} rad"
-        reason = f"{reason}; {end}" if reason else end
-    return InverseResult(limb, Frame.SPHERE_CENTRE, q, converged, float(error), 0, reason)
+    return closed_form_result(limb, Frame.SPHERE_CENTRE, q, error, stop, None if free else other)
 
 
 def _offset(model: ShellbotModel, limb: str) -> int:
