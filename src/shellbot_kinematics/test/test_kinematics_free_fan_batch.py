@@ -79,7 +79,7 @@ def test_the_quick_way_ends_where_the_complete_search_does(model, rng, frame, li
         assert _free_fan._free_of_all(leg, 0, tip, *point, limits, seed, complete, 0) == pytest.approx(left, abs=1e-8)
         assert apart(quick, complete) < 1e-5
         met += left < 1e-9
-    assert 0.8 * len(points) < met < len(points)
+    assert met > 0.8 * len(points) and (INTERPRETED or met < len(points))  # both kinds
 
 
 def test_answers_do_not_depend_on_layout_or_threads(model, rng):
