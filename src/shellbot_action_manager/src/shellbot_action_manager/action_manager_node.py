@@ -30,6 +30,7 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
+SILENCE = 3  # s of wall clock without joint_states before it is told
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
@@ -67,15 +68,15 @@ class ActionManagerNode:
 
     def run(self) -> None:
         """Publish diagnostics once a second of wall clock until shutdown, also while the simulation is paused."""
-        warned = False
+        silent = 0  # s
         while not rospy.is_shutdown():
             time.sleep(1.0)
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
                 status, stamp = self._told, self._time
-            if not ticks and not warned and status is None:
-                warned = True
+            silent = 0 if ticks or status is not None else silent + 1
+            if silent == SILENCE:  # at every start the robot takes a moment longer than this node
                 rospy.logwarn(
                     f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver"
                 )
@@ -122,7 +123,8 @@ class ActionManagerNode:
             or replace(new, progress=0.0) != replace(told, progress=0.0)
             or abs(new.progress - told.progress) >= PROGRESS_STEP
         ):
-            if told is None or (new.mode, new.target, new.text) != (told.mode, told.target, told.text):
+            changed = told is None or (new.mode, new.target, new.text) != (told.mode, told.target, told.text)
+            if changed and " refused: " not in new.text:  # a refusal was told where it was made
                 rospy.loginfo(f"action_manager: {new.name}: {new.text}")
             self._told = new
             self._mode_pub.publish(conversions.mode_to_message(new, stamp))
@@ -134,7 +136,8 @@ class ActionManagerNode:
         with self._lock:
             accepted, reason = self._core.request_mode(request.mode, self._time)
             mode = self._core.mode.label
-        (rospy.loginfo if accepted else rospy.logwarn)(f"action_manager: request {request.mode}: {reason}")
+        if not accepted:  # what is accepted becomes the mode's text, which is told when it changes
+            rospy.logwarn(f"action_manager: request '{request.mode}' refused: {reason}")
         return RequestModeResponse(accepted=accepted, reason=reason, mode=mode)
 
     def _on_stopped(self, message: Bool) -> None:

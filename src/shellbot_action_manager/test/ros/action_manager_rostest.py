@@ -19,6 +19,7 @@ import tf2_ros
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Quaternion, Twist
 from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
@@ -34,7 +35,7 @@ class Live:
     """Listens to everything that the tests look at."""
 
     def __init__(self):
-        self.last, self.jumps, self.reference_times = {}, [], []
+        self.last, self.jumps, self.reference_times, self.told = {}, [], [], []
         self.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self.body_pose = rospy.Publisher("body_pose", Pose, queue_size=1)
         self.gait = rospy.Publisher("gait", String, queue_size=1)
@@ -49,6 +50,7 @@ class Live:
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=100)
         rospy.Subscriber("limb_references", LimbReferences, self._on_references, queue_size=100)
         rospy.Subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics, queue_size=100)
+        rospy.Subscriber("/rosout", Log, self._on_log, queue_size=100)
         self.request_service = rospy.ServiceProxy("request_mode", RequestMode)
 
     def _on_targets(self, message):
@@ -62,6 +64,10 @@ class Live:
     def _on_references(self, message):
         self.last["limb_references"] = message
         self.reference_times.append(message.header.stamp.to_sec())
+
+    def _on_log(self, message):
+        if message.name == "/action_manager":
+            self.told.append(message.msg)
 
     def _on_diagnostics(self, message):
         for status in message.status:
@@ -158,10 +164,13 @@ class ActionManagerTest(unittest.TestCase):
         self.assertIn("the modes are hexapod, stand, sit, relax", answer.reason)
         self.assertEqual(answer.mode, "hexapod")
         self.live.until(lambda: "shell refused" in self.live.last["mode"].text, "refusal on the topic")
+        self.live.until(lambda: any("shell" in text for text in self.live.told), "refusal in the log")
         self.assertIn("there is no mode 'fly'", self.live.request("fly").reason)
         self.live.gait.publish("moonwalk")
         self.live.until(lambda: "ripple, tripod, wave" in self.live.last["mode"].text, "refused gait")
         self.live.gait.publish("tripod")
+        self.live.until(lambda: any("moonwalk" in text for text in self.live.told), "the gait's refusal in the log")
+        self.assertEqual(sum("closing to a ball is not available" in text for text in self.live.told), 1, "told once")
 
     def test_04_body_pose_is_followed_and_limited(self):
         pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))
@@ -201,6 +210,10 @@ class ActionManagerTest(unittest.TestCase):
         rospy.ServiceProxy("emergency_stop", Trigger)()
         self.live.until(lambda: self.live.mode()[0] == "stopped", "stopped")
         self.assertIn("rearm", self.live.request("sit").reason)
+        stopped_at = self.live.last["mode"].header.stamp
+        self.live.until(  # the two topics come by two connections
+            lambda: self.live.last["limb_references"].header.stamp > stopped_at, "references of after the stop"
+        )
         frozen = self.live.last["limb_references"]
         rospy.sleep(0.5)
         again = self.live.last["limb_references"]
