@@ -232,6 +232,24 @@ def test_results_are_kept_by_case(tmp_path):
     assert run_versions.load(tmp_path) == {"3.8-0.56.4": {"kinematics": suite(1)}}
 
 
+def test_two_calls_for_one_case_wait_for_each_other(tmp_path):
+    code = "import sys, run_versions; from pathlib import Path\n"
+    code += (
+        f"with run_versions.alone(Path({str(tmp_path / 'case')!r})):\n    print('mine', flush=True); sys.stdin.read()"
+    )
+    start = [sys.executable, "-c", code]
+    with subprocess.Popen(start, cwd=str(LIB), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout.readline() == b"mine\n"
+        with subprocess.Popen(
+            start, cwd=str(LIB), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as second:
+            assert b"waiting for another call that tests case" in second.stderr.readline()
+            assert first.poll() is None
+            first.stdin.close()
+            assert second.stdout.readline() == b"mine\n"
+            second.stdin.close()
+
+
 def test_interrupt_ends_what_was_started(tmp_path):
     """Ctrl-C ends the command with its children, which would otherwise go on in a session of their own."""
     child = tmp_path / "child"

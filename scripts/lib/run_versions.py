@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
 LIB = ROOT / "scripts" / "lib"
@@ -29,6 +30,19 @@ from shellbot_evaluation.tables import write_between_markers  # noqa: E402
 def say(text: str) -> None:
     """Tell the user how far it is."""
     print(f"[shellbot] {text}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep a case's folder for this call: another one would take its environment or its files from under its tests."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another call that tests {folder.name}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def run(command: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path) -> int:
@@ -211,8 +225,26 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def run_case(case: Case, options: argparse.Namespace, folder: Path, commit: str) -> bool:
+    """Run what is asked of one pair and keep each result at once; return whether nothing failed."""
+    place, good = folder / case.name, True
+    try:
+        python = make_environment(case, place, options.python)
+    except VersionsError as error:  # the other pairs may do
+        say(str(error))
+        return False
+    versions, tree = versions_in(python), tree_of(commit if options.commit else None, place)
+    for suite in suites_of(case, options.packages, options.interpreted):
+        counts = test_suite(case, place, python, tree, suite)
+        good = good and not counts["failed"]
+        kept = load(folder).get(case.name, {})
+        kept[suite] = dict(counts, versions=versions, commit=commit)
+        (place / "results.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return good
+
+
 def campaign(options: argparse.Namespace, folder: Path) -> bool:
-    """Run all that is asked, keep each result at once; return whether nothing failed."""
+    """Run all that is asked; return whether nothing failed."""
     cases = choose_cases(options.only)
     for case in cases:  # before hours of work: all interpreters are there
         find_interpreter(case.python, options.python)
@@ -220,20 +252,8 @@ def campaign(options: argparse.Namespace, folder: Path) -> bool:
     good = True
     for number, case in enumerate(cases, 1):
         say(f"{case.name} ({number} of {len(cases)})")
-        place = folder / case.name
-        try:
-            python = make_environment(case, place, options.python)
-        except VersionsError as error:  # the other pairs may do
-            say(str(error))
-            good = False
-            continue
-        versions, tree = versions_in(python), tree_of(commit if options.commit else None, place)
-        for suite in suites_of(case, options.packages, options.interpreted):
-            counts = test_suite(case, place, python, tree, suite)
-            good = good and not counts["failed"]
-            kept = load(folder).get(case.name, {})  # another call may have run other packages meanwhile
-            kept[suite] = dict(counts, versions=versions, commit=commit)
-            (place / "results.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        with alone(folder / case.name):
+            good = run_case(case, options, folder, commit) and good
     return good
 
 
