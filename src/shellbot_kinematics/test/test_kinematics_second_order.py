@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,14 @@ from shellbot_kinematics.generated.second_order_source import (
     renamed,
     write_second_order,
 )
-from shellbot_kinematics.generated.turning_source import GREATEST, SHORT_ENOUGH, KeptWriter, write_turned
+from shellbot_kinematics.generated.turning_source import (
+    GREATEST,
+    SHORT_ENOUGH,
+    KeptWriter,
+    plan_changes,
+    write_changes,
+    write_turned,
+)
 
 
 def term(chain, q, d, rows=6, rename=False):
@@ -210,3 +218,33 @@ def test_arms_with_kept_sines_are_the_same_arm(rng):
         exec("\n".join(w.lines), names)
         T = np.array([[eval(code(x), names) for x in column] for column in [*at.columns, at.p]]).T
         np.testing.assert_allclose(T, chain.fk([names[f"q{i}"] for i in range(p.n)])[:3], atol=1e-13, rtol=0)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("mimics", [0, 3])
+def test_steps_are_bounded_and_angles_change_with_the_coordinates(mimics, limited, rng):
+    """Whatever step is asked for: no angle beyond its polynomials, none apart from the coordinates, limits kept."""
+    for chain in [*random_chains(3, 10, mimics), dh_chain(UR5, "ur5"), dh_chain(PUMA, "puma")]:
+        if not chain.n:
+            continue
+        low, high = np.full(chain.n, -0.7 if limited else -math.inf), np.full(chain.n, 0.9 if limited else math.inf)
+        p = replace(chain.parameters(), lower=low, upper=high)
+        w = KeptWriter()
+        write_pose(w, p, [f"c{i}" for i in range(p.n)], rotation=True)
+        plan = plan_changes(w.angles, p, limited)
+        names = {c: f"step{k}" for k, c in enumerate(plan.combinations)}
+        lines = compile("\n".join(write_changes(plan, p, limited, names.__getitem__)), "changes", "exec")
+        for size in (0.1, 1.0, 30.0):
+            step, start = size * rng.uniform(-1.0, 1.0, p.n), rng.uniform(-0.7, 0.7, p.n)
+            values = {name: sum(r * step[i] for i, r in c) for c, name in names.items()}
+            values.update({f"s{i}": float(x) for i, x in enumerate(start)})
+            exec(lines, values)
+            moved = np.array([values[f"c{i}"] for i in range(p.n)]) - start
+            for k, angle in enumerate(w.angles):
+                change = sum(ratio * moved[int(name[1:])] for name, ratio in angle.terms)
+                assert abs(values[f"turn{k}"]) <= GREATEST + 1e-12
+                assert abs(change - values[f"turn{k}"]) <= 1e-12 * max(1.0, size)
+            if limited:
+                assert (start + moved >= low - 1e-15).all() and (start + moved <= high + 1e-15).all()
+            elif size == 0.1 and not mimics:
+                np.testing.assert_allclose(moved, step, atol=1e-14)
