@@ -267,6 +267,7 @@ def test_ctrl_c_ends_a_batch_and_the_next_is_shared_again(model):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")  # what is tested
 def test_a_forked_child_shares_batches_too(model):
     count = 200 if INTERPRETED else 20_000
     points = targets(count)
