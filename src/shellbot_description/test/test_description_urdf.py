@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import shutil
 import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -186,13 +187,23 @@ def test_xacro_arguments():
 def test_program_is_used_where_the_library_is_missing(monkeypatch):
     """Without the library the `xacro` program gives the same robot."""
     expected = expand("walker", "gazebo")
-    monkeypatch.setitem(__import__("sys").modules, "xacro", None)  # what `import xacro` then does is an ImportError
+    monkeypatch.setitem(sys.modules, "xacro", None)  # what `import xacro` then does is an ImportError
     by_program = expand("walker", "gazebo")
 
     def plain(text):
         return ElementTree.canonicalize(text, strip_text=True)
 
     assert plain(by_program) == plain(expected)
+
+
+def test_program_of_the_workspace_is_found_by_any_interpreter(monkeypatch):
+    """`python3 script.py` works without activating the workspace's virtual environment."""
+    if not (package_path().parent.parent / ".venv" / "bin" / "xacro").is_file():
+        pytest.skip("the workspace has no virtual environment (scripts/setup makes it)")
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(sys, "executable", "/nonexistent/bin/python3")
+    assert "<robot" in expand("walker")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -39,8 +39,10 @@ def _xacro_argument(name: str, value: object) -> str:
 
 
 def _xacro_program() -> str:
-    beside = Path(sys.executable).parent / "xacro"  # a virtual environment that is not active
-    program = shutil.which("xacro") or (str(beside) if os.access(beside, os.X_OK) else None)
+    # a virtual environment that is not active: this interpreter's, or the workspace's, for any other interpreter
+    folders = [Path(sys.executable).parent, package_path().parent.parent / ".venv" / "bin"]
+    beside = (str(folder / "xacro") for folder in folders if os.access(folder / "xacro", os.X_OK))
+    program = shutil.which("xacro") or next(beside, None)
     if program is None:
         raise DescriptionError("xacro is neither importable nor on PATH; run scripts/setup or install ros-noetic-xacro")
     return program

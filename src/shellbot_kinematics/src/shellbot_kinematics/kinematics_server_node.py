@@ -26,6 +26,7 @@ from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeIK
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
+PATIENCE = 3.0  # s of wall clock: at every healthy start references come a little before joint states
 
 
 class KinematicsServer:
@@ -35,6 +36,7 @@ class KinematicsServer:
         self._core = ServerCore(solver)
         self._lock = threading.Lock()
         self._stamp = rospy.Time()
+        self._warn_from = time.monotonic() + PATIENCE
         self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         # the page starts with what the parameters say, and its values go before them when the node comes back
@@ -90,7 +92,7 @@ class KinematicsServer:
                 self._stamp = message.header.stamp
                 self._targets.publish(answer.message)
                 self._core.note_duration(time.perf_counter() - start)
-        if answer.complaint:
+        if answer.complaint and (self._core.heard_joints or time.monotonic() > self._warn_from):
             rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.complaint}")
         if answer.targets is not None and not answer.targets.all_reached:
             self._complain(answer.targets)
@@ -133,6 +135,7 @@ def main() -> None:
     except KinematicsError as error:
         rospy.logfatal(f"kinematics: {error}")
         sys.exit(1)
+    rospy.loginfo("kinematics: loading its kernels; after a change they are compiled first, for some seconds")
     start = time.perf_counter()
     solver.warm_up()  # before anything is advertised: the first tick must not wait for the compiler
     seconds = time.perf_counter() - start

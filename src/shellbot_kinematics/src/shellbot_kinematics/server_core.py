@@ -63,7 +63,7 @@ class ServerCore:
         self._index: Dict[str, int] = {name: i for i, name in enumerate(solver.names)}
         self._names: Tuple[str, ...] = ()
         self._from = self._to = np.empty(0, dtype=np.int64)
-        self._heard_joints = False
+        self.heard_joints = False
         self._statistics = Statistics()
 
     @property
@@ -91,7 +91,7 @@ class ServerCore:
         values = np.asarray(positions, dtype=np.float64)[self._from]
         finite = np.isfinite(values)
         self.measured[self._to[finite]] = values[finite]
-        self._heard_joints = True
+        self.heard_joints = True
         return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
 
     def tick(self, references: LimbReferences) -> JointTargets:
@@ -110,7 +110,7 @@ class ServerCore:
             rest = np.zeros_like(self._targets.velocity)
             return dataclasses.replace(self._targets, stamp=references.stamp, velocity=rest)
         dt = self._time_step(references.stamp)
-        if not self._heard_joints:
+        if not self.heard_joints:
             raise InvalidReferenceError(
                 "waiting for joint_states: without them the first targets would jump; start a simulator"
             )
@@ -155,7 +155,7 @@ class ServerCore:
             level, text = 1, "; ".join(s.troubled[limb] for limb in sorted(s.troubled))
         if s.refused:
             level, text = 2, f"{s.refused} limb_references could not be read, everything held"
-        if not self._heard_joints:
+        if not self.heard_joints:
             level, text = (2 if s.ticks or s.refused else 1), "waiting for joint_states"
         elif self.missing:
             level, text = max(level, 1), f"no measured position of {', '.join(self.missing)}"
