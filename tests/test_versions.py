@@ -279,6 +279,18 @@ def test_interrupt_ends_what_was_started(tmp_path):
     assert not lives()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_script_stops_in_words_also_where_the_caller_ignores_interrupts(number):
+    code = "import run_versions, time\ndef campaign(*_):\n    print('at it', flush=True); time.sleep(60)\n"
+    code += "run_versions.campaign = campaign\nraise SystemExit(run_versions.main([]))"
+    command = ["sh", "-c", 'trap \'\' INT; exec "$0" "$@"', sys.executable, "-c", code]
+    with subprocess.Popen(command, cwd=str(LIB), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"at it\n"
+        process.send_signal(number)
+        assert b"interrupted; what has finished is kept" in process.communicate(timeout=30)[1]
+        assert process.returncode == 130
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -262,6 +262,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     options = arguments(argv)
     folder = ROOT / "build" / "versions"
     folder.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM):  # what a caller in the background ignores, and a plain kill, too
+        signal.signal(number, signal.default_int_handler)
     try:
         good = options.table or campaign(options, folder)
         results = load(folder)
