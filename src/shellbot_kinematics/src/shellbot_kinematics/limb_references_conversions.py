@@ -119,7 +119,9 @@ def references_from_message(message: LimbReferencesMsg) -> LimbReferences:
                 values[a : a + 3] = _rpy(limb)
                 values[b : b + 3] = angular.x, angular.y, angular.z
             elif i >= 6:
-                raise InvalidReferenceError(f"limb {limb.limb} has no foot; use SPHERE_CENTRE, JOINT or HOLD")
+                raise InvalidReferenceError(
+                    f"limb {limb.limb} has no foot; use 1 (SPHERE_CENTRE) or 2 (JOINT), or leave it out to hold it"
+                )
         else:
             raise InvalidReferenceError(
                 f"limb {limb.limb} has frame {frame}; expected 0 (FOOT), 1 (SPHERE_CENTRE) or 2 (JOINT); "
