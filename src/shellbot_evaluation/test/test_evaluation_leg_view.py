@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import subprocess
@@ -107,7 +108,8 @@ def run_leg(*arguments, display=None):
 
 @pytest.fixture(scope="module")
 def display():
-    pytest.importorskip("python_qt_binding", reason="the window needs python_qt_binding, which is not installed")
+    if importlib.util.find_spec("python_qt_binding") is None:  # not imported: it sets QT_API for all tests after it
+        pytest.skip("the window needs python_qt_binding, which is not installed")
     reader, writer = os.pipe()
     server = subprocess.Popen(
         ["Xvfb", "-noreset", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
