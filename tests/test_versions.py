@@ -189,7 +189,7 @@ def test_table_and_what_stands_under_it():
         package: suite(10, skipped=1, reasons={"needs rospy of ROS": 1}) for package in version_report.PACKAGES[1:]
     }
     results = {
-        "3.10-0.59.1": {"kinematics": suite(5, 1, failures=["test_x::test_y"])},
+        "3.10-0.59.1": {"kinematics": suite(5, 7, failures=[f"test_x::test_{i}" for i in range(7)])},
         "3.8-0.56.4": {"kinematics": suite(1000, skipped=2), "kinematics, interpreted": suite(900), **others},
     }
     lines = version_report.report(results).splitlines()
@@ -206,11 +206,12 @@ def test_table_and_what_stands_under_it():
         "abc1234",
     ]
     cells = [c.strip() for c in lines[3].strip("|").split("|")]
-    assert cells[4:7] == ["5 / 1 / 0", "–", "–"], "the usual cases first"
+    assert cells[4:7] == ["5 / 7 / 0", "–", "–"], "the usual cases first"
     text = "\n".join(lines)
     assert "- Not run: 3.8-0.58.1, 3.9-0.60.0," in text
     assert "- 3.10-0.59.1: not run: description, control," in text
-    assert "- 3.10-0.59.1, kinematics: failed: test_x::test_y." in text
+    assert "- 3.10-0.59.1, kinematics: failed: test_x::test_0, test_x::test_1, " in text
+    assert "test_x::test_4 and 2 more." in text
     assert "needs rospy of ROS (8)" in text
     assert "3.8-0.56.4: not run" not in text
 

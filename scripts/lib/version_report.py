@@ -76,7 +76,10 @@ def report(results: Results) -> str:
             notes.append(f"{name}: not run: {', '.join(left_out)}.")
         for suite, counts in suites.items():
             reasons.update(counts["reasons"])
-            notes += [f"{name}, {suite}: failed: {failure}." for failure in counts["failures"]]
+            if counts["failures"]:
+                more = len(counts["failures"]) - 5
+                words = ", ".join(counts["failures"][:5]) + (f" and {more} more" if more > 0 else "")
+                notes.append(f"{name}, {suite}: failed: {words}.")
     missing = [case.name for case in CASES if case.name not in results]
     notes = ([f"Not run: {', '.join(missing)}."] if missing else []) + notes
     text = markdown_table(rows) + "\nEach cell: passed / failed / skipped.\n"
