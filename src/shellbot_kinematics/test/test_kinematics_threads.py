@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numba
 import numpy as np
@@ -150,6 +151,24 @@ def test_jobs_and_tasks_of_python_in_turns(counting):
     end = time.monotonic() + PATIENCE_S
     while not (counted(counting, 20_000, 2, 64)[1] == 1).any():  # the helper still comes
         assert time.monotonic() < end
+
+
+def test_helpers_keep_nothing_of_a_batch_that_is_over():
+    helped = threading.Event()
+
+    class Task:
+        def __call__(self, first, last, worker):
+            if worker > 0:
+                helped.set()
+            else:
+                helped.wait(PATIENCE_S)
+
+    task = Task()
+    threads.share(64, 2, task, 1)
+    assert helped.is_set()
+    watched = weakref.ref(task)
+    del task
+    until(lambda: watched() is None)
 
 
 def test_nobody_helps_twice():

@@ -185,6 +185,7 @@ class _Helper:
                 if self._words is not None:
                     self._words[self._state] = 0  # where start_on asked it to leave when it just had
                 queue.help(self._worker)
+                queue = None  # nothing of a batch that is over may be kept
             elif self._words is not None:
                 _crew.attend(self._words, self._worker)
 
