@@ -17,7 +17,7 @@ from driver_bench import DriverBench
 from emulated_pty import emulated
 from test_driver_process import settings, until
 
-from shellbot_motor_driver import BusProcess, DriverConfig, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, Reaction, ServoMap, StartError
 from shellbot_motor_driver.shared_state import SharedState
 from shellbot_motor_driver.stop_latch import StopLatch
 
@@ -96,7 +96,7 @@ def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
             os.close(fd)
 
     latch, first, second = StopLatch(), memory(), memory()
-    assert latch.attach(first) == (0, False)
+    assert latch.attach(first) == (0, 0, False)
     count = latch.count
     latch.stop()
     latch.torque_switched(True, count)  # asked for before, answered after
@@ -105,15 +105,69 @@ def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
     latch.detach()
     latch.stop()
     assert first.stops() == 1, "it is gone"
-    assert latch.attach(second) == (1, True) and second.stops() == 1
+    assert latch.attach(second) == (2, 0, True) and second.stops() == 2
     latch.rearmed(latch.count, True)
-    assert latch.attach(memory()) == (0, False)
+    assert latch.attach(memory()) == (2, 2, False)
     latch.torque_switched(False, -1)
-    assert latch.attach(memory()) == (0, True), "torque off needs no more than to be asked for"
+    assert latch.attach(memory()) == (2, 2, True), "torque off needs no more than to be asked for"
     latch.rearmed(latch.count, False)
     assert latch.is_limp, "re-arming is no torque switch"
     latch.torque_switched(True, latch.count)
     assert not latch.is_limp
+    count = latch.count
+    latch.attach(memory())
+    latch.stop()
+    latch.torque_switched(True, count)  # asked for when the process before this one was there
+    assert latch.is_limp and latch.is_stopped
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "not yet seen"])
+def test_a_stop_is_not_undone_by_a_rearm_that_was_asked_for_before_it(is_seen):
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        until(lambda: bus.state().tick > 5)
+        ask = bus._ask
+
+        def late(name, *arguments):
+            bus.emergency_stop("test")
+            if is_seen:
+                until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+            return ask(name, *arguments)
+
+        bus._ask = late
+        answer = bus.rearm()
+        bus._ask = ask
+        assert not answer and "another emergency stop" in answer.reason
+        tick = bus.state().tick
+        until(lambda: bus.state().tick > tick + 20)
+        assert bus.state().ladder.reaction is Reaction.OFF and bus.state().ladder.needs_rearm
+        assert bus.rearm()
+        until(lambda: bus.state().ladder.reaction is Reaction.NONE)
+
+
+@pytest.mark.parametrize("what", ["subprocess.Popen", "socket.socketpair", "os.memfd_create"])
+def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monkeypatch):
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        until(lambda: bus.state().tick > 5)
+        os.kill(bus.pid, signal.SIGKILL)
+        until(lambda: bus.pid is None)
+        with monkeypatch.context() as patched:
+
+            def refuse(*_, **__):
+                raise OSError(11, "Resource temporarily unavailable")
+
+            patched.setattr(f"shellbot_motor_driver.bus_child.{what}", refuse)
+            assert not bus.poll()
+            files, tries = len(os.listdir("/proc/self/fd")), bus.restarts
+            for _ in range(10):
+                assert not bus.poll()
+            assert bus.restarts == tries, "not at every look"
+            bus._retry_at = 0.0
+            assert not bus.poll()
+            assert bus.restarts == tries + 1 and len(os.listdir("/proc/self/fd")) == files
+            assert "no bus process can be launched" in " ".join(notice.text for notice in bus.events())
+            with pytest.raises(BusProcessError, match="Resource temporarily unavailable"):
+                BusProcess(settings(port)).start()
+        until(bus.poll)
 
 
 def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():

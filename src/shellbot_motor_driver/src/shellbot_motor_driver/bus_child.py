@@ -51,24 +51,28 @@ class BusChild:
         self._connection: Optional[Connection] = None
         self._timeout = self._deadline = 0.0
 
-    def launch(self, stops: int, is_limp: bool, timeout: float) -> None:
+    def launch(self, stops: int, over: int, is_limp: bool, timeout: float) -> None:
         """Start the process.
 
         Parameters
         ----------
-        stops : int
-            Emergency stops that it is born with; a further one breaks into the driver's start.
+        stops, over : int
+            Emergency stops so far, and how many of them are over; a further one breaks into the driver's start.
         is_limp : bool
             Whether torque stays off whatever the settings say.
         timeout : float
             s that the driver's start may take.
         """
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError:
+            os.close(self._memory)
+            raise
         environment = dict(
             os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONPATH=os.pathsep.join(sys.path)
         )
         handles = (theirs.fileno(), self._memory)
-        command = [sys.executable, "-m", "shellbot_motor_driver.bus_worker", *map(str, (*handles, stops))]
+        command = [sys.executable, "-m", "shellbot_motor_driver.bus_worker", *map(str, (*handles, stops, over))]
         try:
             self._process = subprocess.Popen(
                 command, pass_fds=handles, env=environment, start_new_session=True, stdin=subprocess.DEVNULL

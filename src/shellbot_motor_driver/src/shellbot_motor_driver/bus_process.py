@@ -126,7 +126,11 @@ class BusProcess:
         if self._child is None and self.settings.restart and time.monotonic() >= self._retry_at:
             self._restarts += 1
             self._say(Level.WARN, "starting the bus process again, into hold; re-arm to go on")
-            self._launch(_START)
+            try:
+                self._launch(_START)
+            except BusProcessError as error:
+                self._say(Level.ERROR, f"{error}; trying again in {_RETRY:g} s")
+                self._retry_at = time.monotonic() + _RETRY
         return self._child is not None and self._child.is_up
 
     def set_targets(self, targets: Array) -> None:
@@ -212,9 +216,12 @@ class BusProcess:
         self._say(Level.WARN, f"emergency stop asked for ({cause})")
 
     def rearm(self) -> Answer:
-        """As `MotorDriver.rearm`; a process that was started without torque, because of a stop, gets it now."""
+        """As `MotorDriver.rearm`; a process that was started without torque, because of a stop, gets it now.
+
+        A stop that comes while this is under way stays in force.
+        """
         count, was_stopped = self._stop.count, self._stop.is_stopped
-        answer = self._ask("rearm")
+        answer = self._ask("rearm", count)
         if answer and was_stopped and self._stop.is_limp:
             answer = self._ask("torque", True)
         if answer:
@@ -254,13 +261,13 @@ class BusProcess:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _launch(self, timeout: float) -> BusChild:
-        self._child = child = BusChild(self.settings, self._map)
-        stops, is_limp = self._stop.attach(child.shared)  # who takes the place of a stopped one is stopped, too
         try:
-            child.launch(stops, is_limp, timeout)
-        except OSError:  # no more processes or files: `poll` tries again
+            self._child = child = BusChild(self.settings, self._map)
+            stops, over, is_limp = self._stop.attach(child.shared)  # who takes a stopped one's place is stopped, too
+            child.launch(stops, over, is_limp, timeout)
+        except OSError as error:  # no more processes, files or memory
             self._drop()
-            raise
+            raise BusProcessError(f"no bus process can be launched ({error}); end other programs") from error
         return child
 
     def _continue_start(self, child: BusChild) -> None:

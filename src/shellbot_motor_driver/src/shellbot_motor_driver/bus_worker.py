@@ -24,6 +24,7 @@ from shellbot_motor_driver.motor_driver import MotorDriver
 from shellbot_motor_driver.serial_port import SerialPort
 from shellbot_motor_driver.servo_map import ServoMap
 from shellbot_motor_driver.shared_state import SharedState
+from shellbot_motor_driver.start_report import Answer
 from shellbot_motor_driver.wire_time import Timeouts
 
 _HAND_OVER = b"hand over"
@@ -41,11 +42,11 @@ class Worker:
         To the parent; its end is the parent's end.
     memory : int
         File descriptor of the shared memory.
-    stops : int
-        Emergency stops before it was launched; the settings take account of them.
+    stops, over : int
+        Emergency stops before it was launched, and how many of them are over; the settings take account of them.
     """
 
-    def __init__(self, connection: Connection, memory: int, stops: int = 0) -> None:
+    def __init__(self, connection: Connection, memory: int, stops: int = 0, over: int = 0) -> None:
         self._connection, self._born_with = connection, stops
         self._settings: BusSettings = connection.recv()
         settings = self._settings
@@ -54,7 +55,7 @@ class Worker:
         self._notices: List[Notice] = []
         self._door = _door(settings.port)
         self._is_orphan = self._is_asked_to_leave = False
-        self._seen, self._stops = 0, 0
+        self._seen, self._stops = 0, over
         self._port: Optional[SerialPort] = None
 
     def run(self) -> None:
@@ -124,10 +125,7 @@ class Worker:
             wait = due - time.monotonic()
             if wait > 0.0:
                 time.sleep(wait)
-            stops = self._shared.stops()
-            if stops > self._stops:
-                self._stops = stops
-                driver.emergency_stop("operator")
+            self._obey_stops(driver)
             given = self._shared.targets()
             if given is not None and given[0] != self._seen and not self._is_orphan:
                 self._seen = given[0]
@@ -147,6 +145,12 @@ class Worker:
                 driver.shutdown(torque_off=self._is_orphan)
                 return
 
+    def _obey_stops(self, driver: MotorDriver) -> None:
+        stops = self._shared.stops()
+        if stops > self._stops:
+            self._stops = stops
+            driver.emergency_stop("operator")
+
     def _serve(self, driver: MotorDriver) -> bool:
         """Answer one request of the parent; return whether it was the last."""
         try:
@@ -163,6 +167,8 @@ class Worker:
             elif name == "shutdown":
                 driver.shutdown(*arguments)
                 answer = None
+            elif name == "rearm":
+                answer = self._rearm(driver, *arguments)
             elif name in CALLS:
                 answer = getattr(driver, name)(*arguments)
             else:
@@ -173,6 +179,15 @@ class Worker:
         with contextlib.suppress(OSError):
             self._connection.send(reply)
         return bool(name == "shutdown")
+
+    def _rearm(self, driver: MotorDriver, stops: int) -> Answer:
+        """Re-arm, unless there were more stops than the ``stops`` that whoever asks for it knew of."""
+        self._obey_stops(driver)
+        if self._stops > stops:
+            return Answer(
+                False, "there was another emergency stop meanwhile; make sure that the robot is free, then re-arm"
+            )
+        return driver.rearm()
 
     def _is_asked(self) -> bool:
         """Return whether another bus process wants the port and this one has no parent any more."""
@@ -213,9 +228,10 @@ def _ask(port: str) -> bool:
 
 
 def main() -> None:
-    """Run with two file descriptors, connection and shared memory, and the number of stops so far as arguments."""
+    """Run with the descriptors of connection and shared memory and the numbers of stops, all and over, as arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when it ends
-    Worker(Connection(int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])).run()
+    connection, *numbers = map(int, sys.argv[1:])
+    Worker(Connection(connection), *numbers).run()
 
 
 if __name__ == "__main__":

@@ -15,9 +15,7 @@ class StopLatch:
     Attributes
     ----------
     count : int
-        Stops that the present process has been told of; who asks for something looks at it before and after.
-    is_stopped : bool
-        From a stop until `rearmed`: the next process must be stopped, too.
+        Stops so far; who asks for something looks at it before and after.
     is_limp : bool
         Stopped, or torque switched off: the next process must not begin with torque.
     """
@@ -25,15 +23,21 @@ class StopLatch:
     def __init__(self) -> None:
         self._lock = threading.Lock()  # held for microseconds
         self._shared: Optional[SharedState] = None
+        self._over = 0
         self.count = 0
-        self.is_stopped = self.is_limp = False
+        self.is_limp = False
 
-    def attach(self, shared: SharedState) -> Tuple[int, bool]:
-        """Tell stops to a process that is about to be launched; return how many it is born with, and `is_limp`."""
+    @property
+    def is_stopped(self) -> bool:
+        """From a stop until `rearmed`: the next process must be stopped, too."""
+        return self.count > self._over
+
+    def attach(self, shared: SharedState) -> Tuple[int, int, bool]:
+        """Tell stops to a process that is about to be launched; return `count`, how many are over, and `is_limp`."""
         with self._lock:
-            self._shared, self.count = shared, int(self.is_stopped)
+            self._shared = shared
             shared.put_stops(self.count)
-            return self.count, self.is_limp
+            return self.count, self._over, self.is_limp
 
     def detach(self) -> None:
         """Forget the process."""
@@ -44,7 +48,7 @@ class StopLatch:
         """Stop the present process, and every one until `rearmed`."""
         with self._lock:
             self.count += 1
-            self.is_stopped = self.is_limp = True
+            self.is_limp = True
             if self._shared is not None:
                 self._shared.put_stops(self.count)
 
@@ -55,8 +59,8 @@ class StopLatch:
                 self.is_limp = not on
 
     def rearmed(self, count: int, was_stopped: bool) -> None:
-        """Note that a stop is over, unless there was another one since ``count``."""
+        """Note that the first ``count`` stops are over."""
         with self._lock:
+            self._over = max(self._over, count)
             if count == self.count:
-                self.is_stopped = False
                 self.is_limp = self.is_limp and not was_stopped
