@@ -97,6 +97,7 @@ def test_emulated_servos_and_driver_share_a_port(monkeypatch):
         ([], "http://localhost:11500", "/run/user/7/shellbot-servos-11500"),
         (["-p", "11312"], "http://localhost:11500", "/run/user/7/shellbot-servos-11312"),
         (["--port=11312"], "", "/run/user/7/shellbot-servos-11312"),
+        (["-p11312"], "", "/run/user/7/shellbot-servos-11312"),
         (["-p", "11312", "port:=/tmp/mine"], "", "/tmp/mine"),
     ],
 )
