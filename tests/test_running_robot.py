@@ -87,6 +87,19 @@ def test_a_wrong_port_is_said(arguments, words):
     assert running_robot.wrong_port(arguments)[: len(words) or None] == words
 
 
+@pytest.mark.parametrize("uri", ["http://localhost:99999", "http://localhost:abc", "localhost:11311", "http://:0", "x"])
+def test_a_wrong_master_is_said(uri, monkeypatch, capsys):
+    monkeypatch.setenv("ROS_MASTER_URI", uri)
+    monkeypatch.setattr(sys, "argv", ["running_robot.py"])
+    assert running_robot.main() == 1
+    assert f"ROS_MASTER_URI={uri} is no address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("uri", ["", "http://localhost:11311", "http://192.168.1.20:11311/", "http://robot"])
+def test_a_master_that_may_be_is_not_refused(uri):
+    assert running_robot.wrong_master(uri) == ""
+
+
 def test_a_free_port_is_no_trouble():
     with server() as gone:
         pass

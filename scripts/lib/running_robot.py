@@ -50,6 +50,18 @@ def wrong_port(arguments: Sequence[str]) -> str:
     )
 
 
+def wrong_master(environment: str) -> str:
+    """Return what is wrong with ROS_MASTER_URI, in words; empty if nothing is, or it is not set."""
+    place = urlparse(environment)
+    try:
+        fits = place.scheme == "http" and bool(place.hostname) and place.port != 0
+    except ValueError:  # of the port
+        fits = False
+    if fits or not environment:
+        return ""
+    return f"ROS_MASTER_URI={environment} is no address of a ROS master; write it like http://localhost:11311"
+
+
 def taken_port(master: str, own: bool) -> str:
     """Return why no master can be started where one is wanted, in words; empty if it can, or one is to be used.
 
@@ -107,9 +119,10 @@ def main() -> int:
     """Complain on stderr; returns the exit status: 1 if the robot cannot be started at this master."""
     socket.setdefaulttimeout(2.0)
     arguments = sys.argv[1:]
-    words = wrong_port(arguments)
+    environment = os.environ.get("ROS_MASTER_URI", "")
+    words = wrong_port(arguments) or wrong_master(environment)
     if not words:
-        master = master_of(arguments, os.environ.get("ROS_MASTER_URI", ""))
+        master = master_of(arguments, environment)
         found = running_node(master, os.environ.get("ROS_NAMESPACE", ""))
         if found:
             words = (

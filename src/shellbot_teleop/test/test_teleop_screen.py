@@ -73,6 +73,11 @@ def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     )
 
 
+def test_a_message_of_blanks_alone_is_shown_as_one_line(model):
+    shown = screen(model, WALKING, [LogLine("info", "node", "\n" * 100, 0.0)], 80, 60)
+    assert "node" in text(shown[-1:])
+
+
 def test_at_80_characters_nothing_that_is_said_is_cut(model):
     words = "closing to a ball is not available yet; the modes are hexapod, stand, sit, relax"
     stopped = (

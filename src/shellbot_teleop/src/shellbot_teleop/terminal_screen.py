@@ -211,7 +211,7 @@ def wrap(line: Line, width: int) -> List[Line]:
         return [line]
     *first, (style, text) = line
     used = sum(len(part) for _, part in first)
-    if used + 9 > width:  # nothing to gain on so narrow a terminal
+    if used + 9 > width or not text.strip():  # nothing to gain on so narrow a terminal, or by breaking blanks
         return [line]
     pieces = textwrap.wrap(text, width, initial_indent=" " * used, subsequent_indent=" " * 9)
     return [[*first, (style, pieces[0][used:])], *([(style, piece)] for piece in pieces[1:])]
