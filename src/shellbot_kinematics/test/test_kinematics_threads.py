@@ -10,12 +10,13 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import nullcontext
 
 import numba
 import numpy as np
 import pytest
 
-from shellbot_kinematics import FootBatch, Frame, LegBranch, _crew, foot_batch, threads
+from shellbot_kinematics import FootBatch, Frame, LegBranch, _crew, foot_batch, foot_batch_free_fan, threads
 from shellbot_kinematics._jit import c_kernel
 from shellbot_kinematics.errors import ShapeError
 
@@ -178,6 +179,22 @@ def test_nobody_helps_twice():
             assert again is None
     with threads.helpers(1) as alone:
         assert alone is None
+
+
+@job
+@pytest.mark.parametrize("solve", [foot_batch, foot_batch_free_fan])
+def test_batches_on_more_cores_than_a_job_has_workers_are_shared_all_the_same(monkeypatch, model, solve):
+    asked = []
+
+    def nobody(workers):
+        asked.append(workers)
+        return nullcontext()
+
+    monkeypatch.setattr(sys.modules[solve.__module__], "helpers", nobody)
+    points = np.repeat(TARGET[:, None], 65 * 1024, axis=1)
+    assert solve(model, "lower_1", points, threads=96).reached.all()
+    with threads.helpers(asked[0]) as held:
+        assert held and asked[0] > 1
 
 
 # ------------------------------------------------------------------------------------------------ batches

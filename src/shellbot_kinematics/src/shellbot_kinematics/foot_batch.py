@@ -24,7 +24,7 @@ from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.references import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import count_of, helpers
+from shellbot_kinematics.threads import crew_of, helpers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,7 +89,7 @@ def foot_batch(
     """
     check_limb(model, limb, frame)
     points, by_coordinate, count = points_of(p_base)
-    workers = max(1, min(count_of(threads), -(-count // _PART)))
+    workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake
         own_fan = _fan(fan, count)

@@ -22,7 +22,7 @@ from shellbot_kinematics._foot_questions import (
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.references import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import count_of, helpers
+from shellbot_kinematics.threads import crew_of, helpers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,7 +85,7 @@ def foot_batch_free_fan(
     """
     check_limb(model, limb, frame)
     points, by_coordinate, count = points_of(p_base)
-    workers = max(1, min(count_of(threads), -(-count // _PART)))
+    workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake
         constants = kept_constants(model, limb, frame, NEAREST, limits, 0.0, from_zero=not limits)

@@ -84,10 +84,22 @@ def share(total: int, threads: int, task: Task, smallest: int = 1024) -> None:
             raise queue.errors[0]
 
 
+def crew_of(threads: Optional[int], parts: int) -> int:
+    """Return how many workers, who calls included, share a job of `parts` parts as a C function; threads as asked for.
+
+    Raises
+    ------
+    InvalidConfigError
+        If threads is no whole number of 1 or more.
+    """
+    return max(1, min(count_of(threads), parts, _MOST))
+
+
 def helpers(workers: int) -> ContextManager[Optional[bool]]:
     """Return the context in which `call` may be used: its value is true, or None where there is nobody to help.
 
-    That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted.
+    That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted. workers:
+    from `crew_of`.
     """
     return _in_use if _crew.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _nobody
 
