@@ -13,9 +13,12 @@ from kinematics_chains import PUMA, UR5, dh_chain, known_chains, random_chains
 from shellbot_kinematics import InverseConfig, InverseKinematics, Joint, Mimic, SerialChain
 from shellbot_kinematics._lm_kernels import second_order
 from shellbot_kinematics._table_kernels import table_pose
-from shellbot_kinematics.chain_tables import chain_tables
+from shellbot_kinematics.chain_tables import chain_tables, whole_turns
+from shellbot_kinematics.compiled_chain import compile_chain
 from shellbot_kinematics.generated.chain_source import write_motions, write_pose
 from shellbot_kinematics.generated.expressions import Writer, code
+from shellbot_kinematics.generated.lane_source import lanes_source
+from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.generated.second_order_source import (
     prepare_second_order,
     renamed,
@@ -24,6 +27,7 @@ from shellbot_kinematics.generated.second_order_source import (
 from shellbot_kinematics.generated.turning_source import (
     GREATEST,
     SHORT_ENOUGH,
+    TURN_SINE,
     KeptWriter,
     plan_changes,
     write_changes,
@@ -192,6 +196,16 @@ def test_turned_sines_drift_less_than_their_tolerance_allows(rng):
             angle += change
         away = math.hypot(names["s"] - math.sin(angle), names["c"] - math.cos(angle))
         assert away <= 0.02 * SHORT_ENOUGH
+
+
+@pytest.mark.parametrize("steps, turned", [(40, True), (400, False)])
+def test_sines_are_computed_anew_where_errors_of_many_steps_would_add_up(steps, turned):
+    options = KernelOptions(tolerance=5e-6, angle_tolerance=5e-6, steps=steps)
+    chain = dh_chain([(90, 1.0, 0, 0.0), (0, 1.0, 0, 0.0), (0, 2.0, 0, 0.0)], "unit size")
+    compiled, p = compile_chain(chain, options), chain.parameters()
+    sources = [compiled.source(name) for name in ("ik", "ik_limited", "ik_pose", "ik_pose_limited")]
+    for source in [*sources, lanes_source(p, whole_turns(p), False, options)[0]]:
+        assert (repr(TURN_SINE[0]) in source) == turned
 
 
 def test_angles_are_collected_once():

@@ -40,10 +40,10 @@ from shellbot_kinematics.generated.second_order_source import (
 )
 from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.generated.turning_source import (
-    SHORT_ENOUGH,
     Changes,
     KeptWriter,
     clamped,
+    may_turn,
     plan_changes,
     sum_of,
     write_changes,
@@ -102,7 +102,7 @@ def inverse_source(
     n, rows, attempts = p.n, 6 if pose else 3, o.pose_attempts if pose else o.attempts
     size = 1.0 if pose else unit_length(p)
     iteration = _Iteration(
-        p, rows, limited, min(o.tolerance / scale, o.angle_tolerance) if pose else o.tolerance / size
+        p, rows, limited, min(o.tolerance / scale, o.angle_tolerance) if pose else o.tolerance / size, o.steps
     )
     source = Source(f"def {name}(target, q):", "See CompiledChain.")
     source.add("stay_scalar()")
@@ -171,9 +171,9 @@ class _Iteration:
         From the best point, lam and A to the next trial c.
     """
 
-    def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float) -> None:
+    def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float, steps: int) -> None:
         n = p.n
-        turning, coordinates = tolerance >= SHORT_ENOUGH, [f"c{i}" for i in range(n)]
+        turning, coordinates = may_turn(tolerance, steps), [f"c{i}" for i in range(n)]
         w = KeptWriter() if turning else InlineWriter(tolerance)  # type: Writer
         self.at = write_pose(w, p, coordinates, rotation=rows == 6)
         self.errors: List[str] = []

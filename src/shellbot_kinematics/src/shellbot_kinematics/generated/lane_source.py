@@ -30,9 +30,9 @@ from shellbot_kinematics.generated.options import FAILURE, SUCCESS, KernelOption
 from shellbot_kinematics.generated.second_order_source import Combination, prepare_second_order, write_second_order
 from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.generated.turning_source import (
-    SHORT_ENOUGH,
     Angle,
     KeptWriter,
+    may_turn,
     plan_changes,
     sum_of,
     write_changes,
@@ -104,7 +104,7 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> Tu
     source.add(*(f"x{j} = x{j} - {write_step(j, columns[j], True, 'k')}" for j in range(n)))
 
     changes = write_changes(plan_changes(angles, p, limited), p, limited, _sum_of_steps)
-    source.add(*changes, *_sines(angles, o.tolerance / unit_length(p)))
+    source.add(*changes, *_sines(angles, o.tolerance / unit_length(p), o.steps))
     w = KeptWriter()
     pose = write_pose(w, p, coordinates, rotation=False)
     source.add(*w.lines, *(f"f{k} = {_off(k, pose.p[k])}" for k in range(3)))
@@ -144,11 +144,11 @@ def _write_active(source: Source, p: ChainParameters, columns: List[List[int]]) 
         source.add(f"stuck{j} = {' | '.join(tests)}", *(f"j{r}_{j} = 0.0 if stuck{j} else j{r}_{j}" for r in mine))
 
 
-def _sines(angles: List[Angle], tolerance: float) -> List[str]:
-    """Return statements for sin<k> and cos<k> of the trial, turned from u<k> and v<k> if the tolerance allows it."""
+def _sines(angles: List[Angle], tolerance: float, steps: int) -> List[str]:
+    """Return statements for sin<k> and cos<k> of the trial, turned from u<k> and v<k> if the errors allow it."""
     lines: List[str] = []
     for k, angle in enumerate(angles):
-        if tolerance >= SHORT_ENOUGH:
+        if may_turn(tolerance, steps):
             w = Writer("")
             sine, cosine = write_turned(w, f"u{k}", f"v{k}", f"turn{k}")
         else:

@@ -4,7 +4,7 @@
     sin(a + d) = sin a cos d + cos a sin d,    cos(a + d) = cos a cos d - sin a sin d
 
 The change d is bounded, so short polynomials of it do, without the reduction of the range that an angle would need:
-that reduction is a third of the way from a step to the pose it leads to. The errors of the steps add up: 40 turns by
+that reduction is a third of the way from a step to the pose it leads to. The errors of the steps add up: TURNS turns by
 the greatest change leave less than SHORT_ENOUGH, small ones nothing but rounding.
 """
 
@@ -22,7 +22,13 @@ GREATEST = 1.2  # rad, to which a change is bounded
 # sin x = x + x^3 S(x^2), cos x = 1 - x^2/2 + x^4 C(x^2) up to GREATEST, least greatest error: 2.4e-10 and 1.6e-11
 TURN_SINE = (-0.16666665535431419, 0.008333269414161596, -0.0001982928567518898, 2.663848237109487e-06)
 TURN_COSINE = (0.04166666538188395, -0.0013888824354167308, 2.4790442556023178e-05, -2.6753566073732763e-07)
-SHORT_ENOUGH = 1e-6  # tolerance, relative to the chain's size, from which on these do
+TURNS = 40
+SHORT_ENOUGH = 1e-6  # tolerance, relative to the chain's size, from which on these do for TURNS steps
+
+
+def may_turn(tolerance: float, steps: int) -> bool:
+    """Return whether turned sines are good enough for attempts of `steps` steps; tolerance relative to chain's size."""
+    return tolerance >= SHORT_ENOUGH * max(1.0, steps / TURNS)
 
 
 @dataclass(frozen=True)
