@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -215,6 +216,26 @@ def test_torque_that_comes_on_during_the_start_goes_off_with_a_stop(tmp_path):
         finally:
             start.join(30.0)
             bus.shutdown()
+
+
+def test_the_parent_dies_while_torque_comes_on_and_the_orphan_sits_and_switches_it_off(tmp_path):
+    values = {"start": {"wiring_rounds": 1}, "setpoint": {"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}}
+    config = f"DriverConfig.from_mapping({values!r})"
+    source = (
+        "import sys\nfrom shellbot_motor_driver import BusProcess, BusSettings, DriverConfig\n"
+        f"BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02, config={config})).start()"
+    )
+    port = str(tmp_path / "port")
+    with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
+        parent = subprocess.Popen([sys.executable, "-c", source, port])
+        try:
+            until(lambda: any(chain.registers("torque_enable").values()), 20.0)
+        finally:
+            parent.kill()
+            parent.wait(10)
+        assert not all(chain.registers("torque_enable").values()), "it was still starting"
+        until(lambda: all(chain.registers("torque_enable").values()), 20.0)
+        until(lambda: not any(chain.registers("torque_enable").values()), 20.0)
 
 
 def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):

@@ -66,11 +66,11 @@ class Worker:
             driver = MotorDriver(Bus(port, timeouts), self._map, self._settings.config, time.process_time)
             report = driver.start(lambda: self._shared.stops() > self._born_with)
         except MotorDriverError as error:
-            self._connection.send(("failed", error))
+            self._tell("failed", error)
             return
         self._take_place()
         self._shared.publish(driver, 0, True)
-        self._connection.send(("started", report))
+        self._tell("started", report)
         signal.signal(signal.SIGTERM, self._on_terminate)
         gc.collect()
         gc.freeze()
@@ -173,12 +173,15 @@ class Worker:
                 answer = getattr(driver, name)(*arguments)
             else:
                 raise MotorDriverError(f"the bus process knows no {name!r}; choose from {', '.join(CALLS)}")
-            reply = ("done", answer)
+            self._tell("done", answer)
         except Exception as error:  # the parent must hear of anything that goes wrong
-            reply = ("failed", error)
-        with contextlib.suppress(OSError):
-            self._connection.send(reply)
+            self._tell("failed", error)
         return bool(name == "shutdown")
+
+    def _tell(self, kind: str, content: Any) -> None:
+        """Tell the parent; that it has died meanwhile is noticed at the next look for a request."""
+        with contextlib.suppress(OSError):
+            self._connection.send((kind, content))
 
     def _rearm(self, driver: MotorDriver, stops: int) -> Answer:
         """Re-arm, unless there were more stops than the ``stops`` that whoever asks for it knew of."""
