@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from kinematics_chains import PUMA, UR5, dh_chain, random_chain
 
-from shellbot_kinematics import Joint, KernelOptions, SerialChain, compile_chain
+from shellbot_kinematics import Joint, KernelOptions, SerialChain, compile_chain, inverse_batch
 from shellbot_kinematics.generated.turning_source import GREATEST
 from shellbot_kinematics.rotations import rotation_about
 
@@ -350,3 +350,15 @@ def test_the_compiler_leaves_the_scalars_as_they_are():
 
     assert caller(np.array([0.3, 0.0, -0.1]), HOME.copy()) > 0
     assert not re.findall(r"vmulpd|mulpd|fmul.*\.2d", next(iter(caller.inspect_asm().values())))
+
+
+@pytest.mark.parametrize("limits", [False, True])
+def test_long_slides_are_not_given_up_where_the_damping_of_far_targets_makes_steps_short(limits):
+    slides = [Joint(f"slide{i}", "prismatic", axis=np.eye(3)[i], lower=-200.0, upper=200.0) for i in range(3)]
+    compiled, target = compile_chain(SerialChain(slides)), np.array([30.0, 0.1, 0.2])
+    q = np.zeros(3)
+    steps = (compiled.ik_limited if limits else compiled.ik)(target, q)
+    np.testing.assert_allclose(q, target, atol=1e-6)
+    batch = inverse_batch(compiled, target[None], limits=limits)
+    assert batch.converged.all()
+    assert 0 < steps <= 12 and batch.iterations[0] <= 12

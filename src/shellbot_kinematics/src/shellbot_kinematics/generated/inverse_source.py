@@ -31,7 +31,7 @@ from shellbot_kinematics.generated.linear_source import (
     write_product,
     write_step,
 )
-from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, ENOUGH, FAILURE, SUCCESS, KernelOptions
+from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, FAILURE, SUCCESS, KernelOptions, enough_of
 from shellbot_kinematics.generated.second_order_source import (
     Combination,
     SecondOrder,
@@ -125,7 +125,7 @@ def inverse_source(
     residual = _residual(iteration, pose, scale, o)
     mu = DAMPING_LIMITED if limited else DAMPING
     source.add(*iteration.begin, "error = math.inf", "done = False", "count = 0")
-    source.add(f"enough = {ENOUGH!r} if attempt < {attempts} else 1e-14")
+    source.add(f"enough = {enough_of(p)!r} if attempt < {attempts} else 1e-14")
     better = ["gain = error - square", "error = square", "done = close", *(f"s{i} = c{i}" for i in every)]
     better += [f"e{r} = f{r}" for r in range(rows)]
     best = [*iteration.keep, *_normal(p, iteration.jacobian, limited), *iteration.columns]

@@ -15,12 +15,12 @@ from shellbot_kinematics.generated.chain_source import write_pose
 from shellbot_kinematics.generated.expressions import Value, code
 from shellbot_kinematics.generated.inverse_source import SPREAD, Source
 from shellbot_kinematics.generated.lane_rows import Rows
-from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, ENOUGH, KernelOptions
+from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, KernelOptions, enough_of
 from shellbot_kinematics.generated.trig_source import MARGIN, ROUND, InlineWriter
 from shellbot_kinematics.generated.turning_source import Angle, KeptWriter, clamped
 from shellbot_kinematics.parameters import ChainParameters
 
-REFINED = 1e-14  # in the place of ENOUGH in the last attempt
+REFINED = 1e-14  # in the place of enough_of(p) in the last attempt
 
 
 class FeedWriter:
@@ -210,9 +210,8 @@ class FeedWriter:
         return [*(f"put(w, {place}, {j}, x{j})" for j in range(self._n)), f"image(w, {place})"]
 
     def _first_attempt(self) -> List[str]:
-        return [
-            self._write(name, value) for name, value in (("attempt", "0.0"), ("total", "0.0"), ("enough", repr(ENOUGH)))
-        ]
+        values = (("attempt", "0.0"), ("total", "0.0"), ("enough", repr(enough_of(self._p))))
+        return [self._write(name, value) for name, value in values]
 
     def _bounded(self, name: str, j: int) -> List[str]:
         return [f"{name} = {clamped(self._p, j, name)}"] if self._limited else []

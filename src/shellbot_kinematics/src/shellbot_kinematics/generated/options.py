@@ -6,12 +6,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+import numpy as np
+
 from shellbot_kinematics.errors import InvalidConfigError
+from shellbot_kinematics.parameters import ChainParameters
+
+_PRISMATIC = 1  # in ChainParameters.kind
 
 # mu at the start, without and with limits: of those tried the ones with the fewest steps on Shellbot's legs; and what
 # it is multiplied by when a step made the error smaller, and when not
 DAMPING, DAMPING_LIMITED, SUCCESS, FAILURE = 0.05, 0.3, 0.25, 8.0
-ENOUGH = 0.1  # an attempt ends where a step gains less than this times the squared error that is left
+# an attempt ends where a step gains less than this times the squared error that is left; with prismatic joints, whose
+# steps towards far targets are damped most and for whom another start is no better, only where it gains next to nothing
+ENOUGH, ENOUGH_SLIDING = 0.1, 1e-3
+
+
+def enough_of(p: ChainParameters) -> float:
+    """Return the gain of a step below which an attempt ends, relative to the squared error that is left."""
+    return ENOUGH_SLIDING if np.any(p.kind == _PRISMATIC) else ENOUGH
 
 
 @dataclass(frozen=True)
