@@ -189,7 +189,7 @@ def test_batch_reaches_every_target_of_the_full_range(leg, rng):
     reached = np.array([leg.fk(row)[:3, 3] for row in answer.q])
     distance = np.linalg.norm(reached - points, axis=1)
     assert distance.max() <= 1e-6
-    # sines turned from step to step; what they are off by is within the thousandth kept back
+    # sines turned from step to step; what they are off by is within the hundredth kept back
     np.testing.assert_allclose(answer.residual, distance, atol=1e-9)
     assert answer.iterations.min() >= 1
 
