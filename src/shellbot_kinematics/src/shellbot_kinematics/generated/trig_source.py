@@ -29,8 +29,6 @@ SHORT_COSINE = (
 )  # fmt: skip
 SHORT_ENOUGH = 2e-7  # tolerance, relative to the chain's size, from which on the short ones do
 MARGIN = 0.99  # met more closely than asked for: 40 turns of sines may be off by 0.8 % of the tolerance
-    0.99  # by which targets are met more closely than asked for: 40 turns of sines may be off by 0.8 % of the tolerance
-)
 
 
 class InlineWriter(Writer):
