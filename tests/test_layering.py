@@ -27,14 +27,19 @@ ROS = {
     "diagnostic_updater",
     "message_filters",
 }
+# Python packages by the folder of src/ that holds them, where their names differ
+IN_FOLDER = {"ax_emulator": "ax_bus", "ax_tools": "ax_bus"}
 OWN = {
+    "ax_bus": set(),
+    "ax_emulator": {"ax_bus"},
+    "ax_tools": {"ax_bus", "ax_emulator"},
     "shellbot_description": set(),
     "shellbot_kinematics": set(),
     "shellbot_control": {"shellbot_description"},
     "shellbot_action_manager": {"shellbot_description", "shellbot_kinematics", "shellbot_control"},
     "shellbot_simulator": {"shellbot_description", "shellbot_control"},
     "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
-    "shellbot_motor_driver": {"shellbot_description", "shellbot_control"},
+    "shellbot_motor_driver": {"shellbot_description", "shellbot_control", "ax_bus", "ax_emulator", "ax_tools"},
     "shellbot_teleop": set(),
     "shellbot_evaluation": {
         "shellbot_description",
@@ -43,13 +48,17 @@ OWN = {
         "shellbot_action_manager",
         "shellbot_simulator",
         "shellbot_motor_driver",
+        "ax_bus",
+        "ax_emulator",
+        "ax_tools",
     },
 }
 
 
 def python_files():
     for package in sorted(OWN):
-        for file in sorted((ROOT / "src" / package / "src").rglob("*.py")):
+        folder = ROOT / "src" / IN_FOLDER.get(package, package)
+        for file in sorted((folder / "src" / package).rglob("*.py")):
             yield package, file
         for file in sorted((ROOT / "src" / package / "nodes").glob("*")):
             if file.is_file():
@@ -90,7 +99,9 @@ FILES = list(python_files())
 
 
 def test_the_rules_cover_every_package():
-    with_modules = {folder.parent.name for folder in (ROOT / "src").glob("shellbot_*/src")}
+    with_modules = {
+        folder.name for folder in (ROOT / "src").glob("*/src/*") if folder.is_dir() and "." not in folder.name
+    }
     assert with_modules <= set(OWN), "say in OWN what a new package may import, as in docs/architecture.md"
     assert with_modules <= {package for package, _ in FILES}, "a package without any module"
 

@@ -78,7 +78,7 @@ def test_right_arguments_on_board():
 
 
 def test_choices_on_board_are_arguments_and_match_the_driver():
-    from shellbot_motor_driver import DIRECTIONS
+    from ax_bus import DIRECTIONS
 
     names = sim_arguments.known_names(sim_arguments.ONBOARD)
     assert set(sim_arguments.ONBOARD_CHOICES) | set(sim_arguments.ONBOARD_RANGES) | {"gait"} <= set(names)

@@ -115,7 +115,7 @@ def test_the_driver_is_respawned_and_starts_armed():
 
 def test_the_driver_takes_what_the_launch_file_gives_it():
     """Every private parameter of the launch file is one that the node knows."""
-    from shellbot_motor_driver.node_parameters import NodeParameters
+    from shellbot_motor_driver.node.node_parameters import NodeParameters
 
     given = ("direction:=gpio", "gpio:=/dev/gpiochip0:149", "latency_ms:=3.5", "baud:=500000", "priority:=40")
     values = parameters(load("onboard.launch", *HEADLESS, *given))

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ax_bus import Bus, SyncWriter, Timeouts
+from ax_emulator import Fault, VirtualPort
 from shellbot_description import named_pose_array
 from shellbot_evaluation.emulated_robot import EmulatedRobot
 from shellbot_evaluation.errors import DefinitionError
-from shellbot_motor_driver import Bus, SyncWriter, Timeouts
-from shellbot_motor_driver.emulation import Fault, VirtualPort
 
 
 class Rig:

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ax_bus import Bus, Timeouts
+from ax_emulator import EmulatedChain, VirtualPort
 from shellbot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_evaluation.leg_view.drives import BusDrive, PictureDrive
 from shellbot_evaluation.leg_view.limb import limb_joints, load_map
-from shellbot_motor_driver import Bus, Timeouts
-from shellbot_motor_driver.emulation import EmulatedChain, VirtualPort, shellbot_servos
+from shellbot_motor_driver.emulated_servos import shellbot_servos
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ax_emulator import Fault
 from shellbot_evaluation import onboard_cli
 from shellbot_evaluation.errors import DefinitionError
 from shellbot_evaluation.onboard_chain import BusOptions, OnboardChain
 from shellbot_evaluation.onboard_experiment import WalkCase, compare, plan
-from shellbot_motor_driver.driver_state import Phase
-from shellbot_motor_driver.emulation import Fault
+from shellbot_motor_driver.driving.driver_state import Phase
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ import time
 
 import pytest
 
+from ax_bus import Bus, Timeouts, direction
+from ax_bus.errors import NoReplyError
+from ax_bus.serial_port import SerialPort
+from ax_emulator import Fault
 from shellbot_evaluation.emulated_robot import EmulatedRobotConfig
 from shellbot_evaluation.emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
 from shellbot_evaluation.emulated_robot_server import RobotReport, RobotServer, ServerSettings
 from shellbot_evaluation.errors import DefinitionError, EvaluationError
-from shellbot_motor_driver import Bus, Timeouts, direction
-from shellbot_motor_driver.emulation import Fault
-from shellbot_motor_driver.errors import NoReplyError
-from shellbot_motor_driver.serial_port import SerialPort
 
 PATIENT = Timeouts(link_latency=0.08)  # tests share the machine with others
 

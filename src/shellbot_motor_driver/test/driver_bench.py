@@ -5,15 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shellbot_motor_driver import Bus, DriverConfig, MotorDriver, Phase, ServoMap, Timeouts
-from shellbot_motor_driver.emulation import (
-    EmulatedChain,
-    Fault,
-    FaultInjector,
-    ServoBehaviour,
-    VirtualPort,
-    shellbot_servos,
-)
+from ax_bus import Bus, Timeouts
+from ax_emulator import EmulatedChain, Fault, FaultInjector, ServoBehaviour, VirtualPort
+from shellbot_motor_driver import DriverConfig, MotorDriver, Phase, ServoMap
+from shellbot_motor_driver.emulated_servos import shellbot_servos
 
 HOST = 40e-6  # s for each write and read of the host: 80 us a READ
 

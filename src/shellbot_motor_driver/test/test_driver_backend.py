@@ -10,6 +10,7 @@ import pytest
 import yaml
 from driver_bench import DriverBench
 
+from ax_bus.registers import RAD_PER_STEP
 from shellbot_control import CHECKS, BackendUnderTest, Gains, GainTable, TargetsError
 from shellbot_description import JOINT_CLASSES, load_variables
 from shellbot_motor_driver import (
@@ -23,8 +24,7 @@ from shellbot_motor_driver import (
     slope_for,
     stiffness,
 )
-from shellbot_motor_driver.registers import RAD_PER_STEP
-from shellbot_motor_driver.servo_map import config_folder
+from shellbot_motor_driver.map.servo_map import config_folder
 
 
 def make_backend(variant):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from driver_bench import DriverBench
 
-from shellbot_motor_driver import Condition, ErrorFlags, Phase, Reaction
-from shellbot_motor_driver.emulation import KINDS, LatencyTimerChain
+from ax_bus import ErrorFlags
+from ax_emulator import KINDS, LatencyTimerChain
+from shellbot_motor_driver import Condition, Phase, Reaction
 
 TESTED = set()
 

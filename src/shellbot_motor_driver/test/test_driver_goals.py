@@ -7,14 +7,14 @@ import dynamixel_sdk as sdk
 import numpy as np
 import pytest
 from driver_bench import DriverBench
-from motor_bench import Bench
+from servo_bench import Bench
+from test_ax_sdk import Tape
 from test_driver_faults import rates, sway
-from test_motor_sdk import Tape
 
+from ax_bus.protocol import BROADCAST_ID, Instruction
+from ax_emulator import LatencyTimerChain, ServoBehaviour
 from shellbot_motor_driver import DriverConfig, DriverConfigError, Phase
-from shellbot_motor_driver.emulation import LatencyTimerChain, ServoBehaviour
-from shellbot_motor_driver.goal_writer import GoalWriter
-from shellbot_motor_driver.protocol import BROADCAST_ID, Instruction
+from shellbot_motor_driver.driving.goal_writer import GoalWriter
 
 GOAL, SPEED = 30, 32
 REGISTERS = ("goal_position", "moving_speed", "torque_enable", "torque_limit", "lock", "punch", "cw_compliance_slope")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from driver_bench import DriverBench
 
+from ax_bus import ErrorFlags
+from ax_emulator import ServoBehaviour
 from shellbot_description import named_pose_array
-from shellbot_motor_driver import Condition, ErrorFlags, Phase, Reaction
-from shellbot_motor_driver.emulation import ServoBehaviour
+from shellbot_motor_driver import Condition, Phase, Reaction
 
 
 def limp(bench):

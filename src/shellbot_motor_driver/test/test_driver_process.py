@@ -13,11 +13,12 @@ import time
 
 import numpy as np
 import pytest
-from emulated_pty import emulated
+from emulated_chain import emulated
 
+from ax_bus import PortError
 from shellbot_control import TargetsError
-from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, PortError, StartError
-from shellbot_motor_driver.shared_state import Block
+from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, StartError
+from shellbot_motor_driver.process.shared_state import Block
 
 PATIENT = {"link_latency": 0.02, "margin": 0.02}  # the machine is shared: a late reply is no lost one
 

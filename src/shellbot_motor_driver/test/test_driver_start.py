@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from driver_bench import DriverBench
 
+from ax_bus.registers import RAD_PER_STEP
+from ax_emulator import ServoBehaviour
 from shellbot_motor_driver import Condition, Phase, Reaction, StartError
-from shellbot_motor_driver.emulation import ServoBehaviour
-from shellbot_motor_driver.registers import RAD_PER_STEP
 
 
 def refused(bench, words):

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from driver_bench import DriverBench
-from emulated_pty import emulated
+from emulated_chain import emulated
 from test_driver_process import settings, until
 
 from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, Reaction, ServoMap, StartError
-from shellbot_motor_driver.shared_state import SharedState
-from shellbot_motor_driver.stop_latch import StopLatch
+from shellbot_motor_driver.process.shared_state import SharedState
+from shellbot_motor_driver.process.stop_latch import StopLatch
 
 sys.path.insert(0, str(Path(__file__).parent / "ros"))
 
@@ -156,7 +156,7 @@ def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monk
             def refuse(*_, **__):
                 raise OSError(11, "Resource temporarily unavailable")
 
-            patched.setattr(f"shellbot_motor_driver.bus_child.{what}", refuse)
+            patched.setattr(f"shellbot_motor_driver.process.bus_child.{what}", refuse)
             assert not bus.poll()
             files, tries = len(os.listdir("/proc/self/fd")), bus.restarts
             for _ in range(10):

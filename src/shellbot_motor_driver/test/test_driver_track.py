@@ -8,13 +8,14 @@ import math
 import numpy as np
 import pytest
 
+from ax_bus import ErrorFlags
 from shellbot_description import load_variables
-from shellbot_motor_driver import DriverConfig, ErrorFlags, Histogram, ServoMap
-from shellbot_motor_driver.driver_config import Tick
-from shellbot_motor_driver.feedback_scheduler import FeedbackScheduler
-from shellbot_motor_driver.servo_table import Row, new_table
-from shellbot_motor_driver.servo_track import Feedback, ServoTrack
-from shellbot_motor_driver.timing import EDGES, HistogramCounter
+from shellbot_motor_driver import DriverConfig, Histogram, ServoMap
+from shellbot_motor_driver.driving.driver_config import Tick
+from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
+from shellbot_motor_driver.driving.servo_table import Row, new_table
+from shellbot_motor_driver.driving.servo_track import Feedback, ServoTrack
+from shellbot_motor_driver.driving.timing import EDGES, HistogramCounter
 
 GOOD = Feedback(512, 0, 0, 12.0, 30)
 

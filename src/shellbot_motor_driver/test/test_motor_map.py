@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 import yaml
 
-from shellbot_control import JointLimits
+from ax_bus import AX_12A, AX_18A
+from ax_bus.registers import RAD_PER_STEP, model_of
+from ax_emulator.motor import effective_slope, motor_parameters
+from shellbot_control import GainTable, JointLimits
+from shellbot_control.controllers import config_folder, file_name, load_controllers
 from shellbot_description import VARIANTS, driven_joint_names, expand, load_variables, motor_joint_names
 from shellbot_motor_driver import ServoMap, ServoMapError
-from shellbot_motor_driver.registers import RAD_PER_STEP
-from shellbot_motor_driver.servo_map import config_file
+from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_motor_driver.map.servo_map import config_file
 
 COUNTS = {"walker": (24, 19), "full": (36, 31)}
 
@@ -38,7 +42,7 @@ def test_models_are_the_descriptions():
     servos = ServoMap.load("full")
     variables = load_variables()
     for entry in servos.entries:
-        assert entry.model.description_key == variables.limits(entry.joint.rsplit("_", 1)[1]).servo
+        assert entry.model is model_of(variables.limits(entry.joint.rsplit("_", 1)[1]).servo)
     assert {e.model.name for e in servos.entries if e.joint.endswith(("femur", "tibia"))} == {"AX-18A"}
 
 
@@ -156,3 +160,28 @@ def test_missing_and_unknown_joints_are_refused(rows, tmp_path):
 def test_wrong_targets_are_refused_in_words(targets, words):
     with pytest.raises(ServoMapError, match=words):
         ServoMap.load("walker").to_steps(targets)
+
+
+def test_the_datasheet_stands_in_the_description_as_on_the_bus():
+    variables = load_variables()
+    for name, servo in variables.servos.items():
+        model = model_of(name)
+        assert (model.stall_torque, model.no_load_speed) == pytest.approx((servo.stall_torque, servo.no_load_speed))
+        assert motor_parameters(model).inertia == pytest.approx(variables.servo_armature)
+    # the description's rounded 0.29 degrees is a step of the registers
+    assert math.degrees(RAD_PER_STEP) == pytest.approx(math.degrees(variables.servo_resolution), abs=0.004)
+
+
+def test_shellbots_chain_has_the_models_and_the_stiffness_of_the_simulators():
+    servos = {servo.servo_id: servo for servo in shellbot_servos("full")}
+    assert len(servos) == 31 and servos[0].table.model is AX_12A and servos[2].table.model is AX_18A
+    gains = GainTable.from_controllers(load_controllers_of("full"))
+    for servo_id, joint in ((1, "lower_1_coxa"), (2, "lower_1_femur")):
+        servo = servos[servo_id]
+        slope = effective_slope(servo.table["cw_compliance_slope"]) * RAD_PER_STEP
+        stiffness = servo.motor.parameters.stall_torque / slope
+        assert stiffness == pytest.approx(gains.joint_gains(joint).p, rel=0.02)
+
+
+def load_controllers_of(variant):
+    return load_controllers(config_folder() / file_name(variant))["shellbot_legs_controller"]

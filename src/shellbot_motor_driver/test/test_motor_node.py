@@ -9,6 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ax_bus import ErrorFlags, NoReplyError, PortError
+from ax_bus.errors import PortMissingError
+from ax_tools.errors import ToolError
 from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
@@ -16,11 +19,8 @@ from shellbot_motor_driver import (
     Condition,
     DriverConfig,
     DriverConfigError,
-    ErrorFlags,
     Ladder,
-    NoReplyError,
     Phase,
-    PortError,
     Reaction,
     Rung,
     ServoMap,
@@ -29,17 +29,16 @@ from shellbot_motor_driver import (
     StartReport,
     Supply,
 )
-from shellbot_motor_driver.battery_estimate import CURVE, charge_estimate
-from shellbot_motor_driver.bus_plot import plot
-from shellbot_motor_driver.driver_state import DriverState
-from shellbot_motor_driver.errors import PortMissingError, ToolError
-from shellbot_motor_driver.gains_page import compliance_of_page
-from shellbot_motor_driver.health import Health, health, is_stopped
-from shellbot_motor_driver.node_parameters import NodeParameters
-from shellbot_motor_driver.stamp_clock import StampClock
-from shellbot_motor_driver.start_policy import StartFailure, failure_words, retry_after
-from shellbot_motor_driver.target_gate import TargetGate
-from shellbot_motor_driver.timing import BINS, BusTiming, Histogram
+from shellbot_motor_driver.driving.driver_state import DriverState
+from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
+from shellbot_motor_driver.node.bus_plot import plot
+from shellbot_motor_driver.node.gains_page import compliance_of_page
+from shellbot_motor_driver.node.node_parameters import NodeParameters
+from shellbot_motor_driver.node.stamp_clock import StampClock
+from shellbot_motor_driver.node.start_policy import StartFailure, failure_words, retry_after
+from shellbot_motor_driver.node.target_gate import TargetGate
+from shellbot_motor_driver.safety.battery_estimate import CURVE, charge_estimate
+from shellbot_motor_driver.safety.health import Health, health, is_stopped
 
 NAMES = driven_joint_names("walker")
 STAND = named_pose_array("stand", "walker")

@@ -9,11 +9,14 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from motor_bench import QUIET, Bench
+from servo_bench import QUIET, Bench
 
-from shellbot_motor_driver import Bus, ServoMap, Timeouts, ToolError
-from shellbot_motor_driver.emulation import EmulatedChain, EmulatedServo, Fault, VirtualPort
-from shellbot_motor_driver.tools import cli, prepare, record
+from ax_bus import Bus, Timeouts
+from ax_emulator import EmulatedChain, EmulatedServo, Fault, VirtualPort
+from ax_tools import record
+from ax_tools.errors import ToolError
+from shellbot_motor_driver import ServoMap
+from shellbot_motor_driver.tools import cli, prepare
 
 
 class Box:

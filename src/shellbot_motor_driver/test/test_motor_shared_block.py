@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from shellbot_motor_driver.driver_state import Ladder, Phase, Reaction, Rung
-from shellbot_motor_driver.shared_state import _LADDER_ROOM, Block, _pack
+from shellbot_motor_driver.driving.driver_state import Ladder, Phase, Reaction, Rung
+from shellbot_motor_driver.process.shared_state import _LADDER_ROOM, Block, _pack
 
 READS, LIMIT = 40_000, 20.0  # s: on a busy machine a read that is interrupted again and again takes milliseconds
 ROOM = 4096

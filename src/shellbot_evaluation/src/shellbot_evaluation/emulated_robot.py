@@ -10,20 +10,12 @@ from typing import Any, Callable, List, Optional
 
 import numpy as np
 
+from ax_bus.errors import ServoError
+from ax_bus.registers import RAD_PER_STEP
+from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, ServoBehaviour, World
 from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array
-from shellbot_motor_driver.emulation import (
-    Battery,
-    CoupledChain,
-    Fault,
-    FaultInjector,
-    MotorBank,
-    ServoBehaviour,
-    World,
-    shellbot_servos,
-)
-from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.registers import RAD_PER_STEP
-from shellbot_motor_driver.servo_map import ServoMap
+from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_simulator.config import load_config
 from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator
@@ -135,7 +127,7 @@ class EmulatedRobot(World):
             self.simulator = Simulator(expand(self.config.physical_variant), physics)
             self.servo_map = ServoMap.load(self.config.variant)
             start = named_pose_array(self.config.pose, self.config.physical_variant)
-        except (DescriptionError, SimulatorError, MotorDriverError) as error:
+        except (DescriptionError, SimulatorError, ServoError) as error:
             raise DefinitionError(str(error)) from error
         behaviour = ServoBehaviour(interrupts=self.config.seed is not None)
         servos = shellbot_servos(self.config.variant, self.config.return_delay, behaviour, self.config.seed or 0)

@@ -8,9 +8,9 @@ import math
 from pathlib import Path
 from typing import Any, List, Mapping
 
-from shellbot_motor_driver.emulation import Fault, load_faults
-from shellbot_motor_driver.emulation.faults import faults_from
-from shellbot_motor_driver.errors import EmulationError
+from ax_emulator import Fault, load_faults
+from ax_emulator.errors import EmulationError
+from ax_emulator.faults import faults_from
 from shellbot_simulator.config import load_config
 
 from .emulated_robot import EmulatedRobotConfig

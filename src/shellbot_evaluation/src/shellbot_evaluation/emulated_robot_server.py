@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, List, NamedTuple, Optional, Tuple
 
-from shellbot_motor_driver.emulation import Fault, FaultInjector, PtyServer
-from shellbot_motor_driver.errors import MotorDriverError
+from ax_bus.errors import ServoError
+from ax_emulator import Fault, FaultInjector, PtyServer
 from shellbot_simulator.errors import SimulationDivergedError
 from shellbot_simulator.state import SimState
 
@@ -166,7 +166,7 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
         robot = EmulatedRobot(settings.robot, FaultInjector(settings.faults, settings.robot.seed or 0))
         robot.chain.is_paced = True
         server = PtyServer(robot.chain, Path(settings.link) if settings.link else None, settings.precise)
-    except (EvaluationError, MotorDriverError, OSError) as error:
+    except (EvaluationError, ServoError, OSError) as error:
         connection.send(str(error))
         return
     talk = _Talk(connection, robot)

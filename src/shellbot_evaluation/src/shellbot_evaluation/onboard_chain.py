@@ -8,14 +8,14 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ax_bus import Bus, Timeouts
+from ax_bus.errors import ServoError
+from ax_emulator import Fault, FaultInjector, VirtualPort
 from shellbot_control import Notice
 from shellbot_kinematics.solver import JointTargets
-from shellbot_motor_driver import Bus, Timeouts
-from shellbot_motor_driver.driver_config import DriverConfig
-from shellbot_motor_driver.driver_state import Condition, DriverState, Phase, Reaction
-from shellbot_motor_driver.emulation import Fault, FaultInjector, VirtualPort
-from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.motor_driver import MotorDriver
+from shellbot_motor_driver.driving.driver_config import DriverConfig
+from shellbot_motor_driver.driving.driver_state import Condition, DriverState, Phase, Reaction
+from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_simulator.config import TICK
 from shellbot_simulator.simulator import Simulator
 
@@ -125,7 +125,7 @@ class OnboardChain(Chain):
         try:
             self.driver = MotorDriver(bus, self.robot.servo_map, options.driver)
             self.start_report = self.driver.start()
-        except MotorDriverError as error:
+        except ServoError as error:
             raise DefinitionError(str(error)) from error
         # whole ticks of physics and driver fall together, so that contacts and IMU are of the tick
         self._due = TICK * np.ceil(self.port.now() / TICK + 1e-9)

@@ -15,10 +15,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Image, Imu, JointState
 from std_srvs.srv import Trigger
 
+from ax_bus import Bus, Timeouts, direction
+from ax_bus.errors import NoReplyError
+from ax_bus.serial_port import SerialPort
 from shellbot_description import driven_joint_names
-from shellbot_motor_driver import Bus, Timeouts, direction
-from shellbot_motor_driver.errors import NoReplyError
-from shellbot_motor_driver.serial_port import SerialPort
 from shellbot_msgs.msg import FootContacts
 
 PATIENT = Timeouts(link_latency=0.08)

@@ -1,65 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Errors of this package; every message names the value, what is allowed and what to do next."""
+"""Errors of the driver; every message names the value, what is allowed and what to do next."""
 
 from __future__ import annotations
 
 from typing import Any
 
-
-class MotorDriverError(Exception):
-    """Base of all errors of shellbot_motor_driver."""
+from ax_bus.errors import ServoError
 
 
-class RegisterError(MotorDriverError, ValueError):
-    """A register, model or value that the servo does not have or take."""
-
-
-class PacketError(MotorDriverError, ValueError):
-    """A packet that cannot be built: ID, address or length out of range."""
+class MotorDriverError(ServoError):
+    """Base of the errors of shellbot_motor_driver; those of the bus below it are `ax_bus.ServoError` as well."""
 
 
 class ServoMapError(MotorDriverError, ValueError):
     """A servo map, or joint targets for it, that cannot be used."""
-
-
-class PortError(MotorDriverError, OSError):
-    """A port that cannot be opened, or does not offer what the direction control needs."""
-
-
-class PortMissingError(PortError):
-    """There is no such port, or not yet."""
-
-
-class PortLostError(PortError):
-    """The port was there and is gone: unplugged, or the adapter restarted."""
-
-
-class BusError(MotorDriverError):
-    """An exchange with a servo that did not succeed."""
-
-
-class NoReplyError(BusError, TimeoutError):
-    """Nothing usable arrived in time, in any of the tries."""
-
-
-class GarbledReplyError(NoReplyError):
-    """Bytes arrived, but no valid reply among them: noise, a cut head or tail, a collision, or two servos of one ID."""
-
-
-class ReadsNotTrustedError(BusError):
-    """The wiring does not let replies through reliably, so nothing is read at all."""
-
-
-class RefusedError(BusError):
-    """The servo answered that it did not do what the instruction said."""
-
-
-class EmulationError(MotorDriverError, ValueError):
-    """An emulated chain or fault that cannot be set up."""
-
-
-class ToolError(MotorDriverError):
-    """A tool refuses: the message says why and what to do."""
 
 
 class DriverConfigError(MotorDriverError, ValueError):
@@ -71,15 +25,11 @@ class StartError(MotorDriverError):
 
     Attributes
     ----------
-    report : shellbot_motor_driver.start_report.StartReport or None
+    report : shellbot_motor_driver.driving.start_report.StartReport or None
         What was found until then.
     """
 
     report: Any = None
-
-
-class StopAskedError(MotorDriverError):
-    """Somebody asks for a stop while servos are being asked: what was going on is given up."""
 
 
 class BusProcessError(MotorDriverError):

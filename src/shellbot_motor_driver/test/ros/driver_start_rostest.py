@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from node_bench import MIDDLE, Driver, ServoChain, Witness, call, port_name, wait_until
 
-from shellbot_motor_driver import SerialPort
+from ax_bus import SerialPort
 
 
 class StartTest(unittest.TestCase):

@@ -6,9 +6,10 @@ from __future__ import annotations
 import multiprocessing
 from pathlib import Path
 
-from shellbot_motor_driver import AX_12A, AX_18A
-from shellbot_motor_driver.emulation import EmulatedChain, Fault, FaultInjector, PtyServer, shellbot_servos
-from shellbot_motor_driver.registers import baud_register
+from ax_bus import AX_12A, AX_18A
+from ax_bus.registers import baud_register
+from ax_emulator import EmulatedChain, Fault, FaultInjector, PtyServer
+from shellbot_motor_driver.emulated_servos import shellbot_servos
 
 MODELS = {model.name: model for model in (AX_12A, AX_18A)}
 

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shellbot_motor_driver.emulation import LatencyTimerChain
-from shellbot_motor_driver.servo_map import ServoMap
+from ax_emulator import LatencyTimerChain
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 from ..console import Progress, run_tool, say
 from ..errors import DefinitionError

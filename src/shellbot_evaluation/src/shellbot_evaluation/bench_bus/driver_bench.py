@@ -9,13 +9,14 @@ from typing import Any, List, Type
 
 import numpy as np
 
-from shellbot_motor_driver import Bus, Timeouts
-from shellbot_motor_driver.bus_process import BusProcess, BusSettings
-from shellbot_motor_driver.driver_state import DriverState, Phase
-from shellbot_motor_driver.emulation import EmulatedChain, VirtualPort, shellbot_servos
-from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.motor_driver import MotorDriver
-from shellbot_motor_driver.servo_map import ServoMap
+from ax_bus import Bus, Timeouts
+from ax_bus.errors import ServoError
+from ax_emulator import EmulatedChain, VirtualPort
+from shellbot_motor_driver.driving.driver_state import DriverState, Phase
+from shellbot_motor_driver.driving.motor_driver import MotorDriver
+from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.process.bus_process import BusProcess, BusSettings
 from shellbot_simulator.config import TICK
 
 from ..errors import EvaluationError
@@ -87,7 +88,7 @@ def in_real_time(variant: str, seconds: float, link_latency: float = LINK_LATENC
         process = BusProcess(BusSettings(port, variant, link_latency=link_latency, restart=False))
         try:
             process.start()
-        except MotorDriverError as error:
+        except ServoError as error:
             raise EvaluationError(str(error)) from error
         try:
             _wait_for_torque(process)

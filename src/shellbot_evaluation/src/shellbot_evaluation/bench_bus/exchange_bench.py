@@ -10,11 +10,11 @@ from typing import Callable, List, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_motor_driver import Bus, SyncWriter, Timeouts, direction
-from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
-from shellbot_motor_driver.serial_port import SerialPort
-from shellbot_motor_driver.wire_time import read_time, sync_write_time
+from ax_bus import Bus, SyncWriter, Timeouts, direction
+from ax_bus.errors import ServoError
+from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_bus.serial_port import SerialPort
+from ax_bus.wire_time import read_time, sync_write_time
 from shellbot_simulator.config import TICK
 
 from ..errors import EvaluationError
@@ -135,7 +135,7 @@ class _ours:  # noqa: N801 - a context manager used like a function
     def _read(self, servo_id: int) -> bool:
         try:
             self._bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries=0)
-        except MotorDriverError:
+        except ServoError:
             return False
         return True
 

@@ -10,9 +10,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ax_bus.registers import baud_register
 from shellbot_control import Level
-from shellbot_motor_driver.driver_state import Condition
-from shellbot_motor_driver.registers import baud_register
+from shellbot_motor_driver.driving.driver_state import Condition
 
 from ..chain_config import ChainConfig
 from ..errors import DefinitionError, EvaluationError

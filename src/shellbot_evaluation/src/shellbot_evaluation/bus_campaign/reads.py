@@ -8,12 +8,13 @@ from typing import Dict, List
 
 import numpy as np
 
+from ax_bus import Bus, Timeouts
+from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
 from shellbot_control import Level
-from shellbot_motor_driver import Bus, Timeouts
-from shellbot_motor_driver.driver_state import Condition, Reaction
-from shellbot_motor_driver.emulation import EmulatedChain, Fault, FaultInjector, VirtualPort, shellbot_servos
-from shellbot_motor_driver.motor_driver import MotorDriver
-from shellbot_motor_driver.servo_map import ServoMap
+from shellbot_motor_driver.driving.driver_state import Condition, Reaction
+from shellbot_motor_driver.driving.motor_driver import MotorDriver
+from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_simulator.config import TICK
 
 from ..errors import DefinitionError

@@ -9,8 +9,8 @@ from typing import List
 
 import numpy as np
 
-from shellbot_motor_driver.driver_state import Condition, Phase
-from shellbot_motor_driver.emulation import Fault
+from ax_emulator import Fault
+from shellbot_motor_driver.driving.driver_state import Condition, Phase
 from shellbot_simulator.config import TICK
 
 from ..chain_config import ChainConfig

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from shellbot_motor_driver.emulation import KINDS, Fault
+from ax_emulator import KINDS, Fault
 
 from ..errors import DefinitionError
 

@@ -10,12 +10,12 @@ import sys
 from contextlib import ExitStack
 from typing import Any, List, Optional
 
+from ax_bus.bus import Bus
+from ax_bus.direction import DIRECTIONS, direction
+from ax_bus.errors import ServoError
+from ax_bus.serial_port import SerialPort
+from ax_bus.wire_time import Timeouts
 from shellbot_description import driven_joint_names, named_pose_array
-from shellbot_motor_driver.bus import Bus
-from shellbot_motor_driver.direction import DIRECTIONS, direction
-from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.serial_port import SerialPort
-from shellbot_motor_driver.wire_time import Timeouts
 
 from ..console import run_tool
 from ..errors import EvaluationError
@@ -72,7 +72,7 @@ def _drive(arguments: argparse.Namespace, joints: Any, variant: str, stack: Exit
         port = stack.enter_context(SerialPort(arguments.port, arguments.baud, direction(arguments.direction)))
         bus = Bus(port, Timeouts(link_latency=arguments.latency_ms * 1e-3))
         return BusDrive(bus, joints, arguments.torque, arguments.rpm)
-    except MotorDriverError as error:
+    except ServoError as error:
         raise EvaluationError(str(error)) from error
 
 

@@ -7,9 +7,9 @@ import contextlib
 import math
 from typing import Dict, List, Mapping, Optional, Sequence
 
-from shellbot_motor_driver.bus import Bus
-from shellbot_motor_driver.errors import MotorDriverError, NoReplyError
-from shellbot_motor_driver.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT, RAD_PER_S_PER_STEP
+from ax_bus.bus import Bus
+from ax_bus.errors import NoReplyError, ServoError
+from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT, RAD_PER_S_PER_STEP
 
 from ..errors import EvaluationError
 from .limb import LimbJoint
@@ -97,7 +97,7 @@ class BusDrive:
                     bus.write_register(servo_id, AX_12A.register(name), number)
                 bus.write_register(servo_id, _GOAL, steps)  # goal := present before torque: nothing jumps
                 bus.write_register(servo_id, AX_12A.register("torque_enable"), 1)
-            except MotorDriverError as error:
+            except ServoError as error:
                 self._notes[joint.name] = str(error)
                 continue
             self._angle[joint.name] = joint.angle(steps)
@@ -113,7 +113,7 @@ class BusDrive:
         joint = self._joints[name]
         try:
             self._bus.write(joint.entry.servo_id, _GOAL.address, _GOAL.to_bytes(joint.steps(angle)))
-        except MotorDriverError as error:
+        except ServoError as error:
             self._notes[name] = str(error)
 
     def measure(self, duration: float) -> Dict[str, float]:
@@ -136,7 +136,7 @@ class BusDrive:
     def close(self) -> None:
         """Switch the torque off; the limb sags."""
         for name in self._angle:
-            with contextlib.suppress(MotorDriverError):
+            with contextlib.suppress(ServoError):
                 row = AX_12A.register("torque_enable")
                 self._bus.write_register(self._joints[name].entry.servo_id, row, 0)
 

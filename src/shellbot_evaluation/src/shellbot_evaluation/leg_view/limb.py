@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Tuple
 
+from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from shellbot_motor_driver.errors import ServoMapError
-from shellbot_motor_driver.registers import POSITION_MAX, RAD_PER_STEP
-from shellbot_motor_driver.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
 
 from ..errors import DefinitionError
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The commands of scripts/servo."""
+"""Shellbot's own commands of scripts/servo, beside those of ax_tools."""

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Dict, List, NamedTuple, Sequence
 
-from shellbot_motor_driver.bus import Bus
-from shellbot_motor_driver.errors import NoReplyError, RefusedError, RegisterError, ToolError
-from shellbot_motor_driver.registers import MODELS
-from shellbot_motor_driver.servo_map import ServoEntry, ServoMap
+from ax_bus.bus import Bus
+from ax_bus.errors import NoReplyError, RefusedError, RegisterError
+from ax_bus.registers import MODELS
+from ax_tools.errors import ToolError
+from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
 
 _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
 

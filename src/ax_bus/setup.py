@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""Read by catkin_python_setup, which knows no pyproject.toml; pip takes everything else from there."""
+
+from setuptools import setup
+
+setup(name="ax-bus", version="0.1.0", packages=["ax_bus", "ax_emulator", "ax_tools"], package_dir={"": "src"})

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""The bus: one owner of a port who asks servos and believes only answers that are theirs, whole and in time."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import lru_cache
+from typing import Callable, Iterator, Mapping, Optional
+
+from ax_bus import protocol
+from ax_bus.errors import NoReplyError, RefusedError, RegisterError
+from ax_bus.exchanger import PLAIN, Exchanger, Reply
+from ax_bus.port import Port
+from ax_bus.protocol import BROADCAST_ID, REFUSALS
+from ax_bus.registers import Area, Register
+from ax_bus.wire_time import Timeouts
+
+EEPROM_TIME_PER_BYTE = 10e-3  # s; a servo is deaf for 6 to 9 ms for each byte of EEPROM it writes
+_CONFIRM = (3, 1)  # address and count of the ID register: what a doubtful PING is confirmed with
+
+
+class Bus:
+    """Exchange packets with servos through a port. One owner, one thread.
+
+    Parameters
+    ----------
+    port : Port
+        Open port.
+    timeouts : Timeouts, optional
+        How long a reply may take.
+    retries : int
+        Further tries of one exchange, unless the call says otherwise.
+    """
+
+    def __init__(self, port: Port, timeouts: Optional[Timeouts] = None, retries: int = 1) -> None:
+        self.port = port
+        self.retries = retries
+        self._exchanger = Exchanger(port, timeouts if timeouts is not None else Timeouts())
+        self.statistics = self._exchanger.statistics
+
+    def ping(
+        self,
+        servo_id: int,
+        retries: Optional[int] = None,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
+    ) -> Reply:
+        """Ask a servo whether it is there.
+
+        A servo with a voltage alarm answers PING with the very bytes of the PING, as an echo would look, too; such an
+        answer is confirmed by reading the ID.
+
+        Raises
+        ------
+        NoReplyError
+            If it does not answer.
+        """
+        try:
+            packet, tries = protocol.ping(servo_id), self.retries if retries is None else retries
+            return self._exchanger.exchange(packet, servo_id, PLAIN, tries, until, cut)
+        except NoReplyError as error:
+            if getattr(error, "heard", b"") != protocol.ping(servo_id):
+                raise
+        return self.read(servo_id, *_CONFIRM, retries=retries, until=until, cut=cut)._replace(data=b"")
+
+    def read(
+        self,
+        servo_id: int,
+        address: int,
+        count: int,
+        retries: Optional[int] = None,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
+    ) -> Reply:
+        """Read ``count`` bytes from ``address``.
+
+        Parameters
+        ----------
+        servo_id, address, count : int
+            What to read.
+        retries : int, optional
+            Further tries.
+        until : float, optional
+            Port's time after which no further try may end: the budget of a tick.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out: a reply after it is stale.
+
+        Raises
+        ------
+        NoReplyError
+            If no valid reply came.
+        ReadsNotTrustedError
+            On a wiring whose replies cannot be relied on.
+        """
+        packet, tries = _read_packet(servo_id, address, count), self.retries if retries is None else retries
+        return self._exchanger.exchange(packet, servo_id, (address, count), tries, until, cut)
+
+    def write(
+        self, servo_id: int, address: int, data: bytes, retries: Optional[int] = None, acknowledged: bool = True
+    ) -> Optional[Reply]:
+        """Write ``data`` to ``address``.
+
+        Parameters
+        ----------
+        servo_id, address : int
+            Where; the broadcast ID reaches all and is never answered.
+        data : bytes
+            What.
+        retries : int, optional
+            Further tries.
+        acknowledged : bool
+            False for servos whose status return level is below 2: nothing is awaited then.
+
+        Returns
+        -------
+        Reply or None
+            None if nothing is awaited.
+
+        Raises
+        ------
+        NoReplyError
+            If it was not acknowledged.
+        RefusedError
+            If the servo says that it did not do it.
+        """
+        return self._order(protocol.write(servo_id, address, data), servo_id, retries, acknowledged)
+
+    def reg_write(
+        self, servo_id: int, address: int, data: bytes, retries: Optional[int] = None, acknowledged: bool = True
+    ) -> Optional[Reply]:
+        """Prepare a write that `action` carries out; as `write`."""
+        return self._order(protocol.reg_write(servo_id, address, data), servo_id, retries, acknowledged)
+
+    def action(self, servo_id: int = BROADCAST_ID) -> Optional[Reply]:
+        """Carry out what `reg_write` prepared, on all servos at once; never repeated, it would not be idempotent."""
+        return self._order(protocol.action(servo_id), servo_id, 0, servo_id != BROADCAST_ID)
+
+    def sync_write(self, address: int, data: Mapping[int, bytes]) -> None:
+        """Write the same registers of several servos, in packets that fit the servos' receive buffer; no answer."""
+        if not data:
+            return
+        for group in protocol.split_sync_write(tuple(data), len(next(iter(data.values())))):
+            self.send(protocol.sync_write(address, {servo_id: data[servo_id] for servo_id in group}))
+
+    def send(self, packet: bytes) -> None:
+        """Send a packet that nobody answers."""
+        self.statistics.sync_writes += 1
+        self._exchanger.send(packet)
+
+    def read_register(self, servo_id: int, row: Register, retries: Optional[int] = None) -> int:
+        """Return the number in a register."""
+        return row.from_bytes(self.read(servo_id, row.address, row.size, retries).data)
+
+    def write_register(self, servo_id: int, row: Register, number: int, retries: int = 3) -> None:
+        """Write a register and read it back.
+
+        Raises
+        ------
+        RegisterError
+            If the register is read-only, does not take the number, or reads back as something else.
+        """
+        if not row.is_writable:
+            raise RegisterError(f"{row.name} can only be read")
+        data = row.to_bytes(number)
+        self.write(servo_id, row.address, data, retries)
+        if row.area is Area.EEPROM:
+            self.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
+        found = self.read_register(servo_id, row, retries)
+        if found != number:
+            raise RegisterError(
+                f"servo {servo_id} was told {row.name} {number} and reads back {found}; "
+                "if its lock is 1, switch the power off and on"
+            )
+
+    @property
+    def timeouts(self) -> Timeouts:
+        """How long a reply may take; may be set, for instance once the servos' return delay is known."""
+        return self._exchanger.timeouts
+
+    @timeouts.setter
+    def timeouts(self, timeouts: Timeouts) -> None:
+        self._exchanger.timeouts = timeouts
+
+    @property
+    def line_free(self) -> float:
+        """Port's time at which everything sent so far is on the wire, s."""
+        return self._exchanger.line_free
+
+    @contextlib.contextmanager
+    def stoppable(self, is_stop_asked: Optional[Callable[[], bool]]) -> Iterator[None]:
+        """Within it, every question to a servo raises `StopAskedError` once ``is_stop_asked()``; orders do not."""
+        self._exchanger.is_stop_asked = is_stop_asked
+        try:
+            yield
+        finally:
+            self._exchanger.is_stop_asked = None
+
+    def detect_echo(self) -> bool:
+        """Return whether the wiring gives back what is sent."""
+        return self._exchanger.detect_echo()
+
+    def reopen(self) -> None:
+        """Open the port again after it was lost, and forget everything that was under way."""
+        self.port.reopen()
+        self._exchanger.reset()
+
+    def _order(self, packet: bytes, servo_id: int, retries: Optional[int], acknowledged: bool) -> Optional[Reply]:
+        if servo_id == BROADCAST_ID or not acknowledged or not self.port.reads_trusted:
+            self._exchanger.send(packet)
+            return None
+        reply = self._exchanger.exchange(packet, servo_id, PLAIN, self.retries if retries is None else retries)
+        if reply.flags & REFUSALS:
+            names = ", ".join(protocol.flag_names(reply.flags & REFUSALS))
+            raise RefusedError(
+                f"servo {servo_id} refused {packet.hex(' ')}: {names}; "
+                "check the value against its limits (scripts/servo info), and its model"
+            )
+        return reply
+
+
+@lru_cache(maxsize=4096)
+def _read_packet(servo_id: int, address: int, count: int) -> bytes:
+    return protocol.read(servo_id, address, count)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""One exchange after the other on a port: send, wait, believe only the right reply, try again, count."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, NamedTuple, Optional, Tuple, Type
+
+from ax_bus import protocol
+from ax_bus.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError, StopAskedError
+from ax_bus.port import Port
+from ax_bus.protocol import OVERHEAD, ErrorFlags, Status
+from ax_bus.statistics import BusStatistics
+from ax_bus.status_parser import StatusParser
+from ax_bus.wire_time import READ_LATENCY, Timeouts, bytes_time
+
+_LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
+_MOST_STALE = 64  # chunks
+_FENCE_LENGTHS = (1, 3, 5, 7, *range(9, 51))  # not 2, which an echo of a READ looks like, nor 8, which feedback has
+_NOBODY = 253  # an ID that no servo has: USB2AX keeps it for itself
+Key = Tuple[int, int]  # what a READ asks for: address, count
+PLAIN: Key = (-1, 0)  # a status packet without data
+
+
+class Reply(NamedTuple):
+    """An answer.
+
+    Parameters
+    ----------
+    servo_id : int
+        Who answered.
+    flags : ErrorFlags
+        Error byte, a set of flags. Read the registers before believing a single alarm.
+    data : bytes
+        What was asked for.
+    attempts : int
+        Tries it took.
+    stamp : float
+        Port's time at its arrival, s.
+    round_trip : float
+        From the start of sending to the arrival, s.
+    """
+
+    servo_id: int
+    flags: ErrorFlags
+    data: bytes
+    attempts: int
+    stamp: float
+    round_trip: float
+
+
+class Exchanger:
+    """Send packets and wait for their replies. One owner, one thread.
+
+    Parameters
+    ----------
+    port : Port
+        Open port.
+    timeouts : Timeouts
+        How long a reply may take.
+
+    Attributes
+    ----------
+    line_free : float
+        Port's time at which everything sent so far is on the wire, s.
+    is_stop_asked : callable or None
+        Looked at before each try of an exchange.
+    """
+
+    def __init__(self, port: Port, timeouts: Timeouts) -> None:
+        self.port = port
+        self.timeouts = timeouts
+        self.statistics = BusStatistics()
+        self._parser = StatusParser()
+        self.line_free = port.now()
+        self.is_stop_asked: Optional[Callable[[], bool]] = None
+        self._owed: Dict[int, Dict[Key, float]] = {}  # ID -> what it may still answer late, and until when
+
+    def reset(self) -> None:
+        """Forget everything that was under way: the port was opened again."""
+        self._parser.clear()
+        self._owed.clear()
+        self.line_free = self.port.now()
+
+    def send(self, packet: bytes) -> None:
+        """Send a packet that nobody answers."""
+        self._discard()
+        self._transmit(packet)
+
+    def detect_echo(self) -> bool:
+        """Return whether the wiring gives back what is sent: send to an ID that nobody has, and listen."""
+        packet = protocol.read(_NOBODY, 0, 1)
+        self._discard()
+        self.port.write(packet)
+        self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
+        heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
+        return heard.startswith(packet)
+
+    def exchange(
+        self,
+        packet: bytes,
+        servo_id: int,
+        key: Key,
+        retries: int,
+        until: Optional[float] = None,
+        cut: Optional[float] = None,
+    ) -> Reply:
+        """Send until a valid reply comes, the tries are used up or the budget is.
+
+        Parameters
+        ----------
+        packet : bytes
+            The instruction.
+        servo_id : int
+            Who answers.
+        key : tuple of int
+            Address and number of bytes asked for, or ``PLAIN``.
+        retries : int
+            Further tries.
+        until : float, optional
+            Port's time after which no further try may end.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out: a reply after it is stale.
+
+        Raises
+        ------
+        NoReplyError
+            If no valid reply came; its attribute ``heard`` has the bytes of the last try.
+        ReadsNotTrustedError
+            On a wiring whose replies cannot be relied on.
+        StopAskedError
+            If `is_stop_asked` says so.
+        """
+        port, statistics = self.port, self.statistics
+        if not port.reads_trusted:
+            raise ReadsNotTrustedError(
+                f"{port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not asked; "
+                "choose a direction control that the wiring supports (scripts/servo --help lists them)"
+            )
+        statistics.exchanges += 1
+        count = key[1]
+        timeout = self.timeouts.reply(len(packet), count, port.baud)
+        attempts, heard = 0, b""
+        while True:
+            if self.is_stop_asked is not None and self.is_stop_asked():
+                raise StopAskedError(f"a stop was asked for before servo {servo_id} was")
+            attempts += 1
+            may_ask = servo_id not in self._owed or self._fence(servo_id, key, cut)
+            self._discard()
+            started = port.now()
+            if started < self.line_free:  # what was sent before is still on its way out
+                started = self.line_free
+            if may_ask and self._transmit(packet):
+                status, heard = self._await(packet, servo_id, count, _earlier(started + timeout, cut))
+                if status is not None:
+                    if not status.flags & ErrorFlags.CHECKSUM:
+                        return self._accept(status, packet, attempts, started)
+                    statistics.garbled_instructions += 1
+            statistics.timeouts += 1
+            if may_ask:
+                self._owed.setdefault(servo_id, {})[key] = port.now() + _LATE_WINDOW
+            if attempts > retries or (until is not None and port.now() + timeout > until):
+                break
+            statistics.retries += 1
+        raise _no_reply(servo_id, attempts, timeout, heard, port.name)
+
+    def _accept(self, status: Status, packet: bytes, attempts: int, started: float) -> Reply:
+        statistics, stamp = self.statistics, self.port.now()
+        statistics.replies += 1
+        trip = stamp - started
+        statistics.round_trips.append(trip)
+        wire = bytes_time(len(packet) + OVERHEAD + len(status.data), self.port.baud) + READ_LATENCY
+        statistics.overheads.append(trip - wire)
+        return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
+
+    def _transmit(self, packet: bytes) -> bool:
+        """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending."""
+        port = self.port
+        now = port.now()
+        port.write(packet)
+        duration = bytes_time(len(packet), port.baud)
+        self.line_free = (now if now > self.line_free else self.line_free) + duration
+        if not port.echoes:
+            return True
+        window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
+        heard = self._listen(len(packet), window)
+        if heard[: len(packet)] == packet:
+            self._parser.feed(heard[len(packet) :])
+            return True
+        self.statistics.collisions += 1
+        port.sleep(duration)
+        self._discard()
+        return False
+
+    def _listen(self, count: int, window: float) -> bytes:
+        """Return the next bytes as they come: at least ``count``, or fewer when the window is over."""
+        heard = b""
+        deadline = self.port.now() + window
+        while len(heard) < count:
+            left = deadline - self.port.now()
+            data = self.port.read(max(left, 0.0))
+            if not data and left <= 0.0:
+                break
+            heard += data
+        return heard
+
+    def _await(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
+        """Return the reply, or None; and the bytes heard if there was none."""
+        port, parser = self.port, self._parser
+        looks_like_echo = len(packet) == count + OVERHEAD  # PING, and READ of two bytes
+        heard = b""
+        status: Optional[Status] = None
+        if len(parser):  # came together with the echo
+            status = parser.next(servo_id, count)
+        while True:
+            if status is not None:
+                if not (looks_like_echo and packet == protocol.packet(servo_id, status.flags, status.data)):
+                    break
+                self.statistics.unexpected_echoes += 1
+                status = parser.next(servo_id, count)
+                continue
+            left = deadline - port.now()
+            # With no time left one more look: after a stall of this process the reply lies in the kernel.
+            data = port.read(left if left > 0.0 else 0.0)
+            if data:
+                heard += data
+                parser.feed(data)
+                if not looks_like_echo and parser.startswith(packet):
+                    parser.drop(len(packet))
+                    self.statistics.unexpected_echoes += 1
+                status = parser.next(servo_id, count)
+            if status is None and left <= 0.0:
+                break
+        self._count_parser()
+        return status, heard
+
+    def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
+        """Make sure that a late reply to an earlier question is not taken for the answer to this one.
+
+        Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
+        the answer to a READ of a length that nobody is owed is here, everything older is, too.
+
+        Returns
+        -------
+        bool
+            False if that answer did not come: then this question must not be asked.
+        """
+        now = self.port.now()
+        owed = {k: expiry for k, expiry in self._owed[servo_id].items() if expiry > now}
+        self._owed[servo_id] = owed
+        if not owed:
+            del self._owed[servo_id]
+        if not any(k != key and k[1] == key[1] for k in owed):
+            return True
+        self.statistics.fences += 1
+        taken = {k[1] for k in owed}
+        count = next(n for n in _FENCE_LENGTHS if n not in taken)
+        packet = protocol.read(servo_id, 0, count)
+        self._discard()
+        started = max(now, self.line_free)
+        if self._transmit(packet):
+            timeout = self.timeouts.reply(len(packet), count, self.port.baud)
+            if self._await(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
+                del self._owed[servo_id]
+                return True
+        return False
+
+    def _discard(self) -> None:
+        """Throw away what arrived after its time, and count it."""
+        data = self.port.read(0.0)
+        if not data and not len(self._parser):
+            return
+        for _ in range(_MOST_STALE):  # a line that babbles without end must not keep us here
+            if not data:
+                break
+            self._parser.feed(data)
+            data = self.port.read(0.0)
+        for _ in self._parser.packets():
+            self.statistics.stale_replies += 1
+        self.statistics.noise_bytes += len(self._parser.clear())
+        self._count_parser()
+
+    def _count_parser(self) -> None:
+        parser, statistics = self._parser, self.statistics
+        if parser.skipped or parser.bad_checksums:
+            statistics.noise_bytes += parser.skipped
+            statistics.bad_checksums += parser.bad_checksums
+            statistics.bad_lengths += parser.bad_lengths
+            statistics.foreign_ids += parser.foreign
+            parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
+
+
+def _earlier(time: float, cut: Optional[float]) -> float:
+    return time if cut is None or time < cut else cut
+
+
+def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: str) -> NoReplyError:
+    kind: Type[NoReplyError] = GarbledReplyError if heard else NoReplyError
+    tries = "1 try" if attempts == 1 else f"{attempts} tries"
+    text = f"servo {servo_id} gave no valid answer in {tries} of {timeout * 1e3:.1f} ms on {port}: "
+    if heard:
+        text += (
+            f"heard {heard[:24].hex(' ')}{' ...' if len(heard) > 24 else ''}, which is no reply of its; "
+            "two servos of one ID, a wrong baud rate or a late direction switch look like this"
+        )
+    else:
+        text += "nothing was heard; check power, cable, ID and baud rate (scripts/servo scan), and status return level"
+    error = kind(text)
+    error.heard = heard  # type: ignore[attr-defined]
+    return error

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""A serial port: pyserial opens and configures it, the bus reads and writes its file descriptor with poll."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import time
+from pathlib import Path
+from typing import Any, Optional
+
+import serial
+
+from ax_bus.direction import AutoDirection, Direction
+from ax_bus.errors import PortError, PortLostError, PortMissingError
+from ax_bus.port import Port
+
+_CHUNK = 512  # more than any reply
+_STUCK = 0.2  # s without room for a byte; a full buffer of 4 kB empties in 40 ms at 1 Mbaud
+_GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
+
+
+class SerialPort(Port):
+    """A UART, a USB adapter or a pty.
+
+    Parameters
+    ----------
+    path : str
+        Device, best a stable name (``/dev/serial/by-id/...``), which also finds the adapter again.
+    baud : int
+        Rate of the line.
+    direction : Direction, optional
+        Who turns the line; by default the adapter itself.
+
+    Raises
+    ------
+    PortError
+        If it does not exist, is in use, may not be opened or does not do the rate; the message says what to do.
+    """
+
+    def __init__(self, path: str, baud: int = 1_000_000, direction: Optional[Direction] = None) -> None:
+        self.name = str(path)
+        self.direction = direction if direction is not None else AutoDirection()
+        self.echoes = self.direction.echoes
+        self.reads_trusted = self.direction.reads_trusted
+        self._baud = baud
+        self._serial: Any = None
+        self._fd = -1
+        self._open()
+
+    @property
+    def baud(self) -> int:
+        """Rate of the line."""
+        return self._baud
+
+    def set_baud(self, baud: int) -> None:
+        """Change the rate; the settings that pyserial knows as custom rates (400000, 250000, 200000) work, too."""
+        try:
+            self._serial.baudrate = baud
+        except (OSError, ValueError, serial.SerialException) as error:
+            raise PortError(f"{self.name} does not do {baud} baud ({error}); choose another rate or adapter") from error
+        self._baud = baud
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``."""
+        self.direction.before_write()
+        sent = self._write_some(data)
+        while sent < len(data):  # the kernel's buffer is full: rare, the largest packet has 142 bytes
+            if not select.select((), (self._fd,), (), _STUCK)[1]:
+                raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
+            sent += self._write_some(data[sent:])
+        self.direction.after_write(len(data), self._baud)
+
+    def read(self, timeout: float) -> bytes:
+        """Return what has been received, at least one byte unless the time is over."""
+        # poll counts whole milliseconds, rounded up: late by less than 1 ms, and only when a reply is missing.
+        for _, event in self._poll.poll(timeout * 1e3):
+            if event & select.POLLIN:
+                try:
+                    data = os.read(self._fd, _CHUNK)
+                except BlockingIOError:
+                    return b""
+                except OSError as error:
+                    raise self._lost(error) from error
+                if data:
+                    return data
+            if event & _GONE:
+                raise self._lost(OSError(errno.EIO, "hung up"))
+        return b""
+
+    def now(self) -> float:
+        """Return the monotonic clock."""
+        return time.monotonic()
+
+    def sleep(self, duration: float) -> None:
+        """Sleep."""
+        if duration > 0.0:
+            time.sleep(duration)
+
+    def reopen(self) -> None:
+        """Close what is left and open the same name again."""
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Release the port."""
+        if self._serial is None:
+            return
+        self.direction.release()
+        # An unplugged adapter cannot be closed politely.
+        with contextlib.suppress(OSError, serial.SerialException):
+            self._serial.close()
+        self._serial, self._fd = None, -1
+
+    def latency_timer_ms(self) -> Optional[int]:
+        """Return the latency timer of an FTDI adapter, ms (1 is wanted, 16 the default), or None if it has none."""
+        device = Path(os.path.realpath(self.name)).name
+        try:
+            return int(Path("/sys/bus/usb-serial/devices", device, "latency_timer").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return None
+
+    def _open(self) -> None:
+        try:
+            self._serial = serial.Serial(self.name, self._baud, timeout=0, write_timeout=0, exclusive=True)
+        except (OSError, ValueError, serial.SerialException) as error:
+            kind = PortError if os.path.exists(self.name) else PortMissingError
+            raise kind(_open_words(self.name, self._baud, error)) from error
+        self._fd = self._serial.fileno()
+        self._poll = select.poll()
+        self._poll.register(self._fd, select.POLLIN)
+        # Ptys and most USB chips have none; latency_timer_ms tells.
+        with contextlib.suppress(OSError, ValueError, NotImplementedError):
+            self._serial.set_low_latency_mode(True)
+        try:
+            self.direction.prepare(self._serial)
+        except PortError:
+            self.close()
+            raise
+
+    def _write_some(self, data: bytes) -> int:
+        try:
+            return os.write(self._fd, data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: OSError) -> PortLostError:
+        return PortLostError(
+            f"{self.name} is gone ({error.strerror or error}); plug it in again, it is found by the same name"
+        )
+
+
+def _open_words(name: str, baud: int, error: BaseException) -> str:
+    """Say why a port does not open and what to do."""
+    code = getattr(error, "errno", None)
+    text = str(error)
+    if code == errno.ENOENT or not os.path.exists(name):
+        there = sorted(str(p) for folder in ("/dev/serial/by-id",) for p in Path(folder).glob("*"))
+        there = there or sorted(str(p) for kind in ("ttyUSB*", "ttyACM*", "ttyTHS*") for p in Path("/dev").glob(kind))
+        return f"port {name} does not exist; there is {', '.join(there) if there else 'no adapter: is it plugged in?'}"
+    if code == errno.EACCES:
+        return f"port {name} may not be opened by you; join its group (usually: adduser $USER dialout) and log in again"
+    if code in (errno.EBUSY, errno.EAGAIN) or "exclusively lock" in text:
+        return f"port {name} is in use by another program; end it first (fuser -v {name} names it)"
+    if "baud" in text.lower():
+        return f"port {name} does not do {baud} baud ({text}); choose another rate or adapter"
+    return f"port {name} cannot be opened ({text}); is it a serial port?"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""A chain of AX servos without servos: faithful to the byte, in real time on a pty, in virtual time in a process."""
+
+from ax_emulator.battery import Battery, BatteryParameters
+from ax_emulator.chain import EmulatedChain, equal_servos
+from ax_emulator.coupled_chain import CoupledChain, World
+from ax_emulator.errors import EmulationError
+from ax_emulator.faults import KINDS, Fault, FaultInjector, load_faults
+from ax_emulator.latency_timer import LatencyTimerChain
+from ax_emulator.motor_bank import MotorBank
+from ax_emulator.pty_server import PtyServer
+from ax_emulator.servo import EmulatedServo, ServoBehaviour
+from ax_emulator.virtual_port import VirtualPort
+
+__all__ = [
+    "KINDS",
+    "Battery",
+    "BatteryParameters",
+    "CoupledChain",
+    "EmulatedChain",
+    "EmulatedServo",
+    "EmulationError",
+    "Fault",
+    "FaultInjector",
+    "LatencyTimerChain",
+    "MotorBank",
+    "PtyServer",
+    "ServoBehaviour",
+    "VirtualPort",
+    "World",
+    "equal_servos",
+    "load_faults",
+]

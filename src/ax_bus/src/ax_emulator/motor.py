@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The motor of an emulated servo: compliance law, speed and torque limits, horn, heat.
+
+The output between the compliance margin and full torque rises over the slope, never below the punch:
+``u = max(punch, (|e| - margin) / slope)``, cut at the torque limit, so that the stiffness is stall torque / slope
+(18.5 N·m/rad of an AX-12A at slope 16), the one that the simulators take. Inside the margin the output is 0. Torque
+follows the straight torque-speed line of the datasheet: ``tau = u tau_stall V/12 - (tau_stall / w_0) w``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, Model
+from ax_emulator.control_table import ControlTable
+
+STEP = 1e-3  # s: the servo's control loop runs at 1 kHz
+_NOMINAL_VOLTAGE = 12.0
+_ROTOR_INERTIA = 0.006  # kg·m² at the horn, estimate
+_COASTING = 0.1  # estimate: share of the damping that is left with the bridge open
+
+
+@dataclass(frozen=True)
+class MotorParameters:
+    """Physics of one servo.
+
+    Parameters
+    ----------
+    stall_torque : float
+        N·m at 12 V.
+    no_load_speed : float
+        rad/s at 12 V.
+    inertia : float
+        kg·m² at the horn.
+    friction : float
+        Coulomb friction, N·m (estimate).
+    ambient : float
+        Degrees Celsius around it.
+    heating : float
+        K/s at full output (estimate: from 25 to 70 degrees in about a minute of stall).
+    cooling_time : float
+        s, time constant (estimate).
+    overload_time : float
+        s at the torque limit without moving until the overload alarm (estimate).
+    """
+
+    stall_torque: float
+    no_load_speed: float
+    inertia: float
+    friction: float = 0.03
+    ambient: float = 25.0
+    heating: float = 0.8
+    cooling_time: float = 300.0
+    overload_time: float = 2.0
+
+
+def motor_parameters(model: Model) -> MotorParameters:
+    """Return the parameters of a model: its datasheet's, and the rotor's inertia as estimated for an AX-12A."""
+    return MotorParameters(model.stall_torque, model.no_load_speed, _ROTOR_INERTIA)
+
+
+def effective_slope(register: int) -> int:
+    """Return the slope in steps that a register value acts as: 2, 4, 8, ... 128."""
+    return max(2, 1 << (register.bit_length() - 1)) if register else 2
+
+
+class Motor:
+    """Horn and heat of one servo.
+
+    Parameters
+    ----------
+    table : ControlTable
+        The servo's registers: where goal, limits and compliance are read.
+    parameters : MotorParameters
+        Physics.
+    position : float
+        rad from the clockwise end of the range.
+    """
+
+    def __init__(self, table: ControlTable, parameters: MotorParameters, position: float) -> None:
+        self.parameters = parameters
+        self._table = table
+        self.position = position
+        self.velocity = 0.0
+        self.load_torque = 0.0  # N·m that the robot puts on the horn, counter-clockwise positive
+        self.output = 0.0  # share of stall torque, signed
+        self.temperature = parameters.ambient
+        self.is_external = False
+        self.time = 0.0
+        self._reference = position
+        self._stalled = 0.0  # s
+
+    @property
+    def steps(self) -> int:
+        """Present position as the potentiometer says it, 0 to 1023."""
+        return min(POSITION_MAX, max(0, round(self.position / RAD_PER_STEP)))
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether it has pushed at its torque limit for too long."""
+        return self._stalled > self.parameters.overload_time
+
+    def set_external(self, position: float, velocity: float) -> None:
+        """Let a simulator move the horn; this servo then only says its torque. rad, rad/s."""
+        self.is_external = True
+        self.position, self.velocity = position, velocity
+
+    def restart(self) -> None:
+        """Forget the reference, as a reboot does; the horn stays where it is."""
+        self._reference = self.position
+        self._stalled = 0.0
+
+    def torque(self, voltage: float = _NOMINAL_VOLTAGE) -> float:
+        """Return the torque at the horn, N·m, counter-clockwise positive."""
+        p = self.parameters
+        damping = p.stall_torque / p.no_load_speed * (1.0 if self._table["torque_enable"] else _COASTING)
+        return self.output * p.stall_torque * voltage / _NOMINAL_VOLTAGE - damping * self.velocity
+
+    def advance(self, time: float, voltage: float = _NOMINAL_VOLTAGE) -> None:
+        """Let the motor run until ``time``, s."""
+        steps = int((time - self.time) / STEP + 1e-9)
+        if steps <= 0:
+            return
+        self.time += steps * STEP
+        table, p = self._table, self.parameters
+        is_on, limit = bool(table["torque_enable"]), table["torque_limit"] / 1023.0
+        is_wheel, speed = table.is_wheel, table["moving_speed"]
+        goal, punch = table["goal_position"] * RAD_PER_STEP, table["punch"] / 1023.0
+        margins = [table[f"{side}_compliance_margin"] * RAD_PER_STEP for side in ("ccw", "cw")]
+        slopes = [effective_slope(table[f"{side}_compliance_slope"]) * RAD_PER_STEP for side in ("ccw", "cw")]
+        # 0 is "as fast as it can"
+        stride = (speed & 1023) * RAD_PER_S_PER_STEP * STEP if speed & 1023 else math.inf
+        damping = p.stall_torque / p.no_load_speed * (1.0 if is_on else _COASTING)
+        stall = p.stall_torque * voltage / _NOMINAL_VOLTAGE
+        shrink = 1.0 / (1.0 + STEP * damping / p.inertia)  # implicit in the damping: stable at any step
+        stick = STEP * p.friction / p.inertia
+        x, v, reference, heat = self.position, self.velocity, self._reference, 0.0
+        u = 0.0
+        left = steps
+        while left:
+            left -= 1
+            if not is_on:
+                u, reference = 0.0, x
+            elif is_wheel:
+                share = (speed & 1023) / 1023.0
+                u = max(-limit, min(limit, -share if speed >> 10 & 1 else share))
+            else:
+                reference += max(-stride, min(stride, goal - reference))
+                error = reference - x
+                side = 0 if error > 0.0 else 1
+                excess = abs(error) - margins[side]
+                u = 0.0 if excess <= 0.0 else min(limit, max(punch, excess / slopes[side]))
+                u = u if error > 0.0 else -u
+            heat += u * u
+            if self.is_external:
+                continue
+            v = (v + STEP * (u * stall + self.load_torque) / p.inertia) * shrink
+            v = v - stick if v > stick else v + stick if v < -stick else 0.0
+            x += STEP * v
+            stopped = abs(v) < 0.02 * p.no_load_speed
+            self._stalled = self._stalled + STEP if is_on and limit > 0.0 and abs(u) >= limit and stopped else 0.0
+            if v == 0.0 and u == 0.0 and abs(self.load_torque) <= p.friction and (not is_on or reference == goal):
+                break  # at rest: nothing moves for the remaining steps
+        self.position, self.velocity, self._reference, self.output = x, v, reference, u
+        duration = steps * STEP
+        decay = math.exp(-duration / p.cooling_time)
+        target = p.ambient + heat / steps * p.heating * p.cooling_time
+        self.temperature = target + (self.temperature - target) * decay

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The motors of many servos at once, for a simulator that moves the horns: the law of `Motor` on arrays.
+
+`Motor` integrates its own horn. Here somebody else does: each step takes the true angles and speeds of all horns and
+gives the torques that the servos' registers make of them. On arrays, because Python takes a millisecond for 19 servos.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+
+from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, TABLE_SIZE
+from ax_emulator.errors import EmulationError
+from ax_emulator.motor import MotorParameters, effective_slope
+from ax_emulator.servo import EmulatedServo
+
+Array = np.ndarray  # (n servos,) of float64 unless said otherwise
+
+_NOMINAL_VOLTAGE = 12.0
+_STOPPED = 0.02  # share of the no-load speed below which a motor at its torque limit counts as stalled
+_SLOPES = np.array([effective_slope(register) for register in range(256)]) * RAD_PER_STEP
+_IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
+_STALL_CURRENT = {"AX-12A": 1.5, "AX-18A": 2.2}  # A at 12 V (datasheet)
+
+
+class BankMotor:
+    """One servo's share of a `MotorBank`; takes the place of `Motor` in an `EmulatedServo`."""
+
+    def __init__(self, bank: MotorBank, index: int, parameters: MotorParameters) -> None:
+        self.parameters = parameters
+        self._bank = bank
+        self._index = index
+        self.is_external = True
+
+    @property
+    def position(self) -> float:
+        """Horn angle from the clockwise end, rad."""
+        return float(self._bank.position[self._index])
+
+    @property
+    def velocity(self) -> float:
+        """Horn speed, rad/s."""
+        return float(self._bank.velocity[self._index])
+
+    @property
+    def output(self) -> float:
+        """Share of the stall torque, signed."""
+        return float(self._bank.output[self._index])
+
+    @property
+    def temperature(self) -> float:
+        """Degrees Celsius."""
+        return float(self._bank.temperature[self._index])
+
+    @temperature.setter
+    def temperature(self, value: float) -> None:
+        self._bank.temperature[self._index] = value
+
+    @property
+    def steps(self) -> int:
+        """Present position as the potentiometer says it, 0 to 1023."""
+        return min(POSITION_MAX, max(0, round(self.position / RAD_PER_STEP)))
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether it has pushed at its torque limit for too long."""
+        return bool(self._bank.stalled[self._index] > self.parameters.overload_time)
+
+    def set_external(self, position: float, velocity: float) -> None:
+        """Say where the horn is, rad, rad/s."""
+        self._bank.position[self._index], self._bank.velocity[self._index] = position, velocity
+
+    def restart(self) -> None:
+        """Forget the reference and the stall, as a reboot does."""
+        self._bank.reference[self._index] = self._bank.position[self._index]
+        self._bank.stalled[self._index] = 0.0
+
+    def torque(self, voltage: float = _NOMINAL_VOLTAGE) -> float:
+        """Return the torque of the windings, N·m; the simulator has the damping."""
+        return self.output * self.parameters.stall_torque * voltage / _NOMINAL_VOLTAGE
+
+    def advance(self, time: float, voltage: float = _NOMINAL_VOLTAGE) -> None:
+        """Nothing: the bank steps all motors together."""
+
+
+class MotorBank:
+    """The motors of ``servos``, taken over from them.
+
+    Parameters
+    ----------
+    servos : sequence of EmulatedServo
+        Their registers are read in each step; their ``motor`` becomes a `BankMotor`.
+
+    Attributes
+    ----------
+    position, velocity : (n,) array
+        Horns, rad from the clockwise end and rad/s, counter-clockwise positive.
+    output : (n,) array
+        Share of the stall torque, signed.
+    temperature : (n,) array
+        Degrees Celsius.
+    is_on : (n,) bool array
+        Whether torque is enabled; without it only a tenth of the damping is left.
+    """
+
+    def __init__(self, servos: Sequence[EmulatedServo]) -> None:
+        if not servos:
+            raise EmulationError("a bank of motors needs at least one servo")
+        self._servos = tuple(servos)
+        self._tables = [servo.table for servo in servos]
+        p = [servo.motor.parameters for servo in servos]
+        self.position = np.array([servo.motor.position for servo in servos])
+        self.velocity = np.zeros(len(servos))
+        self.reference = self.position.copy()
+        self.output = np.zeros(len(servos))
+        self.stalled = np.zeros(len(servos))
+        self.temperature = np.array([servo.motor.temperature for servo in servos])
+        self.is_on = np.zeros(len(servos), dtype=bool)
+        self._stall = np.array([each.stall_torque for each in p])
+        self._no_load = np.array([each.no_load_speed for each in p])
+        self._ambient = np.array([each.ambient for each in p])
+        self._heating = np.array([each.heating * each.cooling_time for each in p])
+        self._cooling = np.array([each.cooling_time for each in p])
+        self._stall_current = np.array([_STALL_CURRENT.get(table.model.name, 1.5) for table in self._tables])
+        self._voltage = np.full(len(servos), _NOMINAL_VOLTAGE)
+        for i, servo in enumerate(servos):
+            servo.motor = BankMotor(self, i, p[i])  # type: ignore[assignment]  # same face, other inside
+
+    def step(self, position: Array, velocity: Array, duration: float) -> Array:
+        """Take where the horns are, and return what the motors do until the next step.
+
+        Parameters
+        ----------
+        position, velocity : (n,) array
+            Horns, rad and rad/s.
+        duration : float
+            s until the next step; the servos' own loop runs at 1 kHz, so steps of a few of its periods are right.
+
+        Returns
+        -------
+        (n,) array
+            Torques of the windings, N·m, without the damping ``tau_stall / w_0``, which the simulator must have.
+        """
+        # an array of 25 words a servo; words start at even addresses only
+        words = np.frombuffer(b"".join([table.image for table in self._tables]), dtype="<u2")
+        words = words.reshape(len(self._tables), TABLE_SIZE // 2).astype(np.int64)
+        self.is_on = (words[:, 12] & 255) != 0
+        is_wheel = (words[:, 3] == 0) & (words[:, 4] == 0)
+        margins, slopes, speed = words[:, 13], words[:, 14], words[:, 16]
+        limit, punch = words[:, 17] / 1023.0, words[:, 24] / 1023.0
+        goal = words[:, 15] * RAD_PER_STEP
+        self.position, self.velocity = position.copy(), velocity.copy()
+        magnitude = speed & 1023
+        stride = np.where(magnitude > 0, magnitude * (RAD_PER_S_PER_STEP * duration), np.inf)
+        reference = self.reference + np.clip(goal - self.reference, -stride, stride)
+        self.reference = np.where(self.is_on, reference, position)
+        error = self.reference - position
+        is_ccw = error > 0.0  # the low byte of a word is the clockwise side's, the high byte the other's
+        margin = np.where(is_ccw, margins >> 8, margins & 255) * RAD_PER_STEP
+        slope = _SLOPES[np.where(is_ccw, slopes >> 8, slopes & 255)]
+        excess = np.abs(error) - margin
+        u = np.where(excess > 0.0, np.minimum(limit, np.maximum(punch, excess / slope)), 0.0)
+        u = np.where(is_ccw, u, -u)
+        if is_wheel.any():
+            share = np.where(speed & 1024, -1.0, 1.0) * magnitude / 1023.0
+            u = np.where(is_wheel, np.clip(share, -limit, limit), u)
+        u = np.where(self.is_on, u, 0.0)
+        self.output = u
+        pushes = self.is_on & (limit > 0.0) & (np.abs(u) >= limit) & (np.abs(velocity) < _STOPPED * self._no_load)
+        self.stalled = np.where(pushes, self.stalled + duration, 0.0)
+        aim = self._ambient + u * u * self._heating
+        self.temperature += (aim - self.temperature) * (duration / self._cooling)
+        self._voltage = np.array([servo.voltage for servo in self._servos])
+        return u * self._stall * (self._voltage / _NOMINAL_VOLTAGE)
+
+    def current(self) -> float:
+        """Return what all servos draw together, A: the share of time that the bridge is on, times the motor's."""
+        motor = self.output * self._voltage / _NOMINAL_VOLTAGE - self.velocity / self._no_load
+        draw = np.maximum(self.output * motor, 0.0) * self._stall_current
+        return float(draw.sum()) + _IDLE_CURRENT * len(self._tables)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Record what servos say over time: CSV, row by row, or NumPy arrays."""
+
+from __future__ import annotations
+
+import csv
+import math
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO
+
+import numpy as np
+
+from ax_bus.bus import Bus
+from ax_bus.errors import NoReplyError
+from ax_bus.exchanger import Reply
+from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_tools.errors import ToolError
+
+QUANTITIES = ("position", "speed", "load", "voltage", "temperature")
+HEADER = ("time_s", "id", "position_deg", "speed_deg_s", "load", "voltage_v", "temperature_c", "error_flags")
+_ROWS = [AX_12A.register(f"present_{name}") for name in QUANTITIES]
+
+
+class CsvFile:
+    """One line a servo and sample, written at once: whatever happens, what was recorded is there.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; its first line is a comment with the date.
+    start : float
+        Port's time that counts as 0, s.
+    date : str
+        The wall clock then.
+    """
+
+    def __init__(self, path: Path, start: float, date: str) -> None:
+        self._start = start
+        self._stream: TextIO = path.open("w", newline="", encoding="utf-8")
+        self._stream.write(f"# recorded from {date} on, which is time 0\n")
+        self._writer = csv.writer(self._stream)
+        self._writer.writerow(HEADER)
+
+    def add(self, time: float, rows: Dict[int, Optional[Reply]]) -> None:
+        """Write one sample; a servo that did not answer has empty cells."""
+        for servo_id, reply in rows.items():
+            if reply is None:
+                self._writer.writerow([f"{time - self._start:.4f}", servo_id, *[""] * 6])
+                continue
+            position, speed, load, voltage, temperature = values(reply)
+            self._writer.writerow(
+                [f"{reply.stamp - self._start:.4f}", servo_id]
+                + [f"{math.degrees(position) - 150.0:.2f}", f"{math.degrees(speed):.1f}"]
+                + [f"{load:.4f}", f"{voltage:.1f}", f"{temperature:.0f}", int(reply.flags)]
+            )
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class NpzFile:
+    """Arrays ``time`` (m,) s, ``ids`` (n,), ``flags`` (m, n) and (m, n) of each quantity in SI; NaN where none came.
+
+    ``date`` is the wall clock at time 0; parameters as of `CsvFile`.
+    """
+
+    def __init__(self, path: Path, servo_ids: Sequence[int], start: float, date: str) -> None:
+        self._path, self._start, self._date = path, start, date
+        self._ids = tuple(servo_ids)
+        self._times: List[float] = []
+        self._rows: List[List[Sequence[float]]] = []
+        self._flags: List[List[int]] = []
+
+    def add(self, time: float, rows: Dict[int, Optional[Reply]]) -> None:
+        """Keep one sample."""
+        self._times.append(time - self._start)
+        self._rows.append([values(rows[i]) for i in self._ids])
+        self._flags.append([0 if rows[i] is None else int(getattr(rows[i], "flags", 0)) for i in self._ids])
+
+    def close(self) -> None:
+        """Write the file: complete or not at all."""
+        samples = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(self._ids), len(QUANTITIES))
+        beside = self._path.with_name(self._path.name + ".part")
+        with beside.open("wb") as stream:
+            np.savez_compressed(
+                stream,
+                date=np.array(self._date),
+                time=np.array(self._times),
+                ids=np.array(self._ids),
+                flags=np.array(self._flags, dtype=np.int64).reshape(len(self._flags), len(self._ids)),
+                **{name: samples[:, :, i] for i, name in enumerate(QUANTITIES)},
+            )
+        beside.replace(self._path)
+
+
+def values(reply: Optional[Reply]) -> Sequence[float]:
+    """Return position (rad from the clockwise end), speed, load, voltage, temperature of a feedback READ; or NaNs."""
+    if reply is None:
+        return (math.nan,) * len(QUANTITIES)
+    data = reply.data
+    return tuple(
+        row.to_si(row.from_bytes(data[row.address - FEEDBACK_ADDRESS :][: row.size])) for row in _ROWS
+    )  # fmt: skip
+
+
+def record(
+    bus: Bus,
+    servo_ids: Sequence[int],
+    path: Path,
+    rate: float = 10.0,
+    seconds: float = math.inf,
+    said: Callable[[str], None] = lambda text: None,
+) -> str:
+    """Record until the time is over or the user presses Ctrl-C; the file is complete either way.
+
+    Parameters
+    ----------
+    bus : Bus
+        The bus.
+    servo_ids : sequence of int
+        Whom to ask.
+    path : pathlib.Path
+        ``.csv`` or ``.npz``.
+    rate : float
+        Samples of all servos per second; fewer if the bus is slower.
+    seconds : float
+        How long.
+    said : callable
+        Told once per second how far it is.
+
+    Returns
+    -------
+    str
+        What was recorded, in words.
+
+    Raises
+    ------
+    ToolError
+        If the file or the numbers are no good.
+    """
+    if not 0.1 <= rate <= 200.0:
+        raise ToolError(f"rate is {rate}; give 0.1 to 200 samples per second")
+    if not seconds > 0.0:
+        raise ToolError(f"seconds is {seconds}; give a time to record")
+    start = told = bus.port.now()
+    file = _open(path, servo_ids, start, datetime.now().astimezone().isoformat(timespec="milliseconds"))
+    samples = missed = 0
+    with ExitStack() as stack:
+        stack.callback(file.close)
+        try:
+            while bus.port.now() - start < seconds:
+                rows = {servo_id: _ask(bus, servo_id) for servo_id in servo_ids}
+                file.add(bus.port.now(), rows)
+                samples += 1
+                missed += sum(reply is None for reply in rows.values())
+                now = bus.port.now()
+                if now - told >= 1.0:
+                    told = now
+                    said(f"{now - start:6.1f} s  {samples} samples, {missed} missed replies")
+                bus.port.sleep(start + samples / rate - now)
+        except KeyboardInterrupt:
+            pass  # the way to end a recording
+    duration = bus.port.now() - start
+    return (
+        f"{path}: {samples} samples of {len(servo_ids)} servo(s) in {duration:.1f} s "
+        f"({samples / max(duration, 1e-9):.1f} per second), {missed} missed replies"
+    )
+
+
+def _open(path: Path, servo_ids: Sequence[int], start: float, date: str) -> Any:
+    makers = {".csv": lambda: CsvFile(path, start, date), ".npz": lambda: NpzFile(path, servo_ids, start, date)}
+    if path.suffix not in makers:
+        raise ToolError(f"{path} ends in {path.suffix!r}; name a file that ends in .csv or .npz")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):  # a folder that cannot be written must be known before the recording, not after it
+            pass
+        return makers[path.suffix]()
+    except OSError as error:
+        raise ToolError(f"{path} cannot be written: {error}; give another --out") from error
+
+
+def _ask(bus: Bus, servo_id: int) -> Optional[Reply]:
+    try:
+        return bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
+    except NoReplyError:
+        return None

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""Let the tests of this folder import what they share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))

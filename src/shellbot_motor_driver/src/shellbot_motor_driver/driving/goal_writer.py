@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Goals of every tick: with moving speeds while these are in doubt, without while all servos are seen to hold them."""
+
+from __future__ import annotations
+
+from typing import Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ax_bus.bus import Bus
+from ax_bus.sync_writer import SyncWriter
+
+Array = np.ndarray
+_GOAL = 30  # registers 30 and 31, moving speed is 32 and 33
+_UNKNOWN = -1
+_KEPT = 32  # combinations of servos whose packets are kept ready
+
+
+class GoalWriter:
+    """SYNC WRITE goals, and moving speeds where a servo may not have the one it is to have.
+
+    A speed counts as held only if the servo itself has said so, in a READ of its settings that was asked after it was
+    last told one. A servo that was not heard, or was brought back, or is told its speed otherwise, is in doubt
+    (`doubt`) until then. While anyone addressed is in doubt, everyone is told.
+
+    Parameters
+    ----------
+    bus : Bus
+        Where.
+    servo_ids : sequence of int
+        All n servos.
+    interval : float
+        s after which speeds are sent at the latest, although nobody is in doubt; 0: with every goal.
+    """
+
+    def __init__(self, bus: Bus, servo_ids: Sequence[int], interval: float) -> None:
+        self._bus, self._ids, self._interval = bus, tuple(servo_ids), interval
+        self._held = np.full(len(self._ids), _UNKNOWN)
+        self._due = -np.inf
+        self._writers: Dict[Tuple[Tuple[int, ...], int], SyncWriter] = {}
+
+    def doubt(self, indices: Optional[Sequence[int]] = None) -> None:
+        """Count the speeds of servos as unknown; by default of all."""
+        self._held[slice(None) if indices is None else list(indices)] = _UNKNOWN
+
+    def heard(self, index: int, speed: int) -> None:
+        """Note the moving speed that a servo has told, register."""
+        self._held[index] = speed
+
+    def send(self, goals: Array, speeds: Array, indices: Tuple[int, ...], now: float) -> None:
+        """Send.
+
+        Parameters
+        ----------
+        goals, speeds : (n,) array of int
+            Goal position and moving speed of each servo, registers.
+        indices : tuple of int
+            Who gets them, at least one.
+        now : float
+            s.
+        """
+        chosen = slice(None) if len(indices) == len(self._ids) else list(indices)
+        is_held = self._held[chosen] == speeds[chosen]
+        if now < self._due and bool(is_held.all()):
+            self._writer(indices, 1)(goals[chosen])
+            return
+        # what they said before is void for those who are now told another
+        self._held[chosen] = np.where(is_held, self._held[chosen], _UNKNOWN)
+        self._due = now + self._interval
+        self._writer(indices, 2)(np.stack((goals, speeds), axis=1)[chosen])
+
+    def _writer(self, indices: Tuple[int, ...], words: int) -> SyncWriter:
+        writer = self._writers.get((indices, words))
+        if writer is None:
+            if len(self._writers) > _KEPT:  # combinations of lost servos
+                self._writers.clear()
+            ids: List[int] = [self._ids[i] for i in indices]
+            writer = self._writers[indices, words] = SyncWriter(self._bus, _GOAL, ids, words)
+        return writer

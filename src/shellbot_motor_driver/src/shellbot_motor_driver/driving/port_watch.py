@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Whether the port is there, and its way back without a restart."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ax_bus.errors import PortError
+from shellbot_motor_driver.driving.driver_state import Condition
+from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.safety.ladder import Reaction
+from shellbot_motor_driver.safety.rungs import Rungs
+
+
+class PortWatch:
+    """Note that the port is gone, and open it again by its name with growing pauses.
+
+    Parameters
+    ----------
+    link : ServoLink
+        The servos behind it.
+    rungs : Rungs
+        The ladder.
+
+    Attributes
+    ----------
+    is_open : bool
+        Whether the port is there.
+    """
+
+    def __init__(self, link: ServoLink, rungs: Rungs) -> None:
+        self._link, self._rungs, self._config = link, rungs, link.config.bus
+        self.is_open = True
+        self._reopen_at = 0.0
+        self._back_off = self._config.reopen_first
+        self._silent_since: Optional[float] = None
+
+    def lost(self, error: BaseException, now: float) -> None:
+        """Note that the port is gone."""
+        if self.is_open:
+            self.is_open = False
+            self._back_off = self._config.reopen_first
+            self._reopen_at = now + self._back_off
+            text = f"bus down: {error}; the servos hold their last goals. It is opened again by itself, then re-arm"
+            self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
+        for track in self._link.tracks:
+            track.verified = False
+
+    def try_reopen(self, now: float) -> bool:
+        """Open the port again if it is time; return whether it is open."""
+        if self.is_open or now < self._reopen_at:
+            return self.is_open
+        self._back_off = min(2.0 * self._back_off, self._config.reopen_longest)
+        try:
+            self._link.bus.reopen()
+        except PortError:
+            self._reopen_at = self._link.now() + self._back_off
+            return False
+        self.is_open = True
+        self._back_off = self._config.reopen_first
+        self._link.doubt_speeds()
+        for track in self._link.tracks:
+            track.forget()
+            track.verified = track.condition is Condition.UNREAD
+            track.next_try = now
+        text = "the port is back; every servo is looked at. Re-arm to go on"
+        self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
+        return True
+
+    def heard(self) -> None:
+        """Note that somebody answers."""
+        self._silent_since = None
+
+    def silent(self, is_everyone: bool, now: float) -> None:
+        """Open the port anew now and then while nobody at all answers: an adapter may have hung itself up."""
+        if not is_everyone:
+            self._silent_since = None
+        elif self._silent_since is None:
+            self._silent_since = now
+        elif now - self._silent_since > 2.0 * self._config.reopen_longest:
+            self._silent_since = None
+            self.is_open = False
+            self._reopen_at = now
+            self.try_reopen(now)

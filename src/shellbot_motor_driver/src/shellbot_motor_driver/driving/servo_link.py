@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""What the driver does to servos, in their own words: goals, torque, compliance, feedback. No decisions here."""
+
+from __future__ import annotations
+
+from typing import Iterable, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ax_bus.bus import Bus
+from ax_bus.errors import NoReplyError
+from ax_bus.exchanger import Reply
+from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_bus.wire_time import bytes_time
+from shellbot_description import Variables, joint_class, load_variables
+from shellbot_motor_driver.driving.driver_config import DriverConfig
+from shellbot_motor_driver.driving.goal_writer import GoalWriter
+from shellbot_motor_driver.driving.servo_table import Row, new_table
+from shellbot_motor_driver.driving.servo_track import (
+    CHECK_ADDRESS,
+    CHECK_COUNT,
+    ServoTrack,
+    Settings,
+    parse_check,
+    parse_feedback,
+)
+from shellbot_motor_driver.driving.torque_control import TorqueControl
+from shellbot_motor_driver.map.compliance import Compliance
+from shellbot_motor_driver.map.servo_map import ServoMap
+
+Array = np.ndarray
+TORQUE_ENABLE, MARGINS, GOAL, SPEED, TORQUE_LIMIT, LOCK, PUNCH = 24, 26, 30, 32, 34, 47, 48
+CHECK_EXTRA = CHECK_COUNT - FEEDBACK_COUNT  # bytes that a check takes beyond a READ of the feedback
+_STUCK_TRIES = 3
+
+
+class ServoLink:
+    """The servos of a map behind a bus.
+
+    Parameters
+    ----------
+    bus : Bus
+        The bus.
+    servo_map : ServoMap
+        The servos.
+    config : DriverConfig
+        Parameters.
+
+    Attributes
+    ----------
+    tracks : list of ServoTrack
+        One per servo, in the order of the map.
+    table : (rows, n) array
+        Their numbers.
+    torque : TorqueControl
+        Whose torque is on, and how much.
+    compliance : list of Compliance
+        What each servo is to have.
+    wheel : int
+        Index of the fan's servo if it is in wheel mode, else -1.
+    reads : bool
+        False on a wiring whose replies are not trusted.
+    """
+
+    def __init__(self, bus: Bus, servo_map: ServoMap, config: DriverConfig) -> None:
+        self.bus, self.map, self.config = bus, servo_map, config
+        self.variables: Variables = load_variables()
+        self.table = new_table(len(servo_map.entries))
+        self.tracks = [
+            ServoTrack(i, entry, self.table, config, self.variables) for i, entry in enumerate(servo_map.entries)
+        ]
+        self.torque = TorqueControl(servo_map, config.start.torque_ramp)
+        start = config.compliance
+        self.compliance = [Compliance(start.slope, start.margin, start.punch)] * len(self.tracks)
+        self.classes = [joint_class(entry.joint) for entry in servo_map.entries]
+        self.wheel = -1
+        self.reads = True
+        self._goals = GoalWriter(bus, self.ids(range(len(self.tracks))), config.tick.speed_interval)
+
+    def now(self) -> float:
+        """Return the port's time, s."""
+        return self.bus.port.now()
+
+    def ids(self, indices: Iterable[int]) -> List[int]:
+        """Return the IDs of servos."""
+        return [self.tracks[i].servo_id for i in indices]
+
+    def send_goals(self, angles: Array, speeds: Array, indices: Tuple[int, ...]) -> None:
+        """SYNC WRITE goals, and moving speeds if anybody may have another.
+
+        Parameters
+        ----------
+        angles : (n,) array
+            Joint angle of each servo, rad.
+        speeds : (n,) array of int
+            Moving speeds, register.
+        indices : tuple of int
+            Who gets them.
+        """
+        if not indices:
+            return
+        goals = self.map.goals(angles)
+        self._goals.send(goals, speeds, indices, self.now())
+        chosen = slice(None) if len(indices) == len(self.tracks) else list(indices)
+        self.table[Row.GOAL, chosen] = goals[chosen]
+
+    def doubt_speeds(self) -> None:
+        """Send moving speeds with the goals again, until every servo has said that it has its own."""
+        self._goals.doubt()
+
+    def put(self, address: int, data: Mapping[int, bytes]) -> None:
+        """SYNC WRITE registers of servos (by index); nobody answers, so a check must follow."""
+        if data:
+            self.bus.sync_write(address, {self.tracks[i].servo_id: value for i, value in data.items()})
+
+    def torque_off(self, indices: Sequence[int], times: int = 1) -> None:
+        """Switch torque off, ``times`` in a row."""
+        for _ in range(times):
+            self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x00"))
+        self.torque.switch_off(list(indices))
+        for i in indices:
+            self.tracks[i].checked = -np.inf
+
+    def write_limits(self, limits: Mapping[int, int]) -> None:
+        """Write torque limits, register values by index."""
+        self.put(TORQUE_LIMIT, {i: value.to_bytes(2, "little") for i, value in limits.items()})
+
+    def write_compliance(self, indices: Sequence[int]) -> None:
+        """Write slope, margin and punch, and lock the EEPROM."""
+        for i in indices:
+            self.tracks[i].settled = False
+        self.put(MARGINS, {i: self.compliance_bytes(i) for i in indices})
+        self.put(PUNCH, {i: self.compliance[i].punch.to_bytes(2, "little") for i in indices})
+        if self.config.start.lock_eeprom:
+            self.put(LOCK, dict.fromkeys(indices, b"\x01"))
+
+    def compliance_bytes(self, index: int) -> bytes:
+        """Return registers 26 to 29 of a servo."""
+        c = self.compliance[index]
+        return bytes((c.margin, c.margin, c.slope, c.slope))
+
+    def torque_up(self, angles: Array, speeds: Array, indices: Sequence[int], now: float) -> None:
+        """Switch torque on: compliance, then goal, speed and a small torque limit, then torque. For many at once.
+
+        Parameters
+        ----------
+        angles : (n,) array
+            Where the joints are, rad.
+        speeds : (n,) array of int
+            Moving speeds, register.
+        indices : sequence of int
+            Who.
+        now : float
+            When the ramps begin, s.
+        """
+        if not indices:
+            return
+        self.write_compliance(indices)
+        self._goals.doubt(indices)
+        goals = self.map.goals(angles)
+        self.torque.switch_on(list(indices), now)
+        limits = {i: self.torque.limit(i, now) for i in indices}
+        words = {i: b"".join(int(v).to_bytes(2, "little") for v in (goals[i], speeds[i], limits[i])) for i in indices}
+        self.put(GOAL, words)
+        self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x01"))
+        for i in indices:
+            self.table[Row.GOAL, i] = goals[i]
+            self.torque.written[i] = limits[i]
+            self.tracks[i].verified = True
+            self.tracks[i].checked = -np.inf
+
+    def stop_wheel(self, times: int) -> None:
+        """Stop the fan in wheel mode, ``times`` in a row."""
+        for _ in range(times if self.wheel >= 0 else 0):
+            self.put(SPEED, {self.wheel: b"\0\0"})
+
+    def turn_wheel(self, register: int) -> None:
+        """Turn the fan in wheel mode."""
+        self.put(TORQUE_ENABLE, {self.wheel: b"\1"})
+        self.put(SPEED, {self.wheel: register.to_bytes(2, "little")})
+
+    def ask(
+        self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
+    ) -> Optional[Reply]:
+        """Read a servo; return the reply if it can be true, else None. A miss is counted.
+
+        Parameters
+        ----------
+        track : ServoTrack
+            Who.
+        is_check : bool
+            Whether its settings are wanted, too.
+        until : float
+            Port's time after which no further try may end.
+        retries : int
+            Further tries.
+        cut : float, optional
+            Port's time at which waiting ends, even short of the time-out.
+        """
+        try:
+            if is_check:
+                reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries, until, cut)
+            else:
+                reply = self.bus.read(track.servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries, until, cut)
+        except NoReplyError:
+            self._doubt(track)
+            track.miss()
+            return None
+        if is_check:
+            settings, feedback = parse_check(reply.data)
+            if not settings.is_possible:
+                self._doubt(track)
+                track.miss()
+                return None
+        else:
+            settings, feedback = None, parse_feedback(reply.data)
+        before = track.settings
+        if settings is not None:
+            track.settings = settings
+        if not track.accept(feedback, int(reply.flags), reply.stamp):
+            track.settings = before
+            self._doubt(track)
+            return None
+        if settings is not None:
+            track.checked = reply.stamp
+            self._goals.heard(track.index, settings.speed)
+        return reply
+
+    def _doubt(self, track: ServoTrack) -> None:
+        """Note that a servo was not heard: it may be starting anew, so the next READ looks at its settings, too."""
+        track.checked = -np.inf
+        self._goals.doubt([track.index])
+
+    def check(self, track: ServoTrack, retries: int = 3) -> Settings:
+        """Read settings and feedback now, whatever was believed before.
+
+        Raises
+        ------
+        NoReplyError
+            If it does not answer.
+        """
+        for _ in range(_STUCK_TRIES):
+            reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
+            settings, feedback = parse_check(reply.data)
+            if settings.is_possible:
+                break
+        else:
+            raise NoReplyError(f"{track.name} answers with values that its registers cannot have")
+        track.forget()
+        track.settings, track.checked = settings, reply.stamp
+        self._goals.heard(track.index, settings.speed)
+        track.accept(feedback, int(reply.flags), reply.stamp)
+        return settings
+
+    def rejoin(self, track: ServoTrack, speed: int, torque_on: bool, retries: int = 1) -> float:
+        """Bring one servo back: torque off, settings, goal := present, a little torque. Return its joint angle, rad.
+
+        Parameters
+        ----------
+        track : ServoTrack
+            Who.
+        speed : int
+            Moving speed, register.
+        torque_on : bool
+            Whether it is to hold afterwards.
+        retries : int
+            Of each READ.
+
+        Raises
+        ------
+        NoReplyError
+            If it does not answer, or does not take the settings; it is limp then.
+        """
+        i = track.index
+        self.torque.switch_off([i])
+        for _ in range(_STUCK_TRIES):
+            self.put(TORQUE_ENABLE, {i: b"\0"})
+            if not self.check(track, retries).torque_enable:
+                break
+        else:
+            raise NoReplyError(f"{track.name} does not switch its torque off")
+        angle = float(self.map.angles(np.full(len(self.tracks), track.steps))[i])
+        goal = min(1023, max(0, track.steps))
+        if self.config.start.lock_eeprom:
+            self.put(LOCK, {i: b"\1"})
+        for _ in range(_STUCK_TRIES):
+            now = self.now()
+            if torque_on:
+                self.torque.switch_on([i], now)
+            limit = self.torque.limit(i, now) if torque_on else 0
+            self.put(PUNCH, {i: self.compliance[i].punch.to_bytes(2, "little")})
+            words = b"".join(int(v).to_bytes(2, "little") for v in (goal, speed, *((limit,) if torque_on else ())))
+            self.put(MARGINS, {i: self.compliance_bytes(i) + words})
+            self.put(TORQUE_ENABLE, {i: b"\1" if torque_on else b"\0"})
+            found = self.check(track, retries)
+            if found.goal == goal and bool(found.torque_enable) == torque_on:
+                if torque_on:
+                    self.torque.written[i] = limit
+                self.table[Row.GOAL, i] = goal
+                track.verified = True
+                return angle
+        self.torque_off([i])
+        raise NoReplyError(f"{track.name} does not take its settings")
+
+    def read_time(self, count: int = FEEDBACK_COUNT) -> float:
+        """Return what a READ takes on the wire and in the timeouts' latencies, s."""
+        return bytes_time(14 + count, self.bus.port.baud) + self.bus.timeouts.link_latency + 0.2e-3

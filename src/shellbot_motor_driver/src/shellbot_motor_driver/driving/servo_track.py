@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""What is known of one servo: whether it answers, whether its answers can be true, which alarms persist."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from typing import Deque, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ax_bus.protocol import ErrorFlags
+from ax_bus.registers import RAD_PER_STEP
+from shellbot_description import Variables
+from shellbot_motor_driver.driving.driver_config import DriverConfig
+from shellbot_motor_driver.driving.driver_state import Condition
+from shellbot_motor_driver.driving.servo_table import Row
+from shellbot_motor_driver.map.servo_map import ServoEntry
+
+CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ
+_FEEDBACK = struct.Struct("<HHHBB")
+_CHECK = struct.Struct("<BBBBBBHHHHHHBBBBBB")
+_WATCHED = ErrorFlags.INPUT_VOLTAGE | ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD
+
+
+class Settings(NamedTuple):
+    """What a check READ says about a servo's RAM."""
+
+    torque_enable: int
+    margins: Tuple[int, int]
+    slopes: Tuple[int, int]
+    goal: int
+    speed: int
+    torque_limit: int
+    lock: int
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether registers can have these values: a READ whose address was garbled is answered, too."""
+        return self.torque_enable <= 1 and self.lock <= 1 and self.goal <= 1023 and self.torque_limit <= 1023
+
+
+class Feedback(NamedTuple):
+    """Position, speed and load as in the registers, V, degrees Celsius."""
+
+    steps: int
+    speed: int
+    load: int
+    voltage: float
+    temperature: int
+
+
+def parse_feedback(data: bytes) -> Feedback:
+    """Return what a READ of registers 36 to 43 says."""
+    steps, speed, load, volts, temperature = _FEEDBACK.unpack(data)
+    return Feedback(steps, speed, load, volts * 0.1, temperature)
+
+
+def parse_check(data: bytes) -> Tuple[Settings, Feedback]:
+    """Return what a READ of registers 24 to 47 says."""
+    v = _CHECK.unpack(data)
+    settings = Settings(v[0], (v[2], v[3]), (v[4], v[5]), v[6], v[7], v[8], v[17])
+    return settings, Feedback(v[9], v[10], v[11], v[12] * 0.1, v[13])
+
+
+class ServoTrack:
+    """One servo.
+
+    Parameters
+    ----------
+    index : int
+        Its column in the table.
+    entry : ServoEntry
+        Its row of the servo map.
+    table : (rows, n_servos) array
+        Where its numbers go.
+    config : DriverConfig
+        Thresholds.
+    variables : Variables
+        The description's.
+
+    Attributes
+    ----------
+    condition : Condition
+        How it answers.
+    verified : bool
+        Whether its settings have been seen to be right since it was last out of sight; goals are sent only then.
+    next_try : float
+        When a suspect or lost servo may be asked again, s.
+    checked : float
+        When its settings were last read, s.
+    settings : Settings or None
+        Those.
+    settled : bool
+        Whether it has been seen with the compliance that was written: if that is gone, it has restarted.
+    temperature_limit : int
+        Its register, degrees Celsius.
+    """
+
+    def __init__(
+        self, index: int, entry: ServoEntry, table: np.ndarray, config: DriverConfig, variables: Variables
+    ) -> None:
+        self.index, self.entry, self.servo_id = index, entry, entry.servo_id
+        self.limb = entry.joint.rsplit("_", 1)[0] if not entry.joint.endswith("fan") else entry.joint
+        self.name = f"servo {entry.servo_id} ({entry.joint})"
+        self.condition = Condition.GOOD
+        self.verified = False
+        self.settled = False
+        self.next_try = 0.0
+        self.checked = -np.inf
+        self.settings: Optional[Settings] = None
+        self.temperature_limit = entry.model.register("temperature_limit").factory
+        self.temperature = float("nan")
+        self.voltage = float("nan")
+        self.stamp = -np.inf
+        self.misses = 0
+        self.is_warm = False  # whether it is worth a look
+        self.suspicious = False  # an alarm or setting that a second look must confirm
+        self.mismatches = 0
+        self._column = table[:, index]
+        self._config = config
+        self._plausibility = config.plausibility
+        self._steps_per_s = entry.model.no_load_speed * config.plausibility.speed_factor / RAD_PER_STEP
+        self._steps = 512
+        self._rejected: Deque[Tuple[float, Feedback]] = deque(maxlen=config.plausibility.believe_after)
+        self._flags: Deque[int] = deque(maxlen=config.alarms.window)
+        self.hot: Deque[int] = deque(maxlen=config.alarms.window)  # 0 cool, 1 near its limit, 2 at it
+        self.alarms = ErrorFlags.NONE
+
+    @property
+    def steps(self) -> int:
+        """Last believed position, steps."""
+        return self._steps
+
+    def set_condition(self, condition: Condition) -> None:
+        """Note how it answers now."""
+        self.condition = condition
+        self._column[Row.CONDITION] = condition
+
+    def miss(self) -> None:
+        """Note a READ without a valid reply."""
+        self.misses += 1
+        self._column[Row.MISSES] = self.misses
+        self._column[Row.MISSED] += 1
+
+    def answered(self) -> None:
+        """Note that it is there."""
+        self.misses = 0
+        self._column[Row.MISSES] = 0
+
+    def forget(self) -> None:
+        """Forget old readings: whatever it says next is the truth (it was out of sight)."""
+        self.stamp = -np.inf
+        self._rejected.clear()
+        self._flags.clear()
+        self.hot.clear()
+
+    def accept(self, feedback: Feedback, flags: int, stamp: float) -> bool:
+        """Take a reading over if it can be true; count it as missed if not.
+
+        Parameters
+        ----------
+        feedback : Feedback
+            What it said.
+        flags : int
+            Error byte.
+        stamp : float
+            Port's time, s.
+        """
+        if not self._is_plausible(feedback, stamp):
+            self._column[Row.IMPLAUSIBLE] += 1
+            if not self._insists(feedback, stamp):
+                self.miss()
+                return False
+        if self._rejected:
+            self._rejected.clear()
+        if self.misses:
+            self.answered()
+        column = self._column
+        self.stamp, self._steps = stamp, feedback.steps
+        self.voltage, self.temperature = feedback.voltage, float(feedback.temperature)
+        column[1:7] = (stamp, *feedback)
+        column[Row.READS] += 1
+        self._judge_alarms(flags, feedback)
+        return True
+
+    def _is_plausible(self, f: Feedback, stamp: float) -> bool:
+        p = self._plausibility
+        if not (p.voltage_low <= f.voltage <= p.voltage_high and f.steps <= 1023):
+            return False
+        if not p.temperature_low <= f.temperature <= p.temperature_high:
+            return False
+        age = stamp - self.stamp
+        if age > 10.0:
+            return True
+        return (
+            abs(f.steps - self._steps) <= self._steps_per_s * age + p.extra_steps
+            and abs(f.temperature - self.temperature) <= p.temperature_rate * age + 2.0  # 1 K of rounding on each side
+        )
+
+    def _insists(self, f: Feedback, stamp: float) -> bool:
+        """Return whether implausible replies in a row agree with each other: then they are the truth."""
+        p = self._plausibility
+        if self._rejected:
+            before, last = self._rejected[-1]
+            same = (
+                abs(f.steps - last.steps) <= self._steps_per_s * (stamp - before) + p.extra_steps
+                and abs(f.temperature - last.temperature) <= p.temperature_rate * (stamp - before) + 2.0
+                and abs(f.voltage - last.voltage) <= 1.0
+            )
+            if not same:
+                self._rejected.clear()
+        self._rejected.append((stamp, f))
+        return len(self._rejected) >= p.believe_after
+
+    def _judge_alarms(self, flags: int, f: Feedback) -> None:
+        """Believe an alarm that is up in 2 of 3 valid replies and that a register confirms."""
+        heat = 2 if f.temperature >= self.temperature_limit else 0
+        heat = heat or int(f.temperature >= self.temperature_limit - self._config.heat.margin)
+        self.hot.append(heat)
+        self.is_warm = bool(heat) or self.is_warm and any(self.hot)
+        flags &= _WATCHED
+        self._flags.append(flags)
+        if not flags and not self.alarms:
+            return
+        needed = self._config.alarms.needed
+        persistent = ErrorFlags.NONE
+        for flag in (ErrorFlags.INPUT_VOLTAGE, ErrorFlags.OVERHEATING, ErrorFlags.OVERLOAD):
+            if sum(1 for seen in self._flags if seen & flag) >= needed:
+                persistent |= flag
+        confirmed = ErrorFlags.NONE
+        is_shut = self.settings is not None and self.settings.torque_limit == 0
+        if persistent & ErrorFlags.INPUT_VOLTAGE and not self._plausibility.voltage_low <= f.voltage <= 14.0:
+            confirmed |= ErrorFlags.INPUT_VOLTAGE
+        if persistent & ErrorFlags.OVERHEATING and (heat or is_shut):
+            confirmed |= ErrorFlags.OVERHEATING
+        if persistent & ErrorFlags.OVERLOAD and is_shut:
+            confirmed |= ErrorFlags.OVERLOAD
+        # The torque limit is read only in a check: ask for one before an alarm is believed or dismissed.
+        self.suspicious = bool(persistent & ~confirmed & (ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD))
+        self.alarms = confirmed
+        self._column[Row.ALARMS] = int(confirmed)
+
+    def heat(self) -> int:
+        """Return 0, 1 (near its limit) or 2 (at it), as 2 of 3 valid replies say."""
+        needed = self._config.alarms.needed
+        for level in (2, 1):
+            if sum(1 for seen in self.hot if seen >= level) >= needed:
+                return level
+        return 0

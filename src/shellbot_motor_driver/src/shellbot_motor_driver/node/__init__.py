@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The ROS node, and its parts that need no ROS."""

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The page of gains as compliance of the servos that a variant has."""
+
+from __future__ import annotations
+
+from typing import Dict, Mapping, Optional, Sequence, Tuple
+
+from ax_bus.errors import ServoError
+from shellbot_control import ConfigurationError, GainTable, Level, Notice, joint_class
+from shellbot_motor_driver.driving.driver_config import ComplianceStart
+from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains
+from shellbot_motor_driver.process.bus_process import BusProcess
+from shellbot_motor_driver.safety.health import Health, HealthLine
+
+
+def compliance_of_page(
+    page: Mapping[str, float], joint_names: Sequence[str], margin: int, punch: int
+) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
+    """Return the compliance of each joint class that is driven, and what of the page has no place in a servo.
+
+    Parameters
+    ----------
+    page : mapping
+        ``<class>_<p|i|d>`` and ``stiffness``.
+    joint_names : sequence of str
+        The driven joints.
+    margin, punch : int
+        Registers that the page does not know.
+
+    Raises
+    ------
+    shellbot_control.ConfigurationError
+        If an entry is missing or not a usable gain.
+    """
+    driven = {joint_class(name) for name in joint_names}
+    whole = GainTable.from_page(page)
+    table = GainTable({name: gains for name, gains in whole.classes.items() if name in driven}, whole.stiffness)
+    return compliance_from_gains(table, margin, punch)
+
+
+class GainsPage:
+    """The page's latest values, and what became of them.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        The driven joints.
+    start : ComplianceStart
+        Margin and punch, which the page does not have.
+
+    Attributes
+    ----------
+    values : mapping of str to float, or None
+        The page; None until it was heard.
+    line : HealthLine
+        For /diagnostics.
+    """
+
+    def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
+        self._joint_names, self._start = joint_names, start
+        self.values: Optional[Mapping[str, float]] = None
+        self.line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
+
+    def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
+        """Bring the gains to the servos, if both are there; return what is to be logged, if anything."""
+        if process is None or self.values is None:
+            return None
+        start = self._start
+        try:
+            table, words = compliance_of_page(self.values, self._joint_names, start.margin, start.punch)
+            accepted, reason = process.set_compliance(table)
+        except (ConfigurationError, ServoError) as error:
+            self.line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
+            return Notice("gains", Level.WARN, self.line.message)
+        level = Health.OK if accepted else Health.WARN
+        values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
+        self.line = HealthLine("gains", level, "; ".join((reason, *words)), values)
+        return None

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""What to do when the driver does not start: try again by itself, or wait until a person has looked; and its words."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from ax_bus.errors import PortError, PortMissingError, ServoError
+from shellbot_control import Level, Notice
+from shellbot_motor_driver.errors import BusProcessError, StartError
+
+RETRY_PORT_S = 1.0
+RETRY_SILENT_S = 2.0
+PATIENCE_S = 10.0  # for a port that is not there yet: udev, or an emulated robot that starts beside the driver
+
+
+def retry_after(error: ServoError) -> Optional[float]:
+    """Return the s until the next try, or None: only when somebody asks.
+
+    A port that is not there, or servos without power, come when a person plugs or switches them on: going on by itself
+    is what that person expects. A servo that is missing among others, doubled or of another model is different:
+    somebody has hands in the robot, and torque must not come up behind them.
+
+    Parameters
+    ----------
+    error : ServoError
+        What the start raised.
+    """
+    if isinstance(error, StartError):
+        report = error.report
+        return RETRY_SILENT_S if report is not None and not report.answered else None
+    if isinstance(error, (PortError, BusProcessError)):
+        return RETRY_PORT_S
+    return None
+
+
+def failure_words(error: ServoError) -> str:
+    """Return what to tell the operator, the next step included."""
+    wait = retry_after(error)
+    if wait is None:
+        return f"not started, nothing moves: {error}; then call rearm to try again"
+    return f"not started, nothing moves: {error}; trying again every {wait:g} s"
+
+
+class StartFailure:
+    """Why the driver has not started, each reason said once.
+
+    Attributes
+    ----------
+    words : str
+        The reason, and what to do; empty once it has started.
+    """
+
+    def __init__(self) -> None:
+        self.words = "starting"
+        self._since = 0.0
+        self._is_said = True
+
+    def note(self, error: ServoError, now: float) -> Optional[Notice]:
+        """Take the reason of a try at ``now``, s; return what is to be logged, if anything."""
+        words = failure_words(error)
+        if words != self.words:
+            self.words, self._since, self._is_said = words, now, False
+            if isinstance(error, PortMissingError):
+                return Notice("start", Level.INFO, "waiting for the port, which is not there yet")
+        if self._is_said or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
+            return None
+        self._is_said = True
+        # what is tried again by itself is no error yet
+        return Notice("start", Level.ERROR if retry_after(error) is None else Level.WARN, words)
+
+    def clear(self) -> None:
+        """Note that it has started."""
+        self.words = ""

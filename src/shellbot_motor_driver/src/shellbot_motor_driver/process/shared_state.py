@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Memory that two processes share: blocks that are written by one and read by the other without waiting."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+import time
+import zlib
+from dataclasses import fields, replace
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from ax_bus.statistics import BusStatistics
+from shellbot_motor_driver.driving.driver_state import DriverState, Supply
+from shellbot_motor_driver.driving.motor_driver import MotorDriver
+from shellbot_motor_driver.driving.servo_table import Row, Snapshot, build_state
+from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
+from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.safety.ladder import Ladder
+
+Array = np.ndarray
+_HEAD = struct.Struct("<QII")  # sequence, odd while being written; checksum; length
+_SEQUENCE = struct.Struct("<Q")
+_CONTENT = struct.Struct("<II")
+_STOPS = struct.Struct("<Q")
+_TRIES = 10  # without waiting
+_PATIENCE = 0.02  # s that a reader waits for a writer who was interrupted while writing
+_LADDER_ROOM = 16384
+_LONGEST_TEXT = 1000  # characters, of a ladder that does not fit otherwise
+_COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
+_SUPPLY = tuple(item.name for item in fields(Supply))
+_SCALARS = ("reads_per_tick", "booked_share", "used_share", "feedback_hz", "p95", "cpu_per_tick")
+_HISTOGRAMS = ("lateness", "tick_time", "round_trip", "overhead")
+
+
+class Block:
+    """One writer, many readers (a sequence lock). The checksum also covers machines that reorder memory accesses.
+
+    Parameters
+    ----------
+    memory : mmap.mmap
+        The shared memory.
+    offset, room : int
+        Where the block begins and how many bytes its content may have.
+    """
+
+    def __init__(self, memory: mmap.mmap, offset: int, room: int) -> None:
+        self._memory, self._offset, self._room = memory, offset, room
+        self.end = offset + _HEAD.size + room
+
+    def write(self, data: bytes) -> None:
+        """Replace the content.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit.
+        """
+        if len(data) > self._room:
+            raise ValueError(f"{len(data)} bytes do not fit a shared block of {self._room}")
+        memory, at = self._memory, self._offset
+        sequence = _SEQUENCE.unpack_from(memory, at)[0] | 1
+        # Slices, because pack_into clears its place first; and the sequence last, because readers believe it.
+        memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence)
+        start = at + _HEAD.size
+        memory[at + _SEQUENCE.size : start] = _CONTENT.pack(zlib.crc32(data), len(data))
+        memory[start : start + len(data)] = data
+        memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence + 1)
+
+    def read(self, patience: float = _PATIENCE) -> Optional[bytes]:
+        """Return the content; None if nothing was written yet, or the writer does not come to an end of writing.
+
+        Parameters
+        ----------
+        patience : float
+            s to wait for a writer who was interrupted; 0 for who must not wait.
+        """
+        memory, at = self._memory, self._offset
+        deadline = time.monotonic() + patience
+        tries = 0
+        while True:
+            sequence, checksum, length = _HEAD.unpack_from(memory, at)
+            if sequence == 0:
+                return None
+            if not sequence & 1 and length <= self._room:
+                data = bytes(memory[at + _HEAD.size : at + _HEAD.size + length])
+                if _HEAD.unpack_from(memory, at)[0] == sequence and zlib.crc32(data) == checksum:
+                    return data
+            tries += 1
+            if tries >= _TRIES:
+                if time.monotonic() >= deadline:
+                    return None
+                time.sleep(1e-4)
+
+
+class SharedState:
+    """Targets one way, state the other.
+
+    Parameters
+    ----------
+    fd : int
+        An anonymous file (``memfd``); its size is set if it is empty.
+    servo_map : ServoMap
+        Says how many joints and servos there are.
+    stale_after : float
+        As the driver's.
+    """
+
+    def __init__(self, fd: int, servo_map: ServoMap, stale_after: float) -> None:
+        self._map, self._stale_after = servo_map, stale_after
+        self._joints, self._servos = len(servo_map.joint_names), len(servo_map.entries)
+        self._widths = (5, len(_SUPPLY), len(_SCALARS) + 1, len(_COUNTERS), len(_HISTOGRAMS) * BINS)
+        numbers = sum(self._widths) + (len(Row) + 1) * self._servos
+        sizes = (8 * (2 + self._joints), 8 * numbers, _LADDER_ROOM, _STOPS.size)
+        total = sum(sizes) + len(sizes) * _HEAD.size
+        if os.fstat(fd).st_size < total:
+            os.ftruncate(fd, total)
+        self._memory = mmap.mmap(fd, total)
+        self._targets = Block(self._memory, 0, sizes[0])
+        self._numbers = Block(self._memory, self._targets.end, sizes[1])
+        self._ladder = Block(self._memory, self._numbers.end, sizes[2])
+        self._stops = Block(self._memory, self._ladder.end, sizes[3])
+        self._published: Optional[Ladder] = None
+        self._last_ladder: Tuple[Optional[bytes], Ladder] = (None, Ladder())
+        self._histograms = np.zeros(len(_HISTOGRAMS) * BINS)
+        self._count = 0
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._memory.close()
+
+    # -- parent --------------------------------------------------------------------------------------------------
+
+    def put_targets(self, stamp: float, targets: Optional[Array]) -> None:
+        """Give targets (None: none now)."""
+        self._count += 1
+        body = np.zeros(2 + self._joints)
+        body[:2] = (self._count, stamp if targets is not None else -np.inf)
+        if targets is not None:
+            body[2:] = targets
+        self._targets.write(body.tobytes())
+
+    def put_stops(self, count: int) -> None:
+        """Give the number of emergency stops so far, apart from everything else: nothing may delay them."""
+        self._stops.write(_STOPS.pack(count))
+
+    def state(self) -> Optional[Tuple[DriverState, int]]:
+        """Return the latest state and how many notices wait; None before the first."""
+        data = self._numbers.read()
+        if data is None:
+            return None
+        numbers = np.frombuffer(data)
+        cut = np.cumsum(self._widths)
+        head, supply, scalars, counters, histograms = (part.tolist() for part in np.split(numbers[: cut[-1]], cut[:-1]))
+        rest = numbers[cut[-1] :]
+        table = rest[: len(Row) * self._servos].reshape(len(Row), self._servos).copy()
+        blob = self._ladder.read()
+        if blob is not None and blob != self._last_ladder[0]:
+            self._last_ladder = (blob, pickle.loads(blob))
+        values = dict(zip(_SUPPLY, supply))
+        for name in ("lowest_id", "hottest_id"):
+            values[name] = int(values[name])
+        bins = [Histogram(tuple(int(c) for c in histograms[i * BINS : (i + 1) * BINS])) for i in range(4)]
+        figures: Dict[str, Any] = dict(zip(("round_trip_p95" if name == "p95" else name for name in _SCALARS), scalars))
+        figures.update(zip(_HISTOGRAMS, bins))
+        figures["counters"] = {name: int(value) for name, value in zip(_COUNTERS, counters)}
+        timing = BusTiming(ticks=int(head[1]), late_ticks=int(scalars[-1]), **figures)
+        snapshot = Snapshot(head[0], int(head[2]), table, rest[len(Row) * self._servos :].copy(), bool(head[3]))
+        state = build_state(self._map, snapshot, self._stale_after, self._last_ladder[1], Supply(**values), timing)
+        return state, int(head[4])
+
+    # -- bus process -----------------------------------------------------------------------------------------------
+
+    def stops(self) -> int:
+        """Return the number of emergency stops so far; 0 while it is being written, so look at each tick."""
+        data = self._stops.read(0.0)
+        return _STOPS.unpack(data)[0] if data is not None else 0  # type: ignore[no-any-return]
+
+    def targets(self) -> Optional[Tuple[int, float, Array]]:
+        """Return count, stamp and targets; None before the first."""
+        data = self._targets.read(0.0)
+        if data is None:
+            return None
+        body = np.frombuffer(data)
+        return int(body[0]), float(body[1]), body[2:]
+
+    def publish(self, driver: MotorDriver, waiting: int, with_histograms: bool) -> None:
+        """Show the driver's last tick."""
+        snapshot, timer, supply = driver.snapshot(), driver.timer, driver.supply
+        if with_histograms:
+            self._histograms = np.concatenate([getattr(timer, name).counts for name in _HISTOGRAMS]).astype(float)
+        statistics = vars(driver.bus.statistics)
+        numbers = (
+            [snapshot.stamp, timer.ticks, snapshot.tick, snapshot.is_write_only, waiting]
+            + [getattr(supply, name) for name in _SUPPLY]
+            + [getattr(timer, name) for name in _SCALARS]
+            + [timer.late_ticks]
+            + [statistics[name] for name in _COUNTERS]
+        )
+        self._numbers.write(
+            np.concatenate((numbers, self._histograms, snapshot.table.ravel(), snapshot.command)).tobytes()
+        )
+        ladder = driver.ladder()
+        if ladder is not self._published:
+            self._published = ladder
+            self._ladder.write(_pack(ladder))
+
+
+def _pack(ladder: Ladder) -> bytes:
+    """Return what fits into the block and can be read: of very many steps the gravest, and no endless sentence."""
+    data = pickle.dumps(ladder)
+    rungs = ladder.rungs
+    while len(data) > _LADDER_ROOM:
+        kept = tuple(rung._replace(text=rung.text[:_LONGEST_TEXT]) for rung in rungs)
+        data = pickle.dumps(replace(ladder, rungs=kept, text=ladder.text[:_LONGEST_TEXT]))
+        rungs = rungs[: len(rungs) // 2]
+    return data

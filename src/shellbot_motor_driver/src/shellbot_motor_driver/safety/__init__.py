@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The safety ladder: what is judged, and what follows from it."""

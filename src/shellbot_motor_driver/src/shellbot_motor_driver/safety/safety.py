@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""The rules of the ladder: age of the targets, heat, overload, battery. They set steps; the driver acts."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, List, Optional, Set
+
+import numpy as np
+
+from ax_bus.protocol import ErrorFlags
+from shellbot_motor_driver.driving.driver_state import Condition
+from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_track import ServoTrack
+from shellbot_motor_driver.safety.ladder import Reaction
+from shellbot_motor_driver.safety.rungs import Rungs
+from shellbot_motor_driver.safety.setpoint import SetpointGate
+from shellbot_motor_driver.safety.supply_monitor import SupplyMonitor
+
+_INTERVAL = 0.05  # s between two looks at heat and overload
+_COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
+_RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
+
+_VOLTAGE_TEXTS = {
+    Reaction.WARN: "the battery is low ({:.1f} V): bring the robot home and charge it",
+    Reaction.DERATE: "the battery is nearly empty ({:.1f} V): torque is reduced to {:.0%}; stop and charge it",
+    Reaction.SIT_AND_OFF: "the battery is empty ({:.1f} V): the robot sits down and switches torque off; charge it",
+    Reaction.OFF: (
+        "the battery is below what its cells stand ({:.1f} V): torque is off; switch the robot off, charge it"
+    ),
+}
+
+
+class Safety:
+    """Rules.
+
+    Parameters
+    ----------
+    link : ServoLink
+        The servos.
+    rungs : Rungs
+        The ladder.
+    bring_back : callable
+        Brings a servo back with goal := present and a torque ramp.
+
+    Attributes
+    ----------
+    off : set of int
+        Servos that stay limp until re-armed: a hot leg, a second overload.
+    """
+
+    def __init__(self, link: ServoLink, rungs: Rungs, bring_back: Callable[[ServoTrack], None]) -> None:
+        self._link, self._rungs, self._bring_back = link, rungs, bring_back
+        self._config = link.config
+        self.supply = SupplyMonitor(link.config.voltage)
+        self.off: Set[int] = set()
+        self._due = -np.inf
+        self._hot: Dict[str, int] = {}  # limb -> 1 derated, 2 off
+        self._overloaded: Dict[int, float] = {}  # waits for its recovery: since
+        self._last_overload: Dict[int, float] = {}
+        self._weak: Set[int] = set()  # recovered: half torque
+
+    def update(self, now: float, loads: float) -> None:
+        """Look at the servos. Cheap between two looks."""
+        if not self._link.reads:
+            return
+        reaction = self.supply.update(self._link.tracks, loads, now, now - self._config.servo.lost_after)
+        if reaction is not None:
+            self._judge_voltage(reaction, now)
+        if now < self._due:
+            return
+        self._due = now + _INTERVAL
+        for track in self._link.tracks:
+            if track.condition is Condition.LOST:
+                continue
+            if track.is_warm:
+                self._judge_heat(track, now)
+            if track.alarms & (ErrorFlags.OVERLOAD | ErrorFlags.OVERHEATING):
+                self._judge_shutdown(track, now)
+        for index, since in list(self._overloaded.items()):
+            if now - since >= self._config.overload.recover_after:
+                del self._overloaded[index]
+                self._recover(self._link.tracks[index], now)
+
+    # -- targets -----------------------------------------------------------------------------------------------------
+
+    def judge_targets(self, gate: SetpointGate, now: float, counts: bool) -> None:
+        """Hold, sit, switch off as the last good targets grow old.
+
+        Parameters
+        ----------
+        gate : SetpointGate
+            Targets.
+        now : float
+            s.
+        counts : bool
+            Whether targets are due: somebody has sent some since the last arming.
+        """
+        config, rungs = self._config.setpoint, self._rungs
+        if gate.problem:
+            rungs.set("targets", Reaction.HOLD, f"targets refused: {gate.problem}; holding", False, now)
+        else:
+            rungs.clear("targets", "targets are good again")
+        before = rungs.get("setpoint")
+        if not counts:
+            return
+        age = now - gate.stamp
+        if age <= config.hold_after:
+            if before.reaction <= Reaction.HOLD:
+                rungs.clear("setpoint", "targets come again: following them")
+            return
+        who = "check kinematics_server and action_manager"
+        if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
+            text = f"no good targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
+            rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)
+        elif age > config.sit_after and before.reaction < Reaction.SIT:
+            text = f"no good targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
+            rungs.set("setpoint", Reaction.SIT, text, True, now)
+        elif before.reaction < Reaction.HOLD:
+            text = f"no good targets for {config.hold_after:g} s: holding; {who}"
+            rungs.set("setpoint", Reaction.HOLD, text, False, now)
+
+    # -- battery -----------------------------------------------------------------------------------------------------
+
+    def _judge_voltage(self, reaction: Reaction, now: float) -> None:
+        before = self._rungs.get("voltage")
+        if reaction is Reaction.NONE and before.reaction is Reaction.WARN:
+            self._rungs.clear("voltage", "the battery's voltage is back")
+        if reaction <= before.reaction or reaction is Reaction.NONE:
+            return
+        volts = self.supply.supply.filtered
+        text = _VOLTAGE_TEXTS[reaction].format(volts, self._config.voltage.derate_share)
+        self._rungs.set("voltage", reaction, text, reaction > Reaction.WARN, now)
+        if reaction >= Reaction.DERATE:
+            self._link.torque.robot = self._config.voltage.derate_share
+            self._link.torque.touch()
+
+    # -- heat --------------------------------------------------------------------------------------------------------
+
+    def _judge_heat(self, track: ServoTrack, now: float) -> None:
+        level, before = track.heat(), self._hot.get(track.limb, 0)
+        if level <= before:
+            return
+        self._hot[track.limb] = level
+        link = self._link
+        leg = [other.index for other in link.tracks if other.limb == track.limb]
+        if level == 1:
+            text = (
+                f"{track.name} is at {track.temperature:.0f} degC, its limit is {track.temperature_limit}: "
+                f"{track.limb} has half its torque, the robot sits down; let it cool, then re-arm"
+            )
+            self._rungs.set("heat", Reaction.SIT, text, True, now)
+            self._share()
+            return
+        minutes = self._config.heat.cool_down / 60.0
+        text = (
+            f"{track.name} is at its limit ({track.temperature:.0f} degC): torque of {track.limb} is off, the robot "
+            f"sits; let it cool for {minutes:.0f} min, then re-arm"
+        )
+        self._rungs.set("heat_shutdown", Reaction.SIT, text, True, now)
+        self.off.update(leg)
+        link.torque_off(leg)
+
+    def _share(self) -> None:
+        """Set the shares of legs and servos."""
+        part = self._link.torque.part
+        part[:] = 1.0
+        for track in self._link.tracks:
+            if self._hot.get(track.limb):
+                part[track.index] = self._config.heat.torque_share
+            if track.index in self._weak:
+                part[track.index] = min(part[track.index], self._config.overload.torque_share)
+        self._link.torque.touch()
+
+    # -- shutdown of a servo -----------------------------------------------------------------------------------------
+
+    def _judge_shutdown(self, track: ServoTrack, now: float) -> None:
+        """Deal with a servo that took its torque limit to 0."""
+        i = track.index
+        if i in self._overloaded or i in self.off or not self._link.torque.on[i]:
+            return
+        if track.alarms & ErrorFlags.OVERHEATING:
+            if track.settings is not None and track.settings.torque_limit == 0 and self._hot.get(track.limb, 0) < 2:
+                track.hot.extend((2,) * (track.hot.maxlen or 1))  # it has cooled a little, but it was at its limit
+                self._judge_heat(track, now)
+            return
+        last = self._last_overload.get(i)
+        self._last_overload[i] = now
+        self._link.torque_off([i])
+        config = self._config.overload
+        if last is not None and now - last < config.window:
+            self.off.add(i)
+            text = f"{track.name} is overloaded again: it stays off, the others hold; free the joint, then re-arm"
+            self._rungs.set("overload", Reaction.HOLD, text, True, now)
+            return
+        self._overloaded[i] = now
+        text = (
+            f"{track.name} was overloaded and switched itself off: the others hold, it tries again in "
+            f"{config.recover_after:g} s with {config.torque_share:.0%} torque"
+        )
+        self._rungs.set("overload", Reaction.HOLD, text, False, now)
+
+    def _recover(self, track: ServoTrack, now: float) -> None:
+        self._weak.add(track.index)
+        self._share()
+        self._bring_back(track)
+        rung = self._rungs.get("overload")
+        if not self._overloaded and not rung.latched:
+            share = self._config.overload.torque_share
+            self._rungs.clear("overload")
+            text = f"{track.name} has {share:.0%} torque after an overload, until re-armed"
+            self._rungs.set("overload", Reaction.DERATE, text, True, now)
+
+    # -- re-arming ---------------------------------------------------------------------------------------------------
+
+    def objection(self, now: float) -> Optional[str]:
+        """Return why re-arming is refused, or None."""
+        config, volts = self._config, self.supply.supply.filtered
+        rung = self._rungs.get("voltage")
+        needed = {
+            Reaction.DERATE: config.voltage.derate,
+            Reaction.SIT_AND_OFF: config.voltage.sit,
+            Reaction.OFF: config.voltage.derate,
+        }.get(rung.reaction)
+        if needed is not None and rung.reaction > Reaction.DERATE and not volts >= needed + _RECOVERED:
+            return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or exchange it"
+        rung = self._rungs.get("heat_shutdown")
+        left = rung.since + config.heat.cool_down - now
+        if rung.reaction and left > 0.0:
+            return f"a servo reached its temperature limit; it must cool for {left / 60.0:.1f} more minutes"
+        hot = self.still_hot()
+        if hot:
+            track = hot[0]
+            allowed = track.temperature_limit - config.heat.margin - _COOLED
+            return f"{track.name} is still at {track.temperature:.0f} degC; wait until it is below {allowed:.0f}"
+        return None
+
+    def still_hot(self) -> List[ServoTrack]:
+        """Return the servos of derated legs that have not cooled."""
+        margin = self._config.heat.margin + _COOLED
+        return [
+            track
+            for track in self._link.tracks
+            if self._hot.get(track.limb) and track.temperature >= track.temperature_limit - margin
+        ]
+
+    def forgive(self, now: float) -> None:
+        """Forget what was latched; a battery that is still low keeps its derating."""
+        self.off.clear()
+        self._hot.clear()
+        self._overloaded.clear()
+        self._weak.clear()
+        filtered = self.supply.supply.filtered
+        self._link.torque.robot = 1.0
+        keeps = self._rungs.get("voltage").reaction >= Reaction.DERATE and not filtered >= self._config.voltage.derate
+        self._rungs.clear("voltage")
+        if keeps:
+            self._judge_voltage(Reaction.DERATE, now)
+        for key in ("heat", "heat_shutdown", "overload"):
+            self._rungs.clear(key)
+        self._share()
