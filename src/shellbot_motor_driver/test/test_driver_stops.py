@@ -259,3 +259,24 @@ def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
         until(bus.poll, 30.0)
         until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
         assert not any(chain.registers("torque_enable").values()) and np.isfinite(bus.state().command).all()
+
+
+def test_a_stop_is_confirmed_by_every_servo_within_three_tenths():
+    bench = DriverBench().ready()
+    assert not bench.driver.state().torque_off.is_requested
+    bench.driver.emergency_stop()
+    assert bench.driver.state().torque_off.is_requested
+    assert set(bench.driver.state().torque_off.unconfirmed) == set(bench.map.servo_ids)
+    began = bench.port.now()
+    done = bench.run(0.3, targets=None, until=lambda: bench.driver.state().torque_off.is_confirmed)
+    assert done is not None and done - began < 0.1, bench.driver.state().torque_off
+    assert bench.driver.rearm()
+    assert not bench.driver.state().torque_off.is_confirmed
+
+
+def test_a_servo_that_does_not_answer_leaves_a_stop_unconfirmed():
+    bench = DriverBench().ready()
+    bench.fault("dead", servo=3)
+    bench.driver.emergency_stop()
+    bench.run(1.0, targets=None)
+    assert bench.driver.state().torque_off.unconfirmed == (3,)

@@ -2,7 +2,7 @@
 """Joint targets to AX servos and back: servo map, safety ladder, driver, bus process."""
 
 from shellbot_motor_driver.driving.driver_config import DriverConfig
-from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply
+from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply, TorqueOff
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.driving.start_report import Answer, ServoIdentity, StartReport
 from shellbot_motor_driver.driving.timing import BusTiming, Histogram
@@ -42,6 +42,7 @@ __all__ = [
     "StartError",
     "StartReport",
     "Supply",
+    "TorqueOff",
     "compliance_from_gains",
     "slope_for",
     "stiffness",

@@ -67,6 +67,7 @@ class DriverCore:
         self._has_targets = self._wishes_torque = self._is_starting = False
         self._sat_since: Optional[float] = None
         self._off_at = -np.inf
+        self._off_since = float("nan")
         self._fan_until = -np.inf
         self._starting_until = -np.inf
         self._everyone: Tuple[int, ...] = ()
@@ -252,6 +253,14 @@ class DriverCore:
         else:
             phase = Phase.FOLLOWING
         self._phase = phase
+        self._note_off(now)
+
+    def _note_off(self, now: float) -> None:
+        """Keep when torque off was requested for everybody."""
+        if self._phase is not Phase.OFF:
+            self._off_since = float("nan")
+        elif self._off_since != self._off_since:
+            self._off_since = now
 
     def _current_ladder(self) -> Ladder:
         return self._rungs.ladder(self._phase, float(self._link.torque.shares(self._now).max()))
@@ -263,7 +272,9 @@ class DriverCore:
         link, torque = self._link, self._link.torque
         link.table[Row.TORQUE_ON] = torque.on
         link.table[Row.TORQUE_SHARE] = torque.shares(self._now)
-        return Snapshot(self._now, self._tick, link.table.copy(), self._motion.position, not link.reads)
+        return Snapshot(
+            self._now, self._tick, link.table.copy(), self._motion.position, not link.reads, self._off_since
+        )
 
     def ladder(self) -> Ladder:
         """Return where the ladder stands; the same object until it changes."""

@@ -64,6 +64,10 @@ class ServoReading(NamedTuple):
         Totals.
     goal : int
         Goal position commanded last, steps; -1 before the first.
+    torque_enabled : float
+        Its register torque_enable as last read back, 0 or 1; NaN before the first.
+    settings_stamp : float
+        Port's time at which that was read, s.
     """
 
     servo_id: int
@@ -87,6 +91,33 @@ class ServoReading(NamedTuple):
     missed: int
     implausible: int
     goal: int
+    torque_enabled: float
+    settings_stamp: float
+
+
+class TorqueOff(NamedTuple):
+    """Whether torque that was requested to be off is off.
+
+    Parameters
+    ----------
+    since : float
+        Port's time at which it was requested for the whole robot, s; NaN while torque is wanted.
+    unconfirmed : tuple of int
+        IDs of the servos that have not said since then, in a READ of the register, that their torque is off.
+    """
+
+    since: float = float("nan")
+    unconfirmed: Tuple[int, ...] = ()
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether all torque is to be off."""
+        return self.since == self.since
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether every servo has said that its torque is off."""
+        return self.is_requested and not self.unconfirmed
 
 
 @dataclass(frozen=True)
@@ -144,6 +175,8 @@ class DriverState:
         The loop's own figures.
     is_write_only : bool
         Whether nothing is read.
+    torque_off : TorqueOff
+        Whether torque is to be off, and which servos have not confirmed it.
     """
 
     stamp: float
@@ -159,6 +192,7 @@ class DriverState:
     supply: Supply
     timing: BusTiming
     is_write_only: bool = False
+    torque_off: TorqueOff = TorqueOff()
 
     def servo(self, servo_id: int) -> ServoReading:
         """Return the reading of an ID.
@@ -177,5 +211,5 @@ class DriverState:
 # what other packages import from here
 __all__ = [
     "Answer", "Condition", "DriverState", "Ladder", "Phase", "Reaction", "Rung", "ServoIdentity", "ServoReading",
-    "StartReport", "Supply",
+    "StartReport", "Supply", "TorqueOff",
 ]  # fmt: skip

@@ -113,6 +113,7 @@ class MotorDriver(StartingDriver):
     def _off_now(self, times: int) -> None:
         self._wishes_torque = self._is_starting = False
         self._phase = Phase.OFF if self._phase is not Phase.CLOSED else self._phase
+        self._note_off(self.bus.port.now())
         self._gate.reset()
         self._has_targets = False
         try:
@@ -165,6 +166,7 @@ class MotorDriver(StartingDriver):
         self._link.doubt_speeds()
         if self._phase is Phase.OFF:
             self._phase = Phase.STARTING
+        self._note_off(self.bus.port.now())
 
     def set_compliance(self, table: Mapping[str, Compliance]) -> Answer:
         """Set slope, margin and punch per joint class (``coxa``, ...); written to the servos over the next ticks.

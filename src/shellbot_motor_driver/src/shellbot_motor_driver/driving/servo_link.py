@@ -222,9 +222,14 @@ class ServoLink:
             self._doubt(track)
             return None
         if settings is not None:
-            track.checked = reply.stamp
-            self._goals.heard(track.index, settings.speed)
+            self._note_settings(track, settings, reply.stamp)
         return reply
+
+    def _note_settings(self, track: ServoTrack, settings: Settings, stamp: float) -> None:
+        track.checked = stamp
+        self.table[Row.TORQUE_ENABLED, track.index] = settings.torque_enable
+        self.table[Row.SETTINGS_STAMP, track.index] = stamp
+        self._goals.heard(track.index, settings.speed)
 
     def _doubt(self, track: ServoTrack) -> None:
         """Note that a servo was not heard: it may be starting anew, so the next READ looks at its settings, too."""
@@ -247,8 +252,8 @@ class ServoLink:
         else:
             raise NoReplyError(f"{track.name} answers with values that its registers cannot have")
         track.forget()
-        track.settings, track.checked = settings, reply.stamp
-        self._goals.heard(track.index, settings.speed)
+        track.settings = settings
+        self._note_settings(track, settings, reply.stamp)
         track.accept(feedback, int(reply.flags), reply.stamp)
         return settings
 

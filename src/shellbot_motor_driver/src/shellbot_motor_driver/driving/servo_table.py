@@ -10,7 +10,7 @@ from typing import Tuple
 import numpy as np
 
 from ax_bus.protocol import FLAGS
-from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply
+from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply, TorqueOff
 from shellbot_motor_driver.driving.timing import BusTiming
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.safety.ladder import Ladder
@@ -36,14 +36,16 @@ class Row(IntEnum):
     MISSED = 12
     IMPLAUSIBLE = 13
     GOAL = 14  # steps, -1 before the first
+    TORQUE_ENABLED = 15  # as read back from the servo; NaN before the first
+    SETTINGS_STAMP = 16  # s, when that was read
 
 
 def new_table(servos: int) -> Array:
     """Return the table before anything was read."""
     table = np.zeros((len(Row), servos))
-    table[Row.STAMP] = -np.inf
+    table[Row.STAMP] = table[Row.SETTINGS_STAMP] = -np.inf
     table[Row.STEPS] = 512.0
-    table[Row.VOLTAGE] = table[Row.TEMPERATURE] = np.nan
+    table[Row.VOLTAGE] = table[Row.TEMPERATURE] = table[Row.TORQUE_ENABLED] = np.nan
     table[Row.GOAL] = -1.0
     return table
 
@@ -62,6 +64,8 @@ class Snapshot:
         Joint angles commanded, rad.
     is_write_only : bool
         Whether nothing is read.
+    off_since : float
+        When torque off was requested for the whole robot, s; NaN while torque is wanted.
     """
 
     stamp: float
@@ -69,6 +73,7 @@ class Snapshot:
     table: Array
     command: Array
     is_write_only: bool
+    off_since: float = float("nan")
 
 
 def build_state(
@@ -92,7 +97,15 @@ def build_state(
     return DriverState(
         now.stamp, now.tick, servo_map.joint_names, position, velocity, effort, is_measured, command,
         _readings(servo_map, now, fresh, (position, velocity, effort)), ladder, supply, timing, now.is_write_only,
+        _torque_off(servo_map, now),
     )  # fmt: skip
+
+
+def _torque_off(servo_map: ServoMap, now: Snapshot) -> TorqueOff:
+    table = now.table
+    # NaN compares false: torque that is wanted is not confirmed to be off
+    is_off = (table[Row.TORQUE_ENABLED] == 0.0) & (table[Row.SETTINGS_STAMP] > now.off_since)
+    return TorqueOff(now.off_since, tuple(i for i, off in zip(servo_map.servo_ids, is_off.tolist()) if not off))
 
 
 def _readings(
@@ -127,6 +140,8 @@ def _readings(
                 missed=int(rows[Row.MISSED][i]),
                 implausible=int(rows[Row.IMPLAUSIBLE][i]),
                 goal=int(rows[Row.GOAL][i]),
+                torque_enabled=rows[Row.TORQUE_ENABLED][i],
+                settings_stamp=rows[Row.SETTINGS_STAMP][i],
             )
         )
     return tuple(readings)

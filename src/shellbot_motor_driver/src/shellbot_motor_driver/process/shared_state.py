@@ -113,7 +113,7 @@ class SharedState:
     def __init__(self, fd: int, servo_map: ServoMap, stale_after: float) -> None:
         self._map, self._stale_after = servo_map, stale_after
         self._joints, self._servos = len(servo_map.joint_names), len(servo_map.entries)
-        self._widths = (5, len(_SUPPLY), len(_SCALARS) + 1, len(_COUNTERS), len(_HISTOGRAMS) * BINS)
+        self._widths = (6, len(_SUPPLY), len(_SCALARS) + 1, len(_COUNTERS), len(_HISTOGRAMS) * BINS)
         numbers = sum(self._widths) + (len(Row) + 1) * self._servos
         sizes = (8 * (2 + self._joints), 8 * numbers, _LADDER_ROOM, _STOPS.size)
         total = sum(sizes) + len(sizes) * _HEAD.size
@@ -169,7 +169,9 @@ class SharedState:
         figures.update(zip(_HISTOGRAMS, bins))
         figures["counters"] = {name: int(value) for name, value in zip(_COUNTERS, counters)}
         timing = BusTiming(ticks=int(head[1]), late_ticks=int(scalars[-1]), **figures)
-        snapshot = Snapshot(head[0], int(head[2]), table, rest[len(Row) * self._servos :].copy(), bool(head[3]))
+        snapshot = Snapshot(
+            head[0], int(head[2]), table, rest[len(Row) * self._servos :].copy(), bool(head[3]), head[5]
+        )
         state = build_state(self._map, snapshot, self._stale_after, self._last_ladder[1], Supply(**values), timing)
         return state, int(head[4])
 
@@ -195,7 +197,7 @@ class SharedState:
             self._histograms = np.concatenate([getattr(timer, name).counts for name in _HISTOGRAMS]).astype(float)
         statistics = vars(driver.bus.statistics)
         numbers = (
-            [snapshot.stamp, timer.ticks, snapshot.tick, snapshot.is_write_only, waiting]
+            [snapshot.stamp, timer.ticks, snapshot.tick, snapshot.is_write_only, waiting, snapshot.off_since]
             + [getattr(supply, name) for name in _SUPPLY]
             + [getattr(timer, name) for name in _SCALARS]
             + [timer.late_ticks]
