@@ -91,7 +91,7 @@ class ServoTrack:
     garbled : int
         Of its misses in a row, those in which bytes were heard: two servos of one ID, or a bad contact.
     wrong : str
-        What of the last believed reading cannot be (it was insisted on), in words; then it gets no torque.
+        What of the last reading cannot be, in words, whether it was insisted on or not; then it gets no torque.
     was_stale : bool
         Whether it was said that its readings are old.
     claimed_since : dict of ErrorFlags to float
@@ -180,7 +180,9 @@ class ServoTrack:
         stamp : float
             Port's time, s.
         """
+        self.wrong = ""
         if not self._is_plausible(feedback, stamp):
+            self.wrong = self.impossible(feedback)
             self._column[Row.IMPLAUSIBLE] += 1
             if not self._insists(feedback, stamp):
                 self.miss()
@@ -191,7 +193,6 @@ class ServoTrack:
             self.answered()
         column = self._column
         self.stamp, self._steps = stamp, feedback.steps
-        self.wrong = self.impossible(feedback)
         self.voltage, self.temperature = feedback.voltage, float(feedback.temperature)
         column[1:7] = (stamp, *feedback)
         column[Row.READS] += 1

@@ -23,6 +23,7 @@ from shellbot_motor_driver.safety.ladder import Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
 
 Array = np.ndarray
+_AWAY = frozenset((Condition.SUSPECT, Condition.LOST))
 _PING_EVERY = 4  # tries at a lost servo
 
 
@@ -128,19 +129,16 @@ class ServoWatch:
 
     def _read_in_turn(self, track: ServoTrack, start: float, last_end: float) -> bool:
         """Read one servo if there is room; return whether there was."""
-        link, config, state, scheduler = self._link, self._config, track.state, self.scheduler
-        is_check = (
-            state.condition is Condition.SUSPECT
-            or state.condition is Condition.LOST
-            or track.suspicious
-            or start - state.checked >= config.tick.check_interval
-        )
+        link, state, scheduler = self._link, track.state, self.scheduler
+        is_away = state.condition in _AWAY
+        is_check = is_away or track.suspicious or start - state.checked >= self._config.tick.check_interval
         count = CHECK_COUNT if is_check else FEEDBACK_COUNT
         wire, now = link.read_time(count), max(link.now(), link.bus.line_free)
         cut: Optional[float] = last_end
         if self.reads:
-            timeout = link.bus.timeouts.reply(8, count, link.bus.port.baud)
-            if self._has_missed and now + timeout > last_end or not scheduler.fits(now, wire, start, last_end):
+            if self._has_missed and now + link.bus.timeouts.reply(8, count, link.bus.port.baud) > last_end:
+                return False
+            if not scheduler.fits(now, wire, start, last_end):
                 return False
         else:
             scheduler.book(now + wire + scheduler.overhead - start)
@@ -150,7 +148,7 @@ class ServoWatch:
             self._ping(track, cut)
             return True
         # A suspect servo costs one time-out, not two.
-        retries = 0 if state.condition in (Condition.SUSPECT, Condition.LOST) else config.tick.retries
+        retries = 0 if is_away else self._config.tick.retries
         outcome, reply = link.ask(track, is_check, last_end, retries, cut)
         state.was_cut = outcome is Outcome.CUT
         is_first, self.reads = not self.reads, self.reads + 1
