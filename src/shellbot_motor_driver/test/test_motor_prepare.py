@@ -13,7 +13,7 @@ import shellbot_motor_driver
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, EmulatedServo, VirtualPort
 from ax_tools.errors import ToolError
-from shellbot_motor_driver import ServoMap
+from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.tools import cli, prepare
 
 
@@ -106,7 +106,7 @@ assert not heavy, heavy
 def test_an_id_that_the_map_lacks_is_refused(capsys, monkeypatch):
     box = Box()
     arguments = cli.parser().parse_args(["prepare", "--port", "x", "--ids", "3,77"])
-    with pytest.raises(ToolError, match="has no ID 77"):
+    with pytest.raises(ServoMapError, match="has no ID 77"):
         cli._prepare(box.bus, arguments)
     arguments = cli.parser().parse_args(["prepare", "--port", "x", "--ids", "3"])
     assert cli._prepare(box.bus, arguments) == 0

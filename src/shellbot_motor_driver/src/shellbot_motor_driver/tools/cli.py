@@ -15,7 +15,6 @@ from ax_tools.options import Command, id_list
 
 if TYPE_CHECKING:
     from ax_bus.bus import Bus
-    from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
 
 _PROG = "scripts/servo"
 _EPILOG = "A window with a slider for each joint of one limb: scripts/servo leg --help."
@@ -25,16 +24,6 @@ def _add_map(c: argparse.ArgumentParser) -> None:
     c.add_argument("--variant", choices=("walker", "full"), default="walker", help="whose servo map (default walker)")
     c.add_argument("--servo-map", type=Path, metavar="FILE", help="a calibrated copy of servos.yaml")
     c.add_argument("--ids", type=id_list, help="only these servos of the map")
-
-
-def _entries(servo_map: ServoMap, ids: Optional[Sequence[int]]) -> List[ServoEntry]:
-    """Return the servos with the IDs, or all; an ID that the map lacks is refused."""
-    from ax_tools.errors import ToolError
-
-    strangers = sorted(set(ids or ()) - set(servo_map.servo_ids))
-    if strangers:
-        raise ToolError(f"the servo map of {servo_map.variant} has no ID {', '.join(map(str, strangers))}")
-    return [entry for entry in servo_map.entries if ids is None or entry.servo_id in ids]
 
 
 def _prepare_options(c: argparse.ArgumentParser) -> None:
@@ -51,7 +40,7 @@ def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
 
     servo_map = ServoMap.load(arguments.variant, arguments.servo_map)
     how = prepare.Preparation(arguments.return_delay, arguments.status_level, not arguments.no_lock)
-    changes = prepare.plan(bus, servo_map, _entries(servo_map, arguments.ids), how)
+    changes = prepare.plan(bus, servo_map, servo_map.select(arguments.ids), how)
     if arguments.go:
         written = prepare.carry_out(bus, servo_map, changes, say)
         say(f"{written} register(s) written and read back, {len(changes) - written} were so already")
@@ -60,6 +49,18 @@ def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
         say(prepare.line(change, "would be written" if change.is_needed else "is so"))
     say(f"{sum(change.is_needed for change in changes)} register(s) would be written; add --go to do it")
     return 0
+
+
+def _calibrate_options(c: argparse.ArgumentParser) -> None:
+    _add_map(c)
+    c.add_argument("--out", type=Path, default=Path("servos.yaml"), metavar="FILE", help="default servos.yaml, here")
+    c.add_argument("--again", action="store_true", help="also joints that the file says are calibrated")
+
+
+def _calibrate(bus: Bus, arguments: argparse.Namespace) -> int:
+    from shellbot_motor_driver.tools.calibrate import calibrate
+
+    return calibrate(bus, arguments.variant, arguments.out, arguments.servo_map, arguments.ids, arguments.again)
 
 
 def _emulate_options(c: argparse.ArgumentParser) -> None:
@@ -82,6 +83,13 @@ OWN: List[Command] = [
         _prepare_options,
         _prepare,
         epilog="IDs come first: give each servo its own with set-id, one at a time. Without --go nothing is written.",
+    ),
+    Command(
+        "calibrate",
+        "measure zeros, signs and ranges of joints moved by hand, and write servos.yaml",
+        _calibrate_options,
+        _calibrate,
+        epilog="Every joint is saved as soon as it is measured; the same command goes on where it was ended.",
     ),
     Command("emulate", "a pty with Shellbot's servos behind it, or with equal ones", _emulate_options, _emulate, False),
 ]
