@@ -65,7 +65,7 @@ def test_torque_on_holds_where_the_horn_is_now():
     failures = torque.on(bench.bus, (1, 9, 2))
     assert list(failures) == [9] and bench.servo(2).table["torque_enable"] == 1
     bench.port.sleep(1.0)
-    assert bench.servo(1).motor.position == pytest.approx(1.5, abs=2 * RAD_PER_STEP)
+    assert bench.position(1) == pytest.approx(1.5 / RAD_PER_STEP, abs=2)
     bench.servo(2).table["torque_limit"] = 0
     assert "after an alarm shutdown" in torque.on(bench.bus, (2,))[2]
 
@@ -112,7 +112,7 @@ def test_nothing_moves_if_one_servo_is_missing():
     with pytest.raises(ToolError, match="nothing has moved.*servo 3"):
         motion.start(bench.bus, goals, Motion())
     bench.port.sleep(1.0)
-    assert [bench.servo(i).motor.steps for i in (1, 2)] == [512, 512]
+    assert [bench.position(i) for i in (1, 2)] == [512, 512]
 
 
 def test_ctrl_c_stops_servos_where_they_are(capsys):
@@ -131,10 +131,10 @@ def test_ctrl_c_stops_servos_where_they_are(capsys):
     with pytest.raises(KeyboardInterrupt):
         motion.wait(bench.bus, goals, Motion())
     bench.port.sleep = sleep
-    there = bench.servo(1).motor.steps
+    there = bench.position(1)
     assert 520 < there < 650 and "stopped where they are" in capsys.readouterr().err
     bench.port.sleep(2.0)
-    assert abs(bench.servo(1).motor.steps - there) <= 6 and bench.servo(2).table["torque_enable"] == 1
+    assert abs(bench.position(1) - there) <= 6 and bench.servo(2).table["torque_enable"] == 1
 
 
 def test_a_servo_that_falls_silent_on_its_way_is_not_reported_as_arrived():
@@ -151,7 +151,16 @@ def test_torque_off_reaches_all_and_lists_who_was_not_confirmed():
     assert not torque.on(bench.bus, (1, 2, 3, 4))
     bench.servo(1).is_dead = True  # the first: the others must have their turn all the same
     bench.fault("lost_reply", servo=3)  # hears, but cannot be heard
+    powered, write = [], bench.bus.write
+
+    def watch(servo_id, *args, **options):
+        powered.append([bench.servo(i).table["torque_enable"] for i in (2, 3, 4)])
+        return write(servo_id, *args, **options)
+
+    bench.bus.write = watch
     failures = torque.off(bench.bus, (1, 2, 3, 4))
+    bench.bus.write = write
+    assert powered[-1] == [0, 0, 0] and powered[1] == [0, 0, 0]  # nobody waits for the time-outs of the first
     assert sorted(failures) == [1, 3] and all("switch its power off" in text for text in failures.values())
     assert [bench.servo(i).table["torque_enable"] for i in (1, 2, 3, 4)] == [1, 0, 0, 0]
     bench.servo(1).is_dead = False
