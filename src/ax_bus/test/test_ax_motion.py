@@ -128,7 +128,7 @@ def test_ctrl_c_stops_servos_where_they_are(capsys):
     goals = motion.targets(bench.bus, (1, 2), "60deg")
     motion.start(bench.bus, goals, Motion())
     sleep, bench.port.sleep = bench.port.sleep, interrupt
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), motion.stoppable(bench.bus, goals):
         motion.wait(bench.bus, goals, Motion())
     bench.port.sleep = sleep
     there = bench.position(1)

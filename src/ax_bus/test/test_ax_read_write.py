@@ -49,9 +49,9 @@ def test_what_cannot_be_read_is_refused_with_choices(what):
 )  # fmt: skip
 def test_values_with_units(register, text, number):
     row = AX_12A.register(register)
-    assert units.number_of(row, text) == number
+    assert units.number_of(AX_12A, row, text) == number
     if row.unit:
-        assert units.meaning(row, number)
+        assert units.meaning(AX_12A, row, number)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_values_with_units(register, text, number):
 )
 def test_values_that_cannot_be_say_what_can(register, text, words):
     with pytest.raises(ToolError, match=words):
-        units.number_of(AX_12A.register(register), text)
+        units.number_of(AX_12A, AX_12A.register(register), text)
 
 
 def test_write_reads_back_and_wears_nothing_needlessly():

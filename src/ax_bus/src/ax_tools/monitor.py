@@ -72,7 +72,7 @@ class Field(NamedTuple):
 
 _ID = Field("id", 3, lambda row: str(row.servo_id))
 _STEPS = Field("step", 4, lambda row: str(row.number("position")))
-_DEGREES = Field("deg", 6, lambda row: f"{degrees(row.model.register('present_position'), row.number('position')):.1f}")
+_DEGREES = Field("deg", 6, lambda row: f"{degrees(row.model, row.number('position')):.1f}")
 _SPEED = Field("deg/s", 5, lambda row: f"{math.degrees(row.si('speed')):.0f}")
 _LOAD = Field("load", 4, lambda row: f"{100.0 * row.si('load'):.0f}")
 _VOLT = Field("V", 4, lambda row: f"{row.si('voltage'):.1f}")

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
-from typing import Dict, Mapping, Optional, Sequence
+from typing import Dict, Iterable, Iterator, Mapping, Optional, Sequence
 
 from ax_bus.bus import Bus
-from ax_bus.registers import AX_12A
+from ax_bus.registers import Model, Register
 from ax_tools import torque
 from ax_tools.console import note
 from ax_tools.each import each
@@ -18,8 +19,6 @@ from ax_tools.units import degrees, model_at, number_of
 _ARRIVED = 6  # steps: friction and little torque leave a servo this far off
 _POLL = 0.05  # s
 _SLACK, _PATIENCE = 1.5, 3.0  # the time that the way takes at its speed, times this, and s more
-_PRESENT = AX_12A.register("present_position")  # at the same address in every table of protocol 1.0
-_GOAL = AX_12A.register("goal_position")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def targets(bus: Bus, servo_ids: Sequence[int], text: str) -> Dict[int, int]:
     goals = {}
     for servo_id in servo_ids:
         model = model_at(bus, servo_id)
-        goal = number_of(model.register("goal_position"), text)
+        goal = number_of(model, model.register("goal_position"), text)
         low, high = (bus.read_register(servo_id, model.register(f"{side}_angle_limit"), 3) for side in ("cw", "ccw"))
         if not low and not high:
             raise ToolError(f"servo {servo_id} is in wheel mode and would turn for ever; set its angle limits first")
@@ -75,9 +74,9 @@ def plan(bus: Bus, goals: Mapping[int, int], how: Motion) -> str:
     """Return in words what `start` would do; moves nothing."""
     lines = []
     for servo_id, goal in goals.items():
-        row = model_at(bus, servo_id).register("present_position")
-        steps = bus.read_register(servo_id, row, 3)
-        way = degrees(row, goal) - degrees(row, steps)
+        model = model_at(bus, servo_id)
+        steps = bus.read_register(servo_id, model.register("present_position"), 3)
+        way = degrees(model, goal) - degrees(model, steps)
         lines.append(f"servo {servo_id}: from {steps} to {goal} steps ({way:+.0f} degrees)")
     lines.append(f"at {how.speed_rpm:g} rpm and {how.torque:.0%} torque; nothing has moved, add --go to do it")
     return "\n".join(lines)
@@ -100,11 +99,7 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
     ToolError
         If a servo cannot be made ready: then nothing has moved.
     """
-    settings = {
-        "torque_limit": AX_12A.register("torque_limit").from_si(how.torque),
-        "moving_speed": max(1, AX_12A.register("moving_speed").from_si(how.speed_rpm * math.pi / 30.0)),
-    }
-    failures = each(goals, lambda servo_id: torque.hold(bus, servo_id, settings))
+    failures = each(goals, lambda servo_id: torque.hold(bus, servo_id, _settings(model_at(bus, servo_id), how)))
     if failures:
         raise ToolError(f"nothing has moved, servos that can hold where they are: {'; '.join(failures.values())}")
     failures = each(goals, lambda servo_id: _send(bus, servo_id, goals[servo_id]))
@@ -113,7 +108,7 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
 
 
 def wait(bus: Bus, goals: Mapping[int, int], how: Motion) -> Dict[int, int]:
-    """Wait until servos are where they were sent; Ctrl-C stops them where they are.
+    """Wait until servos are where they were sent, or their time is over.
 
     Returns
     -------
@@ -121,31 +116,49 @@ def wait(bus: Bus, goals: Mapping[int, int], how: Motion) -> Dict[int, int]:
         Where each servo is in the end, steps; one that does not answer is missing.
     """
     positions: Dict[int, int] = {}
+    rows: Dict[int, Register] = {}
 
     def look(servo_id: int) -> None:
         positions.pop(servo_id, None)  # one that falls silent must not seem to be where it last was
-        positions[servo_id] = bus.read_register(servo_id, _PRESENT)
+        if servo_id not in rows:
+            rows[servo_id] = model_at(bus, servo_id).register("present_position")
+        positions[servo_id] = bus.read_register(servo_id, rows[servo_id])
+
+    each(goals, look)
+    way = max((abs(goals[i] - steps) * rows[i].scale for i, steps in positions.items()), default=0.0)
+    allowed = how.time_limit
+    if allowed is None:
+        allowed = _SLACK * way / (how.speed_rpm * math.pi / 30.0) + _PATIENCE
+    deadline = bus.port.now() + allowed
+    while _away(positions, goals) and bus.port.now() < deadline:
+        bus.port.sleep(_POLL)
+        each(goals, look)
+    return positions
+
+
+@contextlib.contextmanager
+def stoppable(bus: Bus, servo_ids: Iterable[int]) -> Iterator[None]:
+    """Within it Ctrl-C stops servos where they are before it ends the program.
+
+    Raises
+    ------
+    ToolError
+        If a servo could not be stopped.
+    """
 
     def stop(servo_id: int) -> None:
-        _send(bus, servo_id, bus.read_register(servo_id, _PRESENT, 3))
+        row = model_at(bus, servo_id).register("present_position")
+        _send(bus, servo_id, bus.read_register(servo_id, row, 3))
 
     try:
-        each(goals, look)
-        way = max((abs(goals[i] - steps) * _GOAL.scale for i, steps in positions.items()), default=0.0)
-        allowed = how.time_limit
-        if allowed is None:
-            allowed = _SLACK * way / (how.speed_rpm * math.pi / 30.0) + _PATIENCE
-        deadline = bus.port.now() + allowed
-        while _away(positions, goals) and bus.port.now() < deadline:
-            bus.port.sleep(_POLL)
-            each(goals, look)
+        yield
     except KeyboardInterrupt:
-        failures = each(goals, stop)
+        ids = tuple(servo_ids)
+        failures = each(ids, stop)
         if failures:
             raise ToolError(f"not all were stopped, switch their power off: {'; '.join(failures.values())}") from None
-        note(f"{len(goals)} servo(s) stopped where they are; torque off releases them")
+        note(f"{len(ids)} servo(s) stopped where they are; torque off releases them")
         raise
-    return positions
 
 
 def arrival(positions: Mapping[int, int], goals: Mapping[int, int]) -> str:
@@ -168,6 +181,13 @@ def arrival(positions: Mapping[int, int], goals: Mapping[int, int]) -> str:
 
 def _away(positions: Mapping[int, int], goals: Mapping[int, int]) -> Sequence[int]:
     return [i for i, goal in goals.items() if i not in positions or abs(positions[i] - goal) > _ARRIVED]
+
+
+def _settings(model: Model, how: Motion) -> Dict[str, int]:
+    return {
+        "torque_limit": model.register("torque_limit").from_si(how.torque),
+        "moving_speed": max(1, model.register("moving_speed").from_si(how.speed_rpm * math.pi / 30.0)),
+    }
 
 
 def _send(bus: Bus, servo_id: int, goal: int) -> None:

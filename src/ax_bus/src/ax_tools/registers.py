@@ -8,7 +8,7 @@ from typing import Optional
 from ax_bus.bus import Bus
 from ax_bus.errors import RegisterError
 from ax_bus.protocol import flag_names
-from ax_bus.registers import AX_12A, MODELS, TABLE_SIZE, Area, Model, Register
+from ax_bus.registers import AX_12A, MODELS, Area, Model, Register
 from ax_tools.errors import ToolError
 from ax_tools.units import meaning, model_at, number_of
 
@@ -17,14 +17,14 @@ _OWN_TOOL = {"id": "set-id", "baud_rate": "set-baud"}  # with others on the bus 
 
 def info(bus: Bus, servo_id: int) -> str:
     """Return all registers of a servo with their meaning."""
-    reply = bus.read(servo_id, 0, TABLE_SIZE, retries=3)
-    number = int.from_bytes(reply.data[:2], "little")
+    number = bus.read_register(servo_id, AX_12A.register("model_number"), 3)
     model = MODELS.get(number, AX_12A)
     name = model.name if number in MODELS else f"model {number}, not known: read as {model.name}"
+    reply = bus.read(servo_id, 0, max(row.address + row.size for row in model.registers), retries=3)
     lines = [f"servo {servo_id}: {name}", f"{'address':>7} {'register':<24} {'number':>6}  meaning"]
     for row in model.registers:
         value = row.from_bytes(reply.data[row.address : row.address + row.size])
-        words = " ".join(filter(None, (meaning(row, value), f"({row.note})" if row.note else "")))
+        words = " ".join(filter(None, (meaning(model, row, value), f"({row.note})" if row.note else "")))
         lines.append(f"{row.address:>7} {row.name:<24} {value:>6}  {words}".rstrip())
     lines.append(f"error flags: {', '.join(flag_names(reply.flags)) or 'none'}")
     return "\n".join(lines)
@@ -53,9 +53,10 @@ def read(bus: Bus, servo_id: int, what: str) -> str:
             raise ToolError(f"{what!r} is not ADDRESS:COUNT; write for example 36:8")
         data = bus.read(servo_id, int(address), int(count), retries=3).data
         return f"servo {servo_id}: {address} to {int(address) + int(count) - 1}: {data.hex(' ')}"
-    row = _row(model_at(bus, servo_id), what)
+    model = model_at(bus, servo_id)
+    row = _row(model, what)
     number = bus.read_register(servo_id, row, 3)
-    words = meaning(row, number)
+    words = meaning(model, row, number)
     return f"servo {servo_id}: {row.name} {number}" + (f" ({words})" if words else "")
 
 
@@ -80,7 +81,7 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
     """
     model = model_at(bus, servo_id)
     row = _row(model, what)
-    number = number_of(row, value)
+    number = number_of(model, row, value)
     refusal = _refusal(row, number, servo_id, may_wear)
     if refusal is not None:
         raise ToolError(f"{refusal}; nothing is changed")
@@ -88,7 +89,7 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
     if row.area is Area.EEPROM and before == number:
         return f"servo {servo_id}: {row.name} is {number} already, not written"
     bus.write_register(servo_id, row, number)
-    words = meaning(row, number)
+    words = meaning(model, row, number)
     return f"servo {servo_id}: {row.name} {before} -> {number}" + (f" ({words})" if words else "")
 
 

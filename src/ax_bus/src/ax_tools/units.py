@@ -31,19 +31,19 @@ def model_at(bus: Bus, servo_id: int) -> Model:
     return MODELS.get(bus.read_register(servo_id, AX_12A.register("model_number"), retries=3), AX_12A)
 
 
-def degrees(row: Register, number: float) -> float:
-    """Return a position register's number in degrees from the middle of the range, counter-clockwise positive."""
-    return math.degrees((number - row.maximum / 2.0) * row.scale)
+def degrees(model: Model, steps: float) -> float:
+    """Return a position in degrees from the middle of the range, counter-clockwise positive."""
+    return math.degrees((steps - _middle(model)) * model.register("goal_position").scale)
 
 
-def meaning(row: Register, number: int) -> str:
+def meaning(model: Model, row: Register, number: int) -> str:
     """Return in words what a number in a register means; empty if the number says it all."""
     if row.name == "baud_rate":
         text = f"{baud_of(number):.0f} baud"
     elif row.name in ("alarm_led", "shutdown"):
         text = ", ".join(flag_names(number)) or "none"
     elif row.name in _POSITIONS:
-        text = f"{degrees(row, number):.1f} degrees"
+        text = f"{degrees(model, number):.1f} degrees"
     elif row.unit in _SUFFIXES:
         suffix, size, digits = _SUFFIXES[row.unit]
         text = f"{row.to_si(number) / size:.{digits}f} {'degrees' if suffix == 'deg' else suffix}"
@@ -52,7 +52,7 @@ def meaning(row: Register, number: int) -> str:
     return text
 
 
-def number_of(row: Register, text: str) -> int:
+def number_of(model: Model, row: Register, text: str) -> int:
     """Return the number for a register from what somebody typed: ``512``, ``0x24``, ``on``, ``30deg``, ``50%``.
 
     Raises
@@ -73,16 +73,16 @@ def number_of(row: Register, text: str) -> int:
         else:
             value = float(match.group(1)) * size
             # the middle lies between two steps: 0deg is the upper one, as in the manual, not a matter of rounding
-            number = row.from_si(value + (row.maximum / 2.0 + 1e-3) * row.scale if row.name in _POSITIONS else value)
+            number = row.from_si(value + (_middle(model) + 1e-3) * row.scale if row.name in _POSITIONS else value)
         row.to_bytes(number)
     except RegisterError as error:
-        raise ToolError(f"{text.strip()} is out of range; {_choices(row)}") from error
+        raise ToolError(f"{text.strip()} is out of range; {_choices(model, row)}") from error
     except ValueError as error:
-        raise ToolError(f"{text.strip()!r} is no value of {row.name}; {_choices(row)}") from error
+        raise ToolError(f"{text.strip()!r} is no value of {row.name}; {_choices(model, row)}") from error
     return number
 
 
-def _choices(row: Register) -> str:
+def _choices(model: Model, row: Register) -> str:
     """Say what may be written."""
     text = f"{row.name} takes {row.minimum} to {row.maximum}"
     if (row.minimum, row.maximum) == (0, 1):
@@ -91,8 +91,13 @@ def _choices(row: Register) -> str:
         return text
     suffix, size, digits = _SUFFIXES[row.unit]
     if row.name in _POSITIONS:
-        low, high = degrees(row, row.minimum), degrees(row, row.maximum)
+        low, high = degrees(model, row.minimum), degrees(model, row.maximum)
     else:
         high = (((1 << row.sign_bit) - 1) if row.sign_bit else row.maximum) * row.scale / size
         low = -high if row.sign_bit else row.minimum * row.scale / size
     return f"{text}, or {low:.{digits}f}{suffix} to {high:.{digits}f}{suffix}"
+
+
+def _middle(model: Model) -> float:
+    """Return the middle of the range of the joint mode, steps; a goal may go beyond it (turns)."""
+    return model.register("ccw_angle_limit").maximum / 2.0

@@ -25,11 +25,12 @@ def _move(bus: Bus, arguments: argparse.Namespace) -> int:
 
     how = motion.Motion(arguments.speed, arguments.torque)
     goals = motion.targets(bus, arguments.ids, arguments.to)
-    motion.start(bus, goals, how)
-    if not arguments.wait:
-        say(f"{len(goals)} servo(s) under way; they hold when they arrive, torque off releases them")
-        return 0
-    say(motion.arrival(motion.wait(bus, goals, how), goals))
+    with motion.stoppable(bus, goals):
+        motion.start(bus, goals, how)
+        if arguments.wait:
+            say(motion.arrival(motion.wait(bus, goals, how), goals))
+        else:
+            say(f"{len(goals)} servo(s) under way; they hold when they arrive, torque off releases them")
     return 0
 
 
@@ -75,8 +76,9 @@ def _centre(bus: Bus, arguments: argparse.Namespace) -> int:
     if not arguments.go:
         say(motion.plan(bus, goals, how))
         return 0
-    motion.start(bus, goals, how)
-    say(motion.arrival(motion.wait(bus, goals, how), goals))
+    with motion.stoppable(bus, goals):
+        motion.start(bus, goals, how)
+        say(motion.arrival(motion.wait(bus, goals, how), goals))
     return 0
 
 
