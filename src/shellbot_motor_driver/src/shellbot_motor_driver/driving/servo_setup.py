@@ -210,12 +210,14 @@ def _judge_silence(link: ServoLink, track: ServoTrack, found: _Findings) -> None
 
 def _name_strangers(link: ServoLink, found: _Findings) -> None:
     """Say which servos are on the bus and not in the map: no goal reaches them, but stops do."""
-    strangers = []
-    patience = _STRANGER_WAIT + 4.0 * percentile(link.bus.statistics.round_trips, 50)
+    strangers, statistics = [], link.bus.statistics
+    patience = _STRANGER_WAIT + 4.0 * percentile(statistics.round_trips, 50)
+    timeouts = statistics.timeouts
     for servo_id in sorted(set(range(MAX_ID)) - set(link.map.servo_ids)):  # MAX_ID itself is an adapter's
         with contextlib.suppress(NoReplyError):
             link.bus.ping(servo_id, 0, cut=link.now() + patience)
             strangers.append(servo_id)
+    statistics.timeouts = timeouts  # IDs that no servo has say nothing about the bus
     if strangers:
         found.notices.append(
             f"servos {_ranges(strangers)} are on the bus but not in the servo map: they get no goals, stops switch "
