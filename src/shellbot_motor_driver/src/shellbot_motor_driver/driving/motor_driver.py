@@ -110,6 +110,10 @@ class MotorDriver(StartingDriver):
         self._rungs.set("emergency_stop", Reaction.OFF, text, True, self.bus.port.now())
         self._off_now(self.config.fan.stop_burst)
 
+    def sit_and_off(self, text: str) -> None:
+        """Sit down, then switch all torque off; latched."""
+        self._rungs.set("shutdown", Reaction.SIT_AND_OFF, text, True, self.bus.port.now())
+
     def _off_now(self, times: int) -> None:
         self._wishes_torque = self._is_starting = False
         self._phase = Phase.OFF if self._phase is not Phase.CLOSED else self._phase
