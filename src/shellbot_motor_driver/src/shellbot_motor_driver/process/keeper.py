@@ -229,6 +229,8 @@ class Keeper:
         deadline = now + patience
         while child is not None and time.monotonic() < deadline and self._is_alive(child):
             child.wait(_LOOK_S)
+        if child is not None and child.why_killed:
+            self.say(Level.ERROR, f"the bus process had to be killed at the end ({child.why_killed})")
         self.drop()
         if not torque_off or not (self._may_hold or latch.orders.is_stopped or latch.orders.is_switched_off):
             return TorqueOffStatus()

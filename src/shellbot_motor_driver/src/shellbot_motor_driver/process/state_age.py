@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A bus process's state as others may believe it: an old one is no measurement, and unconfirmed torque is said."""
+"""A bus process's state as others may believe it: an old one is no measurement, unconfirmed torque is said."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.process.torque_off import TorqueOffStatus
+from shellbot_motor_driver.safety.health import Health, HealthLine
 from shellbot_motor_driver.safety.ladder import Phase, Reaction, Rung
 
 STATE_OLD_S = 0.35  # s; a fresh reading is at most 0.1 s older than its state, and none older than 0.5 s is good
@@ -54,3 +55,15 @@ def _with_rung(state: DriverState, rung: Rung, phase: Phase) -> DriverState:
     reaction = max(rung.reaction, old.reaction)
     ladder = replace(old, phase=phase, reaction=reaction, rungs=(rung, *old.rungs), needs_rearm=True, text=rung.text)
     return replace(state, ladder=ladder)
+
+
+def process_line(state: DriverState, now: float, restarts: int, status: TorqueOffStatus) -> HealthLine:
+    """Return the line of diagnostics about the bus process: the age of its state, and torque that is to be off."""
+    age = now - state.stamp
+    is_old = age > STATE_OLD_S
+    text = f"its last state is {age:.1f} s old" if is_old else "runs"
+    if status.is_requested:
+        text = status.text
+    level = Health.ERROR if is_old or status.is_overdue else Health.OK
+    values = (("state age", f"{1e3 * age:.0f} ms"), ("restarts", str(restarts)), ("torque off", status.text))
+    return HealthLine("bus process", level, text, values)
