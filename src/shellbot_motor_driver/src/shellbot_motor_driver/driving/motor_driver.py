@@ -345,6 +345,10 @@ class MotorDriver:
         self._rungs.set("emergency_stop", Reaction.OFF, text, True, self.bus.port.now())
         self._off_now()
 
+    def sit_and_off(self, text: str) -> None:
+        """Sit down, then switch all torque off; latched."""
+        self._rungs.set("shutdown", Reaction.SIT_AND_OFF, text, True, self.bus.port.now())
+
     def _off_now(self) -> None:
         self._wishes_torque = self._is_starting = False
         if self._phase is not Phase.CLOSED:
