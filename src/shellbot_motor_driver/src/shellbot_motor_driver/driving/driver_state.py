@@ -81,8 +81,8 @@ class ServoReading(NamedTuple):
     missed: int
     implausible: int
     goal: int
-    torque_enabled: float
-    settings_stamp: float
+    torque_enabled: float = float("nan")
+    settings_stamp: float = float("-inf")
 
 
 class TorqueOff(NamedTuple):

@@ -20,7 +20,8 @@ from shellbot_motor_driver.errors import ImpossibleReplyError, StartError
 
 _IDENTITY = struct.Struct("<HBBBBHHBBBBHBBB")  # registers 0 to 18
 _GOOD_SHARE = 0.9  # of single tries: below, retries no longer carry the bus
-_STRANGER_WAIT = 1.5e-3  # s
+_STRANGER_WAIT = 1.5e-3  # s for a PING, beside the usual round trip
+_STRANGERS_WITHIN = 3.0  # s for all of them
 _JUDGED = 8  # PINGs and READs of a servo that did not answer at first
 _GPIO_RETURN_DELAY = 100  # units of 2 us: the window that a switch from user space needs
 
@@ -211,9 +212,16 @@ def _judge_silence(link: ServoLink, track: ServoTrack, found: _Findings) -> None
 def _name_strangers(link: ServoLink, found: _Findings) -> None:
     """Say which servos are on the bus and not in the map: no goal reaches them, but stops do."""
     strangers, statistics = [], link.bus.statistics
-    patience = _STRANGER_WAIT + 4.0 * percentile(statistics.round_trips, 50)
+    others = sorted(set(range(MAX_ID)) - set(link.map.servo_ids))  # MAX_ID itself is an adapter's
+    patience = _STRANGER_WAIT + 2.0 * percentile(statistics.round_trips, 50)
+    if patience * len(others) > _STRANGERS_WITHIN:
+        found.notices.append(
+            f"the link is too slow to look for servos that are not in the map ({patience * len(others):.0f} s); "
+            "scripts/servo scan --only-baud does"
+        )
+        return
     timeouts = statistics.timeouts
-    for servo_id in sorted(set(range(MAX_ID)) - set(link.map.servo_ids)):  # MAX_ID itself is an adapter's
+    for servo_id in others:
         with contextlib.suppress(NoReplyError):
             link.bus.ping(servo_id, 0, cut=link.now() + patience)
             strangers.append(servo_id)
