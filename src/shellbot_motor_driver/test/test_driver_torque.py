@@ -321,3 +321,16 @@ def test_a_second_overload_counts_until_the_end_of_its_window():
     bench.fault("overload", servo=5)
     bench.run(4.0)
     assert "overloaded again" in bench.ladder.text and 5 not in on(bench)
+
+
+def test_torque_comes_up_on_a_link_too_slow_to_read_everybody_in_time():
+    """Readings that are always too old must not keep limp servos from their turn."""
+    bench = DriverBench(latency=0.03).ready()
+    bench.fault("link_latency", value=0.025)
+    bench.run(2.0)
+    assert bench.phase is Phase.HOLDING and "not read for 0.5 s" in bench.ladder.rung("feedback").text
+    bench.driver.emergency_stop()
+    bench.run(2.0)
+    assert not on(bench) and bench.driver.rearm()
+    bench.run(4.0)
+    assert len(on(bench)) == 19 and len(bench.words("suspect")) < 500

@@ -24,6 +24,7 @@ from shellbot_motor_driver.safety.rungs import Rungs
 
 Array = np.ndarray
 _AWAY = frozenset((Condition.SUSPECT, Condition.LOST))
+_HEAD_START = 0.1  # s
 _PING_EVERY = 4  # tries at a lost servo
 
 
@@ -112,10 +113,10 @@ class ServoWatch:
     def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
         """Return who is read in turn, and those who missed and whose time has come: they may cost a time-out.
 
-        In turn means longest unasked first; before those come servos that wait for a READ of their settings to get
+        In turn means longest unasked first, with a head start for servos that wait for a READ of their settings to get
         goals again, or whose last READ was given up.
         """
-        regular: List[Tuple[bool, float, int]] = []
+        regular: List[Tuple[float, int]] = []
         urgent: List[Tuple[float, int]] = []
         for track in self._link.tracks:
             state = track.state
@@ -124,7 +125,7 @@ class ServoWatch:
                 if now >= state.next_try:
                     urgent.append((state.next_try, track.index))
             else:
-                regular.append((not (is_suspect or state.was_cut), state.asked, track.index))
+                regular.append((state.asked - _HEAD_START * (is_suspect or state.was_cut), track.index))
         return [row[-1] for row in sorted(regular)], [row[-1] for row in sorted(urgent)]
 
     def _read_in_turn(self, track: ServoTrack, start: float, last_end: float) -> bool:
@@ -262,7 +263,6 @@ class ServoWatch:
             track = self._link.tracks[index]
             if track.on(Event.AGED):
                 track.state.next_try = now
-                track.was_stale = True
 
     def _switch_on(self, now: float) -> None:
         """Switch on the limp servos that should hold, from a position that was read in this very tick."""
