@@ -69,6 +69,7 @@ class MotorDriverNode:
         self._gains = GainsPage(self._joint_names, parameters.config.compliance)
         self._throttle, self._log_lock = LogThrottle(), threading.Lock()
         self._told_stopped: Optional[bool] = None
+        self._telling = threading.Lock()
         self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
         self._limp = bool(rospy.get_param(LIMP, False))
         if self._stop_cause:
@@ -198,9 +199,10 @@ class MotorDriverNode:
         self._tell_stopped(bool(self._stop_cause) or is_stopped(state))
 
     def _tell_stopped(self, stopped: bool) -> None:
-        if stopped != self._told_stopped:
-            self._told_stopped = stopped
-            self._stopped.publish(stopped)
+        with self._telling:
+            if stopped != self._told_stopped:
+                self._told_stopped = stopped
+                self._stopped.publish(stopped)
 
     def _log(self, *notices: Notice) -> None:
         """Log notices, and what was held back before."""
@@ -231,9 +233,11 @@ class MotorDriverNode:
     def _stop(self, cause: str) -> Tuple[bool, str]:
         """Stop; return whether every servo has confirmed it, and the words."""
         self._bus.emergency_stop(cause)  # first, and without the lock: nothing may delay it
+        was_stopped = self._stop_cause
+        self._stop_cause = was_stopped or cause
         self._tell_stopped(True)
         with self._lock:
-            was_stopped, self._stop_cause = self._stop_cause, self._stop_cause or cause
+            self._stop_cause = was_stopped or cause  # again: a re-arming that came before may have ended just now
             rospy.set_param(STOPPED_BY, self._stop_cause)
         status = self._bus.confirm_off()
         text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"

@@ -22,6 +22,7 @@ from shellbot_msgs.msg import ReferenceStatus, ServoStates
 
 IDLE_S = 0.05  # between two looks for a bus process
 LATE_S = 0.3e-3  # after a tick was due its state is there
+MANY_LOOKS = 50  # at a tenth of a period each, for the next tick; then it is late
 STATUS_EVERY, SERVOS_EVERY, BATTERY_EVERY = 5, 10, 100  # ticks: 20, 10 and 1 Hz
 
 
@@ -65,7 +66,7 @@ class StatePublisher:
 
     def _publish_ticks(self, process: Callable[[], Optional[BusProcess]], told: Callable[[DriverState], None]) -> None:
         """Publish each tick's joints as soon as they are there; their arrival starts the chain's tick."""
-        period, tick = self._parameters.config.tick.period, -1
+        period, tick, looks = self._parameters.config.tick.period, -1, 0
         while not rospy.is_shutdown():
             bus = process()
             if bus is None:
@@ -73,16 +74,19 @@ class StatePublisher:
                 time.sleep(IDLE_S)
                 continue
             state = bus.state()
-            if state.tick == tick:
-                told(state)  # its age alone can change what it means
-                late = time.monotonic() - state.stamp > 10.0 * period
-                time.sleep(period if late else 0.1 * period)
-                continue
-            tick = state.tick
+            looks = looks + 1 if state.tick == tick else 0
             try:
-                self._publish(state, told)
+                if not looks:
+                    tick = state.tick
+                    self._publish(state, told)
+                elif looks > MANY_LOOKS and looks % STATUS_EVERY == 0:
+                    told(state)  # no tick comes: the age of the state alone changes what it means
+                    self._publish_status(state, rospy.Time.from_sec(self._clock.stamp(time.monotonic())))
             except rospy.ROSException:  # shut down in between
                 return
+            if looks:
+                time.sleep(period if looks > MANY_LOOKS else 0.1 * period)
+                continue
             time.sleep(max(state.stamp + period + LATE_S - time.monotonic(), 0.0))
 
     def _publish(self, state: DriverState, told: Callable[[DriverState], None]) -> None:
@@ -92,7 +96,7 @@ class StatePublisher:
         told(state)
         count = self._published
         if count % STATUS_EVERY == 0:
-            self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
+            self._publish_status(state, stamp)
         if count % SERVOS_EVERY == 0:
             self._servos.publish(conversions.servo_states_message(state, stamp))
         is_known = state.supply.filtered == state.supply.filtered
@@ -100,6 +104,9 @@ class StatePublisher:
             self._battery_known = is_known
             cells = self._parameters.battery_cells
             self._battery.publish(conversions.battery_message(state, cells, stamp))
+
+    def _publish_status(self, state: DriverState, stamp: rospy.Time) -> None:
+        self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
 
     def _arrival(self, state: DriverState, now: float) -> Any:
         gate, ladder = self._gate, state.ladder

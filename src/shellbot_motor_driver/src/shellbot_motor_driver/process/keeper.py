@@ -77,8 +77,9 @@ class Keeper:
             if child is not None:
                 self._off.learn(child.take_pulse().read_back, "bus process")
                 if child.pid is not None and not child.why_killed:
-                    must_obey = not self._rescued_for >= requested_at  # else its successor shall live to try it, too
-                    why = child.judge(now, self.latch.orders, must_obey)
+                    # A successor that still starts is let live: torque is off, or was switched off from here as well.
+                    is_done = self._rescued_for >= requested_at or self._off.is_confirmed(requested_at)
+                    why = child.judge(now, self.latch.orders, not is_done)
                     if why:
                         child.kill(why)
             notice = self._off.report(requested_at, now)
