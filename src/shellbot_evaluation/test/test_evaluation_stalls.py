@@ -179,6 +179,24 @@ def test_goals_that_were_read_late_are_judged_by_when_they_can_have_left():
     assert line.incidents() == []
 
 
+def test_late_goals_that_do_not_fit_one_read_are_judged_alike():
+    line = Line().send(goal(512), TORQUE_ON)
+    line.time += 0.4
+    data = b"".join(goal(512 + 10 * i) * 12 for i in range(1, 41))
+    assert len(data) > 4096
+    line.send(data[:4096], after=0.001).send(data[4096:], after=0.1)
+    assert line.incidents() == []
+
+
+def test_torque_that_comes_on_elsewhere_begins_a_new_path():
+    line = Line().send(goal(512), TORQUE_ON)
+    for i in range(1, 41):
+        line.send(goal(512 + 5 * i))
+    line.send(TORQUE_OFF, after=1.5)
+    line.send(goal(line.servo.motor.steps), TORQUE_ON).send(goal(line.servo.motor.steps))
+    assert line.servo.motor.steps < 640 and line.incidents() == []
+
+
 def test_a_torque_jump_inside_the_servo_is_not_the_drivers():
     line = Line().send(goal(512), TORQUE_ON)
     line.servo.table["goal_position"] = 812
@@ -376,10 +394,10 @@ def until(condition):
         time.sleep(0.05)
 
 
-def started(folder, seconds=60.0):
-    """Start a campaign of one run in its own session; return it once its bus process runs."""
+def started(folder):
+    """Start a campaign of one run that takes longer than anybody waits; return it once its bus process runs."""
     command = [sys.executable, "-m", "shellbot_evaluation.experiment_cli", "bus-faults", "--stalls"]
-    command += ["--seeds", "0", "--seconds", str(seconds), "--keep", str(folder)]
+    command += ["--seeds", "0", "--seconds", "600", "--keep", str(folder)]
     process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
     here = folder / "seed-0"
     until(lambda: any(b"bus_worker" in command_of(pid) for pid in run.leftovers(here)))
@@ -423,7 +441,7 @@ def test_whoever_ends_the_campaign_leaves_no_process_behind(tmp_path, number):
 
 
 def test_a_run_whose_own_process_is_killed_is_a_failed_one(tmp_path):
-    process, here = started(tmp_path, 600.0)
+    process, here = started(tmp_path)
     guardian = next(pid for pid in pids_of(b"stalls.run") if str(here).encode() in command_of(pid))
     os.kill(guardian, signal.SIGKILL)
     process.wait(PATIENCE)

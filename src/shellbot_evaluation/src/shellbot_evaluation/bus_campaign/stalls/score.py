@@ -207,10 +207,10 @@ def judged_stops(times: Sequence[Times], log: Log, stopped: Sequence[Stopped]) -
         report = _report(times, log, order, until)
         how, time = report if report is not None else ("nothing", until)
         took = time - order.before - overlap(stopped, "parent", order.before, time)
-        if report is None and took < REPORT:
+        if report is None and took <= REPORT:
             continue
         off = _all_off(times, order.before, until)
-        in_time = took <= (CONFIRM if how == "confirmed" else REPORT) and report is not None
+        in_time = took <= (CONFIRM if how == "confirmed" else REPORT)
         found.append({"time": order.before, "order": order.kind, "how": how, "took": took, "in_time": in_time,
                       "torque_off_after": off - order.before if off is not None else None})  # fmt: skip
     return found
