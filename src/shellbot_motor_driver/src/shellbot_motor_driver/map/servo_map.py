@@ -240,8 +240,11 @@ class ServoMap:
 
     def goals(self, angles: Array) -> Steps:
         """Return goal positions, (n servos,) steps, from the joint angles of `reduce`, finite; limits are applied."""
-        q = np.minimum(np.maximum(angles, self.lower), self.upper)
-        return np.clip(np.rint(self._zero + self._steps_per_rad * q), 0, POSITION_MAX).astype(np.int64)
+        return self.steps(np.minimum(np.maximum(angles, self.lower), self.upper))
+
+    def steps(self, angles: Array) -> Steps:
+        """Return the positions, (n servos,) steps, at joint angles, (n servos,) rad, beyond the joints' limits, too."""
+        return np.clip(np.rint(self._zero + self._steps_per_rad * angles), 0, POSITION_MAX).astype(np.int64)
 
     def angles(self, steps: Steps) -> Array:
         """Return the joint angle of each servo, (n servos,) rad, from positions, (n servos,) steps."""
