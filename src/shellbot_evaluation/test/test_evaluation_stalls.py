@@ -204,6 +204,20 @@ def test_a_torque_jump_inside_the_servo_is_not_the_drivers():
     assert line.incidents() == []
 
 
+def test_goals_for_the_servo_whose_id_it_has_taken_are_not_judged_but_torque_is():
+    line = Line().send(goal(512), TORQUE_ON)
+    line.servo.table["id"] = 2
+    for_2 = protocol.packet(BROADCAST_ID, Instruction.SYNC_WRITE, bytes((30, 2, 2, 44, 1)))
+    line.send(for_2)
+    line.servo.table["id"] = 1
+    line.send(goal(513))
+    assert line.servo.table["goal_position"] == 513 and line.incidents() == []
+    line.send(TORQUE_OFF)
+    line.servo.table["id"] = 2
+    line.send(for_2, protocol.packet(2, Instruction.WRITE, bytes((24, 1))))
+    assert [found["how"] for found in line.incidents()] == ["torque on"]
+
+
 def test_a_technician_repairs():
     plan = make_plan(3, 60.0, IDS)
     faults, repairs = shifted(plan, 1000.0)

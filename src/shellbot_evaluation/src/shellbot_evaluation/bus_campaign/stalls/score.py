@@ -16,6 +16,7 @@ goal_steps_beyond_limit
     the joint's speed limit and t'' <= t' the latest time at which g' had certainly not left the host, but at most `OLD`
     before t. The same over `SPAN` goals. Or torque comes on with a goal that is more than `CONSTANT` away from where
     the horn was at any time of the last `LOOK_BACK` s. Torque is on while torque_enable is 1 and torque_limit is not 0.
+    Goals that reach a servo under another's ID (a fault) are not judged: they are meant for that one; torque-on is.
     What one servo does within `SAME` is one incident.
 unreported_stops
     A stop (emergency stop, torque off) that is neither confirmed within `CONFIRM` nor reported as unconfirmed within

@@ -112,6 +112,7 @@ class WitnessedServo(EmulatedServo):
     ) -> None:
         super().__init__(servo_id, model, 1, 0, position, behaviour, seed=seed)
         self.index, self.truth, self._arrivals = index, truth, arrivals
+        self._own_id = servo_id
         self._is_on = self._has_torque = self._was_silent = False
         self._was: Deque[Tuple[float, int]] = deque()  # when the horn was where
 
@@ -155,7 +156,9 @@ class WitnessedServo(EmulatedServo):
         flags = super()._write(parameters, time)
         had_torque = self._has_torque
         self.look(time)  # at once: one packet more may switch it off again
-        if had_torque and self._has_torque and not flags and _covers_any(parameters, _GOAL):
+        is_goal = not flags and _covers_any(parameters, _GOAL)
+        # under another servo's ID (a fault) it gets what is meant for that one: not a goal that anybody gave to it
+        if is_goal and had_torque and self._has_torque and self.servo_id == self._own_id:
             since = self._arrivals.since(time)
             self.truth.add("goals", time, since, self.index, self.table["goal_position"], 0)
         return flags
