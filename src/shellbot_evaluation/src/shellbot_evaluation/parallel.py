@@ -10,7 +10,12 @@ from .console import Progress
 from .errors import DefinitionError
 
 
-def map_jobs(function: Callable[[Any], Any], arguments: Sequence[Tuple[str, Any]], jobs: int) -> List[Any]:
+def map_jobs(
+    function: Callable[[Any], Any],
+    arguments: Sequence[Tuple[str, Any]],
+    jobs: int,
+    executor: Callable[[int], concurrent.futures.Executor] = concurrent.futures.ProcessPoolExecutor,
+) -> List[Any]:
     """Return ``function(argument)`` for each pair of a label and an argument, in their order.
 
     Parameters
@@ -21,6 +26,8 @@ def map_jobs(function: Callable[[Any], Any], arguments: Sequence[Tuple[str, Any]
         Label for the progress bar, and argument.
     jobs : int
         Processes; 1: this one.
+    executor : callable
+        Makes the pool of so many workers; ``ThreadPoolExecutor`` for what only waits for processes of its own.
 
     Raises
     ------
@@ -36,7 +43,7 @@ def map_jobs(function: Callable[[Any], Any], arguments: Sequence[Tuple[str, Any]
             results.append(function(argument))
             progress.step(label)
         return results
-    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+    with executor(jobs) as pool:
         futures = {pool.submit(function, argument): i for i, (_, argument) in enumerate(arguments)}
         found: List[Any] = [None] * len(arguments)
         try:

@@ -45,6 +45,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--minutes", type=float, default=10.0, help="length of each walk with faults (default 10)")
     p.add_argument("--reads", type=int, default=1_000_000, help="reads with 1 %% lost, 0.1 %% corrupt (default 1e6)")
     p.add_argument("--repetitions", type=int, default=10, help="replugs, brown-outs and dead servos (default 10)")
+    p.add_argument(
+        "--stalls", action="store_true", help="instead: the real processes in real time, stalled; see --stalls --help"
+    )
     p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     p.add_argument("--out", type=Path, default=Path("results/bus-faults"), help="folder for tables and files")
     p.add_argument(
@@ -58,6 +61,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    if "--stalls" in (sys.argv[1:] if argv is None else argv):
+        from .stalls.cli import main as stalls
+
+        return stalls(argv)
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else ["bus-faults", *argv])
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

@@ -10,7 +10,6 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ax_bus.registers import baud_register
 from shellbot_control import Level
 from shellbot_motor_driver.driving.driver_state import Condition
 
@@ -19,7 +18,7 @@ from ..errors import DefinitionError, EvaluationError
 from ..onboard_chain import BusOptions, OnboardChain
 from ..planar import tilt_from_quaternion
 from .operator import Operator
-from .schedule import Slot, random_schedule
+from .schedule import Slot, put_right, random_schedule
 
 TWIST = (0.12, 0.0, 0.25)  # a circle of half a metre
 _FALL_TILT_DEG = 25.0
@@ -162,7 +161,7 @@ class _Walk:
         self._watch_steps(state)
         while self.repairs and self.repairs[0] <= t:
             self.repairs.pop(0)
-            self._repair()
+            put_right(chain.robot.chain.servos, self.originals, chain.port.baud)
 
     def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
         if self.slots and self.slots[0].fault.start <= t:
@@ -228,15 +227,6 @@ class _Walk:
         self.goals, self.usable = state.command, usable
         fastest = float(np.abs(chain.state.dq).max())
         self.result.greatest_joint_speed = max(self.result.greatest_joint_speed, fastest)
-
-    def _repair(self) -> None:
-        """Do what a technician does: IDs, rates, levels as they were, the motor cooled."""
-        for servo, original in zip(self.chain.robot.chain.servos, self.originals):
-            for name in ("id", "status_return_level"):
-                servo.table[name] = original[name]
-            servo.table["baud_rate"] = baud_register(self.chain.port.baud)
-            if servo.motor.temperature > 50.0:
-                servo.motor.temperature = 40.0
 
 
 def resident_mb() -> float:

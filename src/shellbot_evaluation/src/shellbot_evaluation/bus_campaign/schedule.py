@@ -6,7 +6,8 @@ from __future__ import annotations
 import random
 from typing import Dict, List, NamedTuple, Sequence, Tuple
 
-from ax_emulator import KINDS, Fault
+from ax_bus.registers import baud_register
+from ax_emulator import KINDS, EmulatedServo, Fault
 
 from ..errors import DefinitionError
 
@@ -62,7 +63,9 @@ class Slot(NamedTuple):
     repair: float
 
 
-def random_schedule(seconds: float, servo_ids: Sequence[int], seed: int, kinds: Sequence[str] = ()) -> List[Slot]:
+def random_schedule(
+    seconds: float, servo_ids: Sequence[int], seed: int, kinds: Sequence[str] = (), slot: float = SLOT
+) -> List[Slot]:
     """Return one fault a slot; every kind comes once before one comes twice.
 
     Parameters
@@ -75,6 +78,8 @@ def random_schedule(seconds: float, servo_ids: Sequence[int], seed: int, kinds: 
         Of everything.
     kinds : sequence of str, optional
         Only these; all by default.
+    slot : float
+        s between the starts of two faults. In one shorter than `SLOT` they overlap.
 
     Raises
     ------
@@ -85,17 +90,17 @@ def random_schedule(seconds: float, servo_ids: Sequence[int], seed: int, kinds: 
     strange = sorted((set(names) - set(RANGES)) | (set(KINDS) - set(RANGES)))
     if strange:
         raise DefinitionError(f"no ranges for fault kind {', '.join(strange)}; there are {', '.join(RANGES)}")
-    if seconds < SLOT:
-        raise DefinitionError(f"a campaign of {seconds} s has no time for a fault; give {SLOT:g} s or more")
+    if seconds < slot:
+        raise DefinitionError(f"a campaign of {seconds} s has no time for a fault; give {slot:g} s or more")
     chance = random.Random(f"schedule/{seed}")
     slots: List[Slot] = []
     bag: List[str] = []
-    start = 0.2 * SLOT
-    while start + REPAIR_AFTER + 0.2 * SLOT <= seconds:
+    start = 0.2 * slot
+    while start + REPAIR_AFTER + 0.2 * slot <= seconds:
         if not bag:
             bag = chance.sample(names, len(names))
-        slots.append(_slot(bag.pop(), start + chance.uniform(0.0, 0.2 * SLOT), servo_ids, chance))
-        start += SLOT
+        slots.append(_slot(bag.pop(), start + chance.uniform(0.0, 0.2 * slot), servo_ids, chance))
+        start += slot
     return slots
 
 
@@ -113,3 +118,23 @@ def _slot(kind: str, start: float, servo_ids: Sequence[int], chance: random.Rand
         value=value,
     )
     return Slot(fault, max(fault.stop, start + REPAIR_AFTER))
+
+
+def put_right(servos: Sequence[EmulatedServo], originals: Sequence[Dict[str, int]], baud: int) -> None:
+    """Do what a technician does: IDs, baud rates and status levels as they were, hot motors cooled.
+
+    Parameters
+    ----------
+    servos : sequence of EmulatedServo
+        The chain's.
+    originals : sequence of dict
+        The registers of each before any fault, as ``servo.table.as_dict()`` returns them.
+    baud : int
+        Rate of the host, bit/s.
+    """
+    for servo, original in zip(servos, originals):
+        for name in ("id", "status_return_level"):
+            servo.table[name] = original[name]
+        servo.table["baud_rate"] = baud_register(baud)
+        if servo.motor.temperature > 50.0:
+            servo.motor.temperature = 40.0
