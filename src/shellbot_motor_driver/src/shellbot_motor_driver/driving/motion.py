@@ -39,10 +39,14 @@ class Motion:
         self._velocity = np.zeros(len(self.position))
         self.resume()
 
-    def place(self, index: int, angle: float) -> None:
-        """Take over where one joint is (its servo came back), rad."""
+    def rebase(self, index: int, angle: float) -> None:
+        """Go on from the goal that a servo has, rad: it got none for a moment, and must not make up for it in one."""
         self.position = self.position.copy()
         self.position[index] = angle
+
+    def place(self, index: int, angle: float) -> None:
+        """Take over where one joint is (its servo came back), rad; the next targets are approached slowly."""
+        self.rebase(index, angle)
         self._velocity[index] = 0.0
         self.resume()
 

@@ -75,8 +75,8 @@ class MotorDriver:
         self._commander = Commander(servo_map, velocity, config.setpoint, self._rungs)
         self._speeds = GoalSpeeds(servo_map, velocity, config.setpoint)
         self._safety = Safety(self._link, self._rungs)
-        place = self._commander.motion.place
-        self._watch = ServoWatch(self._link, self._rungs, place, self._speeds.slow, self._wants_torque)
+        motion = self._commander.motion
+        self._watch = ServoWatch(self._link, self._rungs, motion, self._speeds.slow, self._wants_torque)
         self._fan = FanLease(self._link, self._rungs)
         self.timer = LoopTimer(bus.statistics, config.tick.period, len(servo_map.entries), cpu_clock)
         self._phase = Phase.CLOSED

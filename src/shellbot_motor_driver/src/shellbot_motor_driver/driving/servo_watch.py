@@ -11,6 +11,7 @@ from ax_bus.errors import NoReplyError
 from ax_bus.registers import FEEDBACK_COUNT
 from shellbot_control import Level
 from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
+from shellbot_motor_driver.driving.motion import Motion
 from shellbot_motor_driver.driving.port_watch import PortWatch
 from shellbot_motor_driver.driving.roll_call import RollCall
 from shellbot_motor_driver.driving.servo_link import Outcome, ServoLink
@@ -37,8 +38,8 @@ class ServoWatch:
         The servos.
     rungs : Rungs
         The ladder.
-    place : callable
-        ``place(index, angle)``: the servo holds at this joint angle, rad; the command must go on from there.
+    motion : Motion
+        The command, which goes on from the goals that servos have when they get goals again.
     speeds : (n,) array of int
         Moving speeds for servos that are switched on, registers.
     wants_torque : callable
@@ -60,11 +61,11 @@ class ServoWatch:
         self,
         link: ServoLink,
         rungs: Rungs,
-        place: Callable[[int, float], None],
+        motion: Motion,
         speeds: Array,
         wants_torque: Callable[[int], bool],
     ) -> None:
-        self._link, self._rungs, self._place = link, rungs, place
+        self._link, self._rungs, self._motion = link, rungs, motion
         self._speeds, self._wants_torque = speeds, wants_torque
         self._config = link.config
         self.scheduler = FeedbackScheduler(link.config.tick, link.bus.timeouts.link_latency + 0.2e-3)
@@ -185,8 +186,11 @@ class ServoWatch:
             return
         if not changed:
             return
+        goal = track.settings.goal if track.settings is not None else track.steps
+        if before is Condition.SUSPECT and track.condition.gets_goals:
+            self._motion.rebase(track.index, link.angle(track.index, goal))
         if before is Condition.LOST and track.condition is not Condition.LIMP:
-            self._place(track.index, link.angle(track.index, track.settings.goal))  # type: ignore[union-attr]
+            self._motion.place(track.index, link.angle(track.index, goal))
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds on")
         elif before is Condition.LOST and not self._wants_torque(track.index):
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: torque stays off")
@@ -281,7 +285,7 @@ class ServoWatch:
                 ready.append(track.index)
         link.torque_up(angles, self._speeds, ready, now)
         for index in ready:
-            self._place(index, float(angles[index]))
+            self._motion.place(index, float(angles[index]))
             if "servo_lost" in self._rungs:
                 text = f"{link.tracks[index].name} answers again: goal set to where it stands, torque comes up"
                 self._rungs.say("rejoined", Level.WARN, text)
