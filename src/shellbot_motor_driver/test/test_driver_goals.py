@@ -237,7 +237,7 @@ def test_a_speed_that_a_servo_forgets_by_itself_is_told_again():
 
 
 def test_speeds_go_with_every_goal_where_nothing_is_read():
-    bench = DriverBench(start=False, reads_trusted=False)
+    bench = DriverBench(start=False, reads_trusted=False, config={"start": {"allow_write_only": True}})
     bench.driver.start()
     bench.targets = bench.driver.state().command.copy()
     listener = Listener(bench)

@@ -458,7 +458,7 @@ def test_emergency_stop_is_at_once_and_latched():
 
 @pytest.mark.parametrize("reads_trusted", [True, False])
 def test_a_stop_order_that_is_lost_is_repeated(reads_trusted):
-    bench = DriverBench(reads_trusted=reads_trusted)
+    bench = DriverBench(reads_trusted=reads_trusted, config={"start": {"allow_write_only": True}})
     bench.run(1.3)
     bench.fault("garbled_instruction", stop=0.005)
     bench.driver.emergency_stop()

@@ -11,6 +11,8 @@ from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import ServoBehaviour
 from shellbot_motor_driver import Condition, Phase, Reaction, StartError
 
+BLIND = {"start": {"allow_write_only": True}}
+
 
 def refused(bench, words):
     with pytest.raises(StartError, match=words) as caught:
@@ -143,7 +145,7 @@ def test_a_slow_latency_timer_is_said_with_the_command():
 
 
 def test_a_wiring_that_loses_heads_is_driven_without_reading():
-    bench = DriverBench(start=False)
+    bench = DriverBench(start=False, config=BLIND)
     bench.chain.host_hold = 60e-6
     report = bench.driver.start()
     assert report.is_write_only and "too late" in report.text and "WITHOUT FEEDBACK" in report.text
@@ -161,7 +163,7 @@ def test_a_wiring_that_loses_heads_is_driven_without_reading():
 
 
 def test_a_write_only_direction_never_moves_faster_than_sitting_at_start():
-    bench = DriverBench(start=False, reads_trusted=False)
+    bench = DriverBench(start=False, reads_trusted=False, config=BLIND)
     assert bench.driver.start().is_write_only
     speeds = []
     gears = [entry.gear for entry in bench.map.entries]
@@ -171,13 +173,13 @@ def test_a_write_only_direction_never_moves_faster_than_sitting_at_start():
     assert 0.2 < max(speeds) < 0.9
 
 
-def test_write_only_can_be_forbidden():
-    bench = DriverBench(start=False, reads_trusted=False, config={"start": {"allow_write_only": False}})
+def test_write_only_must_be_allowed():
+    bench = DriverBench(start=False, reads_trusted=False)
     refused(bench, "Driving without feedback is switched off")
 
 
 def test_an_echo_where_none_is_expected_is_no_feedback():
-    bench = DriverBench(start=False)
+    bench = DriverBench(start=False, config=BLIND)
     bench.chain.echoes = True
     report = bench.driver.start()
     assert report.is_write_only and "single-wire wiring" in report.text

@@ -334,3 +334,45 @@ def test_torque_comes_up_on_a_link_too_slow_to_read_everybody_in_time():
     assert not on(bench) and bench.driver.rearm()
     bench.run(4.0)
     assert len(on(bench)) == 19 and len(bench.words("suspect")) < 500
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_torque_never_comes_on_with_another_goal_on_a_line_that_garbles_orders(seed):
+    """Whatever packet of the way up is lost: a servo with torque has a goal near where it stood."""
+    bench = DriverBench(seed=seed).ready()
+    bench.driver.emergency_stop()
+    bench.run(0.3, None)
+    where = {}
+    for servo in bench.chain.servos:
+        servo.motor.position += 0.5 * (-1) ** servo.servo_id  # it sagged, far from the goal in its register
+        where[servo.servo_id] = servo.motor.steps
+    bench.fault("garbled_instruction", probability=0.3)
+    assert bench.driver.rearm()
+    wrong = []
+
+    def look():
+        for servo in bench.chain.servos:
+            if servo.table["torque_enable"] and abs(servo.table["goal_position"] - where[servo.servo_id]) > 10:
+                wrong.append((servo.servo_id, servo.table["goal_position"], where[servo.servo_id]))
+
+    bench.run(1.0, None, until=look)
+    assert not wrong and len(on(bench)) > 10, wrong[:3]
+
+
+def test_goals_after_a_stall_between_a_tick_and_its_goals_are_no_larger_than_their_time():
+    bench = DriverBench().ready()
+    bench.targets = bench.targets + np.array([0.0 if name.endswith("fan") else 1.2 for name in bench.map.joint_names])
+    bench.run(0.3)
+    send, goals = bench.driver._link.send_goals, []
+
+    def stalled(angles, speeds, indices):
+        if len(goals) == 1:
+            bench.port.sleep(0.4)
+        goals.append((bench.port.now(), angles.copy()))
+        send(angles, speeds, indices)
+
+    bench.driver._link.send_goals = stalled
+    bench.run(0.5)
+    limits = bench.driver.limits.velocity[bench.map.joint_of_servo]
+    for (before, a), (after, b) in zip(goals, goals[1:]):
+        assert (np.abs(b - a) <= limits * (after - before + 0.003)).all(), (after - before, np.abs(b - a).max())

@@ -64,7 +64,7 @@ class Start(_Section):
     torque: bool = True
     torque_ramp: float = _value(1.0, 0.1, 10.0)
     lock_eeprom: bool = True
-    allow_write_only: bool = True
+    allow_write_only: bool = False
     latency_timer_ms: int = _value(1, 1, 255)
     name_strangers: bool = True
 

@@ -83,7 +83,7 @@ class MotorDriver:
         self._now = self._due = bus.port.now()
         self._tick = 0
         self._wishes_torque = self._is_starting = False
-        self._off_at = -np.inf
+        self._off_at = self._sent = -np.inf
         self._off_since = float("nan")
         self._starting_until = -np.inf
 
@@ -197,7 +197,9 @@ class MotorDriver:
         left_out = max(0, round((due - self._due) / period) - 1) if self._tick else 0
         # on time, the grid goes on; far behind, a new one begins
         self._due = min(due, now) if now - due < period else now
-        dt = min(max(now - self._now, 0.0), GAP)
+        # A stall may lie between a tick's beginning and its goals: the joints have had only the time since those.
+        is_late = self._sent - self._now > 0.5 * period
+        dt = min(max(now - (self._sent if is_late else self._now), 0.0), GAP)
         self._now = now
         self._tick += 1
         self.timer.begin(now - due, left_out)
@@ -235,6 +237,7 @@ class MotorDriver:
                 link.torque_up(self._commander.motion.position, self._speeds.slow, range(len(link.tracks)), now)
             able = tuple(t.index for t in link.tracks if t.condition.gets_goals and link.torque.on[t.index])
             link.send_goals(self._commander.motion.position, self._goal_speeds(), able)
+            self._sent = link.now()
         if not link.torque.is_settled:
             calm = link.table[Row.ALARMS].astype(np.int64) & _SHUTDOWN == 0
             link.write_limits(link.torque.changes(now, calm & [t.condition.gets_goals for t in link.tracks]))

@@ -183,7 +183,10 @@ class ServoLink:
         return bytes((c.margin, c.margin, c.slope, c.slope))
 
     def torque_up(self, angles: Array, speeds: Array, indices: Sequence[int], now: float) -> None:
-        """Switch torque on: compliance, then goal, speed and a small torque limit, then torque. For many at once.
+        """Switch torque on, with goal := ``angles``, compliance, speed and a small torque limit. For many at once.
+
+        Torque and goal are in one packet, registers 24 to 35: a servo hears both or neither. In packets of their own
+        the goal may be lost and the torque heard, and the servo would run to whatever goal it had.
 
         Parameters
         ----------
@@ -203,9 +206,11 @@ class ServoLink:
         goals = self.map.steps(angles)
         self.torque.switch_on(list(indices), now)
         limits = {i: self.torque.limit(i, now) for i in indices}
-        words = {i: b"".join(int(v).to_bytes(2, "little") for v in (goals[i], speeds[i], limits[i])) for i in indices}
-        self.put(GOAL, words)
-        self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x01"))
+        data = {}
+        for i in indices:
+            words = b"".join(int(v).to_bytes(2, "little") for v in (goals[i], speeds[i], limits[i]))
+            data[i] = b"\x01\x00" + self.compliance_bytes(i) + words  # torque on, LED off
+        self.put(TORQUE_ENABLE, data)
         for i in indices:
             self.table[Row.GOAL, i] = goals[i]
             self.torque.written[i] = limits[i]

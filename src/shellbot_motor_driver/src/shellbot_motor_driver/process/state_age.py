@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from shellbot_motor_driver.driving.driver_state import DriverState
+from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading
 from shellbot_motor_driver.process.torque_off import TorqueOffStatus
 from shellbot_motor_driver.safety.health import Health, HealthLine
 from shellbot_motor_driver.safety.ladder import Phase, Reaction, Rung
 
+READING_OLD_S = 0.5  # s
 STATE_OLD_S = 0.35  # s; a fresh reading is at most 0.1 s older than its state, and none older than 0.5 s is good
 
 
@@ -35,6 +36,7 @@ def believed(state: DriverState, now: float, is_up: bool, status: TorqueOffStatu
         Rung ``torque_off_unconfirmed``: servos that were to be limp have not said so in time. Rung ``bus_process``,
         phase ``BUS_DOWN``, nothing fresh: the process does not run, or its state is older than `STATE_OLD_S`.
     """
+    state = replace(state, servos=tuple(_aged(servo, now) for servo in state.servos))
     if status.is_overdue:
         rung = Rung("torque_off_unconfirmed", Reaction.OFF, status.requested_at, True, status.text)
         state = _with_rung(state, rung, state.ladder.phase)
@@ -47,6 +49,15 @@ def believed(state: DriverState, now: float, is_up: bool, status: TorqueOffStatu
     servos = tuple(servo._replace(age=now - servo.stamp, is_stale=True) for servo in state.servos)
     state = replace(state, servos=servos, is_measured=np.zeros_like(state.is_measured))
     return _with_rung(state, rung, Phase.BUS_DOWN)
+
+
+def _aged(servo: ServoReading, now: float) -> ServoReading:
+    """Return a reading as it is at ``now``: what was young in the bus process may be old when it is looked at."""
+    age = now - servo.stamp
+    if age <= READING_OLD_S:
+        return servo
+    condition = Condition.SUSPECT if servo.condition in (Condition.GOOD, Condition.REJOINING) else servo.condition
+    return servo._replace(age=age, is_stale=True, condition=condition)
 
 
 def _with_rung(state: DriverState, rung: Rung, phase: Phase) -> DriverState:
