@@ -31,10 +31,10 @@ def test_scan_finds_every_servo_at_its_rate():
 def test_scan_names_two_servos_of_one_id_and_unknown_models():
     bench = Bench(ids=(1, 2))
     bench.chain.servos.append(EmulatedServo(2, position=100, return_delay=3, behaviour=QUIET))
-    bench.servo(1).table["model_number"] = 29
+    bench.servo(1).table["model_number"] = 350
     found = search.search(bench.bus, (1_000_000,), range(10))
     assert [hit.servo_id for hit in found] == [1, 2]
-    assert found[0].model_name == "unknown model 29"
+    assert found[0].model_name == "unknown model 350"
     assert found[1].is_garbled and "two servos of this ID" in search.table(found)
 
 
@@ -245,7 +245,7 @@ def test_failures_end_in_words_and_status_1(port, capsys, tmp_path):
         (("scan", "--direction", "gpio", "--gpio", "12", "--port", port), "CHIP:LINE"),
         (("info", "3", "--direction", "write-only", "--port", port), "does not let replies through"),
         (("emulate", "--faults", str(tmp_path / "none")), "cannot be read"),
-        (("emulate", "--ids", "1", "--model", "MX-28"), "choose from AX-12A"),
+        (("emulate", "--ids", "1", "--model", "XL-320"), "choose from AX-12A"),
     ):
         code, _, err = run(capsys, *argv)
         assert code == 1 and words in err and "Traceback" not in err

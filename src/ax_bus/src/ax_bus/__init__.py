@@ -20,7 +20,7 @@ from ax_bus.errors import (
 from ax_bus.exchanger import Reply
 from ax_bus.port import Port
 from ax_bus.protocol import ErrorFlags, Instruction, Status
-from ax_bus.registers import AX_12A, AX_18A, MODELS, Model, Register, model_of
+from ax_bus.registers import AX_12A, AX_18A, MODELS, MX_28, MX_64, Model, Register, model_of
 from ax_bus.serial_port import SerialPort
 from ax_bus.statistics import BusStatistics
 from ax_bus.status_parser import StatusParser
@@ -33,6 +33,8 @@ __all__ = [
     "AX_18A",
     "DIRECTIONS",
     "MODELS",
+    "MX_28",
+    "MX_64",
     "Bus",
     "BusError",
     "BusStatistics",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain of AX servos without servos: faithful to the byte, in real time on a pty, in virtual time in a process."""
+"""AX and MX servos without servos: faithful to the byte, in real time on a pty, in virtual time in a process."""
 
 from ax_emulator.battery import Battery, BatteryParameters
 from ax_emulator.chain import EmulatedChain, equal_servos
