@@ -12,7 +12,8 @@ Pages used, with the short names the comments cite:
 * [AX] e-Manual "AX-12+, AX-12A" and "AX-18F, AX-18A", control table and its descriptions;
 * [MX] e-Manual "MX-28" and "MX-64T/R/AT/AR" (protocol 1.0), control table and its descriptions;
 * [UM] "User's Manual Dynamixel AX-12", 2006-06-14 (the printed manual; page numbers are those at the page's foot);
-* [RX] "RX-64" text on protocol 1.0: the receive buffer, as quoted in the project's note on the register manual.
+* [RX] "RX-64" text on protocol 1.0: the receive buffer, as quoted in the project's note on the register manual; and
+  "User's Manual RX-64", p. 35, PING.
 """
 
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -108,7 +109,7 @@ UNSPECIFIED: Tuple[Tuple[str, str, str], ...] = (
     (
         "checksum error",
         "whether return level 0 or 1 answers it, or a broadcast one",
-        "level by the instruction byte as it came; a broadcast one is silent, PING too; nothing is executed",
+        "a READ's level by the instruction byte as it came; a broadcast one is silent, PING too; nothing is executed",
     ),
     ("short packet, LEN below 2, ID 255", "only the 100 ms gap is described", "silent"),
     ("long packet", "bytes after the length that LEN gives", "LEN rules, the rest is dropped"),
@@ -276,7 +277,8 @@ class ManualServo:
             return b""
         # [AX] Status Return Level: 0 PING, 1 and READ, 2 all. [UM] example 14: a new level counts from the next packet,
         # and example 7: so does a new ID; example 4: so does the ID after RESET
-        if level < {PING: 0, READ: 1}.get(instruction, 2):
+        # [RX] p. 35: whatever the level, a PING is answered, but not below level 2 if its checksum is wrong
+        if level < {PING: 0 if sound else 2, READ: 1}.get(instruction, 2):
             return b""
         return self._status(own, errors, data)
 
@@ -355,6 +357,7 @@ class ManualServo:
         if not self._mx or self._table[RETURN_LEVEL] < 1:  # [P1] Bulk Read: not AX
             return b""
         errors, data = self._read(block[2], block[0])
+        self._alarm(errors)  # [MX] Shutdown: bit 3, a range error, whatever the instruction
         return self._status(self._table[ID], errors, data)
 
     def _lasting(self) -> int:

@@ -18,7 +18,10 @@ from ax_emulator.motor import Motor, MotorParameters, motor_parameters
 
 _INTERRUPT_PERIOD = 1e-3  # s
 _VOLTAGE, _OVERHEATING, _OVERLOAD = 1, 4, 32  # as numbers: flags cost microseconds before Python 3.11
-_LEVEL: Mapping[int, int] = {Instruction.PING: 0, Instruction.READ: 1}  # status return level from which a reply comes; of all others 2
+_LEVEL: Mapping[int, int] = {
+    Instruction.PING: 0,
+    Instruction.READ: 1,
+}  # status return level from which a reply comes; of all others 2
 _COOL_DOWN = 5.0  # K below the limit at which the overheating alarm ends (estimate)
 
 
@@ -275,9 +278,9 @@ class EmulatedServo:
         count = parameters[1] if len(parameters) >= 4 else 0
         if not count or (len(parameters) - 2) % (count + 1):
             return ErrorFlags.INSTRUCTION
-        flags = ErrorFlags.NONE
+        flags, own = ErrorFlags.NONE, self.servo_id  # a new ID counts from the next packet
         for start in range(2, len(parameters), count + 1):
-            if parameters[start] == self.servo_id:
+            if parameters[start] == own:
                 flags |= self._write(parameters[:1] + parameters[start + 1 : start + 1 + count], time)
         return flags
 
@@ -310,7 +313,7 @@ class EmulatedServo:
         table["present_temperature"] = min(255, max(0, int(motor.temperature)))
         table["moving"] = int(abs(motor.velocity) > 0.01)
         if self._has_tick:
-            table["realtime_tick"] = int((time - self._booted) * 1e3) % 32768
+            table["realtime_tick"] = int((time - self._booted) * 1e3 + 1e-6) % 32768
         if self._has_current:
             row = model.register("current")
             table["current"] = row.from_si(motor.output * model.stall_current)
