@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 EXPLAINED = {
     "checksum": Difference(
-        "e-Manual, Status Return Level (16): 1 answers READ only; RX-64 p. 35: no answer to PING if the checksum is wrong",
+        "e-Manual, Status Return Level (16): 1 answers READ only; RX-64 p. 35: none to PING if the checksum is wrong",
         "below level 2 no wrong checksum is answered",
         "at level 1 a READ with a wrong checksum is",
         "what was garbled may be the instruction; the RX-64 page, on PING, is the only one that says anything",
@@ -410,9 +410,7 @@ class Instructions:
         address, data = self.data(which, 4)
         parameters = bytes((address, len(data)))
         for _ in range(rng.randrange(1, 6)):
-            parameters += bytes((rng.choice((*Pair.IDS, 9)),)) + (
-                data if rng.random() < 0.7 else self.alike(which, data)
-            )
+            parameters += bytes((rng.choice((*Pair.IDS, 9)),)) + (data if rng.random() < 0.7 else self.alike(data))
         if rng.random() < 0.05:
             parameters += b"\x01"
         return self.packed(BROADCAST_ID if rng.random() < 0.95 else target, 0x83, parameters)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator, List, NamedTuple, Sequence
+from typing import Dict, Iterator, List, NamedTuple, Sequence
 
 from ax_bus.status_parser import StatusParser
 
@@ -11,7 +11,7 @@ from ax_bus.status_parser import StatusParser
 class Block(NamedTuple):
     """What one servo is to send."""
 
-    count: int
+    size: int
     servo_id: int
     address: int
 
@@ -24,7 +24,7 @@ def blocks(parameters: Sequence[int]) -> List[Block]:
     """
     if len(parameters) < 7 or len(parameters) % 3 != 1 or parameters[0]:
         return []
-    by_id = {}
+    by_id: Dict[int, Block] = {}
     for i in range(1, len(parameters), 3):
         by_id.setdefault(parameters[i + 1], Block(*parameters[i : i + 3]))
     return list(by_id.values())

@@ -169,7 +169,7 @@ class EmulatedServo:
         self._update(time)
         if self.table["status_return_level"] < 1:
             return None
-        data = self.table.read(block.address, block.count)
+        data = self.table.read(block.address, block.size)
         flags = ErrorFlags.NONE if data else ErrorFlags.RANGE
         self._watch(flags)
         # the manual: the idle time between the replies is shortened; only the first waits its return delay
