@@ -3,4 +3,5 @@
 
 from setuptools import setup
 
-setup(name="ax-bus", version="0.1.0", packages=["ax_bus", "ax_emulator", "ax_tools"], package_dir={"": "src"})
+PACKAGES = ["ax_bus", "ax_emulator", "ax_tools", "ax_tools.commands"]
+setup(name="ax-bus", version="0.1.0", packages=PACKAGES, package_dir={"": "src"})

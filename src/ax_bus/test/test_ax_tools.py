@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import subprocess
+import sys
 
 import pytest
 from emulated_pty import PATIENT_MS, emulated
 from servo_bench import QUIET, Bench
 
-from ax_bus.registers import RAD_PER_STEP
+from ax_bus import DIRECTIONS, Timeouts
 from ax_emulator import EmulatedServo
 from ax_tools import bench as bus_bench
-from ax_tools import cli, display, motion, search, settings
+from ax_tools import cli, options, search, settings
+from ax_tools.console import Progress
 from ax_tools.errors import ToolError
 
 
@@ -32,7 +36,7 @@ def test_scan_names_two_servos_of_one_id_and_unknown_models():
     bench = Bench(ids=(1, 2))
     bench.chain.servos.append(EmulatedServo(2, position=100, return_delay=3, behaviour=QUIET))
     bench.servo(1).table["model_number"] = 350
-    found = search.search(bench.bus, (1_000_000,), range(10))
+    found = search.search(bench.bus, search.rounds((1_000_000,), range(10)))
     assert [hit.servo_id for hit in found] == [1, 2]
     assert found[0].model_name == "unknown model 350"
     assert found[1].is_garbled and "two servos of this ID" in search.table(found)
@@ -55,12 +59,62 @@ def test_set_id_and_set_baud_are_verified():
     assert bench.bus.ping(42)
 
 
+def at_57600(bench, servo_id, new_id=b""):
+    bench.servo(servo_id).table.write(4, b"\x22")
+    bench.servo(servo_id).table.write(3, new_id)
+
+
+def test_the_quick_check_takes_seconds_and_misses_only_a_third_id_at_another_rate():
+    bench = Bench(ids=(1, 2), timeouts=Timeouts(link_latency=2e-3))
+    at_57600(bench, 2)
+    progress = []
+    settings.set_id(bench.bus, 1, 42, progress=lambda text, share: progress.append((text, share)))
+    assert bench.port.now() < 3.0  # s of the bus's time
+    assert bench.servo(42).table["id"] == 42
+    texts = list(dict.fromkeys(text for text, _ in progress))
+    assert texts[0] == "1000000 baud: asking 253 IDs" and texts[1:] and all("asking 2 IDs" in t for t in texts[1:])
+    assert [share for _, share in progress] == sorted(share for _, share in progress) and progress[-1][1] < 1.0
+    start = bench.port.now()
+    with pytest.raises(ToolError, match="2 servos are on the bus"):
+        settings.set_id(bench.bus, 42, 43, search.rounds())
+    assert bench.port.now() - start > 15.0
+
+
+class Stream(io.StringIO):
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.is_terminal = is_terminal
+
+    def isatty(self):
+        return self.is_terminal
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_says_how_long_it_still_takes(is_terminal):
+    now = [0.0]
+    stream = Stream(is_terminal)
+    progress = Progress(stream, lambda: now[0])
+    for i in range(100):
+        now[0] = 0.5 * i
+        progress("9600 baud", i / 100)
+    progress.close()
+    text = stream.getvalue()
+    assert "9600 baud (40%, about 30 s left)" in text
+    if is_terminal:
+        assert "\n" not in text and text.endswith("\r\x1b[K")
+    else:
+        assert "\r" not in text and len(text.splitlines()) == 5
+
+
 @pytest.mark.parametrize(
     "setup,call,words",
     [
         (lambda b: None, lambda bus: settings.set_id(bus, 1, 42), "2 servos are on the bus"),
         (lambda b: None, lambda bus: settings.set_baud(bus, 1, 57_600), "2 servos are on the bus"),
-        (lambda b: b.servo(2).table.write(4, b"\x22"), lambda bus: settings.set_id(bus, 1, 42), "2 at 57600"),
+        (lambda b: at_57600(b, 2), lambda bus: settings.set_id(bus, 1, 42, search.rounds()), "2 at 57600"),
+        (lambda b: at_57600(b, 2), lambda bus: settings.set_id(bus, 1, 2), "2 at 57600"),
+        (lambda b: at_57600(b, 2, b"\x01"), lambda bus: settings.set_id(bus, 1, 42), "1 at 57600"),
+        (lambda b: at_57600(b, 2, b"\x2a"), lambda bus: settings.set_id(bus, 1, 42), "42 at 57600"),
         (lambda b: b.servo(2).table.write(3, b"\x01"), lambda bus: settings.set_id(bus, 1, 42), "in pieces"),
         (lambda b: b.chain.servos.pop(0), lambda bus: settings.set_id(bus, 1, 42), "the only servo on the bus is 2"),
         (lambda b: b.fault("dead"), lambda bus: settings.set_id(bus, 1, 42), "no servo answers"),
@@ -110,84 +164,6 @@ def test_a_lost_order_is_noticed_by_reading_back():
         assert bench.port.baud == 1_000_000 and bench.bus.ping(1)
 
 
-def test_centre_moves_slowly_and_only_on_demand():
-    bench = Bench(ids=(1, 2))
-    bench.servo(1).motor.position = 1.0
-    bench.port.sleep(0.01)
-    how = motion.Centring()
-    text = motion.plan(bench.bus, (1, 2), how)
-    assert "nothing has moved, add --go" in text and bench.servo(1).table["torque_enable"] == 0
-    start = bench.port.now()
-    positions = motion.centre(bench.bus, (1, 2), how)
-    assert "2 servo(s) at 512" in motion.arrival(positions, how)
-    way = 1.618  # rad from 1.0 to the middle, at 10 rpm
-    assert bench.port.now() - start == pytest.approx(way / (10.0 * 3.1416 / 30.0), rel=0.15)
-    assert bench.servo(1).table["torque_limit"] == round(0.3 * 1023)
-    motion.release(bench.bus, (1, 2))
-    assert bench.servo(2).table["torque_enable"] == 0
-
-
-def test_centre_does_not_jump_to_an_old_goal():
-    bench = Bench(ids=(1,))
-    bench.fault("torque_jump", value=400)
-    bench.port.sleep(0.01)
-    fastest, goals_at_torque_on, read, write = 0.0, [], bench.bus.read, bench.bus.write
-
-    def watch_read(*args, **options):
-        nonlocal fastest
-        fastest = max(fastest, abs(bench.servo(1).motor.velocity))
-        return read(*args, **options)
-
-    def watch_write(servo_id, address, *args, **options):
-        if address == 24:
-            goals_at_torque_on.append(bench.servo(servo_id).table["goal_position"])
-        return write(servo_id, address, *args, **options)
-
-    bench.bus.read, bench.bus.write = watch_read, watch_write
-    bench.servo(1).motor.position = 1.5
-    motion.centre(bench.bus, (1,), motion.Centring())
-    assert fastest < 1.3  # rad/s; 10 rpm is 1.05, a jump 6
-    assert goals_at_torque_on == [round(1.5 / RAD_PER_STEP)]
-
-
-def test_centre_reports_a_blocked_servo_and_refuses_a_wheel():
-    bench = Bench(ids=(1,))
-    bench.servo(1).motor.position = 1.0
-    bench.servo(1).motor.load_torque = -0.9
-    how = motion.Centring(time_limit=1.0)
-    with pytest.raises(ToolError, match="something blocks it"):
-        motion.arrival(motion.centre(bench.bus, (1,), how), how)
-    wheel = Bench(ids=(1,))
-    wheel.servo(1).table["ccw_angle_limit"] = 0
-    with pytest.raises(ToolError, match="wheel mode"):
-        motion.centre(wheel.bus, (1,), motion.Centring())
-    assert wheel.servo(1).table["torque_enable"] == 0
-    for wrong in ({"position": 2000}, {"speed_rpm": 0.0}, {"torque": 2.0}):
-        with pytest.raises(ToolError, match="give"):
-            motion.Centring(**wrong)
-
-
-def test_monitor_shows_values_errors_and_age():
-    bench = Bench(ids=(1, 2))
-    monitor = display.Monitor(bench.bus, (1, 2, 9))
-    bench.fault("voltage", servo=2, value=5.5)
-    bench.port.sleep(0.01)
-    lines = monitor.table().splitlines()
-    assert lines[1].split() == ["1", "0.1", "0", "0", "12.0", "25", "0.0", "-"]
-    assert lines[2].split() == ["2", "0.1", "0", "0", "5.5", "25", "0.0", "input_voltage"]
-    assert "does not answer" in lines[3] and "2 replies" in lines[4]
-    bench.fault("dead", servo=1)
-    bench.port.sleep(2.0)
-    assert monitor.table().splitlines()[1].split()[6] == "2.0"
-
-
-def test_info_says_what_numbers_mean():
-    bench = Bench(ids=(4,))
-    text = display.info(bench.bus, 4)
-    for words in ("servo 4: AX-12A", "1000000 baud", "overheating, overload", "150.1 degrees", "12 V", "none"):
-        assert words in text
-
-
 def test_bench_measures_the_wire_in_virtual_time():
     figures = bus_bench.measure(Bench(ids=range(19)).bus, range(19), 100)
     assert figures["round_trip_us_p50"] == pytest.approx(242.0) and figures["lost_reads"] == 0
@@ -197,7 +173,30 @@ def test_bench_measures_the_wire_in_virtual_time():
 
 @pytest.mark.parametrize("text,ids", [("3", [3]), ("0-2,7", [0, 1, 2, 7])])
 def test_id_lists(text, ids):
-    assert cli.id_list(text) == ids
+    assert options.id_list(text) == ids
+
+
+def test_help_and_usage_errors_import_nothing_heavy():
+    """Below 0.2 s of CPU; what costs is numpy, yaml and pyserial, and seconds depend on the machine."""
+    program = """
+import sys
+from ax_tools.cli import main, parser
+for argv in (["--help"], ["move", "--help"], ["scan", "--ids", "x"], ["fly"], []):
+    try:
+        main(argv)
+    except SystemExit:
+        pass
+    else:
+        raise AssertionError(argv)
+heavy = {"numpy", "yaml", "serial", "ax_bus", "ax_emulator"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_directions_offered_are_those_of_the_bus():
+    assert tuple(DIRECTIONS) == options.DIRECTION_NAMES
 
 
 @pytest.mark.parametrize("argv", [[], ["scan", "--ids", "x"], ["info", "1,1"], ["ping", "253"], ["fly"],
@@ -228,9 +227,25 @@ def test_the_tools_work_on_the_emulated_robot(port, capsys, tmp_path):
     code, out, _ = run(capsys, "info", "2", "--port", port)
     assert code == 0 and "servo 2: AX-18A" in out
     code, out, _ = run(capsys, "monitor", "0-2", "--port", port, "--count", "1")
-    assert code == 0 and len(out.splitlines()) == 5
+    assert code == 0 and len(out.splitlines()) == 5 and "\x1b" not in out
     code, out, _ = run(capsys, "centre", "2", "--port", port)
     assert code == 0 and "add --go" in out
+    code, out, _ = run(capsys, "read", "2", "present_position", "--port", port)
+    assert code == 0 and out.startswith("servo 2: present_position 512 (0.1 degrees)")
+    code, out, _ = run(capsys, "write", "2,3", "punch", "5%", "--port", port)
+    assert code == 0 and "servo 3: punch 32 -> 51 (5.0 %)" in out and "2 servo(s) written and read back" in out
+    code, out, _ = run(capsys, "led", "on", "0-18", "--port", port)
+    assert code == 0 and "19 servo(s) with the LED on" in out
+    code, out, _ = run(capsys, "move", "2", "-5deg", "--speed", "20", "--wait", "--port", port)
+    assert code == 0 and "1 servo(s) at 494; they hold" in out
+    code, out, _ = run(capsys, "torque", "on", "2-4", "--port", port)
+    assert code == 0 and "3 servo(s) hold where they are" in out
+    code, out, _ = run(capsys, "torque", "off", "all", "--port", port)
+    assert code == 0 and "sent to all servos" in out
+    code, out, _ = run(capsys, "torque", "off", "2,99,3", "--port", port)
+    assert code == 1 and "2 servo(s) without torque" in out and "failed: 1 of 3 servo(s): 99" in out
+    code, out, _ = run(capsys, "centre", "99,2", "--release", "--port", port)
+    assert code == 1 and "1 servo(s) without torque" in out and "failed: 1 of 2 servo(s): 99" in out
     code, out, _ = run(capsys, "wiring", "0-3", "--rounds", "3", "--port", port)
     assert code == 0 and "can be trusted" in out
     file = tmp_path / "figures.json"
@@ -244,6 +259,9 @@ def test_failures_end_in_words_and_status_1(port, capsys, tmp_path):
         (("monitor", "3", "--rate", "1000", "--port", port), "0.1 to 50"),
         (("scan", "--direction", "gpio", "--gpio", "12", "--port", port), "CHIP:LINE"),
         (("info", "3", "--direction", "write-only", "--port", port), "does not let replies through"),
+        (("torque", "on", "all", "--port", port), "give their IDs"),
+        (("move", "3", "200deg", "--port", port), "-150.0deg to 150.0deg"),
+        (("bench", "3", "--reads", "10", "--json", "/dev/full", "--port", port), "No space left"),
         (("emulate", "--faults", str(tmp_path / "none")), "cannot be read"),
         (("emulate", "--ids", "1", "--model", "XL-320"), "choose from AX-12A"),
     ):

@@ -97,7 +97,7 @@ def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=1.0, slots=()), ())
     driver, jump = chain.driver, 0.2
-    motion = driver._motion
+    motion = driver._commander.motion
 
     def leaping(targets, dt, follow=motion.follow):
         way = follow(targets, dt)

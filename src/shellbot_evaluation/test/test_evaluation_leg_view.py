@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from ax_bus import Bus, Timeouts
-from ax_emulator import EmulatedChain, VirtualPort
+from ax_emulator import EmulatedChain, Fault, VirtualPort
 from shellbot_evaluation.errors import DefinitionError, EvaluationError
 from shellbot_evaluation.leg_view.drives import BusDrive, PictureDrive
 from shellbot_evaluation.leg_view.limb import limb_joints, load_map
@@ -67,7 +67,7 @@ def test_servos_start_where_they_are_move_slowly_and_go_limp(walker):
         servo.motor.position += 0.3  # not where the goal register says
     bus = bus_to(servos)
     joints = limb_joints("lower_1", walker)
-    drive = BusDrive(bus, joints, torque=0.5, rpm=10.0)
+    drive = BusDrive(bus, joints, share=0.5, rpm=10.0)
     before = drive.measure(0.0)
     bus.port.sleep(0.5)
     assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # the torque came on without a jump
@@ -86,7 +86,7 @@ def test_servos_start_where_they_are_move_slowly_and_go_limp(walker):
 def test_a_leg_alone_on_the_table_has_no_fan_and_a_wheel_is_left_alone(walker):
     servos = [servo for servo in shellbot_servos("walker") if servo.servo_id in (1, 2, 3)]
     servos[2].table["cw_angle_limit"] = servos[2].table["ccw_angle_limit"] = 0
-    drive = BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque=0.3, rpm=10.0)
+    drive = BusDrive(bus_to(servos), limb_joints("lower_1", walker), share=0.3, rpm=10.0)
     assert set(drive.measure(0.0)) == {"lower_1_coxa", "lower_1_femur"}
     assert "wheel mode" in drive.notes()["lower_1_tibia"] and drive.notes()["lower_1_fan"]
     drive.command("lower_1_tibia", 0.5)
@@ -96,7 +96,100 @@ def test_a_leg_alone_on_the_table_has_no_fan_and_a_wheel_is_left_alone(walker):
 def test_a_bus_without_the_limb_is_refused(walker):
     servos = [servo for servo in shellbot_servos("walker") if servo.servo_id == 18]
     with pytest.raises(EvaluationError, match="scripts/servo scan"):
-        BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque=0.3, rpm=10.0)
+        BusDrive(bus_to(servos), limb_joints("lower_1", walker), share=0.3, rpm=10.0)
+
+
+def stopped_drive(walker, servos):
+    bus = bus_to(servos)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    drive.command("lower_1_femur", drive.measure(0.0)["lower_1_femur"] + 1.0)
+    bus.port.sleep(0.2)
+    drive.stop()
+    return bus, drive
+
+
+def test_a_stop_switches_off_at_once_and_stays_until_it_is_undone(walker):
+    servos = shellbot_servos("walker")
+    for servo in servos:
+        servo.table["torque_enable"] = 1  # the rest of the robot, too: whoever presses STOP means it
+    bus, drive = stopped_drive(walker, servos)
+    assert not any(servo.table["torque_enable"] for servo in servos)
+    assert drive.state() == (False, "STOPPED, NOT CONFIRMED by lower_1_coxa, lower_1_fan, lower_1_femur, "
+                             "lower_1_tibia: switch the servos' power off if it holds")  # fmt: skip
+    there = drive.measure(0.0)
+    assert drive.state() == (True, "STOPPED: no torque, read back from 4 servo(s)") and not drive.movable
+    drive.command("lower_1_femur", 0.0)
+    servos[2].table["torque_enable"] = 1  # somebody else's doing: it is taken away again
+    drive.measure(0.0)
+    assert servos[2].table["torque_enable"] == 0 and servos[2].table["goal_position"] != 512
+    bus.port.sleep(1.0)
+    assert drive.measure(0.0) == pytest.approx(there, abs=0.1)  # coasts
+    servos[2].motor.position += 0.5  # it sagged meanwhile
+    drive.resume()
+    before = drive.measure(0.0)
+    bus.port.sleep(1.0)
+    assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # no way back to an old goal
+    assert drive.movable == set(before) and servos[2].table["torque_enable"] and not servos[18].table["torque_enable"]
+
+
+def test_a_stop_reaches_servos_that_do_not_answer_and_says_who_did_not_confirm(walker):
+    servos = shellbot_servos("walker")
+    bus = bus_to(servos)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    bus.port.chain.faults.add(Fault("lost_reply", start=bus.port.now(), stop=bus.port.now() + 5.0))
+    drive.stop()
+    assert not any(servo.table["torque_enable"] for servo in servos)
+    drive.measure(0.0)
+    assert not drive.state()[0] and "NOT CONFIRMED by lower_1_coxa, lower_1_fan" in drive.state()[1]
+    servos[3].is_dead, servos[3].table["torque_enable"] = True, 1  # holds, and hears nothing for a while
+    bus.port.sleep(6.0)
+    drive.measure(0.0)
+    assert "NOT CONFIRMED by lower_1_tibia:" in drive.state()[1]
+    servos[3].is_dead = False
+    drive.measure(0.0)
+    assert servos[3].table["torque_enable"] == 0  # said again as long as it is not confirmed
+    drive.measure(0.0)
+    assert drive.state()[0]
+
+
+def test_a_stop_without_a_port_is_loud_and_sent_when_it_is_back(walker):
+    servos = shellbot_servos("walker")
+    bus = bus_to(servos)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    bus.port.chain.faults.add(Fault("port_error", start=bus.port.now(), stop=bus.port.now() + 1.0))
+    drive.stop()
+    drive.measure(0.0)
+    assert not drive.state()[0] and "STOP COULD NOT BE SENT, switch the servos' power off" in drive.state()[1]
+    assert "could not be sent" in drive.close()[0]
+    bus.port.sleep(2.0)
+    bus.port.reopen()
+    drive.measure(0.0)
+    drive.measure(0.0)
+    assert drive.state()[0] and not servos[1].table["torque_enable"]
+
+
+def test_a_servo_that_cannot_be_switched_on_again_is_not_sent_anywhere(walker):
+    servos = shellbot_servos("walker")
+    _, drive = stopped_drive(walker, servos)
+    servos[2].is_dead = True
+    drive.resume()
+    assert "lower_1_femur" not in drive.movable and len(drive.movable) == 3
+    servos[2].is_dead = False
+    drive.command("lower_1_femur", 0.5)
+    assert servos[2].table["torque_enable"] == 0 and drive.measure(0.0)
+
+
+def test_the_picture_stops_too(walker):
+    joints = limb_joints("lower_1", walker)
+    drive = PictureDrive(joints, {joint.name: 0.0 for joint in joints}, speed=0.5)
+    drive.command("lower_1_coxa", 1.0)
+    drive.measure(1.0)
+    drive.stop()
+    drive.command("lower_1_coxa", 1.0)
+    assert drive.measure(5.0)["lower_1_coxa"] == pytest.approx(0.5) and drive.state()[1] == "stopped"
+    drive.resume()
+    drive.command("lower_1_coxa", 1.0)
+    assert drive.measure(5.0)["lower_1_coxa"] == pytest.approx(1.0)
 
 
 def run_leg(*arguments, display=None):
@@ -139,6 +232,78 @@ def test_the_window_shows_the_leg_and_its_sliders(display, tmp_path):
     assert 0.005 < orange.mean() < 0.3  # the gore is there, and only one
     side = shots["lower_1"][:, 500:]
     assert side.std() > 20.0  # letters and sliders, not an empty pane
+
+
+WINDOW = """
+import sys
+from python_qt_binding.QtCore import Qt
+from python_qt_binding.QtTest import QTest
+from python_qt_binding.QtWidgets import QApplication
+from ax_bus import Bus, Timeouts
+from ax_emulator import EmulatedChain, Fault, VirtualPort
+from shellbot_evaluation.leg_view.drives import BusDrive
+from shellbot_evaluation.leg_view.limb import limb_joints, load_map
+from shellbot_evaluation.leg_view.window import LegWindow
+from shellbot_motor_driver.emulated_servos import shellbot_servos
+
+app = QApplication(["leg"])
+servos = shellbot_servos("walker")
+joints = limb_joints("lower_1", load_map("walker"))
+drive = BusDrive(Bus(VirtualPort(EmulatedChain(servos)), Timeouts(link_latency=1e-4)), joints, 0.3, 10.0)
+window = LegWindow("leg", joints, drive, "walker", "lower_1")
+window.show()
+assert QTest.qWaitForWindowExposed(window, 30000)
+window.activateWindow()
+femur = window.sliders["lower_1_femur"]
+
+def is_on():
+    return [servo.table["torque_enable"] for servo in servos[:4]]
+
+def until(condition):
+    for _ in range(600):
+        if condition():
+            return
+        QTest.qWait(100)
+    raise AssertionError(window.state.text())
+
+until(lambda: window.state.text().startswith("torque on: 4"))
+for press in (
+    lambda: QTest.mousePress(window.stop_button, Qt.LeftButton),
+    lambda: QTest.keyClick(femur.number, Qt.Key_Escape),
+    lambda: QTest.keyClick(femur.slider, Qt.Key_F12),
+    lambda: QTest.keyClick(window, Qt.Key_Escape),
+):
+    assert is_on() == [1] * 4 and femur.slider.isEnabled()
+    femur.number.setFocus()
+    press()
+    assert is_on() == [0] * 4, window.state.text()  # at once, not at the next beat
+    assert not femur.slider.isEnabled()
+    until(lambda: window.state.text() == "STOPPED: no torque, read back from 4 servo(s)")
+    if len(sys.argv) > 1 and window.pictures >= 1:
+        window.grab().save(sys.argv[1])
+    servos[2].motor.position += 0.1
+    QTest.mouseClick(window.resume_button, Qt.LeftButton)
+    assert abs(femur.joint.steps(femur.slider.value() * 0.1 * 3.14159265 / 180.0) - servos[2].motor.steps) <= 1
+    until(lambda: is_on() == [1] * 4)
+    until(lambda: window.pictures >= 1)
+window.close()
+assert is_on() == [0] * 4 and not window.failures
+window.deleteLater()
+app.processEvents()
+sys.stdout.write("done\\n")
+"""
+
+
+def test_stop_works_with_mouse_and_keys_in_the_real_window(display, tmp_path):
+    environment = dict(os.environ, QT_QPA_PLATFORM="xcb", DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1")
+    shot = tmp_path / "stopped.png"
+    done = subprocess.run(
+        [sys.executable, "-c", WINDOW, str(shot)],
+        env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and "done" in done.stdout, done.stderr
+    red, green, blue = np.moveaxis(np.asarray(Image.open(shot).convert("RGB")).astype(int), 2, 0)
+    assert 8_000 < ((red > 180) & (green < 20) & (blue < 20)).sum() < 40_000  # a large red button
 
 
 def test_wrong_arguments_are_told_without_a_display():

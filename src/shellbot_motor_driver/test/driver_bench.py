@@ -8,6 +8,7 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, ServoBehaviour, VirtualPort
 from shellbot_motor_driver import DriverConfig, MotorDriver, Phase, ServoMap
+from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 
 HOST = 40e-6  # s for each write and read of the host: 80 us a READ
@@ -55,10 +56,18 @@ class DriverBench:
             driver.tick(given)
             self.commands.append(driver.snapshot().command)
             self.said.extend(driver.events())
+            self.check_ages()
             if until is not None and until():
                 return port.now()
             port.sleep(max(driver.next_tick - port.now(), 0.0))
         return None
+
+    def check_ages(self):
+        """Every servo was read within 0.5 s, or the ladder says that the robot must not move."""
+        if self.driver.phase is Phase.FOLLOWING and self.port.reads_trusted:
+            table = self.driver.snapshot().table
+            oldest = float((self.driver.snapshot().stamp - table[Row.STAMP]).max())
+            assert oldest <= self.driver.config.servo.old_after + 1e-9, f"{oldest:.2f} s old while following"
 
     def fault(self, kind, after=0.0, stop=None, **options):
         now = self.port.now()

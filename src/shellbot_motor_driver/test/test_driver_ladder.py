@@ -167,15 +167,33 @@ def test_a_lost_servo_holds_the_others_and_comes_back_gently():
     timeouts = bench.driver.bus.statistics.timeouts
     bench.run(2.0)
     assert bench.driver.bus.statistics.timeouts - timeouts <= 4, "one time-out in half a second"
-    bench.servo(5).motor.position = 2.2  # somebody moved the leg meanwhile
+    on = []
+    bench.run(1.3, until=lambda: on.append(bool(bench.servo(5).table["torque_enable"])))
+    assert all(on) and bench.servo(5).table["torque_limit"] == 983, "its power never failed: it was never limp"
+    assert bench.reading(5).condition is Condition.GOOD and "its power never failed" in bench.words("rejoined")
+    assert bench.phase is Phase.HOLDING and "re-arm to go on" in bench.ladder.text
+    bench.targets = bench.driver.state().command.copy()
+    assert bench.driver.rearm()
+    bench.run(0.2)
+    assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 1.0
+
+
+def test_a_servo_that_was_without_power_comes_back_gently():
+    bench = DriverBench().ready()
+    bench.fault("dead", servo=5, stop=3.0)
+    bench.fault("reboot", after=2.9, servo=5)
+    bench.run(2.5)
+    bench.servo(5).motor.position = 2.2  # moved by hand meanwhile
     positions, limits = [], []
 
     def watch():
-        if not bench.servo(5).is_dead and bench.reading(5).condition is not Condition.LOST:
+        if bench.servo(5).table["torque_enable"] and bench.reading(5).condition is not Condition.LOST:
             positions.append(bench.servo(5).motor.position)
             limits.append(bench.servo(5).table["torque_limit"])
 
-    bench.run(1.3, until=watch)
+    back = bench.run(2.0, until=lambda: watch() or bench.reading(5).condition is Condition.REJOINING)
+    assert back is not None and bench.driver.rearm().reason.startswith("servo 5 (lower_2_femur) not back yet")
+    bench.run(0.8, until=watch)
     assert max(positions) - min(positions) < 0.02, "its goal is where it stands"
     assert limits[0] < 100 and limits[-1] > 300 and bench.reading(5).condition is Condition.REJOINING
     assert "goal set to where it stands" in bench.words("rejoined")
@@ -200,6 +218,7 @@ def test_rearming_after_a_loss_can_be_left_out():
 def test_a_servo_that_comes_back_as_another_model_stays_out():
     bench = DriverBench().ready()
     bench.fault("dead", servo=5, stop=1.0)
+    bench.fault("reboot", after=1.0, servo=5)  # who exchanges a servo switches it off
     bench.run(0.6)
     bench.servo(5).table["model_number"] = 12
     bench.run(2.0)
@@ -430,7 +449,7 @@ def test_emergency_stop_is_at_once_and_latched():
     bench.targets = bench.driver.state().position.copy()
     assert bench.driver.rearm()
     where = [servo.motor.position for servo in bench.chain.servos]
-    bench.run(0.02)
+    bench.run(0.06)
     assert limp(bench) == [] and all(0 < servo.table["torque_limit"] < 150 for servo in bench.chain.servos)
     bench.run(1.5)
     assert bench.phase is Phase.FOLLOWING and limp(bench) == []

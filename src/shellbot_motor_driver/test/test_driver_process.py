@@ -79,7 +79,7 @@ def test_a_stop_does_not_wait_for_requests():
         asking, answered = threading.Event(), threading.Event()
 
         def slow_request():
-            with bus._requests:
+            with bus._keeper.lock:
                 asking.set()
                 answered.wait(20.0)
 
@@ -90,7 +90,7 @@ def test_a_stop_does_not_wait_for_requests():
         stop.start()
         stop.join(5.0)
         came_through = not stop.is_alive()
-        shared = bus._child.shared
+        shared = bus._keeper.child.shared
         until(lambda: shared.state()[0].ladder.phase is Phase.OFF or not came_through)
         answered.set()
         request.join(10.0)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from emulated_chain import emulated
 from test_driver_process import settings, until
 
 from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver.process.orders import Ending, Orders
 from shellbot_motor_driver.process.shared_state import SharedState
 from shellbot_motor_driver.process.stop_latch import StopLatch
 
@@ -97,29 +99,36 @@ def test_what_a_stop_leaves_behind_outlives_answers_that_are_older():
             os.close(fd)
 
     latch, first, second = StopLatch(), memory(), memory()
-    assert latch.attach(first) == (0, 0, False)
-    count = latch.count
-    latch.stop()
-    latch.torque_switched(True, count)  # asked for before, answered after
-    latch.rearmed(count, False)
-    assert first.stops() == 1 and latch.is_stopped and latch.is_limp
+    assert latch.attach(first) == Orders() and not latch.is_limp and math.isnan(latch.requested_at)
+    known = latch.orders
+    latch.stop(1.0)
+    latch.switched_on(known)  # asked for before, answered after
+    latch.rearmed(known)
+    assert first.orders().stops == 1 and latch.orders.is_stopped and latch.is_limp and latch.requested_at == 1.0
     latch.detach()
-    latch.stop()
-    assert first.stops() == 1, "it is gone"
-    assert latch.attach(second) == (2, 0, True) and second.stops() == 2
-    latch.rearmed(latch.count, True)
-    assert latch.attach(memory()) == (2, 2, False)
-    latch.torque_switched(False, -1)
-    assert latch.attach(memory()) == (2, 2, True), "torque off needs no more than to be asked for"
-    latch.rearmed(latch.count, False)
+    latch.stop(2.0)
+    assert first.orders().stops == 1, "it is gone"
+    assert latch.attach(second) == second.orders() == Orders(stops=2) and latch.requested_at == 2.0
+    latch.rearmed(latch.orders)
+    assert not latch.is_limp and math.isnan(latch.requested_at)
+    latch.switch_off(3.0)
+    assert second.orders().is_switched_off and latch.is_limp, "torque off needs no more than to be requested"
+    latch.stop(4.0)
+    latch.rearmed(latch.orders)
     assert latch.is_limp, "re-arming is no torque switch"
-    latch.torque_switched(True, latch.count)
+    latch.switched_on(latch.orders)
     assert not latch.is_limp
-    count = latch.count
+    known = latch.orders
     latch.attach(memory())
-    latch.stop()
-    latch.torque_switched(True, count)  # asked for when the process before this one was there
-    assert latch.is_limp and latch.is_stopped
+    latch.stop(5.0)
+    latch.switched_on(known)  # asked for when the process before this one was there
+    assert latch.orders.is_stopped
+    latch.end(Ending.OFF, 6.0)
+    latch.end(Ending.HOLD, 7.0)
+    assert latch.orders.ending == Ending.OFF and latch.requested_at == 7.0
+    latch.rearmed(latch.orders)
+    latch.begin()
+    assert not latch.is_limp
 
 
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "not yet seen"])
@@ -162,7 +171,7 @@ def test_a_machine_without_room_for_a_process_is_told_and_tried_again(what, monk
             for _ in range(10):
                 assert not bus.poll()
             assert bus.restarts == tries, "not at every look"
-            bus._retry_at = 0.0
+            bus._keeper._retry_at = 0.0
             assert not bus.poll()
             assert bus.restarts == tries + 1 and len(os.listdir("/proc/self/fd")) == files
             assert "no bus process can be launched" in " ".join(notice.text for notice in bus.events())
@@ -179,18 +188,24 @@ def test_targets_state_and_stop_do_not_wait_for_a_request_without_an_answer():
         answers = []
         request = threading.Thread(target=lambda: answers.append(bus.rearm()))
         request.start()
-        time.sleep(0.2)
+        until(lambda: not _is_free(bus._keeper.lock))
         took = []
         for call in (lambda: bus.set_targets(q), bus.state, lambda: bus.tick(q), lambda: bus.emergency_stop("test")):
             begin = time.monotonic()
             call()
             took.append(time.monotonic() - begin)
-        was_under_way = request.is_alive() and not answers
         request.join(10.0)
-        assert was_under_way and max(took) < 0.5, took
-        assert not answers[0] and "did not answer" in answers[0].reason
+        assert max(took) < 0.5, took
+        assert not answers[0] and "died" in answers[0].reason
         until(lambda: bus.poll() and bus.pid != first)
         until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
+
+
+def _is_free(lock):
+    if lock.acquire(blocking=False):
+        lock.release()
+        return True
+    return False
 
 
 def test_torque_that_comes_on_during_the_start_goes_off_with_a_stop(tmp_path):

@@ -43,8 +43,8 @@ def track():
 def test_what_cannot_be_is_counted_as_missed(change):
     servo = track()
     assert not servo.accept(GOOD._replace(**change), 0, 1.01)
-    assert servo.misses == 1 and servo.steps == 512 and servo.temperature == 30.0 and servo.voltage == 12.0
-    assert servo.accept(GOOD, 0, 1.02) and servo.misses == 0
+    assert servo.state.misses == 1 and servo.steps == 512 and servo.temperature == 30.0 and servo.voltage == 12.0
+    assert servo.accept(GOOD, 0, 1.02) and servo.state.misses == 0
 
 
 def test_what_a_servo_can_do_is_believed():
@@ -100,39 +100,44 @@ def test_the_table_has_the_numbers():
     assert np.isinf(table[Row.STAMP, 2]) and table[Row.READS, 3] == 1
 
 
-def test_turns_are_fair_whatever_is_asked():
-    scheduler = FeedbackScheduler(5, Tick(), 1e-3)
-    asked = []
-    for _ in range(30):
-        for index in scheduler.turns([0, 1, 3, 4], 3):
-            asked.append(index)
-            scheduler.asked(index)
-    assert {asked.count(i) for i in (0, 1, 3, 4)} <= {22, 23} and asked[:5] == [0, 1, 3, 4, 0]
-    assert scheduler.turns([], 3) == [] and scheduler.turns([2], 0) == []
-
-
-def test_the_plan_follows_the_95th_percentile():
-    scheduler = FeedbackScheduler(19, Tick(), 0.5e-3)
-    for k in range(64):  # every tenth tick begins slowly, as behind an emulator that shares the machine
-        scheduler.record(8e-3 if k % 10 == 0 else 0.5e-3, is_first=True)
-    assert scheduler.expect(True) == 8e-3 and not scheduler.is_slow
-    assert scheduler.plan(1e-3, 0.0) > 1 and scheduler.is_forced, "each tick reads all the same"
-    for _ in range(3):
-        scheduler.missed()
-    for _ in range(4):
-        scheduler.record(20e-3, is_first=True)  # the whole link has become slow, and later quick again
-    assert scheduler.p95 == 20e-3
+def test_the_first_read_of_a_tick_is_made_whatever_was_measured():
+    scheduler = FeedbackScheduler(Tick(), 0.5e-3)
     for _ in range(64):
-        scheduler.record(0.5e-3, is_first=True)
-    assert scheduler.p95 == 0.5e-3 and scheduler.plan(1e-3, 0.0) == 12, "though nothing but first READs was made"
-    scheduler = FeedbackScheduler(19, Tick(), 0.5e-3)
-    assert scheduler.plan(1e-3, 0.0) == 12
-    for _ in range(256):
-        scheduler.record(1e-3)
-    assert scheduler.p95 == 1e-3 and scheduler.plan(1e-3, 0.0) == 6
-    scheduler.seed([20e-3] * 256)
-    plans = [scheduler.plan(1e-3, 0.0) for _ in range(20)]
-    assert sum(plans) == 5 and max(plans) == 1, "one READ of 20 ms for the room of four ticks"
+        scheduler.record(8e-3)
+    scheduler.begin(1e-3)
+    assert scheduler.order([3, 1, 2], []) == [3, 1, 2], "the order never depends on costs"
+    assert not scheduler.fits(1.5e-3, 0.2e-3, 0.0, 9.5e-3), "a further one does"
+    assert scheduler.cut(1e-3, 0.2e-3, 9.5e-3) == 9.5e-3
+    for _ in range(64):
+        scheduler.record(16e-3)
+    assert scheduler.cut(1e-3, 0.2e-3, 9.5e-3) is None, "on a slow link a READ is heard to its end"
+
+
+def test_suspects_lead_every_other_tick_at_most():
+    scheduler = FeedbackScheduler(Tick(), 0.5e-3)
+    led = [scheduler.order([7, 8], [1, 2])[0] for _ in range(6)]
+    assert led == [1, 7, 1, 7, 1, 7] and scheduler.order([7, 8], [1, 2]) == [1, 7, 8, 2]
+    assert [scheduler.order([], [4])[0] for _ in range(3)] == [4, 4, 4], "but if nobody else is there"
+
+
+def test_the_cost_is_what_half_of_the_last_reads_took():
+    scheduler = FeedbackScheduler(Tick(), 0.5e-3)
+
+    def room():
+        scheduler.begin(1e-3)
+        now, count = 1e-3 + 0.742e-3, 1
+        while scheduler.fits(now, 0.242e-3, 0.0, 9.5e-3):
+            now, count = now + 0.242e-3 + scheduler.overhead, count + 1
+        assert scheduler.booked <= 0.7
+        return count
+
+    assert room() == 8
+    for k in range(64):
+        scheduler.record(8e-3 if k % 4 == 0 else 0.1e-3)
+    assert room() == 16, "stalls of a quarter of the READs do not count"
+    for _ in range(32):
+        scheduler.record(1.2e-3)
+    assert room() == 4, "in proportion"
 
 
 def test_a_histogram_tells_its_percentiles():

@@ -292,8 +292,6 @@ def test_parameters_reach_the_bus_process():
     assert settings.config == replace(
         DriverConfig.load(), setpoint=replace(DriverConfig.load().setpoint, hold_after=0.3)
     )
-    assert NodeParameters().bus_settings().config.start.torque
-    assert not NodeParameters().bus_settings(torque=False).config.start.torque
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Servos from the box are set up and verified, and what they say is recorded; on the chain in memory."""
+"""Servos from the box are set up and verified; on the chain in memory."""
 
 from __future__ import annotations
 
-import csv
-import math
-from datetime import datetime
+import subprocess
+import sys
 
-import numpy as np
 import pytest
-from servo_bench import QUIET, Bench
+from servo_bench import QUIET
 
+import shellbot_motor_driver
 from ax_bus import Bus, Timeouts
-from ax_emulator import EmulatedChain, EmulatedServo, Fault, VirtualPort
-from ax_tools import record
+from ax_emulator import EmulatedChain, EmulatedServo, VirtualPort
 from ax_tools.errors import ToolError
-from shellbot_motor_driver import ServoMap
+from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.tools import cli, prepare
 
 
@@ -86,67 +84,32 @@ def test_senseless_set_ups_are_refused(how):
         prepare.Preparation(**how)
 
 
+def test_help_and_usage_errors_import_nothing_heavy():
+    program = """
+import sys
+from shellbot_motor_driver.tools.cli import main
+for argv in (["--help"], ["prepare", "--help"], ["calibrate", "--ids", "x"], ["emulate", "--variant", "x"], []):
+    try:
+        main(argv)
+    except SystemExit:
+        pass
+    else:
+        raise AssertionError(argv)
+heavy = {"numpy", "yaml", "serial", "ax_bus"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert all(getattr(shellbot_motor_driver, name) is not None for name in shellbot_motor_driver.__all__)
+
+
 def test_an_id_that_the_map_lacks_is_refused(capsys, monkeypatch):
     box = Box()
     arguments = cli.parser().parse_args(["prepare", "--port", "x", "--ids", "3,77"])
-    with pytest.raises(ToolError, match="has no ID 77"):
+    with pytest.raises(ServoMapError, match="has no ID 77"):
         cli._prepare(box.bus, arguments)
     arguments = cli.parser().parse_args(["prepare", "--port", "x", "--ids", "3"])
     assert cli._prepare(box.bus, arguments) == 0
     said = capsys.readouterr().out
     assert "servo   3 lower_1_tibia" in said and "add --go" in said and "servo   4" not in said
     assert box.chain.servo(3).table["return_delay_time"] == 250
-
-
-def test_a_recording_as_csv(tmp_path):
-    bench = Bench(ids=(1, 2))
-    bench.port.sleep(1000.0)  # the clock of a machine that has been up for long
-    bench.faults.add(Fault("dead", servo=2, start=1000.5))
-    file = tmp_path / "new" / "log.csv"
-    said = record.record(bench.bus, (1, 2), file, rate=10.0, seconds=1.0)
-    date, *lines = file.read_text().splitlines()
-    recorded = datetime.fromisoformat(date.split()[3])
-    assert date.startswith("# recorded from 20") and abs((datetime.now().astimezone() - recorded).total_seconds()) < 60
-    rows = list(csv.DictReader(lines))
-    assert 0.0 <= float(rows[0]["time_s"]) < 0.01 and 0.9 <= float(rows[-1]["time_s"]) < 1.0
-    assert len(rows) == 20 and "10 samples of 2 servo(s)" in said and "5 missed replies" in said
-    assert rows[0]["id"] == "1" and float(rows[0]["position_deg"]) == pytest.approx(0.15, abs=0.01)
-    assert float(rows[0]["voltage_v"]) == 12.0 and rows[-1]["position_deg"] == ""
-    assert [r["time_s"] for r in rows[::2]] == sorted(r["time_s"] for r in rows[::2])
-
-
-def test_a_recording_as_arrays_survives_ctrl_c(tmp_path):
-    bench = Bench(ids=(1, 2))
-    samples = []
-
-    def interrupt(duration, sleep=bench.port.sleep):
-        samples.append(duration)
-        if len(samples) == 5:
-            raise KeyboardInterrupt
-        sleep(duration)
-
-    bench.port.sleep(1000.0)
-    bench.port.sleep = interrupt
-    bench.servo(2).is_dead = True
-    file = tmp_path / "log.npz"
-    record.record(bench.bus, (1, 2), file, rate=50.0)
-    with np.load(file) as data:
-        assert data["ids"].tolist() == [1, 2] and data["time"].shape == (5,)
-        assert data["position"].shape == data["flags"].shape == (5, 2)
-        assert data["position"][:, 0] == pytest.approx(math.radians(512 * 300 / 1023))
-        assert np.isnan(data["voltage"][:, 1]).all() and (data["voltage"][:, 0] == 12.0).all()
-        assert np.diff(data["time"]).min() > 0.015 and 0.0 <= data["time"][0] < 0.015
-        assert datetime.fromisoformat(str(data["date"])).tzinfo is not None
-
-
-@pytest.mark.parametrize(
-    "change, words",
-    [({"path": "log.txt"}, "ends in .csv or .npz"), ({"rate": 0.0}, "give 0.1 to 200"),
-     ({"seconds": 0.0}, "give a time"), ({"path": "/proc/none/log.csv"}, "cannot be written")],
-)  # fmt: skip
-def test_recordings_that_cannot_be_are_refused_first(tmp_path, change, words):
-    bench = Bench()
-    arguments = {"path": tmp_path / "log.csv", **change}
-    path = tmp_path / arguments.pop("path")
-    with pytest.raises(ToolError, match=words):
-        record.record(bench.bus, (1,), path, **arguments)

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import math
-from contextlib import ExitStack
+import os
+import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO
@@ -13,9 +16,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, TextIO
 import numpy as np
 
 from ax_bus.bus import Bus
-from ax_bus.errors import NoReplyError
+from ax_bus.errors import NoReplyError, ServoError
 from ax_bus.exchanger import Reply
 from ax_bus.registers import AX_12A, FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_tools.echo_watch import EchoWatch
 from ax_tools.errors import ToolError
 
 QUANTITIES = ("position", "speed", "load", "voltage", "temperature")
@@ -37,11 +41,13 @@ class CsvFile:
     """
 
     def __init__(self, path: Path, start: float, date: str) -> None:
-        self._start = start
+        self._path, self._start = path, start
         self._stream: TextIO = path.open("w", newline="", encoding="utf-8")
         self._stream.write(f"# recorded from {date} on, which is time 0\n")
         self._writer = csv.writer(self._stream)
         self._writer.writerow(HEADER)
+        self._stream.flush()  # a full disk must be known before the recording
+        self.saved = 0  # samples
 
     def add(self, time: float, rows: Dict[int, Optional[Reply]]) -> None:
         """Write one sample; a servo that did not answer has empty cells."""
@@ -56,10 +62,17 @@ class CsvFile:
                 + [f"{load:.4f}", f"{voltage:.1f}", f"{temperature:.0f}", int(reply.flags)]
             )
         self._stream.flush()
+        self.saved += 1
 
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
+
+    def rescue(self, error: OSError) -> str:
+        """Return in words what is saved although the file could not be written on."""
+        with contextlib.suppress(OSError):  # once more it may not be possible to write what is left in the buffer
+            self._stream.close()
+        return f"{_cannot(self._path, error)}; the first {self.saved} samples are in it, the last line may be cut"
 
 
 class NpzFile:
@@ -83,18 +96,39 @@ class NpzFile:
 
     def close(self) -> None:
         """Write the file: complete or not at all."""
-        samples = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(self._ids), len(QUANTITIES))
         beside = self._path.with_name(self._path.name + ".part")
-        with beside.open("wb") as stream:
-            np.savez_compressed(
-                stream,
-                date=np.array(self._date),
-                time=np.array(self._times),
-                ids=np.array(self._ids),
-                flags=np.array(self._flags, dtype=np.int64).reshape(len(self._flags), len(self._ids)),
-                **{name: samples[:, :, i] for i, name in enumerate(QUANTITIES)},
-            )
-        beside.replace(self._path)
+        try:
+            self._write(beside)
+            beside.replace(self._path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            raise
+
+    def rescue(self, error: OSError) -> str:
+        """Write elsewhere what could not be written here; return in words what is saved."""
+        words = f"{_cannot(self._path, error)}; "
+        other = Path(tempfile.gettempdir()) / f"{self._path.stem}-rescued-{os.getpid()}.npz"
+        try:
+            self._write(other)
+        except OSError as second:
+            with contextlib.suppress(OSError):
+                other.unlink()
+            return f"{words}nothing is saved, {_cannot(other, second)} either: free some space first"
+        return f"{words}all {len(self._times)} samples are in {other} instead"
+
+    def _write(self, path: Path) -> None:
+        samples = np.array(self._rows, dtype=np.float64).reshape(len(self._rows), len(self._ids), len(QUANTITIES))
+        archive = io.BytesIO()  # not the file itself: zipfile complains aloud about a disk that gets full
+        np.savez_compressed(
+            archive,
+            date=np.array(self._date),
+            time=np.array(self._times),
+            ids=np.array(self._ids),
+            flags=np.array(self._flags, dtype=np.int64).reshape(len(self._flags), len(self._ids)),
+            **{name: samples[:, :, i] for i, name in enumerate(QUANTITIES)},
+        )
+        path.write_bytes(archive.getvalue())
 
 
 def values(reply: Optional[Reply]) -> Sequence[float]:
@@ -148,10 +182,10 @@ def record(
         raise ToolError(f"seconds is {seconds}; give a time to record")
     start = told = bus.port.now()
     file = _open(path, servo_ids, start, datetime.now().astimezone().isoformat(timespec="milliseconds"))
+    echo = EchoWatch(bus)
     samples = missed = 0
-    with ExitStack() as stack:
-        stack.callback(file.close)
-        try:
+    try:
+        with contextlib.closing(file), contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the way to end a recording
             while bus.port.now() - start < seconds:
                 rows = {servo_id: _ask(bus, servo_id) for servo_id in servo_ids}
                 file.add(bus.port.now(), rows)
@@ -161,13 +195,18 @@ def record(
                 if now - told >= 1.0:
                     told = now
                     said(f"{now - start:6.1f} s  {samples} samples, {missed} missed replies")
+                    if echo.look():
+                        said(echo.look())
                 bus.port.sleep(start + samples / rate - now)
-        except KeyboardInterrupt:
-            pass  # the way to end a recording
+    except ServoError:
+        raise  # some are OSErrors, too, but the file is complete
+    except OSError as error:
+        raise ToolError(file.rescue(error)) from error
     duration = bus.port.now() - start
     return (
         f"{path}: {samples} samples of {len(servo_ids)} servo(s) in {duration:.1f} s "
         f"({samples / max(duration, 1e-9):.1f} per second), {missed} missed replies"
+        + (f"\n{echo.summary()}" if echo.summary() else "")
     )
 
 
@@ -181,7 +220,11 @@ def _open(path: Path, servo_ids: Sequence[int], start: float, date: str) -> Any:
             pass
         return makers[path.suffix]()
     except OSError as error:
-        raise ToolError(f"{path} cannot be written: {error}; give another --out") from error
+        raise ToolError(f"{_cannot(path, error)}; give another --out") from error
+
+
+def _cannot(path: Path, error: OSError) -> str:
+    return f"{path} cannot be written ({error.strerror or error})"
 
 
 def _ask(bus: Bus, servo_id: int) -> Optional[Reply]:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, List, NamedTuple, Sequence
+from typing import Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ax_bus.bus import Bus
 from ax_bus.errors import GarbledReplyError, NoReplyError
+from ax_bus.protocol import OVERHEAD
 from ax_bus.registers import BAUD_REGISTERS, MODELS
 from ax_tools.errors import ToolError
 
 ALL_IDS = range(253)
 ALL_BAUDS = tuple(BAUD_REGISTERS)
+FACTORY_ID = 1
+Progress = Callable[[str, float], None]
 
 
 class Found(NamedTuple):
@@ -46,24 +49,31 @@ class Found(NamedTuple):
         return model.name if model is not None else f"unknown model {self.model_number}"
 
 
-def search(
-    bus: Bus,
-    bauds: Iterable[int] = ALL_BAUDS,
-    ids: Sequence[int] = ALL_IDS,
-    progress: Callable[[str], None] = lambda text: None,
-) -> List[Found]:
-    """PING every ID at every rate; the port is left at the rate it had.
+Rounds = Sequence[Tuple[int, Sequence[int]]]  # rate, and the IDs to try at it
+
+
+def rounds(bauds: Iterable[int] = ALL_BAUDS, ids: Sequence[int] = ALL_IDS) -> Rounds:
+    """Return the same IDs at several rates; by default everything, which takes minutes."""
+    return tuple((baud, tuple(ids)) for baud in bauds)
+
+
+def quick_rounds(baud: int, ids: Iterable[int]) -> Rounds:
+    """Return all IDs at the rate ``baud``, and only ``ids`` and the factory's at the others: a few seconds."""
+    few = sorted({*ids, FACTORY_ID})
+    return tuple((rate, ALL_IDS if rate == baud else few) for rate in sorted(ALL_BAUDS, key=lambda rate: rate != baud))
+
+
+def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda text, share: None) -> List[Found]:
+    """PING IDs at rates; the port is left at the rate it had.
 
     Parameters
     ----------
     bus : Bus
         The bus.
-    bauds : iterable of int
-        Rates to try.
-    ids : sequence of int
-        IDs to try.
+    where : sequence of (int, sequence of int), optional
+        Rates and the IDs to try at each; all by default.
     progress : callable
-        Told what is being tried.
+        ``progress(text, share)``: what is being tried, and which share of the time is over.
 
     Returns
     -------
@@ -75,16 +85,23 @@ def search(
     ToolError
         If the wiring echoes unexpectedly, so that every ID would seem to be there.
     """
-    before, found = bus.port.baud, []
+    where = where if where is not None else rounds()
+    # silence takes its time-out, which is longer at slow rates: the measure of progress
+    costs = [bus.timeouts.reply(OVERHEAD, 0, baud) for baud, _ in where]
+    total = sum(cost * len(ids) for cost, (_, ids) in zip(costs, where))
+    before, spent = bus.port.baud, 0.0
+    found: List[Found] = []
     try:
-        for baud in bauds:
+        for cost, (baud, ids) in zip(costs, where):
             bus.port.set_baud(baud)
-            progress(f"{baud} baud: asking {len(ids)} IDs")
             if not bus.port.echoes and bus.detect_echo():
                 raise ToolError(
                     f"what is sent at {baud} baud comes back: a single-wire wiring; repeat with --direction echo"
                 )
-            found += [hit for servo_id in ids for hit in _ask(bus, baud, servo_id)]
+            for servo_id in ids:
+                progress(f"{baud} baud: asking {len(ids)} IDs", spent / total)
+                found += _ask(bus, baud, servo_id)
+                spent += cost
     finally:
         bus.port.set_baud(before)
     return found

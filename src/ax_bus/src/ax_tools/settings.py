@@ -3,31 +3,28 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import Optional
 
 from ax_bus.bus import EEPROM_TIME_PER_BYTE, Bus
 from ax_bus.errors import BusError, NoReplyError
 from ax_bus.registers import AX_12A, BAUD_REGISTERS, baud_register
 from ax_tools.errors import ToolError
-from ax_tools.search import ALL_BAUDS, ALL_IDS, search
+from ax_tools.options import MAX_ID
+from ax_tools.search import Progress, Rounds, quick_rounds, search
 
-_MAX_ID = 252  # 253 is the adapter USB2AX's
 
-
-def alone(
-    bus: Bus, servo_id: int, bauds: Iterable[int] = ALL_BAUDS, progress: Callable[[str], None] = lambda text: None
-) -> None:
-    """Make sure that ``servo_id`` is the only servo on the bus, at the port's rate.
+def alone(bus: Bus, servo_id: int, where: Rounds, progress: Progress) -> None:
+    """Make sure that ``servo_id`` is the only servo on the bus, at the port's rate, as far as ``where`` looks.
 
     Raises
     ------
     ToolError
-        If there is none, another or more than one, whatever their rates.
+        If there is none, another or more than one.
     """
-    found = search(bus, bauds, ALL_IDS, progress)
+    found = search(bus, where, progress)
     who = ", ".join(f"{hit.servo_id} at {hit.baud} baud" for hit in found[:6]) + (", ..." if len(found) > 6 else "")
     if not found:
-        raise ToolError("no servo answers, so nothing is changed; try scripts/servo scan")
+        raise ToolError("no servo answers, so nothing is changed; find it with scan")
     if len(found) > 1:
         raise ToolError(
             f"{len(found)} servos are on the bus ({who}), so nothing is changed; connect only the one to be changed: "
@@ -45,20 +42,37 @@ def alone(
         )
 
 
-def set_id(bus: Bus, servo_id: int, new_id: int, bauds: Iterable[int] = ALL_BAUDS,
-           progress: Callable[[str], None] = lambda text: None) -> None:  # fmt: skip
+def set_id(
+    bus: Bus,
+    servo_id: int,
+    new_id: int,
+    where: Optional[Rounds] = None,
+    progress: Progress = lambda text, share: None,
+) -> None:
     """Give the only servo on the bus another ID.
+
+    Parameters
+    ----------
+    bus : Bus
+        The bus.
+    servo_id, new_id : int
+        Its ID now and from now on.
+    where : sequence of (int, sequence of int), optional
+        Where other servos are looked for before; by default `search.quick_rounds` for both IDs, which does not see a
+        servo with a third ID at another rate than the port's.
+    progress : callable
+        As of `search.search`.
 
     Raises
     ------
     ToolError
         If it is not alone, the ID is impossible, or the servo does not answer under it afterwards.
     """
-    if not 0 <= new_id <= _MAX_ID:
-        raise ToolError(f"ID {new_id} does not exist; give 0 to {_MAX_ID}")
+    if not 0 <= new_id <= MAX_ID:
+        raise ToolError(f"ID {new_id} does not exist; give 0 to {MAX_ID}")
     if new_id == servo_id:
         raise ToolError(f"servo {servo_id} has that ID already; nothing is changed")
-    alone(bus, servo_id, bauds, progress)
+    alone(bus, servo_id, where if where is not None else quick_rounds(bus.port.baud, (servo_id, new_id)), progress)
     row = AX_12A.register("id")
     _order(bus, servo_id, row.address, row.to_bytes(new_id))
     bus.port.sleep(EEPROM_TIME_PER_BYTE * row.size)
@@ -73,9 +87,14 @@ def set_id(bus: Bus, servo_id: int, new_id: int, bauds: Iterable[int] = ALL_BAUD
         raise ToolError(f"servo {new_id} says its ID is {found}; scan the bus")
 
 
-def set_baud(bus: Bus, servo_id: int, baud: int, bauds: Iterable[int] = ALL_BAUDS,
-             progress: Callable[[str], None] = lambda text: None) -> None:  # fmt: skip
-    """Give the only servo on the bus another baud rate; the port follows it.
+def set_baud(
+    bus: Bus,
+    servo_id: int,
+    baud: int,
+    where: Optional[Rounds] = None,
+    progress: Progress = lambda text, share: None,
+) -> None:
+    """Give the only servo on the bus another baud rate; the port follows it. Parameters as of `set_id`.
 
     Raises
     ------
@@ -88,7 +107,7 @@ def set_baud(bus: Bus, servo_id: int, baud: int, bauds: Iterable[int] = ALL_BAUD
     before = bus.port.baud
     if baud == before:
         raise ToolError(f"servo {servo_id} would keep its {baud} baud; nothing is changed")
-    alone(bus, servo_id, bauds, progress)
+    alone(bus, servo_id, where if where is not None else quick_rounds(before, (servo_id,)), progress)
     row = AX_12A.register("baud_rate")
     bus.port.set_baud(baud)  # an adapter that cannot do the rate must say so before the servo has it
     bus.port.set_baud(before)

@@ -1,18 +1,45 @@
 # SPDX-License-Identifier: MIT
 """Joint targets to AX servos and back: servo map, safety ladder, driver, bus process."""
 
-from shellbot_motor_driver.driving.driver_config import DriverConfig
-from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply, TorqueOff
-from shellbot_motor_driver.driving.motor_driver import MotorDriver
-from shellbot_motor_driver.driving.start_report import Answer, ServoIdentity, StartReport
-from shellbot_motor_driver.driving.timing import BusTiming, Histogram
-from shellbot_motor_driver.errors import BusProcessError, DriverConfigError, MotorDriverError, ServoMapError, StartError
-from shellbot_motor_driver.map.compliance import SLOPES, Compliance, compliance_from_gains, slope_for, stiffness
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
-from shellbot_motor_driver.process.bus_process import BusProcess
-from shellbot_motor_driver.process.bus_settings import BusSettings
-from shellbot_motor_driver.process.servo_backend import ServoBackend
-from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shellbot_motor_driver.driving.driver_config import DriverConfig
+    from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply, TorqueOff
+    from shellbot_motor_driver.driving.motor_driver import MotorDriver
+    from shellbot_motor_driver.driving.start_report import Answer, ServoIdentity, StartReport
+    from shellbot_motor_driver.driving.timing import BusTiming, Histogram
+    from shellbot_motor_driver.errors import (
+        BusProcessError,
+        DriverConfigError,
+        MotorDriverError,
+        ServoMapError,
+        StartError,
+    )
+    from shellbot_motor_driver.map.compliance import SLOPES, Compliance, compliance_from_gains, slope_for, stiffness
+    from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+    from shellbot_motor_driver.process.bus_process import BusProcess
+    from shellbot_motor_driver.process.bus_settings import BusSettings
+    from shellbot_motor_driver.process.servo_backend import ServoBackend
+    from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
+
+# names are imported when they are first used: the help of a tool must not wait for numpy
+_MODULES = {
+    "driving.driver_config": "DriverConfig",
+    "driving.driver_state": "Condition DriverState ServoReading Supply TorqueOff",
+    "driving.motor_driver": "MotorDriver",
+    "driving.start_report": "Answer ServoIdentity StartReport",
+    "driving.timing": "BusTiming Histogram",
+    "errors": "BusProcessError DriverConfigError MotorDriverError ServoMapError StartError",
+    "map.compliance": "SLOPES Compliance compliance_from_gains slope_for stiffness",
+    "map.servo_map": "ServoEntry ServoMap",
+    "process.bus_process": "BusProcess",
+    "process.bus_settings": "BusSettings",
+    "process.servo_backend": "ServoBackend",
+    "safety.ladder": "Ladder Phase Reaction Rung",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "SLOPES",
@@ -47,3 +74,11 @@ __all__ = [
     "slope_for",
     "stiffness",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of ``__all__`` when it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return value

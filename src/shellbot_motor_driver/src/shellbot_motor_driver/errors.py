@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ax_bus.errors import ServoError
+from ax_bus.errors import NoReplyError, ServoError
 
 
 class MotorDriverError(ServoError):
@@ -30,6 +30,10 @@ class StartError(MotorDriverError):
     """
 
     report: Any = None
+
+
+class ImpossibleReplyError(MotorDriverError, NoReplyError):
+    """A servo answers with what cannot be: without a position that can be true there is no torque."""
 
 
 class BusProcessError(MotorDriverError):

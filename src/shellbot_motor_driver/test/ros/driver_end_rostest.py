@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -35,7 +37,7 @@ class EndTest(unittest.TestCase):
         cls.chain.close()
 
     def start(self, **parameters):
-        driver = Driver(port=self.port, setpoint=QUICK, **parameters)
+        driver = Driver(**{"port": self.port, "setpoint": QUICK, **parameters})
         self.addCleanup(driver.end)
         self.witness.forget()
         self.witness.free(OTHER)
@@ -51,11 +53,61 @@ class EndTest(unittest.TestCase):
         self.assertEqual(driver.end(30), 0, driver.output()[-2000:])
         self.assertIn("sitting down", driver.output())
         self.assertEqual(self.torque(), {0})
-        steps = self.chain.registers("present_position")
-        sits = MAP.to_joints([steps[i] for i in MAP.servo_ids])
-        np.testing.assert_allclose(sits, SIT, atol=0.1)
+        np.testing.assert_allclose(self.measured(), SIT, atol=0.1)
         self.assertLess(self.chain.largest_step(), LARGEST_STEP)
         self.assertNotIn("Traceback", driver.output())
+
+    def test_told_to_end_twice_or_by_sigterm_it_lets_go_at_once(self):
+        for signals in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)):
+            driver = self.start(at_end="sit", setpoint={**QUICK, "sit_speed": 0.05})  # minutes
+            for number in signals:
+                driver.process.send_signal(number)
+                if number != signals[-1]:
+                    driver.wait_said("sitting down")
+            self.assertEqual(driver.process.wait(30), 0, driver.output()[-2000:])
+            self.assertEqual(self.torque(), {0})
+            self.assertGreater(np.abs(self.measured() - SIT).max(), 0.2, "it did not sit")
+
+    def test_sitting_ends_before_roslaunch_kills(self):
+        driver = self.start(at_end="sit", setpoint={**QUICK, "sit_speed": 0.05})  # minutes
+        start = time.monotonic()
+        self.assertEqual(driver.end(60), 0, driver.output()[-2000:])
+        took = time.monotonic() - start
+        print(f"the end of a robot that cannot sit took {took:.1f} s")
+        self.assertEqual(self.torque(), {0})
+        self.assertLess(took, 15.0, "roslaunch sends SIGTERM then")
+
+    def test_told_to_end_while_the_bus_process_hangs(self):
+        driver = self.start(at_end="sit")
+        os.kill(self.child(driver), signal.SIGSTOP)
+        self.assertEqual(driver.end(30), 0, driver.output()[-2000:])
+        self.assertEqual(self.torque(), {0})
+        self.assertIn("no sign of life", driver.output())
+
+    def test_told_to_end_without_a_port_it_says_who_may_hold(self):
+        driver = self.start(at_end="sit")
+        self.chain.fault("port_error", 8.0)
+        wait_until(lambda: self.witness.stopped[-1] is True, 10, "who walks is told")
+        self.assertEqual(driver.end(30), 3, driver.output()[-2000:])
+        self.assertEqual(self.torque(), {1})
+        self.assertIn("TORQUE MAY BE ON at servos 0 lower_1_fan", driver.output())
+        wait_until(lambda: os.path.exists(self.port), 20, "the port is back")
+
+    def test_killed_it_leaves_a_bus_process_that_sits_and_lets_go(self):
+        driver = self.start(at_end="sit")
+        driver.kill()
+        wait_until(lambda: self.torque() == {0}, 60, "lets go")
+        np.testing.assert_allclose(self.measured(), SIT, atol=0.1)
+
+    def child(self, driver):
+        pid = driver.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            (child,) = map(int, file.read().split())
+        return child
+
+    def measured(self):
+        steps = self.chain.registers("present_position")
+        return MAP.to_joints([steps[i] for i in MAP.servo_ids])
 
     def test_told_to_end_it_holds_if_that_is_wanted(self):
         driver = self.start(at_end="hold")

@@ -62,7 +62,7 @@ class DriverTest(unittest.TestCase):
         w = self.witness
         self.driver.wait_said("19 of 19 servos answered")
         wait_until(
-            lambda: w.battery and w.battery.present and w.servos and len(w.diagnostics) >= 5,
+            lambda: w.battery and w.battery.present and w.servos and len(w.diagnostics) >= 6,
             5,
             lambda: f"reports: {w.diagnostics}",
         )
@@ -71,7 +71,7 @@ class DriverTest(unittest.TestCase):
         self.assertEqual(len(w.battery.cell_voltage), 3)
         self.assertEqual([s.id for s in w.servos.servos], list(range(19)))
         self.assertTrue(all(s.torque_enabled and s.age < 1.0 for s in w.servos.servos))
-        self.assertEqual(set(w.diagnostics), {"safety ladder", "bus", "servos", "battery", "gains"})
+        self.assertEqual(set(w.diagnostics), {"safety ladder", "bus", "bus process", "servos", "battery", "gains"})
         self.assertEqual(w.diagnostics["servos"].message, "all 19 servos well")
         values = {v.key: v.value for v in w.diagnostics["bus"].values}
         for name in ("lateness_us_p99", "round_trip_us_p50", "overhead_us_p50", "retries", "bad_checksums"):
@@ -150,7 +150,7 @@ class DriverTest(unittest.TestCase):
             start = time.monotonic()
             if use == "service":
                 success, text = call("emergency_stop")
-                self.assertTrue(success and "rearm" in text, text)
+                self.assertTrue(success and "rearm" in text and "all 19 servos" in text, text)
             else:
                 wait_until(w.stop_topic.get_num_connections, 5, "topic")
                 w.stop_topic.publish(False)

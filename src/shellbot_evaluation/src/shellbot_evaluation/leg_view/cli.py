@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
         prog="scripts/servo leg",
         description="A window with a slider for each joint of one limb, its limits and offsets, and its picture.",
         epilog="Without --port only the picture moves. With --port the servos do: slowly, with little torque, starting "
-        "where they are; they go limp when the window is closed.",
+        "where they are; they go limp when the window is closed, and at once with STOP, Esc or F12.",
     )
     p.add_argument("limb", nargs="?", default="lower_1", choices=LIMBS, metavar="LIMB", help="lower_1 ... upper_6")
     p.add_argument("--variant", choices=("walker", "full"), help="default: walker, full for an upper limb")
@@ -105,7 +105,9 @@ def _show(arguments: argparse.Namespace, joints: Any, drive: Any, variant: str) 
         # Qt's order of destruction crashes at the interpreter's end otherwise
         window.deleteLater()
         app.processEvents()
-    return 0
+    for failure in window.failures:
+        sys.stderr.write(f"error: {failure}\n")
+    return 1 if window.failures else 0
 
 
 if __name__ == "__main__":

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 from python_qt_binding.QtCore import Qt, QTimer, Signal
-from python_qt_binding.QtGui import QImage, QPixmap
+from python_qt_binding.QtGui import QImage, QKeySequence, QPixmap
 from python_qt_binding.QtWidgets import (
     QDoubleSpinBox,
     QGridLayout,
@@ -17,6 +17,7 @@ from python_qt_binding.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QShortcut,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -27,6 +28,9 @@ from .picture import LimbPicture
 
 _PERIOD_MS = 40
 _PER_DEGREE = 10  # slider units: tenths of a degree
+_STOP_KEYS = (Qt.Key_Escape, Qt.Key_F12)  # as everywhere in the project
+_ALARM_STYLE = "background: #c00000; color: white; font-weight: bold; padding: 4px;"
+_STOP_STYLE = "QPushButton { background: #c00000; color: white; font: bold 22px; border-radius: 6px; }"
 
 
 class JointSlider(QGroupBox):
@@ -61,6 +65,11 @@ class JointSlider(QGroupBox):
         """Move slider and number to an angle, rad."""
         self.slider.setValue(round(math.degrees(angle) * _PER_DEGREE))
         self.number.setValue(self.slider.value() / _PER_DEGREE)
+
+    def set_movable(self, is_movable: bool) -> None:
+        """Take the goal or not; what is measured stays to be read."""
+        self.slider.setEnabled(is_movable)
+        self.number.setEnabled(is_movable)
 
     def show_measured(self, angle: float, note: str) -> None:
         """Tell what is measured, rad, and a remark."""
@@ -105,11 +114,12 @@ class LegWindow(QWidget):
         measured = drive.measure(0.0)
         self._start = {joint.name: measured.get(joint.name, self._picture.pose[joint.name]) for joint in joints}
         self.sliders: Dict[str, JointSlider] = {}
+        self.failures: List[str] = []
         side = QVBoxLayout()
+        side.addLayout(self._stop_row())
         for joint in joints:
             slider = JointSlider(joint, self._start[joint.name])
             slider.moved.connect(self._drive.command)
-            slider.setEnabled(joint.name in measured)
             self.sliders[joint.name] = slider
             side.addWidget(slider)
         buttons = QHBoxLayout()
@@ -129,6 +139,7 @@ class LegWindow(QWidget):
         row = QHBoxLayout(self)
         row.addWidget(self._image, 1)
         row.addLayout(side)
+        self._show_state()
         self._last = time.monotonic()
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._beat)
@@ -137,13 +148,25 @@ class LegWindow(QWidget):
     def go(self, goals: Dict[str, float]) -> None:
         """Move sliders to angles, rad; those that cannot move stay."""
         for name, angle in goals.items():
-            if self.sliders[name].isEnabled():
+            if self.sliders[name].slider.isEnabled():
                 self.sliders[name].set_goal(self.sliders[name].joint.clamp(angle))
 
+    def stop(self) -> None:
+        """Take the torque away at once, until `resume`."""
+        self._drive.stop()
+        self._show_state()
+
+    def resume(self) -> None:
+        """Switch on again: sliders go to where the joints are, then the joints follow them."""
+        self._drive.resume()
+        self._show_state()  # enables the sliders again
+        self.go(self._drive.measure(0.0))
+
     def finish(self) -> None:
-        """Release servos, thread and renderer."""
-        self._timer.stop()
-        self._drive.close()
+        """Release servos, thread and renderer; `failures` has what could not be released."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self.failures = self._drive.close()
         self._picture.close()
 
     def closeEvent(self, event: Any) -> None:  # noqa: N802 - Qt's name
@@ -161,7 +184,41 @@ class LegWindow(QWidget):
                 slider.show_measured(angles[name], notes.get(name, ""))
             else:
                 slider.measured.setText(notes.get(name, ""))
+        self._show_state()
         self._picture.show(angles, 480, 480)
+
+    def _stop_row(self) -> QGridLayout:
+        self.stop_button = QPushButton("STOP  (Esc, F12)")
+        self.stop_button.setStyleSheet(_STOP_STYLE)
+        self.stop_button.setMinimumSize(230, 64)
+        self.stop_button.setFocusPolicy(Qt.NoFocus)  # Space and Enter belong to what is being set
+        self.stop_button.pressed.connect(self.stop)  # not clicked, which waits for the release
+        self.resume_button = QPushButton("Torque on")
+        self.resume_button.setMinimumHeight(64)
+        self.resume_button.clicked.connect(lambda _checked=False: self.resume())
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.state.setMinimumHeight(40)  # two lines: nothing may jump when it has more to say
+        for key in _STOP_KEYS:
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ApplicationShortcut)
+            shortcut.activated.connect(self.stop)
+        grid = QGridLayout()
+        grid.addWidget(self.stop_button, 0, 0)
+        grid.addWidget(self.resume_button, 0, 1)
+        grid.addWidget(self.state, 1, 0, 1, 2)
+        return grid
+
+    def _show_state(self) -> None:
+        """Say what holds; after a stop no slider can be moved."""
+        is_well, text = self._drive.state()
+        self.state.setText(text)
+        is_stopped = self._drive.is_stopped
+        colour = "#c00000" if is_stopped else "#006000"
+        self.state.setStyleSheet(f"color: {colour}; font-weight: bold;" if is_well else _ALARM_STYLE)
+        self.resume_button.setEnabled(is_stopped)
+        for name, slider in self.sliders.items():
+            slider.set_movable(name in self._drive.movable)
 
     def _draw(self, picture: Any) -> None:
         if isinstance(picture, str):

@@ -66,6 +66,7 @@ class Start(_Section):
     lock_eeprom: bool = True
     allow_write_only: bool = True
     latency_timer_ms: int = _value(1, 1, 255)
+    name_strangers: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class Servo(_Section):
     suspect_interval: float = _value(0.03, 0.005, 0.5)
     lost_misses: int = _value(10, 2, 100)
     lost_after: float = _value(0.5, 0.05, 5.0)
-    ping_interval: float = _value(0.5, 0.05, 10.0)
+    old_after: float = _value(0.5, 0.05, 5.0)
+    lost_interval: float = _value(0.5, 0.05, 10.0)
     rearm_after_lost: bool = True
 
 
@@ -167,6 +169,7 @@ class Alarms(_Section):
 
     needed: int = _value(2, 1, 10)
     window: int = _value(3, 1, 10)
+    say_after: float = _value(10.0, 0.5, 600.0)
 
     def __post_init__(self) -> None:
         """Check that it can be met."""

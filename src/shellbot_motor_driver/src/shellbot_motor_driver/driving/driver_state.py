@@ -4,27 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple, Tuple
 
 import numpy as np
 
 from ax_bus.protocol import ErrorFlags
+from shellbot_motor_driver.driving.servo_state import Condition
 from shellbot_motor_driver.driving.start_report import Answer, ServoIdentity, StartReport
 from shellbot_motor_driver.driving.timing import BusTiming
 from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
 
 Array = np.ndarray
-
-
-class Condition(IntEnum):
-    """How a servo answers."""
-
-    GOOD = 0
-    SUSPECT = 1  # missed 3 replies in a row: its values are stale
-    LOST = 2  # missed 10, or 0.5 s: pinged twice a second
-    REJOINING = 3  # answers again: torque comes up
-    UNREAD = 4  # write-only wiring: nobody knows
 
 
 class ServoReading(NamedTuple):

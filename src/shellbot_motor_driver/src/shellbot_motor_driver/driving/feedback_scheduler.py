@@ -1,44 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""How many servos can be read in a tick, and which: from the round trips that are measured, never from hopes."""
+"""Which servos are read in a tick, and how many: two rules that cannot end in silence.
+
+1. Every tick begins with one READ, of the servo that was not asked for longest (or, in every other tick at most, of a
+   suspect or lost one). So each of n servos is asked at least once in 2 n ticks, whatever was measured before. On a
+   link so slow that this READ delays the next goals, ticks are left out and goals go as often as READs.
+2. Another READ is made if it still ends within ``tick.booked_share`` of the tick when it takes what half of the last
+   READs took: a host that stalls now and then does not count, one that is slow in every other READ does, in proportion.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Deque, List, Sequence
+from typing import Deque, List, Optional, Sequence
 
 from ax_bus.statistics import percentile
 from shellbot_motor_driver.driving.driver_config import Tick
 
-_KEPT = 256  # READs: a fifth of a second at the rates of a UART
-_RENEW = 8  # READs between two looks at the percentile
-_BOOL = (False, True)
-_CONVINCED = 4  # slow replies in a row that make it so
-_DOUBT = 3  # misses of the whole bus in a row that were cut short, after which the link itself may have become slow
-
-
-class _Cost:
-    """What 50 and 95 of 100 READs of one kind keep, s; NaN while too few were measured."""
-
-    def __init__(self, kept: int) -> None:
-        self._values: Deque[float] = deque(maxlen=kept)
-        self._since = 0
-        self.p50 = self.p95 = float("nan")
-
-    def extend(self, values: Sequence[float]) -> None:
-        self._values.extend(values)
-        self.p50, self.p95 = percentile(self._values, 50), percentile(self._values, 95)
-
-    def record(self, value: float) -> None:
-        self._values.append(value)
-        self._since += 1
-        if self._since >= _RENEW:
-            self._since = 0
-            self.p50, self.p95 = percentile(self._values, 50), percentile(self._values, 95)
-
-    def clear(self) -> None:
-        self._values.clear()
-        self._since = 0
-        self.p50 = self.p95 = float("nan")
+_KEPT = 32  # READs: a fiftieth of a second on a UART, a second behind a latency timer of 16 ms
+_RENEW = 4  # READs between two looks at the median
 
 
 class FeedbackScheduler:
@@ -46,146 +25,76 @@ class FeedbackScheduler:
 
     Parameters
     ----------
-    servos : int
-        How many there are.
     config : Tick
         Shares of the tick.
     guess : float
-        s of a READ before anything was measured.
+        s that a READ takes beyond its wire time, before anything was measured.
 
     Attributes
     ----------
-    p95 : float
-        What 95 of 100 READs of the feedback keep, s, but for the first of a tick.
+    overhead : float
+        What half of the last READs took at most beyond their wire time, s.
     booked : float
         Share of the tick booked so far.
-    is_forced : bool
-        Whether the first READ of the last plan may be longer than the tick has room for. If every other is, its turn
-        comes after the ticks whose room it takes (`is_slow`); if only some are, it is made in each tick, and cut short.
-    is_patient : bool
-        Whether what was measured is in doubt, because nobody answered in time: READs are given, and booked with, their
-        whole time-out until one is answered.
     """
 
-    def __init__(self, servos: int, config: Tick, guess: float) -> None:
-        self._servos, self._config = servos, config
-        # An adapter with a latency timer makes the first READ of a tick wait longer than those after it, which begin
-        # when the timer has just run out, and hides that a check is longer: so each kind has its own figure.
-        self._costs = {
-            (first, check): _Cost(_KEPT if not first and not check else 64) for first in _BOOL for check in _BOOL
-        }
-        self._guess = guess
-        self._turn = 0
-        self._credit = 0.0
+    def __init__(self, config: Tick, guess: float) -> None:
+        self._config = config
+        self._overheads: Deque[float] = deque(maxlen=_KEPT)
+        self._new = 0
+        self.overhead = guess
         self.booked = 0.0
-        self.is_forced = self.is_patient = False
-        self._cut = self._slow = 0
+        self._led_by_urgent = False
 
-    @property
-    def p95(self) -> float:
-        """What 95 of 100 READs of the feedback keep, s, but for the first of a tick."""
-        return self._known(False, False, self._known(True, False, self._guess))
+    def begin(self, sending: float) -> None:
+        """Begin a tick whose goals take ``sending`` s."""
+        self.booked = sending / self._config.period
 
-    @property
-    def _p50_first(self) -> float:
-        found = self._costs[True, False].p50
-        return found if found == found else self._known(True, False, self.p95)
-
-    def seed(self, costs: Sequence[float]) -> None:
-        """Begin with round trips that were measured before the first tick, s."""
-        if costs:
-            self._costs[False, False].extend(costs)
-
-    def _known(self, is_first: bool, is_check: bool, otherwise: float) -> float:
-        found = self._costs[is_first, is_check].p95
-        return found if found == found else otherwise
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether a READ may need the whole tick: then none is cut short."""
-        return self.is_patient or self._p50_first > self._config.booked_share * self._config.period
-
-    def missed(self) -> None:
-        """Note a READ whose wait was cut short at the tick's end."""
-        self._cut += 1
-        self.is_patient = self.is_patient or self._cut >= _DOUBT
-
-    def expect(self, is_first: bool, is_check: bool = False, extra: float = 0.0, timeout: float = 0.0) -> float:
-        """Return what to book for a READ, s.
+    def order(self, regular: Sequence[int], urgent: Sequence[int]) -> List[int]:
+        """Return the servos in the order in which they are to be read.
 
         Parameters
         ----------
-        is_first : bool
-            Whether it is the first of its tick.
-        is_check : bool
-            Whether the settings are read, too.
-        extra : float
-            s that these take on the wire.
-        timeout : float
-            s that a READ without an answer takes.
+        regular : sequence of int
+            Indices, who was not asked for longest first.
+        urgent : sequence of int
+            Suspect and lost ones whose time has come, the most overdue first.
         """
-        cost = self.p95
-        if is_first:
-            cost = self._known(True, False, cost)
-        if is_check:
-            cost = self._known(is_first, True, cost + extra)
-        return max(cost, timeout + extra) if self.is_patient else cost
+        leads = bool(urgent) and not (self._led_by_urgent and regular)
+        self._led_by_urgent = leads
+        first = list(urgent[:1]) if leads else []
+        return first + list(regular) + list(urgent[len(first) :])
 
-    def record(self, cost: float, is_first: bool = False, is_check: bool = False) -> None:
-        """Note what a READ took, s."""
-        self._cut = 0
-        if self.is_patient:
-            is_slow = cost > self._config.booked_share * self._config.period
-            self._slow = self._slow + 1 if is_slow else 0
-            self.is_patient = 0 < self._slow < _CONVINCED
-            if self._slow >= _CONVINCED:  # the link has become slower, no mere stall: what was measured before is void
-                for kind in self._costs.values():
-                    kind.clear()
-                self._guess, self._slow = cost, 0
-        self._costs[is_first, is_check].record(cost)
-
-    def plan(self, sending: float, extra: float, timeout: float = 0.0) -> int:
-        """Return how many READs the tick has room for.
+    def fits(self, now: float, wire: float, start: float, last_end: float) -> bool:
+        """Return whether a further READ is to be made, and book it.
 
         Parameters
         ----------
-        sending : float
-            s of the tick that sending the goals takes.
-        extra : float
-            s that checks take beyond READs of the feedback.
-        timeout : float
-            s that a READ without an answer takes.
+        now : float
+            When it would begin, s.
+        wire : float
+            s that it takes on the wire.
+        start, last_end : float
+            Beginning of the tick, and when the next goals must not be delayed any more, s.
         """
-        first, cost = self.expect(True, timeout=timeout), self.expect(False, timeout=timeout)
-        period = self._config.period
-        room = self._config.booked_share * period - sending - extra
-        count = 0 if room < first else self._servos if cost <= 0.0 else 1 + int((room - first) / cost + 1e-9)
-        count = min(self._servos, count)
-        self.is_forced = False
-        if count:
-            self._credit = 0.0
-        elif not self.is_patient and room >= self._p50_first:  # slow now and then: a shared machine, its emulator
-            self.is_forced, self._credit, count = True, 0.0, self._servos
-        else:  # a link so slow that a READ does not fit: one now and then is better than to be blind
-            self._credit += max(room, 0.0)
-            self.is_forced = self._credit >= first
-            self._credit = 0.0 if self.is_forced else self._credit
-            count = int(self.is_forced)
-        self.booked = sending / period
-        return count
+        end = now + wire + self.overhead
+        if end > min(start + self._config.booked_share * self._config.period, last_end):
+            return False
+        self.book(end - start)
+        return True
 
-    def book(self, share: float) -> None:
-        """Note up to which share of the tick bus time is booked."""
-        self.booked = max(self.booked, share)
+    def book(self, until: float) -> None:
+        """Note bus time up to ``until`` s after the beginning of the tick; no more than its share."""
+        self.booked = max(self.booked, min(until / self._config.period, self._config.booked_share))
 
-    def turns(self, candidates: Sequence[int], count: int) -> List[int]:
-        """Return the next ``count`` of the servos ``candidates`` (indices, rising), in their turn."""
-        if not candidates or count <= 0:
-            return []
-        start = next((k for k, index in enumerate(candidates) if index >= self._turn), 0)
-        chosen = [candidates[(start + k) % len(candidates)] for k in range(min(count, len(candidates)))]
-        return chosen
+    def cut(self, now: float, wire: float, last_end: float) -> Optional[float]:
+        """Return when a READ that begins at ``now`` is given up, s; None where READs usually take longer than that."""
+        return last_end if now + wire + self.overhead <= last_end else None
 
-    def asked(self, index: int) -> None:
-        """Note that a servo had its turn."""
-        self._turn = index + 1 if index + 1 < self._servos else 0
+    def record(self, overhead: float) -> None:
+        """Note what a READ took beyond its wire time, s."""
+        self._overheads.append(overhead)
+        self._new += 1
+        if self._new >= _RENEW:
+            self._new = 0
+            self.overhead = percentile(self._overheads, 50)

@@ -59,7 +59,7 @@ class LoopTimer:
         smooth = max(_SMOOTH, 1.0 / self.ticks)
         self.reads_per_tick += smooth * (reads - self.reads_per_tick)
         self.used_share += smooth * (duration / self._period - self.used_share)
-        self.booked_share, self.p95 = scheduler.booked, scheduler.p95
+        self.booked_share, self.p95 = scheduler.booked, scheduler.overhead
         self.feedback_hz += smooth * (new / self._servos / self._period - self.feedback_hz)
         if self._cpu_clock is not None:
             cpu = self._cpu_clock()

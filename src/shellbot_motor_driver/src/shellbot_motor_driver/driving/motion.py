@@ -77,7 +77,9 @@ class Motion:
             return
         brake = self._max / self._config.decelerate * dt
         velocity = np.sign(self._velocity) * np.maximum(np.abs(self._velocity) - brake, 0.0)
-        self._step(np.minimum(np.maximum(self.position + velocity * dt, self._lower), self._upper), dt)
+        # A joint beyond its limits (moved by hand while it was limp) stays where it is; none is carried over a limit.
+        low, high = np.minimum(self._lower, self.position), np.maximum(self._upper, self.position)
+        self._step(np.minimum(np.maximum(self.position + velocity * dt, low), high), dt)
         self._velocity = velocity
 
     def go(self, targets: Array, speed: float, dt: float) -> bool:

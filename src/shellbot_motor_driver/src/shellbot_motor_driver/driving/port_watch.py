@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Optional
 
 from ax_bus.errors import PortError
-from shellbot_motor_driver.driving.driver_state import Condition
 from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_state import NEVER, Event
 from shellbot_motor_driver.safety.ladder import Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
 
@@ -44,7 +44,7 @@ class PortWatch:
             text = f"bus down: {error}; the servos hold their last goals. It is opened again by itself, then re-arm"
             self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         for track in self._link.tracks:
-            track.verified = False
+            track.on(Event.MISSED)  # no goals before its settings were read
 
     def try_reopen(self, now: float) -> bool:
         """Open the port again if it is time; return whether it is open."""
@@ -61,9 +61,9 @@ class PortWatch:
         self._link.doubt_speeds()
         for track in self._link.tracks:
             track.forget()
-            track.verified = track.condition is Condition.UNREAD
-            track.next_try = now
-        text = "the port is back; every servo is looked at. Re-arm to go on"
+            track.state.checked = NEVER
+            track.state.next_try = now
+        text = "the port is back; every servo is read before it gets goals. Re-arm to go on"
         self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         return True
 

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import Callable, List, Tuple
 
-from shellbot_motor_driver.driving.driver_state import Condition
 from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_state import Condition
 from shellbot_motor_driver.driving.servo_track import ServoTrack
 from shellbot_motor_driver.safety.ladder import Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
 
 _NAMED = 4  # servos by name; the others are counted
+_INTERVAL = 0.25  # s between two sentences while one servo after the other is lost
 
 
 class RollCall:
@@ -23,10 +24,15 @@ class RollCall:
         The servos.
     rungs : Rungs
         The ladder: rungs ``servo_lost`` and ``bus_down``.
+    wants_torque : callable
+        ``wants_torque(index)``: whether a limp servo should hold.
     """
 
-    def __init__(self, link: ServoLink, rungs: Rungs) -> None:
+    def __init__(self, link: ServoLink, rungs: Rungs, wants_torque: Callable[[int], bool]) -> None:
         self._link, self._rungs, self._config = link, rungs, link.config
+        self._wants_torque = wants_torque
+        self._said: Tuple[int, ...] = ()
+        self._due = 0.0
 
     @property
     def lost(self) -> List[ServoTrack]:
@@ -35,8 +41,14 @@ class RollCall:
 
     @property
     def away(self) -> List[ServoTrack]:
-        """Those who do not answer, or do not yet hold with full torque."""
-        return [t for t in self._link.tracks if t.condition in (Condition.LOST, Condition.REJOINING)]
+        """Those who do not answer, or do not yet hold with full torque although they should."""
+        return [
+            track
+            for track in self._link.tracks
+            if track.condition in (Condition.LOST, Condition.REJOINING)
+            or (track.condition is Condition.LIMP and self._wants_torque(track.index))
+            or (track.condition is Condition.SUSPECT and not track.state.is_settled)
+        ]
 
     @property
     def is_bus_down(self) -> bool:
@@ -44,17 +56,27 @@ class RollCall:
         return len(self.lost) > self._config.bus.down_share * len(self._link.tracks)
 
     def report(self, now: float) -> None:
-        """Set the ladder's rungs."""
-        lost, count = self.lost, len(self._link.tracks)
+        """Set the ladder's rungs; the first loss at once, further ones a few times a second."""
+        lost = self.lost
         if not lost:
+            self._said = ()
             self.settle(now)
             return
+        indices = tuple(track.index for track in lost)
+        if indices == self._said or (self._said and now < self._due):
+            return
+        self._said, self._due = indices, now + _INTERVAL
         names = ", ".join(track.name for track in lost[:_NAMED])
         names += f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         if self.is_bus_down:
-            text = f"bus down: {len(lost)} of {count} servos do not answer ({names}); check power and cable"
-            self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
-        text = f"{names} lost: the others hold; check its cable and power, it comes back by itself"
+            text = f"bus down: {len(lost)} of {len(self._link.tracks)} servos do not answer ({names}); "
+            self._rungs.set("bus_down", Reaction.HOLD, f"{text}check power and cable", True, now)
+        garbled = [track.name for track in lost if 2 * track.garbled > track.state.misses]
+        advice = "check its cable and power"
+        if garbled:
+            who = ", ".join(garbled[:_NAMED])
+            advice = f"{who} answers in pieces: two servos of one ID (scripts/servo scan), or a bad contact"
+        text = f"{names} lost: the others hold; {advice}. It comes back without a restart"
         self._rungs.set("servo_lost", Reaction.HOLD, text, self._config.servo.rearm_after_lost, now)
 
     def settle(self, now: float) -> None:

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ax_bus.bus import Bus
-from ax_bus.errors import NoReplyError
+from ax_bus.errors import GarbledReplyError, NoReplyError
 from ax_bus.exchanger import Reply
+from ax_bus.protocol import BROADCAST_ID
 from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
 from ax_bus.wire_time import bytes_time
 from shellbot_description import Variables, joint_class, load_variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.goal_writer import GoalWriter
+from shellbot_motor_driver.driving.servo_state import NEVER, Event
 from shellbot_motor_driver.driving.servo_table import Row, new_table
 from shellbot_motor_driver.driving.servo_track import (
     CHECK_ADDRESS,
@@ -25,12 +28,22 @@ from shellbot_motor_driver.driving.servo_track import (
     parse_feedback,
 )
 from shellbot_motor_driver.driving.torque_control import TorqueControl
+from shellbot_motor_driver.errors import ImpossibleReplyError
 from shellbot_motor_driver.map.compliance import Compliance
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 Array = np.ndarray
+
+
+class Outcome(Enum):
+    """What became of a READ."""
+
+    HEARD = 0
+    MISSED = 1  # no reply in the whole time-out, or none that can be true
+    CUT = 2  # waiting was given up for the next goals: says nothing about the servo
+
+
 TORQUE_ENABLE, MARGINS, GOAL, SPEED, TORQUE_LIMIT, LOCK, PUNCH = 24, 26, 30, 32, 34, 47, 48
-CHECK_EXTRA = CHECK_COUNT - FEEDBACK_COUNT  # bytes that a check takes beyond a READ of the feedback
 _STUCK_TRIES = 3
 
 
@@ -99,10 +112,14 @@ class ServoLink:
         """
         if not indices:
             return
-        goals = self.map.goals(angles)
+        goals = self.map.steps(angles)
         self._goals.send(goals, speeds, indices, self.now())
         chosen = slice(None) if len(indices) == len(self.tracks) else list(indices)
         self.table[Row.GOAL, chosen] = goals[chosen]
+
+    def angle(self, index: int, steps: int) -> float:
+        """Return the joint angle of one servo at a position, rad."""
+        return float(self.map.angles(np.full(len(self.tracks), steps))[index])
 
     def doubt_speeds(self) -> None:
         """Send moving speeds with the goals again, until every servo has said that it has its own."""
@@ -117,9 +134,21 @@ class ServoLink:
         """Switch torque off, ``times`` in a row."""
         for _ in range(times):
             self.put(TORQUE_ENABLE, dict.fromkeys(indices, b"\x00"))
+        self._released(indices)
+
+    def all_off(self, times: int = 1) -> None:
+        """Switch the torque of everything on the bus off, ``times`` in a row: strangers hear the broadcast, too."""
+        everyone = range(len(self.tracks))
+        for _ in range(times):
+            self.bus.write(BROADCAST_ID, TORQUE_ENABLE, b"\x00")
+            self.put(TORQUE_ENABLE, dict.fromkeys(everyone, b"\x00"))
+        self._released(everyone)
+
+    def _released(self, indices: Iterable[int]) -> None:
         self.torque.switch_off(list(indices))
         for i in indices:
-            self.tracks[i].checked = -np.inf
+            self.tracks[i].on(Event.RELEASED)
+            self.tracks[i].state.checked = NEVER
 
     def write_limits(self, limits: Mapping[int, int]) -> None:
         """Write torque limits, register values by index."""
@@ -128,11 +157,25 @@ class ServoLink:
     def write_compliance(self, indices: Sequence[int]) -> None:
         """Write slope, margin and punch, and lock the EEPROM."""
         for i in indices:
-            self.tracks[i].settled = False
+            self.tracks[i].state.is_settled = False
         self.put(MARGINS, {i: self.compliance_bytes(i) for i in indices})
         self.put(PUNCH, {i: self.compliance[i].punch.to_bytes(2, "little") for i in indices})
         if self.config.start.lock_eeprom:
             self.put(LOCK, dict.fromkeys(indices, b"\x01"))
+
+    def set_compliance(self, table: Mapping[str, Compliance], is_open: bool) -> int:
+        """Take over compliance per joint class, write it if the port is open; return how many servos it changed."""
+        changed = []
+        for i, kind in enumerate(self.classes):
+            wanted = table.get(kind)
+            if wanted is not None and wanted != self.compliance[i]:
+                self.compliance[i] = wanted
+                self.torque.wish[i] = wanted.torque_share
+                changed.append(i)
+        self.torque.touch()
+        if changed and is_open:
+            self.write_compliance(changed)
+        return len(changed)
 
     def compliance_bytes(self, index: int) -> bytes:
         """Return registers 26 to 29 of a servo."""
@@ -157,7 +200,7 @@ class ServoLink:
             return
         self.write_compliance(indices)
         self._goals.doubt(indices)
-        goals = self.map.goals(angles)
+        goals = self.map.steps(angles)
         self.torque.switch_on(list(indices), now)
         limits = {i: self.torque.limit(i, now) for i in indices}
         words = {i: b"".join(int(v).to_bytes(2, "little") for v in (goals[i], speeds[i], limits[i])) for i in indices}
@@ -166,8 +209,10 @@ class ServoLink:
         for i in indices:
             self.table[Row.GOAL, i] = goals[i]
             self.torque.written[i] = limits[i]
-            self.tracks[i].verified = True
-            self.tracks[i].checked = -np.inf
+            state = self.tracks[i].state
+            state.checked, state.next_try, state.is_settled = NEVER, now, False
+            self.tracks[i].forget_alarms()  # a torque limit that was written ends them
+            self.tracks[i].on(Event.RAISED)
 
     def stop_wheel(self, times: int) -> None:
         """Stop the fan in wheel mode, ``times`` in a row."""
@@ -181,8 +226,8 @@ class ServoLink:
 
     def ask(
         self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
-    ) -> Optional[Reply]:
-        """Read a servo; return the reply if it can be true, else None. A miss is counted.
+    ) -> Tuple[Outcome, Optional[Reply]]:
+        """Read a servo; what is heard and can be true goes into the track, a miss is counted there.
 
         Parameters
         ----------
@@ -196,44 +241,48 @@ class ServoLink:
             Further tries.
         cut : float, optional
             Port's time at which waiting ends, even short of the time-out.
+
+        Returns
+        -------
+        Outcome
+            Whether it was heard.
+        Reply or None
+            What it said, if it was.
         """
+        address, count = (CHECK_ADDRESS, CHECK_COUNT) if is_check else (FEEDBACK_ADDRESS, FEEDBACK_COUNT)
+        track.state.asked = self.now()
         try:
-            if is_check:
-                reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries, until, cut)
-            else:
-                reply = self.bus.read(track.servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries, until, cut)
-        except NoReplyError:
-            self._doubt(track)
-            track.miss()
-            return None
-        if is_check:
-            settings, feedback = parse_check(reply.data)
-            if not settings.is_possible:
-                self._doubt(track)
-                track.miss()
-                return None
-        else:
-            settings, feedback = None, parse_feedback(reply.data)
+            reply = self.bus.read(track.servo_id, address, count, retries, until, cut)
+        except NoReplyError as error:
+            self.doubt(track)
+            if cut is not None and self.now() >= cut:
+                return Outcome.CUT, None
+            track.miss(isinstance(error, GarbledReplyError))
+            return Outcome.MISSED, None
+        settings, feedback = parse_check(reply.data) if is_check else (None, parse_feedback(reply.data))
         before = track.settings
-        if settings is not None:
-            track.settings = settings
-        if not track.accept(feedback, int(reply.flags), reply.stamp):
-            track.settings = before
-            self._doubt(track)
-            return None
-        if settings is not None:
-            self._note_settings(track, settings, reply.stamp)
-        return reply
+        track.settings = settings if settings is not None else before
+        if settings is not None and not settings.is_possible:
+            track.miss()
+        elif track.accept(feedback, int(reply.flags), reply.stamp):
+            if settings is not None:
+                self._note_settings(track, settings, reply.stamp)
+            elif reply.attempts > 1:  # it was deaf for a moment: has it restarted?
+                track.state.checked = NEVER
+            return Outcome.HEARD, reply
+        track.settings = before
+        self.doubt(track)
+        return Outcome.MISSED, None
 
     def _note_settings(self, track: ServoTrack, settings: Settings, stamp: float) -> None:
-        track.checked = stamp
+        track.state.checked = stamp
         self.table[Row.TORQUE_ENABLED, track.index] = settings.torque_enable
         self.table[Row.SETTINGS_STAMP, track.index] = stamp
         self._goals.heard(track.index, settings.speed)
 
-    def _doubt(self, track: ServoTrack) -> None:
+    def doubt(self, track: ServoTrack) -> None:
         """Note that a servo was not heard: it may be starting anew, so the next READ looks at its settings, too."""
-        track.checked = -np.inf
+        track.state.checked = NEVER
         self._goals.doubt([track.index])
 
     def check(self, track: ServoTrack, retries: int = 3) -> Settings:
@@ -242,71 +291,22 @@ class ServoLink:
         Raises
         ------
         NoReplyError
-            If it does not answer.
+            If it does not answer, or only with what cannot be: without a position that can be true there is no torque.
         """
         for _ in range(_STUCK_TRIES):
             reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
             settings, feedback = parse_check(reply.data)
-            if settings.is_possible:
+            wrong = track.impossible(feedback) if settings.is_possible else "values that its registers cannot have"
+            if not wrong:
                 break
         else:
-            raise NoReplyError(f"{track.name} answers with values that its registers cannot have")
+            raise ImpossibleReplyError(f"{track.name} reports {wrong}")
         track.forget()
         track.settings = settings
         self._note_settings(track, settings, reply.stamp)
         track.accept(feedback, int(reply.flags), reply.stamp)
         return settings
 
-    def rejoin(self, track: ServoTrack, speed: int, torque_on: bool, retries: int = 1) -> float:
-        """Bring one servo back: torque off, settings, goal := present, a little torque. Return its joint angle, rad.
-
-        Parameters
-        ----------
-        track : ServoTrack
-            Who.
-        speed : int
-            Moving speed, register.
-        torque_on : bool
-            Whether it is to hold afterwards.
-        retries : int
-            Of each READ.
-
-        Raises
-        ------
-        NoReplyError
-            If it does not answer, or does not take the settings; it is limp then.
-        """
-        i = track.index
-        self.torque.switch_off([i])
-        for _ in range(_STUCK_TRIES):
-            self.put(TORQUE_ENABLE, {i: b"\0"})
-            if not self.check(track, retries).torque_enable:
-                break
-        else:
-            raise NoReplyError(f"{track.name} does not switch its torque off")
-        angle = float(self.map.angles(np.full(len(self.tracks), track.steps))[i])
-        goal = min(1023, max(0, track.steps))
-        if self.config.start.lock_eeprom:
-            self.put(LOCK, {i: b"\1"})
-        for _ in range(_STUCK_TRIES):
-            now = self.now()
-            if torque_on:
-                self.torque.switch_on([i], now)
-            limit = self.torque.limit(i, now) if torque_on else 0
-            self.put(PUNCH, {i: self.compliance[i].punch.to_bytes(2, "little")})
-            words = b"".join(int(v).to_bytes(2, "little") for v in (goal, speed, *((limit,) if torque_on else ())))
-            self.put(MARGINS, {i: self.compliance_bytes(i) + words})
-            self.put(TORQUE_ENABLE, {i: b"\1" if torque_on else b"\0"})
-            found = self.check(track, retries)
-            if found.goal == goal and bool(found.torque_enable) == torque_on:
-                if torque_on:
-                    self.torque.written[i] = limit
-                self.table[Row.GOAL, i] = goal
-                track.verified = True
-                return angle
-        self.torque_off([i])
-        raise NoReplyError(f"{track.name} does not take its settings")
-
     def read_time(self, count: int = FEEDBACK_COUNT) -> float:
-        """Return what a READ takes on the wire and in the timeouts' latencies, s."""
-        return bytes_time(14 + count, self.bus.port.baud) + self.bus.timeouts.link_latency + 0.2e-3
+        """Return what a READ takes on the wire, s."""
+        return bytes_time(14 + count, self.bus.port.baud)

@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from dataclasses import replace
 from typing import List, Optional, Sequence, Tuple
 
 from ax_bus.errors import GarbledReplyError, NoReplyError
+from ax_bus.protocol import MAX_ID
 from ax_bus.registers import MODELS
+from ax_bus.statistics import percentile
 from ax_bus.wiring import WiringReport, check_wiring
 from shellbot_motor_driver.driving.servo_link import ServoLink
 from shellbot_motor_driver.driving.servo_track import ServoTrack
 from shellbot_motor_driver.driving.start_report import ServoIdentity, StartReport
-from shellbot_motor_driver.errors import StartError
+from shellbot_motor_driver.errors import ImpossibleReplyError, StartError
 
 _IDENTITY = struct.Struct("<HBBBBHHBBBBHBBB")  # registers 0 to 18
 _GOOD_SHARE = 0.9  # of single tries: below, retries no longer carry the bus
+_STRANGER_WAIT = 1.5e-3  # s
+_JUDGED = 8  # PINGs and READs of a servo that did not answer at first
 _GPIO_RETURN_DELAY = 100  # units of 2 us: the window that a switch from user space needs
 
 
@@ -56,6 +61,8 @@ def check_servos(link: ServoLink) -> StartReport:
         if not found.problems:
             _settle(link, found)
             _judge_wiring(link, found)
+            if start.name_strangers:
+                _name_strangers(link, found)
     if found.is_write_only and not start.allow_write_only:
         found.problems.append(
             f"{found.wiring}. Driving without feedback is switched off (start.allow_write_only): mend the wiring, or "
@@ -143,15 +150,11 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
     except GarbledReplyError:
         found.garbled.append(track)
         return
+    except ImpossibleReplyError as error:
+        found.problems.append(f"{error}; without a reading that can be true there is no torque")
+        return
     except NoReplyError:
-        try:
-            link.bus.ping(track.servo_id, tries - 1)
-        except NoReplyError:
-            found.missing.append(track)
-            return
-        found.problems.append(
-            f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it to 2"
-        )
+        _judge_silence(link, track, found)
         return
     found.identities.append(replace(identity, torque_was_on=bool(settings.torque_enable), steps=track.steps))
     track.temperature_limit = identity.temperature_limit
@@ -178,6 +181,47 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
         found.problems.append(
             f"{track.name} takes goals from {low} to {high} only, its joint needs {first} to {last}: it would "
             "ignore the rest; scripts/servo prepare sets the limits"
+        )
+
+
+def _judge_silence(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
+    """Tell a servo that answers no READ from one whose packets are lost and from one that is not there."""
+    heard = {True: 0, False: 0}
+    for _ in range(_JUDGED):
+        for is_ping in heard:
+            with contextlib.suppress(NoReplyError):
+                if is_ping:
+                    link.bus.ping(track.servo_id, 0)
+                else:
+                    link.bus.read(track.servo_id, 3, 1, 0)
+                heard[is_ping] += 1
+    if not any(heard.values()):
+        found.missing.append(track)
+    elif heard[False] == 0 and heard[True] > _JUDGED // 2:
+        found.problems.append(
+            f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it to 2"
+        )
+    else:
+        found.problems.append(
+            f"{track.name} answered {sum(heard.values())} of {2 * _JUDGED} questions only: packets are lost; check its "
+            "cable, contacts and power"
+        )
+
+
+def _name_strangers(link: ServoLink, found: _Findings) -> None:
+    """Say which servos are on the bus and not in the map: no goal reaches them, but stops do."""
+    strangers, statistics = [], link.bus.statistics
+    patience = _STRANGER_WAIT + 4.0 * percentile(statistics.round_trips, 50)
+    timeouts = statistics.timeouts
+    for servo_id in sorted(set(range(MAX_ID)) - set(link.map.servo_ids)):  # MAX_ID itself is an adapter's
+        with contextlib.suppress(NoReplyError):
+            link.bus.ping(servo_id, 0, cut=link.now() + patience)
+            strangers.append(servo_id)
+    statistics.timeouts = timeouts  # IDs that no servo has say nothing about the bus
+    if strangers:
+        found.notices.append(
+            f"servos {_ranges(strangers)} are on the bus but not in the servo map: they get no goals, stops switch "
+            "them off, too; take them off the bus, or put them into the map"
         )
 
 

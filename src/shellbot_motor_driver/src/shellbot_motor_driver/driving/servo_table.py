@@ -10,7 +10,8 @@ from typing import Tuple
 import numpy as np
 
 from ax_bus.protocol import FLAGS
-from shellbot_motor_driver.driving.driver_state import Condition, DriverState, ServoReading, Supply, TorqueOff
+from shellbot_motor_driver.driving.driver_state import DriverState, ServoReading, Supply, TorqueOff
+from shellbot_motor_driver.driving.servo_state import Condition
 from shellbot_motor_driver.driving.timing import BusTiming
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.safety.ladder import Ladder
@@ -103,7 +104,8 @@ def build_state(
 
 def _torque_off(servo_map: ServoMap, now: Snapshot) -> TorqueOff:
     table = now.table
-    # NaN compares false: torque that is wanted is not confirmed to be off
+    if now.off_since != now.off_since:
+        return TorqueOff()
     is_off = (table[Row.TORQUE_ENABLED] == 0.0) & (table[Row.SETTINGS_STAMP] > now.off_since)
     return TorqueOff(now.off_since, tuple(i for i, off in zip(servo_map.servo_ids, is_off.tolist()) if not off))
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What is known of one servo: whether it answers, whether its answers can be true, which alarms persist."""
+"""What is known of one servo: its state, whether its answers can be true, which alarms persist."""
 
 from __future__ import annotations
 
 import struct
 from collections import deque
-from typing import Deque, NamedTuple, Optional, Tuple
+from typing import Deque, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from ax_bus.protocol import ErrorFlags
 from ax_bus.registers import RAD_PER_STEP
 from shellbot_description import Variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
-from shellbot_motor_driver.driving.driver_state import Condition
+from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event, ServoState
 from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.map.servo_map import ServoEntry
 
 CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ
 _FEEDBACK = struct.Struct("<HHHBB")
 _CHECK = struct.Struct("<BBBBBBHHHHHHBBBBBB")
-_WATCHED = ErrorFlags.INPUT_VOLTAGE | ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD
+_FLAGS_WATCHED = (ErrorFlags.INPUT_VOLTAGE, ErrorFlags.OVERHEATING, ErrorFlags.OVERLOAD)
+_WATCHED = sum(map(int, _FLAGS_WATCHED))
 
 
 class Settings(NamedTuple):
@@ -81,20 +82,20 @@ class ServoTrack:
 
     Attributes
     ----------
-    condition : Condition
-        How it answers.
-    verified : bool
-        Whether its settings have been seen to be right since it was last out of sight; goals are sent only then.
-    next_try : float
-        When a suspect or lost servo may be asked again, s.
-    checked : float
-        When its settings were last read, s.
+    state : ServoState
+        How it answers, and whether it gets goals; changed by `on` only.
     settings : Settings or None
-        Those.
-    settled : bool
-        Whether it has been seen with the compliance that was written: if that is gone, it has restarted.
+        Its settings as last read.
     temperature_limit : int
         Its register, degrees Celsius.
+    garbled : int
+        Of its misses in a row, those in which bytes were heard: two servos of one ID, or a bad contact.
+    wrong : str
+        What of the last reading cannot be, in words, whether it was insisted on or not; then it gets no torque.
+    was_stale : bool
+        Whether it was said that its readings are old.
+    claimed_since : dict of ErrorFlags to float
+        Alarms that every reply had since a time, s, confirmed by a register or not.
     """
 
     def __init__(
@@ -103,20 +104,18 @@ class ServoTrack:
         self.index, self.entry, self.servo_id = index, entry, entry.servo_id
         self.limb = entry.joint.rsplit("_", 1)[0] if not entry.joint.endswith("fan") else entry.joint
         self.name = f"servo {entry.servo_id} ({entry.joint})"
-        self.condition = Condition.GOOD
-        self.verified = False
-        self.settled = False
-        self.next_try = 0.0
-        self.checked = -np.inf
+        self.state = ServoState()
         self.settings: Optional[Settings] = None
         self.temperature_limit = entry.model.register("temperature_limit").factory
         self.temperature = float("nan")
         self.voltage = float("nan")
-        self.stamp = -np.inf
-        self.misses = 0
+        self.stamp = NEVER
+        self.garbled = 0
+        self.claimed_since: Dict[ErrorFlags, float] = {}
         self.is_warm = False  # whether it is worth a look
+        self.wrong = ""
+        self.was_stale = False
         self.suspicious = False  # an alarm or setting that a second look must confirm
-        self.mismatches = 0
         self._column = table[:, index]
         self._config = config
         self._plausibility = config.plausibility
@@ -132,28 +131,42 @@ class ServoTrack:
         """Last believed position, steps."""
         return self._steps
 
-    def set_condition(self, condition: Condition) -> None:
-        """Note how it answers now."""
-        self.condition = condition
-        self._column[Row.CONDITION] = condition
+    @property
+    def condition(self) -> Condition:
+        """Its state."""
+        return self.state.condition
 
-    def miss(self) -> None:
+    def on(self, event: Event) -> bool:
+        """Change the state; return whether it is another now."""
+        before, after = self.state.on(event)
+        self._column[Row.CONDITION] = after
+        return after is not before
+
+    def miss(self, is_garbled: bool = False) -> None:
         """Note a READ without a valid reply."""
-        self.misses += 1
-        self._column[Row.MISSES] = self.misses
+        self.state.misses += 1
+        self.garbled += is_garbled
+        self._column[Row.MISSES] = self.state.misses
         self._column[Row.MISSED] += 1
 
     def answered(self) -> None:
         """Note that it is there."""
-        self.misses = 0
+        self.state.misses = self.garbled = 0
         self._column[Row.MISSES] = 0
 
     def forget(self) -> None:
-        """Forget old readings: whatever it says next is the truth (it was out of sight)."""
-        self.stamp = -np.inf
+        """Forget old readings: the next one that can be true at all is believed (it was out of sight)."""
+        self.stamp = NEVER
         self._rejected.clear()
         self._flags.clear()
         self.hot.clear()
+
+    def forget_alarms(self) -> None:
+        """Forget alarms and settings of the time before torque was switched on."""
+        self.settings = None
+        self._flags.clear()
+        self.alarms = ErrorFlags.NONE
+        self._column[Row.ALARMS] = 0
 
     def accept(self, feedback: Feedback, flags: int, stamp: float) -> bool:
         """Take a reading over if it can be true; count it as missed if not.
@@ -167,14 +180,16 @@ class ServoTrack:
         stamp : float
             Port's time, s.
         """
+        self.wrong = ""
         if not self._is_plausible(feedback, stamp):
+            self.wrong = self.impossible(feedback)
             self._column[Row.IMPLAUSIBLE] += 1
             if not self._insists(feedback, stamp):
                 self.miss()
                 return False
         if self._rejected:
             self._rejected.clear()
-        if self.misses:
+        if self.state.misses:
             self.answered()
         column = self._column
         self.stamp, self._steps = stamp, feedback.steps
@@ -182,13 +197,26 @@ class ServoTrack:
         column[1:7] = (stamp, *feedback)
         column[Row.READS] += 1
         self._judge_alarms(flags, feedback)
+        if flags & _WATCHED or self.claimed_since:
+            for flag in _FLAGS_WATCHED:
+                if not flags & flag:
+                    self.claimed_since.pop(flag, None)
+                else:
+                    self.claimed_since.setdefault(flag, stamp)
         return True
+
+    def impossible(self, f: Feedback) -> str:
+        """Return in words what of a reading cannot be, whatever it was before; empty if all can. No torque on such."""
+        p = self._plausibility
+        if not p.voltage_low <= f.voltage <= p.voltage_high:
+            return f"{f.voltage:.1f} V ({p.voltage_low:g} to {p.voltage_high:g} can be): check its supply"
+        if not p.temperature_low <= f.temperature <= p.temperature_high:
+            return f"{f.temperature} degC ({p.temperature_low:g} to {p.temperature_high:g} can be)"
+        return "" if f.steps <= 1023 else f"position {f.steps} (0 to 1023 can be)"
 
     def _is_plausible(self, f: Feedback, stamp: float) -> bool:
         p = self._plausibility
-        if not (p.voltage_low <= f.voltage <= p.voltage_high and f.steps <= 1023):
-            return False
-        if not p.temperature_low <= f.temperature <= p.temperature_high:
+        if self.impossible(f):
             return False
         age = stamp - self.stamp
         if age > 10.0:
@@ -225,7 +253,7 @@ class ServoTrack:
             return
         needed = self._config.alarms.needed
         persistent = ErrorFlags.NONE
-        for flag in (ErrorFlags.INPUT_VOLTAGE, ErrorFlags.OVERHEATING, ErrorFlags.OVERLOAD):
+        for flag in _FLAGS_WATCHED:
             if sum(1 for seen in self._flags if seen & flag) >= needed:
                 persistent |= flag
         confirmed = ErrorFlags.NONE

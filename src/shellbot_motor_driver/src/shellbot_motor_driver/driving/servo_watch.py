@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""Reading the servos in their turn: who answers, who is lost, who restarted; and their way back without a restart."""
+"""Reading the servos: who answers, who is lost, who restarted, whose reading is too old; and their way back up."""
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
 from ax_bus.errors import NoReplyError
-from ax_bus.wire_time import bytes_time
+from ax_bus.registers import FEEDBACK_COUNT
 from shellbot_control import Level
-from shellbot_motor_driver.driving.driver_state import Condition
 from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
 from shellbot_motor_driver.driving.port_watch import PortWatch
 from shellbot_motor_driver.driving.roll_call import RollCall
-from shellbot_motor_driver.driving.servo_link import CHECK_EXTRA, ServoLink
+from shellbot_motor_driver.driving.servo_link import Outcome, ServoLink
 from shellbot_motor_driver.driving.servo_setup import identify, wrong_model
-from shellbot_motor_driver.driving.servo_track import ServoTrack
+from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event
+from shellbot_motor_driver.driving.servo_table import Row
+from shellbot_motor_driver.driving.servo_track import CHECK_COUNT, ServoTrack
 from shellbot_motor_driver.driving.settings_check import SettingsCheck
+from shellbot_motor_driver.safety.ladder import Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
 
-_ROOM_TO_REJOIN = 3.5e-3  # s of bus time at 1 Mbaud: nine short packets
+Array = np.ndarray
+_AWAY = frozenset((Condition.SUSPECT, Condition.LOST))
+_PING_EVERY = 4  # tries at a lost servo
 
 
 class ServoWatch:
-    """Read the servos of a link in their turn and keep book of their answers.
+    """Read the servos of a link, keep their states, and switch on those that are limp and should not be.
 
     Parameters
     ----------
@@ -33,9 +37,11 @@ class ServoWatch:
     rungs : Rungs
         The ladder.
     place : callable
-        ``place(index, angle)``: the servo is back and stands at this joint angle, rad; the command must start there.
-    speed_of : callable
-        ``speed_of(index)``: moving speed for a servo that comes back, register.
+        ``place(index, angle)``: the servo holds at this joint angle, rad; the command must go on from there.
+    speeds : (n,) array of int
+        Moving speeds for servos that are switched on, registers.
+    wants_torque : callable
+        ``wants_torque(index)``: whether a limp servo is to be switched on.
 
     Attributes
     ----------
@@ -43,8 +49,10 @@ class ServoWatch:
         Whether the port is there.
     roll : RollCall
         Who is away.
-    wants_torque : callable
-        Whether a servo that comes back is to hold.
+    scheduler : FeedbackScheduler
+        Who is read when.
+    reads : int
+        READs of the last tick.
     """
 
     def __init__(
@@ -52,197 +60,237 @@ class ServoWatch:
         link: ServoLink,
         rungs: Rungs,
         place: Callable[[int, float], None],
-        speed_of: Callable[[int], int],
+        speeds: Array,
         wants_torque: Callable[[int], bool],
     ) -> None:
         self._link, self._rungs, self._place = link, rungs, place
-        self._speed_of, self._wants_torque = speed_of, wants_torque
+        self._speeds, self._wants_torque = speeds, wants_torque
         self._config = link.config
-        self.scheduler = FeedbackScheduler(len(link.tracks), link.config.tick, link.read_time())
+        self.scheduler = FeedbackScheduler(link.config.tick, link.bus.timeouts.link_latency + 0.2e-3)
         self.port = PortWatch(link, rungs)
-        self.roll = RollCall(link, rungs)
+        self.roll = RollCall(link, rungs, wants_torque)
         self._settings = SettingsCheck(link)
-        self._returning: List[ServoTrack] = []
         self.reads = 0
         self._has_missed = False  # in this tick
-
-    # -- once a tick -------------------------------------------------------------------------------------------------
-
-    def run(self, start: float, deadline_from: float, sending: float) -> None:
-        """Read as many servos as the tick has room for.
-
-        Parameters
-        ----------
-        start : float
-            Beginning of the tick, s.
-        deadline_from : float
-            When it was due, s: what it began late is not there to be used.
-        sending : float
-            s that sending took on the wire.
-
-        Notes
-        -----
-        READs are booked with the 95th percentile of the measured round trip, not with their time-out. The rare one
-        that is not answered is waited for until its time-out or ``deadline_share`` of the tick, whichever comes first,
-        so that the next goals leave on time; after it others begin only if their whole time-out fits.
-        """
-        link, tick = self._link, self._config.tick
-        bus, now = link.bus, link.now()
-        baud = bus.port.baud
-        extra = bytes_time(CHECK_EXTRA, baud)
-        timeout = bus.timeouts.reply(8, 8, baud)
-        plan_end = start + tick.booked_share * tick.period
-        last_end = deadline_from + tick.deadline_share * tick.period
-        self.reads = 0
-        self._has_missed = False
-        self._call_lost(now, start, last_end)
-        if self._returning and max(link.now(), bus.line_free) + _ROOM_TO_REJOIN < last_end:
-            self._rejoin(self._returning.pop(0))
-        urgent, regular = self._candidates(now)
-        checks = sum(1 for i in regular if now - link.tracks[i].checked >= tick.check_interval)
-        count = self.scheduler.plan(sending, min(checks, 3) * extra, timeout)
-        scheduler = self.scheduler
-        cut = None if (scheduler.is_forced and count == 1) or scheduler.is_slow else last_end
-        turns = [(i, True) for i in urgent[: max(1, count // 2)]]
-        # A READ that came early makes room for another: booked one by one, each with its 95th percentile.
-        turns += [(i, False) for i in self.scheduler.turns(regular, len(regular) if count else 0)]
-        for index, is_urgent in turns:
-            track = link.tracks[index]
-            is_check = is_urgent or track.suspicious or now - track.checked >= tick.check_interval
-            now = max(link.now(), bus.line_free)
-            more = extra if is_check else 0.0
-            end = now + scheduler.expect(not self.reads, is_check, extra, timeout)
-            is_late = end > min(plan_end, last_end) or (self._has_missed and now + timeout + more > last_end)
-            if is_late and not (scheduler.is_forced and not self.reads):
-                break
-            scheduler.book((min(end, plan_end) - start) / tick.period)
-            self._read(track, is_check, last_end, cut)
-            if not is_urgent:
-                scheduler.asked(index)
-
-    def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
-        urgent, regular = [], []
-        for track in self._link.tracks:
-            condition = track.condition
-            if condition is Condition.LOST:
-                continue
-            if condition is Condition.SUSPECT or not track.verified:
-                if now >= track.next_try:
-                    urgent.append(track.index)
-            else:
-                regular.append(track.index)
-        return urgent, regular
-
-    def _read(self, track: ServoTrack, is_check: bool, until: float, cut: Optional[float]) -> None:
-        link, config = self._link, self._config.servo
-        # A suspect servo costs one time-out, not two.
-        retries = 0 if track.condition is Condition.SUSPECT else self._config.tick.retries
-        reply = link.ask(track, is_check, until, retries, cut)
-        is_first, self.reads = not self.reads, self.reads + 1
-        now = link.now()
-        if reply is None:
-            self._has_missed = True
-            if cut is not None and now >= cut:
-                self.scheduler.missed()
-            self._missed(track, now)
-            return
-        if reply.attempts == 1:
-            self.scheduler.record(reply.round_trip, is_first, is_check)
-        if track.condition is Condition.SUSPECT:
-            self._rungs.say("suspect", Level.INFO, f"{track.name} answers again")
-            track.set_condition(Condition.GOOD)
-        elif track.condition is Condition.REJOINING and not link.torque.is_ramping(now)[track.index]:
-            track.set_condition(Condition.GOOD)
-            self._rungs.say("rejoined", Level.INFO, f"{track.name} is back with full torque")
-        if is_check:
-            why = self._settings.judge(track, now)
-            if why:
-                self._restarted(track, now, why)
-        elif track.suspicious:
-            track.next_try = now + config.suspect_interval
-
-    def _missed(self, track: ServoTrack, now: float) -> None:
-        config = self._config.servo
-        is_silent = track.stamp > -np.inf and now - track.stamp >= config.lost_after
-        if track.misses >= config.lost_misses or (is_silent and track.misses >= config.suspect_misses):
-            self._lose(track, now)
-        elif track.misses >= config.suspect_misses:
-            if track.condition is not Condition.SUSPECT:
-                track.set_condition(Condition.SUSPECT)
-                self._rungs.say(
-                    "suspect", Level.WARN, f"{track.name} missed {track.misses} replies: its values are old"
-                )
-            track.next_try = now + config.suspect_interval
-
-    # -- lost and back -----------------------------------------------------------------------------------------------
-
-    def _lose(self, track: ServoTrack, now: float) -> None:
-        track.set_condition(Condition.LOST)
-        track.verified = False
-        track.next_try = now + self._config.servo.ping_interval
-        self.roll.report(now)
+        self._refused: Dict[int, str] = {}
 
     @property
     def is_down(self) -> bool:
         """Whether the bus as a whole is down."""
         return not self.port.is_open or self.roll.is_bus_down
 
-    def _call_lost(self, now: float, start: float, last_end: float) -> None:
-        """Ping at most one lost servo whose time has come; bring it back if it answers."""
-        due = [track for track in self.roll.lost if now >= track.next_try]
-        if not due:
-            return
-        if self.is_down:
-            self.port.silent(len(self.roll.lost) == len(self._link.tracks), now)
-        if not self.port.is_open:
-            return
-        track = min(due, key=lambda t: t.next_try)
-        interval = self._config.servo.ping_interval
-        # Many lost servos share the time-outs that one would have cost ten times over.
-        track.next_try = now + interval * max(1.0, len(self.roll.lost) / 10.0)
-        try:
-            self._link.bus.ping(track.servo_id, retries=0, cut=None if self.scheduler.is_slow else last_end)
-        except NoReplyError:
-            self._has_missed = True
-            return
-        self.port.heard()
-        if max(self._link.now(), self._link.bus.line_free) + _ROOM_TO_REJOIN > last_end:
-            track.next_try = now  # answers, but the tick is full: first thing in the next
-            return
-        self._rejoin(track)
+    # -- once a tick -------------------------------------------------------------------------------------------------
 
-    def bring_back(self, track: ServoTrack) -> None:
-        """Bring back a servo that answers, but went limp."""
-        if track not in self._returning and track.condition is not Condition.LOST:
-            self._returning.append(track)
+    def run(self, start: float, due: float, sending: float) -> None:
+        """Read as many servos as the tick has room for, then switch on who was found limp and should not be.
 
-    def _rejoin(self, track: ServoTrack) -> None:
-        link = self._link
-        try:
-            number = identify(link, track, 1).model_number
-            problem = wrong_model(track, number)
-            if problem:
-                self._rungs.say("rejoin", Level.ERROR, f"{problem}; it stays out")
-                return
-            hold = self._wants_torque(track.index)
-            angle = link.rejoin(track, self._speed_of(track.index), hold)
-        except NoReplyError as error:
-            self._rungs.say("rejoin", Level.WARN, f"{track.name} cannot be brought back yet: {error}")
-            if track.condition is not Condition.LOST:
-                self._lose(track, link.now())
-            return
-        self._place(track.index, angle)
-        track.mismatches = 0
-        track.verified = True
-        track.set_condition(Condition.REJOINING if hold else Condition.GOOD)
-        how = "goal set to where it stands, torque comes up" if hold else "torque stays off"
-        self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: {how}")
+        Parameters
+        ----------
+        start, due : float
+            Beginning of the tick, and when it should have begun, s: what it began late is not there to be used.
+        sending : float
+            s that sending took on the wire.
+
+        Notes
+        -----
+        READs are booked with their usual time, not with their time-out. The rare one that is not answered is given up
+        at ``deadline_share`` of the tick, so that the next goals leave on time; such a servo is read again as the first
+        of a tick, with its whole time-out, before the miss counts. After a miss another READ begins only if its whole
+        time-out fits.
+        """
+        link, tick, scheduler = self._link, self._config.tick, self.scheduler
+        self.reads, self._has_missed = 0, False
+        self._age(start)
+        last_end = due + tick.deadline_share * tick.period
+        scheduler.begin(sending)
+        for index in scheduler.order(*self._candidates(start)):
+            if not self._read_in_turn(link.tracks[index], start, last_end):
+                break
+        self._switch_on(link.now())
         self.roll.report(link.now())
 
-    def _restarted(self, track: ServoTrack, now: float, why: str) -> None:
+    def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
+        """Return who is read in turn, and those who missed and whose time has come: they may cost a time-out.
+
+        In turn means longest unasked first; before those come servos that wait for a READ of their settings to get
+        goals again, or whose last READ was given up.
+        """
+        regular: List[Tuple[bool, float, int]] = []
+        urgent: List[Tuple[float, int]] = []
+        for track in self._link.tracks:
+            state = track.state
+            is_suspect = state.condition is Condition.SUSPECT
+            if state.condition is Condition.LOST or (is_suspect and state.misses):
+                if now >= state.next_try:
+                    urgent.append((state.next_try, track.index))
+            else:
+                regular.append((not (is_suspect or state.was_cut), state.asked, track.index))
+        return [row[-1] for row in sorted(regular)], [row[-1] for row in sorted(urgent)]
+
+    def _read_in_turn(self, track: ServoTrack, start: float, last_end: float) -> bool:
+        """Read one servo if there is room; return whether there was."""
+        link, state, scheduler = self._link, track.state, self.scheduler
+        is_away = state.condition in _AWAY
+        is_check = is_away or track.suspicious or start - state.checked >= self._config.tick.check_interval
+        count = CHECK_COUNT if is_check else FEEDBACK_COUNT
+        wire, now = link.read_time(count), max(link.now(), link.bus.line_free)
+        cut: Optional[float] = last_end
+        if self.reads:
+            if self._has_missed and now + link.bus.timeouts.reply(8, count, link.bus.port.baud) > last_end:
+                return False
+            if not scheduler.fits(now, wire, start, last_end):
+                return False
+        else:
+            scheduler.book(now + wire + scheduler.overhead - start)
+            # Who was given up once is heard to the end now; so is everybody on a link that is always slow.
+            cut = None if state.was_cut else scheduler.cut(now, wire, last_end)
+        if state.condition is Condition.LOST and state.misses % _PING_EVERY == _PING_EVERY - 1:
+            self._ping(track, cut)
+            return True
+        # A suspect servo costs one time-out, not two.
+        retries = 0 if is_away else self._config.tick.retries
+        outcome, reply = link.ask(track, is_check, last_end, retries, cut)
+        state.was_cut = outcome is Outcome.CUT
+        is_first, self.reads = not self.reads, self.reads + 1
+        began, now = now, link.now()
+        if reply is None:
+            if state.was_cut and is_first:
+                scheduler.record(now - began - wire)  # at least so much; on a slow link it is so for all
+            self._has_missed = True
+            self._missed(track, now, outcome)
+            return True
+        if reply.attempts == 1:
+            scheduler.record(reply.round_trip - wire)
+        if track.condition is Condition.LOST:
+            self.port.heard()
+        if is_check:
+            self._judge(track, now)
+        return True
+
+    # -- states ------------------------------------------------------------------------------------------------------
+
+    def _judge(self, track: ServoTrack, now: float) -> None:
+        """Change the state of a servo whose settings were just read."""
+        link, before = self._link, track.condition
+        event = self._settings.judge(track, now)
+        if before is Condition.LOST and event is Event.FOUND_LIMP and not self._is_right_model(track):
+            track.state.next_try = now + self._config.servo.lost_interval
+            return
+        if event is Event.RESTARTED:
+            self._restarted(track, now)
+        changed = track.on(event)
+        if track.condition is Condition.SUSPECT or track.condition is Condition.LOST:
+            track.state.next_try = now if changed or before is not Condition.LOST else now + 0.03
+            return
+        if not changed:
+            return
+        if before is Condition.LOST and track.condition is not Condition.LIMP:
+            self._place(track.index, link.angle(track.index, track.settings.goal))  # type: ignore[union-attr]
+            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds on")
+        elif before is Condition.LOST and not self._wants_torque(track.index):
+            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: torque stays off")
+        elif before is Condition.REJOINING and track.condition is Condition.GOOD and "servo_lost" in self._rungs:
+            self._rungs.say("rejoined", Level.INFO, f"{track.name} is back with full torque")
+        elif before is Condition.SUSPECT and track.was_stale:
+            self._rungs.say("suspect", Level.INFO, f"{track.name} answers again")
+        track.was_stale = False
+
+    def _is_right_model(self, track: ServoTrack) -> bool:
+        """Return whether a servo that comes back is what the map wants there; somebody may have exchanged it."""
+        try:
+            problem = wrong_model(track, identify(self._link, track, 1).model_number)
+        except NoReplyError as error:
+            problem = f"{track.name} cannot be brought back yet: {error}"
+        if problem:
+            self._rungs.say("rejoin", Level.ERROR, f"{problem}; it stays out")
+        return not problem
+
+    def _restarted(self, track: ServoTrack, now: float) -> None:
+        is_on = track.settings is not None and track.settings.torque_enable
+        why = "restarted (its power failed for a moment: check its supply)" if is_on or not self._locked(track) else (
+            "has its torque off"
+        )  # fmt: skip
         self._rungs.say("restarted", Level.ERROR, f"{track.name} {why}; it is brought back, the others hold")
         self._link.doubt_speeds()
-        track.set_condition(Condition.LOST)
-        track.verified = False
-        track.next_try = now
-        self.roll.report(now)
+
+    def _locked(self, track: ServoTrack) -> bool:
+        return track.settings is not None and bool(track.settings.lock)
+
+    def _missed(self, track: ServoTrack, now: float, outcome: Outcome) -> None:
+        """Change the state of a servo that was not heard."""
+        config, state = self._config.servo, track.state
+        if outcome is Outcome.MISSED and state.misses >= config.suspect_misses:
+            silence = now - track.stamp
+            is_silent = state.misses >= config.lost_misses or config.lost_after <= silence < np.inf
+            if is_silent and track.on(Event.SILENT):
+                self._rungs.say("lost", Level.INFO, f"{track.name} is lost after {state.misses} misses")
+            elif state.misses == config.suspect_misses and state.condition is not Condition.LIMP:
+                track.was_stale = True
+                self._rungs.say(
+                    "suspect", Level.WARN, f"{track.name} missed {state.misses} replies: its values are old"
+                )
+        track.on(Event.MISSED)
+        if state.condition is Condition.LOST:
+            # Many lost servos share the time-outs that one would have cost ten times over.
+            state.next_try = now + config.lost_interval * max(1.0, len(self.roll.lost) / 10.0)
+            if self.is_down:
+                self.port.silent(len(self.roll.lost) == len(self._link.tracks), now)
+        else:
+            state.next_try = now + config.suspect_interval * (state.misses >= config.suspect_misses)
+
+    def _ping(self, track: ServoTrack, cut: Optional[float]) -> None:
+        """Ask a lost servo in another way: who answers PING but no READ is not away."""
+        self.reads += 1
+        try:
+            self._link.bus.ping(track.servo_id, 0, cut=cut)
+            track.state.misses += 1
+            track.state.next_try = self._link.now()
+        except NoReplyError:
+            self._has_missed = True
+            track.miss()
+            self._missed(track, self._link.now(), Outcome.MISSED)
+            return
+        if track.state.misses <= _PING_EVERY:
+            return  # a single lost reply says nothing of its level
+        text = f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it"
+        self._rungs.say("rejoin", Level.WARN, f"{text}, then re-arm")
+
+    def _age(self, now: float) -> None:
+        """Doubt servos whose last reading is too old, whatever the reason: nobody may take it for good."""
+        ages = now - self._link.table[Row.STAMP]
+        for index in np.flatnonzero(ages > self._config.servo.old_after).tolist():
+            track = self._link.tracks[index]
+            if track.on(Event.AGED):
+                track.state.next_try = now
+                track.was_stale = True
+
+    def _switch_on(self, now: float) -> None:
+        """Switch on the limp servos that should hold, from a position that was read in this very tick."""
+        link = self._link
+        limp = [track for track in link.tracks if track.condition is Condition.LIMP and self._wants_torque(track.index)]
+        self._say_refused({track.index for track in limp if track.wrong}, now)
+        if not limp:
+            return
+        ready, angles = [], link.map.angles(link.table[Row.STEPS])
+        for track in limp:
+            track.state.checked = NEVER  # its next READ is that of its settings and position, and then it is ready
+            is_fresh = link.table[Row.SETTINGS_STAMP, track.index] >= now - self._config.tick.period
+            if track.wrong:
+                self._refused.setdefault(track.index, f"{track.name} reports {track.wrong}")
+            elif is_fresh and link.table[Row.TORQUE_ENABLED, track.index] == 0.0:
+                ready.append(track.index)
+        link.torque_up(angles, self._speeds, ready, now)
+        for index in ready:
+            self._place(index, float(angles[index]))
+            if "servo_lost" in self._rungs:
+                text = f"{link.tracks[index].name} answers again: goal set to where it stands, torque comes up"
+                self._rungs.say("rejoined", Level.WARN, text)
+
+    def _say_refused(self, indices: Set[int], now: float) -> None:
+        """Let the others hold while a servo stays limp because what it says cannot be; its first words are kept."""
+        self._refused = {index: text for index, text in self._refused.items() if index in indices}
+        if self._refused:
+            text = "; ".join(self._refused.values())
+            self._rungs.set("no_torque", Reaction.HOLD, f"{text}; its torque stays off, the others hold", False, now)
+        else:
+            self._rungs.clear("no_torque", "every servo's readings can be true again")

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shellbot_motor_driver.driving.servo_link import TORQUE_ENABLE, ServoLink
-from shellbot_motor_driver.driving.servo_track import ServoTrack
+from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event
+from shellbot_motor_driver.driving.servo_track import ServoTrack, Settings
 
 _CONVINCED = 2  # looks in a row that find the same
+_RAISE_TRIES = 3  # orders to switch torque on that a servo may miss before it counts as lost
 
 
 class SettingsCheck:
-    """Compare the settings that were just read of a servo; mend what a repeated order mends.
+    """Compare the settings that were just read of a servo with what was written; repeat orders that it did not hear.
 
     Parameters
     ----------
@@ -23,40 +23,56 @@ class SettingsCheck:
     def __init__(self, link: ServoLink) -> None:
         self._link, self._locks = link, link.config.start.lock_eeprom
 
-    def judge(self, track: ServoTrack, now: float) -> str:
-        """Return why the servo must be brought back like one that was lost; empty if it need not."""
-        link, i, found = self._link, track.index, track.settings
-        if found is None:
-            return ""
-        if i == link.wheel:
-            track.verified = True
-            return ""
-        wanted = link.compliance[i]
-        is_on = bool(link.torque.on[i])
+    def judge(self, track: ServoTrack, now: float) -> Event:
+        """Return what the settings of a servo, read at ``now``, mean for its state."""
+        found, i = track.settings, track.index
+        assert found is not None
+        if i == self._link.wheel:
+            return Event.STEADY
+        if not self._link.torque.on[i]:
+            return self._judge_off(track, found)
+        if track.condition is Condition.LOST:
+            return self._judge_lost(track, found, now)
+        state, is_same = track.state, self._is_as_written(track, found)
+        if found.torque_enable and (is_same or not state.is_settled):
+            if not is_same:  # a SYNC WRITE of compliance that it did not hear; its torque was never off
+                self._link.write_compliance([i])
+            state.is_settled, state.differs = is_same, 0
+            self._mend_limit(i, found, now)
+            return Event.RAMPING if self._link.torque.is_ramping(now)[i] else Event.STEADY
+        state.differs += 1
+        state.checked = NEVER  # look again in its next turn
+        if not state.is_settled:  # torque on was sent and it has it off: it did not hear it, so it is limp still
+            self._link.torque.switch_off([i])
+            return Event.RELEASED if state.differs <= _RAISE_TRIES else Event.RESTARTED
+        return Event.RESTARTED if state.differs >= _CONVINCED else Event.DIFFERS
+
+    def _judge_off(self, track: ServoTrack, found: Settings) -> Event:
+        if not found.torque_enable:
+            return Event.FOUND_LIMP
+        self._link.put(TORQUE_ENABLE, {track.index: b"\0"})
+        track.state.checked = NEVER
+        return Event.DIFFERS
+
+    def _judge_lost(self, track: ServoTrack, found: Settings, now: float) -> Event:
+        """Tell silence from a restart: who has torque, lock, compliance and limit as written never lost its power."""
+        i, link = track.index, self._link
+        if found.torque_enable and self._is_as_written(track, found) and found.torque_limit == link.torque.written[i]:
+            track.state.differs = 0
+            return Event.RAMPING if link.torque.is_ramping(now)[i] else Event.STEADY
+        link.torque.switch_off([i])  # from now on it is to be limp, and read so, before anything else
+        return self._judge_off(track, found)
+
+    def _is_as_written(self, track: ServoTrack, found: Settings) -> bool:
+        wanted = self._link.compliance[track.index]
         # The lock is in RAM: a servo that has restarted shows it there whatever its compliance.
-        differs = (found.margins, found.slopes) != ((wanted.margin,) * 2, (wanted.slope,) * 2)
-        differs = differs or (self._locks and not found.lock)
-        if bool(found.torque_enable) == is_on and not (differs and is_on):
-            track.mismatches = 0
-            track.settled = not differs
-            track.verified = True
-            limit = link.torque.written[i]
-            is_other = is_on and found.torque_limit and limit >= 0 and found.torque_limit != limit
-            if is_other and not link.torque.is_ramping(now)[i]:
-                link.torque.written[i] = -1
-                link.torque.touch()
-            return ""
-        track.mismatches += 1
-        track.checked = -np.inf  # look again in its next turn
-        if track.mismatches < _CONVINCED:
-            return ""
-        track.mismatches = 0
-        if not is_on:
-            if found.torque_enable:
-                link.put(TORQUE_ENABLE, {i: b"\0"})
-            track.verified = True
-            return ""
-        if found.torque_enable and not track.settled:
-            link.write_compliance([i])  # a SYNC WRITE that it did not hear
-            return ""
-        return "restarted (its power broke in: check its supply)" if differs else "has its torque off"
+        is_locked = bool(found.lock) or not self._locks
+        return is_locked and (found.margins, found.slopes) == ((wanted.margin,) * 2, (wanted.slope,) * 2)
+
+    def _mend_limit(self, i: int, found: Settings, now: float) -> None:
+        """Write a torque limit again that the servo did not hear; 0 is an alarm's, which is not ours to end here."""
+        torque = self._link.torque
+        limit = torque.written[i]
+        if found.torque_limit and limit >= 0 and found.torque_limit != limit and not torque.is_ramping(now)[i]:
+            torque.written[i] = -1
+            torque.touch()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
@@ -26,6 +26,7 @@ Steps = np.ndarray  # of int64
 FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
 _SPEED_MAX = 1023
 _KEYS = {"id", "zero", "sign"}
+_RANGE = "range_deg"  # optional: what was measured on this robot
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class ServoEntry:
     gear : float
         Servo angle per joint angle.
     lower, upper : float
-        Limits of the joint, rad.
+        Limits of the joint, rad: the description's, and within what the map says was measured.
     """
 
     joint: str
@@ -157,7 +158,10 @@ class ServoMap:
 
     @classmethod
     def from_rows(cls, variant: str, rows: Mapping[str, Any]) -> ServoMap:
-        """Make the map of a variant from rows ``joint: {id, zero, sign}``; joints of other variants are left alone."""
+        """Make the map of a variant from rows ``joint: {id, zero, sign}``; joints of other variants are left alone.
+
+        A row may have ``range_deg``, the two ends that were measured: limits beyond them are taken back to them.
+        """
         motors, variables = _motors(variant), load_variables()
         unknown = sorted(set(rows) - set(motor_joint_names("full")))
         if unknown:
@@ -167,8 +171,8 @@ class ServoMap:
         entries: List[ServoEntry] = []
         for joint in motors:
             row = rows.get(joint)
-            if not isinstance(row, dict) or set(row) != _KEYS:
-                raise ServoMapError(f"servo map, {joint}: {row!r}; give id, zero and sign")
+            if not isinstance(row, dict) or set(row) - {_RANGE} != _KEYS:
+                raise ServoMapError(f"servo map, {joint}: {row!r}; give id, zero and sign, and {_RANGE} if measured")
             kind = joint_class(joint)
             limits = variables.limits(kind)
             gear = variables.fan_drive.reduction if kind == "fan" else 1.0
@@ -176,10 +180,22 @@ class ServoMap:
                 model = model_of(limits.servo)
             except RegisterError as error:
                 raise ServoMapError(f"servo map, {joint}: {error}") from error
-            entries.append(
-                ServoEntry(joint, row["id"], model, row["zero"], row["sign"], gear, limits.lower, limits.upper)
-            )
+            lower, upper = _within(joint, row.get(_RANGE), limits.lower, limits.upper)
+            entries.append(ServoEntry(joint, row["id"], model, row["zero"], row["sign"], gear, lower, upper))
         return cls(variant, tuple(entries), variables)
+
+    def select(self, ids: Optional[Sequence[int]] = None) -> Tuple[ServoEntry, ...]:
+        """Return the servos with the IDs ``ids``, or all, in the order of the map.
+
+        Raises
+        ------
+        ServoMapError
+            If the map lacks an ID.
+        """
+        strangers = sorted(set(ids or ()) - set(self.servo_ids))
+        if strangers:
+            raise ServoMapError(f"the servo map of {self.variant} has no ID {', '.join(map(str, strangers))}")
+        return tuple(entry for entry in self.entries if ids is None or entry.servo_id in ids)
 
     def reduce(self, joints: Array) -> Array:
         """Return the joint angles that stand for each servo.
@@ -240,8 +256,11 @@ class ServoMap:
 
     def goals(self, angles: Array) -> Steps:
         """Return goal positions, (n servos,) steps, from the joint angles of `reduce`, finite; limits are applied."""
-        q = np.minimum(np.maximum(angles, self.lower), self.upper)
-        return np.clip(np.rint(self._zero + self._steps_per_rad * q), 0, POSITION_MAX).astype(np.int64)
+        return self.steps(np.minimum(np.maximum(angles, self.lower), self.upper))
+
+    def steps(self, angles: Array) -> Steps:
+        """Return the positions, (n servos,) steps, at joint angles, (n servos,) rad, beyond the joints' limits, too."""
+        return np.clip(np.rint(self._zero + self._steps_per_rad * angles), 0, POSITION_MAX).astype(np.int64)
 
     def angles(self, steps: Steps) -> Array:
         """Return the joint angle of each servo, (n servos,) rad, from positions, (n servos,) steps."""
@@ -294,6 +313,24 @@ def _motors(variant: str) -> Tuple[str, ...]:
     if len(motors) == len(driven_joint_names(variant)):
         raise ServoMapError(f"variant {variant!r} is for simulators; choose walker or full")
     return motors
+
+
+def _within(joint: str, measured: Any, lower: float, upper: float) -> Tuple[float, float]:
+    """Return limits, rad, within a measured range, degrees, if there is one."""
+    if measured is None:
+        return lower, upper
+    if (
+        not isinstance(measured, list)
+        or len(measured) != 2
+        or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in measured)
+        or not -360.0 <= measured[0] <= 0.0 <= measured[1] <= 360.0
+        or measured[0] == measured[1]
+    ):
+        raise ServoMapError(
+            f"servo map, {joint}: {_RANGE} is {measured!r}; give two angles in degrees, the lower one up to 0 and the "
+            "upper one from 0"
+        )
+    return max(lower, math.radians(measured[0])), min(upper, math.radians(measured[1]))
 
 
 def _signed(numbers: Steps) -> Array:

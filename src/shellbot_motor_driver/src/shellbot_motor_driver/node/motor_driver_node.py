@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 import time
-from typing import Any, Dict, Iterable, Optional
+from typing import Any, Iterable, Optional, Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -22,12 +23,14 @@ from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
+from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, retry_after
 from shellbot_motor_driver.node.state_publisher_node import StatePublisher
 from shellbot_motor_driver.node.target_gate import TargetGate
 from shellbot_motor_driver.process.bus_process import BusProcess
+from shellbot_motor_driver.process.state_age import process_line
 from shellbot_motor_driver.safety.health import (
     Health,
     HealthLine,
@@ -36,14 +39,13 @@ from shellbot_motor_driver.safety.health import (
     is_stopped,
     slow_feedback_words,
 )
-from shellbot_motor_driver.safety.ladder import Phase
 
 STOPPED_BY = "~stopped_by"
 LIMP = "~limp"
 KEPT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
-THROTTLE_S = 5.0  # wall clock, per kind of notice
 POLL_S = 0.05  # between two looks at the bus process's life and words
-SITTING_S = 10.0  # at the end: on the way to the pose "sit" at most so long
+SITTING_S = 8.0  # at the end; with 2 s for torque off all in all less than the 15 s after which roslaunch kills
+UNCONFIRMED = 3  # exit status: torque may be on
 LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
 
@@ -57,26 +59,29 @@ class MotorDriverNode:
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
-        self._process: Optional[BusProcess] = None  # started
-        self._latest: Optional[BusProcess] = None  # also while it starts and ends: who is to be stopped
+        self._bus = BusProcess(parameters.bus_settings())
+        self._process: Optional[BusProcess] = None  # the same, once it has started
+        self._signals = 0
+        self._is_urgent = False
         self._restarts = 0
         self._failure = StartFailure()
         self._try_at: Optional[float] = 0.0
         self._gains = GainsPage(self._joint_names, parameters.config.compliance)
-        self._logged: Dict[str, float] = {}
+        self._throttle, self._log_lock = LogThrottle(), threading.Lock()
         self._told_stopped: Optional[bool] = None
         self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
         self._limp = bool(rospy.get_param(LIMP, False))
-        self._torque_withheld = False
+        if self._stop_cause:
+            self._bus.emergency_stop(self._stop_cause)
+        if self._limp:
+            self._bus.torque(False)
         self._states = StatePublisher(parameters, self._gate, self._clock)
         self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._tell_stopped(bool(self._stop_cause))
         self._services = [
             rospy.Service("torque", SetBool, self._on_torque),
-            rospy.Service(
-                "emergency_stop", Trigger, lambda _: TriggerResponse(True, self._stop("service emergency_stop"))
-            ),
+            rospy.Service("emergency_stop", Trigger, lambda _: TriggerResponse(*self._stop("service emergency_stop"))),
             rospy.Service("rearm", Trigger, self._on_rearm),
             rospy.Service("~timing", Trigger, self._on_timing),
         ]
@@ -88,13 +93,21 @@ class MotorDriverNode:
 
     # ------------------------------------------------------------------------------------------------------- life
 
-    def run(self) -> None:
-        """Start, watch and report until shutdown; end as ``~at_end`` says."""
+    def on_signal(self, number: int, _frame: Any) -> None:
+        """End as ``~at_end`` says; at SIGTERM, and at a second signal, without sitting down."""
+        self._signals += 1
+        self._is_urgent = number == signal.SIGTERM or self._signals > 1
+
+    def _is_over(self) -> bool:
+        return self._signals > 0 or rospy.is_shutdown()
+
+    def run(self) -> int:
+        """Start, watch and report until the end; return the exit status."""
         arguments = (lambda: self._process, self._tell_state)
         publisher = threading.Thread(target=self._states.run, args=arguments, name="states", daemon=True)
         publisher.start()
         report_at = 0.0
-        while not rospy.is_shutdown():
+        while not self._is_over():
             now = time.monotonic()
             if self._process is None and self._try_at is not None and now >= self._try_at:
                 self._start()
@@ -103,78 +116,57 @@ class MotorDriverNode:
                 report_at = now + 1.0
                 self._report()
             time.sleep(POLL_S)
-        publisher.join(timeout=1.0)
-        self._end()
+        return self._end()
 
-    def _start(self) -> bool:
+    def _start(self) -> None:
         """Try to start the bus process; say in words what is in the way."""
-        torque = not (self._limp or self._stop_cause)
-        self._latest = process = BusProcess(self._parameters.bus_settings(torque))
+        bus = self._bus
         try:
-            report = process.start()
+            report = bus.start(give_up=self._is_over)
         except (DriverConfigError, ServoMapError):
             raise  # no bus mends these
         except ServoError as error:
             wait, now = retry_after(error), time.monotonic()
             self._try_at = None if wait is None else now + wait
-            notice = self._failure.note(error, now)
+            notice = None if self._is_over() else self._failure.note(error, now)
             if notice is not None:
                 LOG[notice.level]("motor_driver: %s", notice.text)
-            return False
+            return
         rospy.loginfo("motor_driver: %s", report.text)
         with self._lock:
             self._failure.clear()
-            self._try_at, self._restarts = None, process.restarts
-            self._torque_withheld = not torque
+            self._try_at, self._restarts = None, bus.restarts
             if self._stop_cause:
-                process.emergency_stop(self._stop_cause)
                 rospy.logwarn("motor_driver: still stopped (%s): torque is off until rearm is called", self._stop_cause)
             elif self._limp:
                 rospy.logwarn("motor_driver: torque was switched off before and stays off; call torque with true")
-            self._process = process
+            self._process = bus
             self._send_gains()
-        return True
 
     def _watch(self) -> None:
-        """Notice a dead bus process, log what the driver has to say."""
-        process = self._process
-        if process is None:
-            return
-        with self._lock:
-            is_limp = bool(self._limp or self._stop_cause)
-            may_hold = self._parameters.config.start.torque and not is_limp
-            if process.settings.config.start.torque != may_hold:
-                # should it have died, the next one begins as limp as this one was left
-                process.settings = self._parameters.bus_settings(may_hold)
-            is_alive = process.poll()
-            notices = process.events()
-            if is_alive and process.restarts != self._restarts:
-                self._restarts = process.restarts
-                self._torque_withheld = is_limp
-                if self._stop_cause:
-                    process.emergency_stop(self._stop_cause)  # a new process knows of no stop
-                elif self._limp:
-                    process.torque(False)
+        """Notice a bus process that died or hangs, log what the driver has to say."""
+        bus = self._bus
+        is_alive = bus.poll()
+        self._log(*bus.events())
+        if is_alive and bus.restarts != self._restarts:
+            with self._lock:
+                self._restarts = bus.restarts
                 self._send_gains()
-        for notice in notices:
-            self._log(notice)
-        if not is_alive and not process.settings.restart:
+        if self._process is not None and not is_alive and not bus.settings.restart:
             self._log(Notice("dead", Level.ERROR, "the bus process has ended and is not restarted"))
 
-    def _end(self) -> None:
-        """Let the robot sit, then end the bus process."""
-        process, how = self._process, self._parameters.at_end
-        if process is None:
-            return
-        self._process = None  # no more targets
-        if how == "sit" and process.state().ladder.phase in (Phase.FOLLOWING, Phase.HOLDING, Phase.WAITING):
+    def _end(self) -> int:
+        """Let the robot sit, then end the bus process; return the exit status."""
+        how = self._parameters.at_end
+        sit = SITTING_S if how == "sit" and not self._is_urgent else 0.0
+        if sit and self._process is not None:
             rospy.loginfo("motor_driver: sitting down before the torque goes off")
-            deadline = time.monotonic() + self._parameters.config.setpoint.sit_after + SITTING_S
-            while time.monotonic() < deadline and process.poll():
-                if process.state().ladder.phase in (Phase.SAT, Phase.OFF, Phase.BUS_DOWN):
-                    break
-                time.sleep(POLL_S)
-        process.shutdown(torque_off=how != "hold")
+        status = self._bus.shutdown(torque_off=how != "hold", sit=sit, is_urgent=lambda: self._is_urgent)
+        self._log(*self._bus.events())
+        if not status.is_requested or status.confirmed:
+            return 0
+        rospy.logfatal("motor_driver: %s", status.text)
+        return UNCONFIRMED
 
     # -------------------------------------------------------------------------------------------------- out
 
@@ -188,7 +180,12 @@ class MotorDriverNode:
             lines: Iterable[HealthLine] = (HealthLine("safety ladder", Health.ERROR, self._failure.words),)
         else:
             state = process.state()
-            lines = (*health(state, process.restarts, self._parameters.battery_cells), self._gains.line)
+            now, restarts = time.monotonic(), process.restarts
+            lines = (
+                *health(state, restarts, self._parameters.battery_cells),
+                process_line(state, now, restarts, process.torque_off_status(now)),
+                self._gains.line,
+            )
             if is_feedback_slow(state):
                 self._log(Notice("feedback", Level.WARN, slow_feedback_words(state.timing.feedback_hz)))
         message = conversions.diagnostics_message("motor_driver", lines, self._parameters.port, rospy.Time.now())
@@ -205,10 +202,11 @@ class MotorDriverNode:
             self._told_stopped = stopped
             self._stopped.publish(stopped)
 
-    def _log(self, notice: Notice) -> None:
-        now = time.monotonic()
-        if now - self._logged.get(notice.key, -THROTTLE_S) >= THROTTLE_S:
-            self._logged[notice.key] = now
+    def _log(self, *notices: Notice) -> None:
+        """Log notices, and what was held back before."""
+        with self._log_lock:
+            due = self._throttle.pass_on(notices, time.monotonic())
+        for notice in due:
             LOG[notice.level]("motor_driver: %s", notice.text)
 
     # --------------------------------------------------------------------------------------------------- in
@@ -218,8 +216,7 @@ class MotorDriverNode:
         if process is None:
             return
         wanted, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
-        for notice in notices:
-            self._log(notice)
+        self._log(*notices)
         if wanted is None:
             return
         try:
@@ -231,55 +228,45 @@ class MotorDriverNode:
         if message.data:
             self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
 
-    def _stop(self, cause: str) -> str:
-        process = self._latest
-        if process is not None:
-            process.emergency_stop(cause)  # first, and without the lock: nothing may delay it
+    def _stop(self, cause: str) -> Tuple[bool, str]:
+        """Stop; return whether every servo has confirmed it, and the words."""
+        self._bus.emergency_stop(cause)  # first, and without the lock: nothing may delay it
+        self._tell_stopped(True)
         with self._lock:
             was_stopped, self._stop_cause = self._stop_cause, self._stop_cause or cause
             rospy.set_param(STOPPED_BY, self._stop_cause)
-            self._tell_stopped(True)
+        status = self._bus.confirm_off()
         text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"
-        text += ": torque is off until rearm is called"
-        rospy.logwarn("motor_driver: %s", text)
-        return text
+        text += f": {status.text}; stays so until rearm is called"
+        (rospy.logwarn if status.confirmed else rospy.logerr)("motor_driver: %s", text)
+        return status.confirmed, text
 
     def _on_rearm(self, _request: Any) -> TriggerResponse:
         with self._lock:
-            process = self._process
-            if process is None:
-                return self._rearm_without_bus()
-            accepted, reason = process.rearm()
+            accepted, reason = self._bus.rearm()
             if accepted:
-                self._forget_stop()
-                if self._torque_withheld and not self._limp:
-                    # this process was started limp because of the stop of the one before
-                    self._torque_withheld = False
-                    accepted, reason = process.torque(True)
+                self._stop_cause = ""
+                rospy.set_param(STOPPED_BY, "")
+            if self._process is None:
+                self._try_at = 0.0  # as the words of the failure promise
+                reason = f"trying to start again; it did not so far: {self._failure.words}"
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
         return TriggerResponse(accepted, reason)
 
-    def _rearm_without_bus(self) -> TriggerResponse:
-        """Try to start again, as the words of the failure promise."""
-        self._stop_cause = ""
-        rospy.set_param(STOPPED_BY, "")
-        self._try_at = 0.0
-        return TriggerResponse(True, f"trying to start again; it did not so far: {self._failure.words}")
-
-    def _forget_stop(self) -> None:
-        self._stop_cause = ""
-        rospy.set_param(STOPPED_BY, "")
-
     def _on_torque(self, request: Any) -> SetBoolResponse:
+        if not request.data:
+            accepted, reason = self._bus.torque(False)  # without the lock: nothing may delay it
         with self._lock:
-            process = self._process
-            if process is None:
-                return SetBoolResponse(False, self._failure.words)
-            if request.data and self._stop_cause:
-                return SetBoolResponse(False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up")
-            accepted, reason = process.torque(bool(request.data))
-            if accepted:
-                self._limp, self._torque_withheld = not request.data, False
+            if request.data:
+                if self._process is None:
+                    return SetBoolResponse(False, self._failure.words)
+                if self._stop_cause:
+                    return SetBoolResponse(
+                        False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up"
+                    )
+                accepted, reason = self._bus.torque(True)
+            if accepted or not request.data:
+                self._limp = not request.data
                 rospy.set_param(LIMP, self._limp)
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: torque: %s", reason)
         return SetBoolResponse(accepted, reason)
@@ -310,12 +297,18 @@ class MotorDriverNode:
 
 def main() -> None:
     """Run the node."""
-    rospy.init_node("motor_driver", disable_rostime=True)
+    # ROS stays up until the robot sits: its own handlers would take topics, services and log away before.
+    rospy.init_node("motor_driver", disable_rostime=True, disable_signals=True)
     try:
         private = {key: value for key, value in rospy.get_param("~", {}).items() if key not in KEPT}
-        MotorDriverNode(NodeParameters.from_mapping(private)).run()
+        node = MotorDriverNode(NodeParameters.from_mapping(private))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, node.on_signal)
+        status = node.run()
     except (ConfigurationError, ServoError) as error:
         rospy.logfatal("motor_driver: %s", error)
         raise SystemExit(1) from error
     except rospy.ROSInterruptException:
-        pass
+        return
+    rospy.signal_shutdown("the motor driver has ended")
+    raise SystemExit(status)

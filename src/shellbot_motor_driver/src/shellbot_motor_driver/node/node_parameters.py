@@ -139,10 +139,8 @@ class NodeParameters:
         device = os.path.basename(os.path.realpath(self.port))
         return {"chip": chip, "line": int(line), "is_usb": device.startswith(_USB) or "usb" in self.port}
 
-    def bus_settings(self, torque: bool = True) -> BusSettings:
-        """Return what the bus process needs; without ``torque`` the servos stay limp after the start."""
-        mapping = self.config.to_mapping()
-        mapping["start"]["torque"] = torque and mapping["start"]["torque"]
+    def bus_settings(self) -> BusSettings:
+        """Return what the bus process needs."""
         return BusSettings(
             port=self.port,
             variant=self.variant,
@@ -151,7 +149,7 @@ class NodeParameters:
             direction_options=self.direction_options(),
             link_latency=self.latency_ms * 1e-3,
             servo_map=self.servo_map,
-            config=DriverConfig.from_mapping(mapping),
+            config=self.config,
             priority=self.priority,
             cpu=self.cpu,
         )

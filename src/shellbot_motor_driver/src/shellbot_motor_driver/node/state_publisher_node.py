@@ -55,7 +55,7 @@ class StatePublisher:
         process : callable
             Returns the started bus process, or None.
         told : callable
-            Is given each state that was published.
+            Is given each state that was published, and the last one now and then while no new one comes.
         """
         try:
             self._publish_ticks(process, told)
@@ -74,7 +74,9 @@ class StatePublisher:
                 continue
             state = bus.state()
             if state.tick == tick:
-                time.sleep(0.1 * period)
+                told(state)  # its age alone can change what it means
+                late = time.monotonic() - state.stamp > 10.0 * period
+                time.sleep(period if late else 0.1 * period)
                 continue
             tick = state.tick
             try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -10,19 +11,27 @@ import sys
 import time
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
+
+import numpy as np
 
 from shellbot_motor_driver.driving.start_report import StartReport
 from shellbot_motor_driver.errors import BusProcessError
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_settings import BusSettings
+from shellbot_motor_driver.process.orders import Orders, Pulse
+from shellbot_motor_driver.process.patience import Patience
 from shellbot_motor_driver.process.shared_state import SharedState
 
-_CALL_TIMEOUT = 1.0  # s; an answer takes a tick
+CALL_S = 1.0  # s for the answer to a request, which takes a tick
+SILENT_S = 0.5  # s without a sign of life after which a process counts as hung
+OBEY_S = 0.2  # s within which it obeys a stop: 20 ticks
+_DEATH_S = 0.2  # s for the death of a killed process; one that waits in the kernel takes longer
+_DIED = "the bus process has just died; it is started again, into hold"
 
 
 class BusChild:
-    """A process that runs ``bus_worker``. Requests: one thread at a time; `shared` and the questions: any.
+    """A process that runs ``bus_worker``. Requests and `judge`: one thread at a time each; the rest: any.
 
     Its memory is never closed, but forgotten with this object: whoever still writes or reads does no harm.
 
@@ -36,9 +45,15 @@ class BusChild:
     Attributes
     ----------
     shared : SharedState
-        Targets and stops to it, state from it; there before the process is.
+        Targets and orders to it, state and pulse from it; there before the process is.
     is_started : bool
         Whether the driver's start was accepted.
+    pulse : Pulse
+        Its last sign of life.
+    has_refused : bool
+        Whether it ended its start by itself, in words; nothing has moved then.
+    why_killed : str
+        Why it had to be killed; empty if it did not.
     """
 
     def __init__(self, settings: BusSettings, servo_map: ServoMap) -> None:
@@ -47,19 +62,22 @@ class BusChild:
         self.shared = SharedState(self._memory, servo_map, settings.config.servo.stale_after)
         self.shared.put_targets(time.monotonic(), None)
         self.is_started = False
+        self.pulse = Pulse(0.0, 0, 0, False, np.zeros(len(servo_map.entries)))
+        self.why_killed = ""
+        self.has_refused = False
+        waiting = 2.0 * (settings.link_latency + settings.margin)  # for a servo, in between
+        self._silence, self._deafness = Patience(SILENT_S + waiting), Patience(OBEY_S + waiting)
         self._process: Optional[subprocess.Popen] = None
         self._connection: Optional[Connection] = None
         self._timeout = self._deadline = 0.0
 
-    def launch(self, stops: int, over: int, is_limp: bool, timeout: float) -> None:
+    def launch(self, orders: Orders, timeout: float) -> None:
         """Start the process.
 
         Parameters
         ----------
-        stops, over : int
-            Emergency stops so far, and how many of them are over; a further one breaks into the driver's start.
-        is_limp : bool
-            Whether torque stays off whatever the settings say.
+        orders : Orders
+            What is in force already, and in its memory.
         timeout : float
             s that the driver's start may take.
         """
@@ -72,7 +90,7 @@ class BusChild:
             os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", PYTHONPATH=os.pathsep.join(sys.path)
         )
         handles = (theirs.fileno(), self._memory)
-        command = [sys.executable, "-m", "shellbot_motor_driver.process.bus_worker", *map(str, (*handles, stops, over))]
+        command = [sys.executable, "-m", "shellbot_motor_driver.process.bus_worker", *map(str, handles)]
         try:
             self._process = subprocess.Popen(
                 command, pass_fds=handles, env=environment, start_new_session=True, stdin=subprocess.DEVNULL
@@ -83,7 +101,7 @@ class BusChild:
             self._connection = Connection(ours.detach())
         self._timeout, self._deadline = timeout, time.monotonic() + timeout
         config = self._settings.config
-        start = replace(config.start, torque=config.start.torque and not is_limp)
+        start = replace(config.start, torque=config.start.torque and not orders.is_switched_off)
         try:
             self._connection.send(replace(self._settings, config=replace(config, start=start)))
         except OSError:  # it has ended already: `started` says so
@@ -102,7 +120,9 @@ class BusChild:
 
     @property
     def how_it_ended(self) -> str:
-        """Exit code or signal, in words."""
+        """Exit code or signal, in words, or why it was killed."""
+        if self.why_killed:
+            return self.why_killed
         code = self._process.returncode if self._process is not None else None
         return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
@@ -128,63 +148,98 @@ class BusChild:
         except (EOFError, OSError) as error:
             self._process.wait()
             raise BusProcessError(
-                f"the bus process ended at once ({self.how_it_ended}); its last words are above"
+                f"the bus process ended during its start ({self.how_it_ended}); its last words are above"
             ) from error
         if kind != "started":
+            self.has_refused = True
             raise content
         self.is_started = True
         return content  # type: ignore[no-any-return]
 
-    def wait(self) -> StartReport:
-        """As `started`, but wait for it."""
-        while True:
-            report = self.started(max(self._deadline - time.monotonic(), 0.0))
-            if report is not None:
-                return report
+    @property
+    def may_have_left_torque(self) -> bool:
+        """Whether it came so far that servos may hold because of it."""
+        return self.is_started or (self.pulse.has_port and not self.has_refused)
 
-    def call(self, name: str, *arguments: Any) -> Any:
-        """Let it do something and return its answer.
+    def take_pulse(self) -> Pulse:
+        """Return its last sign of life, also after its end. Waits for nobody."""
+        self.pulse = self.shared.pulse() or self.pulse
+        return self.pulse
+
+    def judge(self, now: float, orders: Orders, must_obey: bool) -> str:
+        """Return why it must be killed according to its pulse, or nothing.
+
+        Parameters
+        ----------
+        now : float
+            CLOCK_MONOTONIC, s.
+        orders : Orders
+            Those in force.
+        must_obey : bool
+            Whether it is killed, too, if it does not obey them, alive or not.
+        """
+        pulse = self.pulse
+        is_silent = self._silence.is_over(now, pulse.beat) and pulse.beat > 0.0
+        is_waited_for = must_obey and orders.wants_off and not pulse.has_obeyed(orders)
+        is_deaf = self._deafness.is_over(now, (pulse.stops, pulse.offs) if is_waited_for else now)
+        if is_silent:
+            return f"no sign of life for {self._silence.limit:.2g} s"
+        return f"torque off not obeyed within {self._deafness.limit:.2g} s" if is_deaf else ""
+
+    def kill(self, why: str) -> None:
+        """Kill it. A process that waits in the kernel dies later: `pid` says when."""
+        self.why_killed = self.why_killed or why
+        if self._process is not None and self.pid is not None:
+            self._process.kill()
+
+    def wait(self, patience: float) -> bool:
+        """Wait at most ``patience`` s for its end; return whether it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._process is not None:
+                self._process.wait(patience)
+        return self.pid is None
+
+    def ask(self, name: str, *arguments: Any) -> None:
+        """Let it do something; `answer` must be fetched before the next request.
 
         Raises
         ------
         BusProcessError
-            If it does not answer; it is ended then.
-        ServoError
-            Whatever the driver raised.
+            If it does not run.
         """
         if self._connection is None or not self.is_up:
             raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
         try:
             self._connection.send((name, arguments))
-            if not self._connection.poll(_CALL_TIMEOUT):
-                if self._process is not None:
-                    self._process.kill()  # its late answer could not be told from the next
-                raise BusProcessError(f"the bus process did not answer in {_CALL_TIMEOUT:g} s; it is started again")
+        except OSError as error:
+            raise BusProcessError(_DIED) from error
+
+    def answer(self, wait: float) -> Optional[Tuple[Any]]:
+        """Return its answer to `ask`, wrapped; None if there is none after ``wait`` s.
+
+        Raises
+        ------
+        BusProcessError
+            If it dies instead.
+        ServoError
+            Whatever the driver raised.
+        """
+        assert self._connection is not None
+        try:
+            if not self._connection.poll(wait):
+                return None
             kind, content = self._connection.recv()
         except (EOFError, OSError) as error:
-            raise BusProcessError("the bus process has just died; it is started again, into hold") from error
+            raise BusProcessError(_DIED) from error
         if kind == "failed":
             raise content
-        return content
+        return (content,)
 
     def end(self, patience: float) -> None:
-        """Let it end by itself for ``patience`` s, then make it."""
+        """Let it end by itself for ``patience`` s, then make it, and forget it."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if self._process is None:
-            return
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def terminate_after(self, patience: float) -> None:
-        """Wait ``patience`` s for an end that it was asked for, then ask in the system's way."""
-        if self._process is None:
-            return
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            self._process.terminate()
+        if not self.wait(patience):
+            self.kill("it did not end")
+            self.wait(_DEATH_S)

@@ -6,14 +6,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import deque
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Deque, List, Mapping, Optional, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from ax_bus.errors import ServoError
 from shellbot_control import JointLimits, Level, Notice, clamp_targets
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.start_report import Answer, StartReport
@@ -21,22 +18,22 @@ from shellbot_motor_driver.errors import BusProcessError
 from shellbot_motor_driver.map.compliance import Compliance
 from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_motor_driver.process.bus_child import BusChild
+from shellbot_motor_driver.process.bus_child import CALL_S
 from shellbot_motor_driver.process.bus_settings import BusSettings
-from shellbot_motor_driver.process.stop_latch import StopLatch
-from shellbot_motor_driver.safety.ladder import Phase, Reaction, Rung
+from shellbot_motor_driver.process.keeper import START_S, Keeper
+from shellbot_motor_driver.process.state_age import believed
+from shellbot_motor_driver.process.torque_off import CONFIRM_S, TorqueOffStatus
 
 Array = np.ndarray
-_RETRY = 1.0  # s between two tries to start a bus process again
-_START = 20.0  # s that a start may take
+_LOOK_S = 0.01  # s between two looks while waiting
 
 
 class BusProcess:
     """The methods of `MotorDriver` for another process.
 
-    `set_targets`, `state`, `tick`, `poll` and `emergency_stop` never wait for a request or a start that another thread
-    has under way; requests wait for each other. Call `poll` regularly (the node does, at its own rate): it notices a
-    dead bus process and restarts it.
+    `set_targets`, `state`, `tick`, `poll`, `emergency_stop` and `torque_off_status` never wait for a request or a start
+    that another thread has under way; requests wait for each other. Call `poll` regularly, at least every 0.1 s (the
+    node does): it notices a bus process that died or hangs and replaces it, and sees to it that torque goes off.
 
     Parameters
     ----------
@@ -48,17 +45,11 @@ class BusProcess:
         self.settings = settings
         self._map = ServoMap.load(settings.variant, Path(settings.servo_map) if settings.servo_map else None)
         self._limits = joint_limits(self._map)
-        self._child: Optional[BusChild] = None
-        self._requests = threading.RLock()  # held while the process is asked, started, ended
+        self._keeper = Keeper(settings, self._map)
         self._targets_lock = threading.Lock()  # these two for a moment only
         self._state_lock = threading.Lock()
-        self._stop = StopLatch()
-        self._restarts = 0
-        self._is_wanted = False
-        self._retry_at = 0.0
         self._last: Optional[DriverState] = None
         self._waiting = 0
-        self._said: Deque[Notice] = deque(maxlen=100)
 
     @property
     def joint_names(self) -> Tuple[str, ...]:
@@ -73,18 +64,25 @@ class BusProcess:
     @property
     def pid(self) -> Optional[int]:
         """The bus process's number, None while there is none."""
-        child = self._child
+        child = self._keeper.child
         return child.pid if child is not None else None
 
     @property
     def restarts(self) -> int:
         """How often it had to be started again."""
-        return self._restarts
+        return self._keeper.restarts
 
-    def start(self, timeout: float = _START) -> StartReport:
+    def start(self, timeout: float = START_S, give_up: Callable[[], bool] = lambda: False) -> StartReport:
         """Start the process, open the port, run `MotorDriver.start`.
 
-        An `emergency_stop` meanwhile breaks into it: torque is off at once, and stays off after the start.
+        An `emergency_stop` or ``torque(False)`` before or meanwhile stays in force: torque is off before anything else.
+
+        Parameters
+        ----------
+        timeout : float
+            s that it may take.
+        give_up : callable, optional
+            Looked at all the time; once it is true the start is left alone, for `shutdown` to end it.
 
         Raises
         ------
@@ -93,46 +91,27 @@ class BusProcess:
         StartError
             As `MotorDriver.start`.
         BusProcessError
-            If the process ends or does not answer in ``timeout`` s.
+            If the process ends, hangs, or does not answer in ``timeout`` s, or the start was given up.
         """
-        with self._requests:
+        with self._keeper.lock:
             if self.pid is not None:
                 raise BusProcessError("the bus process runs already; shut it down first")
-            try:
-                report = self._launch(timeout).wait()
-            except BaseException:
-                self._drop()
-                raise
-            self._is_wanted = True
-            return report
+            return self._keeper.start(timeout, give_up)
 
     def poll(self) -> bool:
-        """Notice death, restart if allowed; return whether the bus process lives. Never blocks for long."""
-        if not self._requests.acquire(blocking=False):
-            child = self._child  # another thread has to do with it, and notices its death
-            return self._is_wanted and child is not None and child.is_up
-        try:
-            return self._is_wanted and self._keep_alive()
-        finally:
-            self._requests.release()
+        """Notice death, hanging and deafness, restart if allowed; return whether the bus process lives.
 
-    def _keep_alive(self) -> bool:
-        child = self._child
-        if child is not None and not child.is_started:
-            self._continue_start(child)
-        elif child is not None and child.pid is None:
-            self._say(Level.ERROR, f"the bus process died ({child.how_it_ended}); the servos hold their last goals")
-            self._drop()
-            self._retry_at = time.monotonic()
-        if self._child is None and self.settings.restart and time.monotonic() >= self._retry_at:
-            self._restarts += 1
-            self._say(Level.WARN, "starting the bus process again, into hold; re-arm to go on")
-            try:
-                self._launch(_START)
-            except BusProcessError as error:
-                self._say(Level.ERROR, f"{error}; trying again in {_RETRY:g} s")
-                self._retry_at = time.monotonic() + _RETRY
-        return self._child is not None and self._child.is_up
+        Never blocks for long: where torque has to be switched off from here, for about half a second.
+        """
+        keeper = self._keeper
+        keeper.look()
+        if not keeper.lock.acquire(blocking=False):
+            child = keeper.child  # another thread has to do with it, and notices its death
+            return keeper.is_wanted and child is not None and child.is_up
+        try:
+            return keeper.keep() and keeper.is_wanted
+        finally:
+            keeper.lock.release()
 
     def set_targets(self, targets: Array) -> None:
         """Give new targets, (n_joints,) rad; the bus process takes the latest at its next tick. From any thread.
@@ -147,8 +126,9 @@ class BusProcess:
 
     def _put_targets(self, targets: Optional[Array]) -> None:
         with self._targets_lock:
-            if self._child is not None:
-                self._child.shared.put_targets(time.monotonic(), targets)
+            child = self._keeper.child
+            if child is not None:
+                child.shared.put_targets(time.monotonic(), targets)
 
     def tick(self, targets: Optional[Array] = None) -> None:
         """Do `set_targets` and `poll`: programs of `MotorDriver` run unchanged."""
@@ -159,35 +139,52 @@ class BusProcess:
     def state(self) -> DriverState:
         """Return the latest state; its ``stamp`` shows its age against ``time.monotonic()``. From any thread.
 
+        An old state, and one of a robot whose torque may be on against an order, says so; see `believed`.
+
         Raises
         ------
         BusProcessError
             Before `start`.
         """
         with self._state_lock:
-            child = self._child
+            child = self._keeper.child
             found = child.shared.state() if child is not None and child.is_started else None
             if found is not None:
                 self._last, self._waiting = found
             last = self._last
         if last is None:
             raise BusProcessError("there is no state yet; start the bus process first")
-        if child is not None and child.is_up:
-            return last
-        text = "the bus process is not running; the servos hold their last goals"
-        rung = Rung("bus_process", Reaction.HOLD, last.stamp, True, text)
-        ladder = replace(
-            last.ladder, phase=Phase.BUS_DOWN, reaction=max(Reaction.HOLD, last.ladder.reaction),
-            rungs=(rung, *last.ladder.rungs), needs_rearm=True, text=text,
-        )  # fmt: skip
-        return replace(last, ladder=ladder, is_measured=np.zeros_like(last.is_measured))
+        now = time.monotonic()
+        is_up = child is not None and child.is_up and not child.why_killed
+        return believed(last, now, is_up, self._keeper.status(now))
+
+    def torque_off_status(self, now: float) -> TorqueOffStatus:
+        """Return whether torque that was requested to be off is off, read back from every servo. From any thread.
+
+        Parameters
+        ----------
+        now : float
+            CLOCK_MONOTONIC, s.
+        """
+        return self._keeper.status(now)
+
+    def confirm_off(self, timeout: float = CONFIRM_S) -> TorqueOffStatus:
+        """Wait until torque off is confirmed, at most ``timeout`` s; see to it meanwhile as `poll` does."""
+        deadline = time.monotonic() + timeout
+        while True:
+            self.poll()
+            now = time.monotonic()
+            status = self._keeper.status(now)
+            if status.confirmed or not status.is_requested or now >= deadline:
+                return status
+            time.sleep(_LOOK_S)
 
     def events(self) -> Tuple[Notice, ...]:
         """Return what happened since the last call."""
         said: List[Notice] = []
         with contextlib.suppress(IndexError):
             while True:
-                said.append(self._said.popleft())
+                said.append(self._keeper.notices.popleft())
         if self._waiting:
             with contextlib.suppress(BusProcessError):
                 said.extend(self._call("events"))
@@ -200,33 +197,41 @@ class BusProcess:
         return np.asarray(self._call("hold"))
 
     def torque(self, on: bool) -> Answer:
-        """As `MotorDriver.torque`."""
-        count = self._stop.count
-        answer = self._ask("torque", on)
-        if answer or not on:
-            self._stop.torque_switched(on, count)
+        """As `MotorDriver.torque`. Off: remembered whatever becomes of the bus process, until torque is switched on.
+
+        Torque off passes through the shared memory as `emergency_stop` does; it is accepted once every servo has
+        confirmed it, which takes about 0.05 s, or refused in words after 0.5 s, and remains in force.
+        """
+        latch = self._keeper.latch
+        if not on:
+            latch.switch_off(time.monotonic())
+            status = self.confirm_off()
+            return Answer(status.confirmed, status.text)
+        known = latch.orders
+        answer = self._ask("torque_on", known)
+        if answer:
+            latch.switched_on(known)
         return answer
 
     def emergency_stop(self, cause: str = "emergency stop") -> None:
         """As `MotorDriver.emergency_stop`; from any thread.
 
         A number of its own in the shared memory, which the bus loop looks at in each tick, and the driver's start
-        before each question to a servo: no request delays it.
+        before each question to a servo: no request delays it. `confirm_off` waits for what became of it.
         """
-        self._stop.stop()
-        self._say(Level.WARN, f"emergency stop asked for ({cause})")
+        self._keeper.latch.stop(time.monotonic())
+        self._keeper.say(Level.WARN, f"emergency stop requested ({cause})")
 
     def rearm(self) -> Answer:
-        """As `MotorDriver.rearm`; a process that was started without torque, because of a stop, gets it now.
-
-        A stop that comes while this is under way stays in force.
-        """
-        count, was_stopped = self._stop.count, self._stop.is_stopped
-        answer = self._ask("rearm", count)
-        if answer and was_stopped and self._stop.is_limp:
-            answer = self._ask("torque", True)
+        """As `MotorDriver.rearm`. A stop that comes while this is under way stays in force."""
+        keeper = self._keeper
+        known = keeper.latch.orders
+        if keeper.is_wanted:
+            answer = self._ask("rearm", known)
+        else:
+            answer = Answer(True, "nothing runs; the next start begins without a stop")
         if answer:
-            self._stop.rearmed(count, was_stopped)
+            keeper.latch.rearmed(known)
         return answer
 
     def set_compliance(self, table: Mapping[str, Compliance]) -> Answer:
@@ -237,18 +242,37 @@ class BusProcess:
         """As `MotorDriver.drive_fan`."""
         return self._ask("drive_fan", velocity)
 
-    def shutdown(self, torque_off: bool = True, timeout: float = 5.0) -> None:
-        """End the process: stop burst, torque off (or holding on), port closed."""
-        with self._requests:
-            self._is_wanted = False
-            child = self._child
-            if child is None:
-                return
-            with contextlib.suppress(ServoError):
-                if child.is_started:
-                    child.call("shutdown", torque_off)
-            child.terminate_after(timeout if child.is_started else 0.0)
-            self._drop()
+    def shutdown(
+        self,
+        torque_off: bool = True,
+        timeout: float = 1.0,
+        sit: float = 0.0,
+        is_urgent: Callable[[], bool] = lambda: False,
+    ) -> TorqueOffStatus:
+        """End the process: stop burst, torque off (or holding on), port closed. Ends within ``sit`` + 2 ``timeout`` s.
+
+        The orders pass through the shared memory, and the bus process carries them out by itself. If it hangs it is
+        killed and torque goes off from here.
+
+        Parameters
+        ----------
+        torque_off : bool
+            False leaves the servos holding.
+        timeout : float
+            s for the bus process to end, once it has sat down; then as much for switching torque off from here.
+        sit : float
+            s for sitting down before the torque goes off; 0: off at once.
+        is_urgent : callable, optional
+            Looked at while it sits down; once it is true torque goes off at once.
+
+        Returns
+        -------
+        TorqueOffStatus
+            Whether every servo has confirmed that its torque is off; nothing is requested if no driver ever ran.
+        """
+        keeper = self._keeper
+        with keeper.lock:
+            return keeper.end(torque_off, timeout, sit, is_urgent)
 
     def __enter__(self) -> BusProcess:
         """Start it."""
@@ -261,26 +285,6 @@ class BusProcess:
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _launch(self, timeout: float) -> BusChild:
-        try:
-            self._child = child = BusChild(self.settings, self._map)
-            stops, over, is_limp = self._stop.attach(child.shared)  # who takes a stopped one's place is stopped, too
-            child.launch(stops, over, is_limp, timeout)
-        except OSError as error:  # no more processes, files or memory
-            self._drop()
-            raise BusProcessError(f"no bus process can be launched ({error}); end other programs") from error
-        return child
-
-    def _continue_start(self, child: BusChild) -> None:
-        try:
-            report = child.started()
-            if report is not None:
-                self._say(Level.WARN, f"the bus process runs again. {report.text}")
-        except ServoError as error:
-            self._say(Level.ERROR, f"{error}; trying again in {_RETRY:g} s")
-            self._drop()
-            self._retry_at = time.monotonic() + _RETRY
-
     def _ask(self, name: str, *arguments: Any) -> Answer:
         try:
             answer = self._call(name, *arguments)
@@ -289,20 +293,21 @@ class BusProcess:
         return answer  # type: ignore[no-any-return]
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        with self._requests:
-            if self._child is None:
+        keeper = self._keeper
+        with keeper.lock:
+            child = keeper.child
+            if child is None:
                 raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
-            return self._child.call(name, *arguments)
+            child.ask(name, *arguments)
+            deadline = time.monotonic() + CALL_S
+            while True:
+                answer = child.answer(_LOOK_S)
+                if answer is not None:
+                    return answer[0]
+                keeper.look()
+                if time.monotonic() >= deadline:
+                    child.kill(f"no answer in {CALL_S:g} s")  # its late answer could not be told from the next
+                    raise BusProcessError(f"the bus process did not answer in {CALL_S:g} s; it is started again")
 
-    def _drop(self) -> None:
-        """Forget the process; it ends by itself, or is ended if it hangs."""
-        child, self._child = self._child, None
-        self._stop.detach()
-        if child is not None:
-            child.end(0.0 if self._is_wanted else 2.0)
 
-    def _say(self, level: Level, text: str) -> None:
-        self._said.append(Notice("bus_process", level, text))
-
-
-__all__ = ["BusProcess", "BusSettings"]
+__all__ = ["BusProcess", "BusSettings", "TorqueOffStatus"]

@@ -5,33 +5,52 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import os
 import signal
-import socket
 import sys
 import time
 from multiprocessing.connection import Connection
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
+
+import numpy as np
 
 from ax_bus.bus import Bus
-from ax_bus.direction import direction
 from ax_bus.errors import PortError, ServoError
 from ax_bus.serial_port import SerialPort
-from ax_bus.wire_time import Timeouts
 from shellbot_control import Level, Notice
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
-from shellbot_motor_driver.driving.start_report import Answer
+from shellbot_motor_driver.driving.servo_table import Row
+from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import MotorDriverError
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_settings import BusSettings
+from shellbot_motor_driver.process.hand_over import Door, ask_for
+from shellbot_motor_driver.process.orders import Ending, Orders, Pulse, newest
+from shellbot_motor_driver.process.rescue import open_port, order_off, switch_off, timeouts
 from shellbot_motor_driver.process.shared_state import SharedState
 from shellbot_motor_driver.safety.ladder import Phase
 
-_HAND_OVER = b"hand over"
+Array = np.ndarray
 _WAIT_FOR_HAND_OVER = 3.0  # s
 _HISTOGRAM_TICKS = 10
-CALLS = ("hold", "torque", "rearm", "set_compliance", "drive_fan", "emergency_stop")
+_BEAT_S = 0.02  # s between two signs of life within a tick or a start
+_LONGEST_SIT = 10.0  # s of the way to the pose "sit", should the parent not end it before
+CALLS = ("hold", "set_compliance", "drive_fan")
+
+
+class _Ended(Exception):  # noqa: N818, no error
+    """The process was told to end while the driver started."""
+
+
+class _BeatingPort(SerialPort):
+    """A port that shows with everything it sends that its owner is alive, in a long start and in a long tick, too."""
+
+    beat: Callable[[], None]
+
+    def write(self, data: bytes) -> None:
+        """Send all of ``data``."""
+        self.beat()
+        super().write(data)
 
 
 class Worker:
@@ -42,59 +61,125 @@ class Worker:
     connection : multiprocessing.connection.Connection
         To the parent; its end is the parent's end.
     memory : int
-        File descriptor of the shared memory.
-    stops, over : int
-        Emergency stops before it was launched, and how many of them are over; the settings take account of them.
+        File descriptor of the shared memory; the orders in it are in force from the beginning.
     """
 
-    def __init__(self, connection: Connection, memory: int, stops: int = 0, over: int = 0) -> None:
-        self._connection, self._born_with = connection, stops
+    def __init__(self, connection: Connection, memory: int) -> None:
+        self._connection = connection
         self._settings: BusSettings = connection.recv()
         settings = self._settings
         self._map = ServoMap.load(settings.variant, settings.servo_map or None)  # type: ignore[arg-type]
         self._shared = SharedState(memory, self._map, settings.config.servo.stale_after)
         self._notices: List[Notice] = []
-        self._door = _door(settings.port)
-        self._is_orphan = self._is_asked_to_leave = False
-        self._seen, self._stops = 0, over
-        self._port: Optional[SerialPort] = None
+        self._door = Door(settings.port)
+        self._is_orphan = self._is_asked_to_leave = self._is_switching_off = False
+        self._orders = self._shared.orders() or Orders()
+        self._stops, self._offs = self._orders.stops_over, self._orders.offs_over  # what the driver has obeyed
+        self._pulse = Pulse(0.0, self._stops, self._offs, False, np.zeros(len(self._map.entries)))
+        self._has_port = False
+        self._sit_until = np.inf
+        self._seen = 0
+        self._port: Optional[_BeatingPort] = None
+        self._beat()
 
     def run(self) -> None:
         """Start the driver, tell the parent, tick until the end."""
         try:
             self._port = port = self._open()
-            timeouts = Timeouts(link_latency=self._settings.link_latency, margin=self._settings.margin)
-            driver = MotorDriver(Bus(port, timeouts), self._map, self._settings.config, time.process_time)
-            report = driver.start(lambda: self._shared.stops() > self._born_with)
+            driver = MotorDriver(
+                Bus(port, timeouts(self._settings)), self._map, self._settings.config, time.process_time
+            )
+            report = self._start(driver)
+        except _Ended:
+            return
         except ServoError as error:
             self._tell("failed", error)
             return
         self._take_place()
-        self._shared.publish(driver, 0, True)
-        self._tell("started", report)
-        signal.signal(signal.SIGTERM, self._on_terminate)
         gc.collect()
         gc.freeze()
         gc.disable()  # a collection of 800,000 objects was seen to take 90 ms
+        self._shared.publish(driver, 0, True)
+        self._tell("started", report)
+        signal.signal(signal.SIGTERM, self._on_terminate)
         try:
             self._loop(driver)
         finally:
-            driver.shutdown(torque_off=False)  # whatever happened: the fan stops, joints hold
+            # Whatever happened: the fan stops; joints hold, unless torque was to be off.
+            driver.shutdown(torque_off=self._orders.wants_off)
             port.close()
 
-    def _open(self) -> SerialPort:
+    def _start(self, driver: MotorDriver) -> StartReport:
+        """Start the driver; where torque is to be off it goes off first, whatever the driver finds."""
+        bus = driver.bus
+        if self._orders.wants_off:
+            self._switch_off(bus)
+        if self._orders.is_switched_off:
+            self._offs = self._orders.offs  # the settings say so, too: no need to break into the start
+        report = driver.start(lambda: self._is_broken_off(bus))
+        if self._look().is_switched_off:
+            driver.torque(False)
+            if not self._orders.is_stopped:
+                driver.rearm()  # what broke into the start was no emergency stop
+        return report
+
+    def _is_broken_off(self, bus: Bus) -> bool:
+        """Obey the orders before each question of the driver's start; return whether it must begin anew, limp."""
+        if self._is_switching_off:
+            return False
+        orders = self._look()
+        if orders.ending:
+            if orders.ending != Ending.HOLD:
+                self._switch_off(bus)
+            raise _Ended
+        if orders.stops <= self._stops and orders.offs <= self._offs:
+            return False
+        if not self._pulse.has_obeyed(orders):
+            self._switch_off(bus)
+        self._stops, self._offs = orders.stops, orders.offs
+        return True
+
+    def _switch_off(self, bus: Bus) -> None:
+        """Switch everything off without the driver, and read it back."""
+        orders, self._is_switching_off = self._orders, True
+
+        with contextlib.suppress(PortError):
+            order_off(bus, self._map.servo_ids)
+        self._show(orders.stops, orders.offs, self._pulse.read_back)  # obeyed; reading back takes longer
+        found = switch_off(bus, self._map.servo_ids)
+        self._is_switching_off = False
+        self._show(orders.stops, orders.offs, found.stamps)
+
+    def _look(self) -> Orders:
+        """Return the orders of now."""
+        self._orders = self._shared.orders() or self._orders
+        return self._orders
+
+    def _beat(self) -> None:
+        """Show that the process is alive, now and then."""
+        if time.monotonic() - self._pulse.beat > _BEAT_S:
+            self._show(self._pulse.stops, self._pulse.offs, self._pulse.read_back)
+
+    def _show(self, stops: int, offs: int, read_back: Array) -> None:
+        """Show a pulse: which orders are obeyed, and what servos have said about their torque."""
+        self._pulse = Pulse(time.monotonic(), stops, offs, self._has_port, newest(self._pulse.read_back, read_back))
+        self._shared.put_pulse(self._pulse)
+
+    def _open(self) -> _BeatingPort:
         """Open the port; a bus process whose parent died gives it up when it is asked to."""
-        settings = self._settings
         deadline = time.monotonic() + _WAIT_FOR_HAND_OVER
         while True:
+            self._beat()
             try:
-                control = direction(settings.direction, **dict(settings.direction_options))
-                return SerialPort(settings.port, settings.baud, control)
+                port = open_port(self._settings, _BeatingPort)
             except PortError as error:
-                asked = "in use" in str(error) and _ask(settings.port)
+                asked = "in use" in str(error) and ask_for(self._settings.port)
                 if not asked or time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
+            else:
+                port.beat, self._has_port = self._beat, True
+                return port
 
     def _take_place(self) -> None:
         """Take the priority and the core that were asked for, or say why not."""
@@ -126,7 +211,7 @@ class Worker:
             wait = due - time.monotonic()
             if wait > 0.0:
                 time.sleep(wait)
-            self._obey_stops(driver)
+            self._obey(driver)
             given = self._shared.targets()
             if given is not None and given[0] != self._seen and not self._is_orphan:
                 self._seen = given[0]
@@ -136,40 +221,59 @@ class Worker:
             self._notices.extend(driver.events())
             del self._notices[:-200]
             count += 1
-            self._shared.publish(driver, len(self._notices), count % _HISTOGRAM_TICKS == 0)
-            if not self._is_orphan and self._connection.poll() and self._serve(driver):
-                return
-            if count % _HISTOGRAM_TICKS == 0 and self._is_asked():
-                driver.shutdown(torque_off=False)
-                return
-            if self._is_asked_to_leave or (self._is_orphan and driver.phase is Phase.OFF):
-                driver.shutdown(torque_off=self._is_orphan)
+            table = self._shared.publish(driver, len(self._notices), count % _HISTOGRAM_TICKS == 0).table
+            enabled, stamps = table[Row.TORQUE_ENABLED], table[Row.SETTINGS_STAMP]
+            said = np.where(np.isfinite(stamps), np.where(enabled == 0.0, stamps, -stamps), 0.0)
+            self._show(self._stops, self._offs, said)
+            if not self._is_orphan and self._connection.poll():
+                self._serve(driver)
+            if self._is_over(driver) or (count % _HISTOGRAM_TICKS == 0 and self._door.is_asked() and self._is_orphan):
                 return
 
-    def _obey_stops(self, driver: MotorDriver) -> None:
-        stops = self._shared.stops()
-        if stops > self._stops:
-            self._stops = stops
+    def _obey(self, driver: MotorDriver) -> None:
+        """Do what takes torque away, before anything else."""
+        orders = self._look()
+        if orders.stops > self._stops:
             driver.emergency_stop("operator")
+        if orders.offs > self._offs:
+            driver.torque(False)
+        if orders.ending == Ending.SIT and self._sit_until == np.inf:
+            self._sit_until = time.monotonic() + _LONGEST_SIT
+            driver.sit_and_off("the driver was told to end: it sits down, then torque goes off")
+        self._stops, self._offs = orders.stops, orders.offs
 
-    def _serve(self, driver: MotorDriver) -> bool:
-        """Answer one request of the parent; return whether it was the last."""
+    def _is_over(self, driver: MotorDriver) -> bool:
+        """Return whether the process ends now; torque is off then, if it is to be."""
+        ending, phase = self._orders.ending, driver.phase
+        has_sat = phase in (Phase.OFF, Phase.BUS_DOWN) or time.monotonic() > self._sit_until
+        if (
+            ending == Ending.OFF
+            or (ending == Ending.SIT and has_sat)
+            # The parent is dead: the ladder has let the robot sit, then switched it off.
+            or (self._is_orphan and (phase is Phase.OFF or self._is_asked_to_leave))
+        ):
+            self._switch_off(driver.bus)
+            driver.shutdown(torque_off=True)
+            return True
+        return self._is_asked_to_leave or ending == Ending.HOLD
+
+    def _serve(self, driver: MotorDriver) -> None:
+        """Answer one request of the parent."""
         try:
             name, arguments = self._connection.recv()
         except (EOFError, OSError):
             # The parent is dead: the ladder's time-outs hold, sit and switch off.
             self._is_orphan = True
             driver.expect_targets()
-            return False
+            return
         answer: Any
         try:
             if name == "events":
                 answer, self._notices = tuple(self._notices), []
-            elif name == "shutdown":
-                driver.shutdown(*arguments)
-                answer = None
-            elif name == "rearm":
-                answer = self._rearm(driver, *arguments)
+            elif self._look().ending:
+                answer = Answer(False, "the bus process is about to end")
+            elif name in ("rearm", "torque_on"):
+                answer = self._give_torque(driver, name, *arguments)
             elif name in CALLS:
                 answer = getattr(driver, name)(*arguments)
             else:
@@ -177,65 +281,31 @@ class Worker:
             self._tell("done", answer)
         except Exception as error:  # the parent must hear of anything that goes wrong
             self._tell("failed", error)
-        return bool(name == "shutdown")
+
+    def _give_torque(self, driver: MotorDriver, name: str, known: Orders) -> Answer:
+        """Re-arm or switch torque on, unless there were more orders than whoever requests it knew of."""
+        self._obey(driver)
+        if self._orders.stops > known.stops:
+            return Answer(
+                False, "there was another emergency stop meanwhile; make sure that the robot is free, then re-arm"
+            )
+        if name == "rearm":
+            return driver.rearm()
+        if self._orders.offs > known.offs:
+            return Answer(False, "torque was switched off meanwhile; switch it on again")
+        return driver.torque(True)
 
     def _tell(self, kind: str, content: Any) -> None:
         """Tell the parent; that it has died meanwhile is noticed at the next look for a request."""
         with contextlib.suppress(OSError):
             self._connection.send((kind, content))
 
-    def _rearm(self, driver: MotorDriver, stops: int) -> Answer:
-        """Re-arm, unless there were more stops than the ``stops`` that whoever asks for it knew of."""
-        self._obey_stops(driver)
-        if self._stops > stops:
-            return Answer(
-                False, "there was another emergency stop meanwhile; make sure that the robot is free, then re-arm"
-            )
-        return driver.rearm()
-
-    def _is_asked(self) -> bool:
-        """Return whether another bus process wants the port and this one has no parent any more."""
-        if self._door is None:
-            self._door = _door(self._settings.port)
-            return False
-        try:
-            return self._door.recv(64) == _HAND_OVER and self._is_orphan
-        except OSError:
-            return False
-
-
-def _address(port: str) -> str:
-    return "\0shellbot-bus-" + hashlib.sha256(os.path.realpath(port).encode()).hexdigest()[:24]
-
-
-def _door(port: str) -> Optional[socket.socket]:
-    """Return the socket at which a successor asks for the port; None while a predecessor has it."""
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    door.setblocking(False)
-    try:
-        door.bind(_address(port))
-    except OSError:
-        door.close()
-        return None
-    return door
-
-
-def _ask(port: str) -> bool:
-    """Ask a bus process without parent for the port; return whether there is one to ask."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asker:
-        asker.setblocking(False)
-        try:
-            asker.sendto(_HAND_OVER, _address(port))
-        except OSError:
-            return False
-    return True
-
 
 def main() -> None:
-    """Run with the descriptors of connection and shared memory and the numbers of stops, all and over, as arguments."""
+    """Run with the descriptors of connection and shared memory as arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when it ends
-    connection, *numbers = map(int, sys.argv[1:])
-    Worker(Connection(connection), *numbers).run()
+    connection, memory = map(int, sys.argv[1:])
+    Worker(Connection(connection), memory).run()
 
 
 if __name__ == "__main__":

@@ -20,13 +20,14 @@ from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.driving.servo_table import Row, Snapshot, build_state
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.process.orders import Orders, Pulse
 from shellbot_motor_driver.safety.ladder import Ladder
 
 Array = np.ndarray
 _HEAD = struct.Struct("<QII")  # sequence, odd while being written; checksum; length
 _SEQUENCE = struct.Struct("<Q")
 _CONTENT = struct.Struct("<II")
-_STOPS = struct.Struct("<Q")
+_ORDERS = struct.Struct("<5Q")
 _TRIES = 10  # without waiting
 _PATIENCE = 0.02  # s that a reader waits for a writer who was interrupted while writing
 _LADDER_ROOM = 16384
@@ -98,7 +99,7 @@ class Block:
 
 
 class SharedState:
-    """Targets one way, state the other.
+    """Targets and orders one way, state and pulse the other.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class SharedState:
         self._joints, self._servos = len(servo_map.joint_names), len(servo_map.entries)
         self._widths = (6, len(_SUPPLY), len(_SCALARS) + 1, len(_COUNTERS), len(_HISTOGRAMS) * BINS)
         numbers = sum(self._widths) + (len(Row) + 1) * self._servos
-        sizes = (8 * (2 + self._joints), 8 * numbers, _LADDER_ROOM, _STOPS.size)
+        sizes = (8 * (2 + self._joints), 8 * numbers, _LADDER_ROOM, _ORDERS.size, 8 * (4 + self._servos))
         total = sum(sizes) + len(sizes) * _HEAD.size
         if os.fstat(fd).st_size < total:
             os.ftruncate(fd, total)
@@ -123,7 +124,8 @@ class SharedState:
         self._targets = Block(self._memory, 0, sizes[0])
         self._numbers = Block(self._memory, self._targets.end, sizes[1])
         self._ladder = Block(self._memory, self._numbers.end, sizes[2])
-        self._stops = Block(self._memory, self._ladder.end, sizes[3])
+        self._orders = Block(self._memory, self._ladder.end, sizes[3])
+        self._pulse = Block(self._memory, self._orders.end, sizes[4])
         self._published: Optional[Ladder] = None
         self._last_ladder: Tuple[Optional[bytes], Ladder] = (None, Ladder())
         self._histograms = np.zeros(len(_HISTOGRAMS) * BINS)
@@ -144,9 +146,17 @@ class SharedState:
             body[2:] = targets
         self._targets.write(body.tobytes())
 
-    def put_stops(self, count: int) -> None:
-        """Give the number of emergency stops so far, apart from everything else: nothing may delay them."""
-        self._stops.write(_STOPS.pack(count))
+    def put_orders(self, orders: Orders) -> None:
+        """Give what takes torque away, apart from everything else: nothing may delay it."""
+        self._orders.write(_ORDERS.pack(*orders))
+
+    def pulse(self) -> Optional[Pulse]:
+        """Return the last sign of life; None before the first, and while it is being written."""
+        data = self._pulse.read(0.0)
+        if data is None:
+            return None
+        body = np.frombuffer(data)
+        return Pulse(float(body[0]), int(body[1]), int(body[2]), bool(body[3]), body[4:])
 
     def state(self) -> Optional[Tuple[DriverState, int]]:
         """Return the latest state and how many notices wait; None before the first."""
@@ -177,10 +187,14 @@ class SharedState:
 
     # -- bus process -----------------------------------------------------------------------------------------------
 
-    def stops(self) -> int:
-        """Return the number of emergency stops so far; 0 while it is being written, so look at each tick."""
-        data = self._stops.read(0.0)
-        return _STOPS.unpack(data)[0] if data is not None else 0  # type: ignore[no-any-return]
+    def orders(self) -> Optional[Orders]:
+        """Return the orders; None while they are being written, so look at each tick."""
+        data = self._orders.read(0.0)
+        return Orders(*_ORDERS.unpack(data)) if data is not None else None
+
+    def put_pulse(self, pulse: Pulse) -> None:
+        """Show that the process is alive."""
+        self._pulse.write(np.concatenate((pulse[:4], pulse.read_back)).tobytes())
 
     def targets(self) -> Optional[Tuple[int, float, Array]]:
         """Return count, stamp and targets; None before the first."""
@@ -190,8 +204,8 @@ class SharedState:
         body = np.frombuffer(data)
         return int(body[0]), float(body[1]), body[2:]
 
-    def publish(self, driver: MotorDriver, waiting: int, with_histograms: bool) -> None:
-        """Show the driver's last tick."""
+    def publish(self, driver: MotorDriver, waiting: int, with_histograms: bool) -> Snapshot:
+        """Show the driver's last tick, and return its numbers."""
         snapshot, timer, supply = driver.snapshot(), driver.timer, driver.supply
         if with_histograms:
             self._histograms = np.concatenate([getattr(timer, name).counts for name in _HISTOGRAMS]).astype(float)
@@ -210,6 +224,7 @@ class SharedState:
         if ladder is not self._published:
             self._published = ladder
             self._ladder.write(_pack(ladder))
+        return snapshot
 
 
 def _pack(ladder: Ladder) -> bytes:

@@ -4,63 +4,81 @@
 from __future__ import annotations
 
 import threading
-from typing import Optional, Tuple
+from typing import Optional
 
+from shellbot_motor_driver.process.orders import Ending, Orders
 from shellbot_motor_driver.process.shared_state import SharedState
+
+_NEVER = float("nan")
 
 
 class StopLatch:
-    """Stops, counted, for the bus process of the moment and for the next. For any thread; nothing here waits.
+    """The orders in force, for the bus process of the moment and for the next. For any thread; nothing here waits.
 
     Attributes
     ----------
-    count : int
-        Stops so far; who asks for something looks at it before and after.
-    is_limp : bool
-        Stopped, or torque switched off: the next process must not begin with torque.
+    orders : Orders
+        Everything so far; a request that gives torque back takes what was known when it began.
+    requested_at : float
+        CLOCK_MONOTONIC of the last order that takes torque away, s; NaN while torque is wanted.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # held for microseconds
+        self._lock = threading.RLock()  # held for microseconds; a signal handler may interrupt its holder
         self._shared: Optional[SharedState] = None
-        self._over = 0
-        self.count = 0
-        self.is_limp = False
+        self.orders = Orders()
+        self.requested_at = _NEVER
 
     @property
-    def is_stopped(self) -> bool:
-        """From a stop until `rearmed`: the next process must be stopped, too."""
-        return self.count > self._over
+    def is_limp(self) -> bool:
+        """Whether torque is to be off."""
+        return self.orders.wants_off
 
-    def attach(self, shared: SharedState) -> Tuple[int, int, bool]:
-        """Tell stops to a process that is about to be launched; return `count`, how many are over, and `is_limp`."""
+    def attach(self, shared: SharedState) -> Orders:
+        """Show the orders to a process that is about to be launched, and every later one."""
         with self._lock:
             self._shared = shared
-            shared.put_stops(self.count)
-            return self.count, self._over, self.is_limp
+            shared.put_orders(self.orders)
+            return self.orders
 
     def detach(self) -> None:
         """Forget the process."""
         with self._lock:
             self._shared = None
 
-    def stop(self) -> None:
+    def stop(self, now: float) -> None:
         """Stop the present process, and every one until `rearmed`."""
         with self._lock:
-            self.count += 1
-            self.is_limp = True
-            if self._shared is not None:
-                self._shared.put_stops(self.count)
+            self._put(self.orders._replace(stops=self.orders.stops + 1), now)
 
-    def torque_switched(self, on: bool, count: int) -> None:
-        """Note that torque was switched; on only if nobody has stopped it since ``count``."""
+    def switch_off(self, now: float) -> None:
+        """Switch torque off in the present process, and in every one until `switched_on`."""
         with self._lock:
-            if not on or count == self.count:
-                self.is_limp = not on
+            self._put(self.orders._replace(offs=self.orders.offs + 1), now)
 
-    def rearmed(self, count: int, was_stopped: bool) -> None:
-        """Note that the first ``count`` stops are over."""
+    def end(self, ending: Ending, now: float) -> None:
+        """Let the process end; torque off outranks sitting, which outranks holding."""
         with self._lock:
-            self._over = max(self._over, count)
-            if count == self.count:
-                self.is_limp = self.is_limp and not was_stopped
+            ending = max(ending, Ending(self.orders.ending))
+            self._put(self.orders._replace(ending=ending), now if ending is Ending.OFF else self.requested_at)
+
+    def begin(self) -> None:
+        """Note that a process is wanted again: no ending is in force."""
+        with self._lock:
+            self._put(self.orders._replace(ending=Ending.NONE), self.requested_at)
+
+    def switched_on(self, known: Orders) -> None:
+        """Note that torque was switched on by a request that knew of the orders ``known``."""
+        with self._lock:
+            self._put(self.orders._replace(offs_over=max(self.orders.offs_over, known.offs)), self.requested_at)
+
+    def rearmed(self, known: Orders) -> None:
+        """Note that the stops among ``known`` are over."""
+        with self._lock:
+            self._put(self.orders._replace(stops_over=max(self.orders.stops_over, known.stops)), self.requested_at)
+
+    def _put(self, orders: Orders, requested_at: float) -> None:
+        self.orders = orders
+        self.requested_at = requested_at if orders.wants_off else _NEVER
+        if self._shared is not None:
+            self._shared.put_orders(orders)

@@ -125,8 +125,9 @@ def _servos(state: DriverState) -> HealthLine:
     for servo in state.servos:
         words = _servo_words(servo)
         values.append((f"{servo.servo_id} {servo.joint}", words))
-        if servo.condition in (Condition.SUSPECT, Condition.LOST) or servo.alarms:
-            bad.append(f"{servo.servo_id} {servo.joint} ({_trouble(servo)})")
+        trouble = _trouble(servo, state.ladder.phase)
+        if trouble:
+            bad.append(f"{servo.servo_id} {servo.joint} ({trouble})")
     lost = any(servo.condition is Condition.LOST for servo in state.servos)
     level = Health.ERROR if lost else Health.WARN if bad else Health.OK
     text = (
@@ -135,9 +136,12 @@ def _servos(state: DriverState) -> HealthLine:
     return HealthLine("servos", level, text, tuple(values))
 
 
-def _trouble(servo: ServoReading) -> str:
+def _trouble(servo: ServoReading, phase: Phase) -> str:
+    """Return what is wrong with a servo; one that missed a single reply is suspect for a tick, which is nothing."""
     parts: List[str] = []
-    if servo.condition in (Condition.SUSPECT, Condition.LOST):
+    is_suspect = servo.condition is Condition.SUSPECT and servo.is_stale
+    is_limp = servo.condition is Condition.LIMP and phase is not Phase.OFF
+    if servo.condition is Condition.LOST or is_suspect or is_limp:
         parts.append(servo.condition.name.lower())
     if servo.alarms:
         parts.append(_alarm_words(servo))

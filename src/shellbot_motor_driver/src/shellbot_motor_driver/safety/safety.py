@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Optional, Set
+from typing import Dict, List, Optional, Set
 
 import numpy as np
 
-from ax_bus.protocol import ErrorFlags
-from shellbot_motor_driver.driving.driver_state import Condition
+from ax_bus.protocol import ErrorFlags, flag_names
 from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.servo_state import Condition
+from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.driving.servo_track import ServoTrack
 from shellbot_motor_driver.safety.ladder import Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
 from shellbot_motor_driver.safety.setpoint import SetpointGate
 from shellbot_motor_driver.safety.supply_monitor import SupplyMonitor
 
+_FRESH_FOR = 1.0  # s for which all readings must be young before the robot goes on
 _INTERVAL = 0.05  # s between two looks at heat and overload
 _COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
 _RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
@@ -39,17 +41,15 @@ class Safety:
         The servos.
     rungs : Rungs
         The ladder.
-    bring_back : callable
-        Brings a servo back with goal := present and a torque ramp.
 
     Attributes
     ----------
     off : set of int
-        Servos that stay limp until re-armed: a hot leg, a second overload.
+        Servos that stay limp until re-armed: a hot leg, a second overload, who was limp when the driver took over.
     """
 
-    def __init__(self, link: ServoLink, rungs: Rungs, bring_back: Callable[[ServoTrack], None]) -> None:
-        self._link, self._rungs, self._bring_back = link, rungs, bring_back
+    def __init__(self, link: ServoLink, rungs: Rungs) -> None:
+        self._link, self._rungs = link, rungs
         self._config = link.config
         self.supply = SupplyMonitor(link.config.voltage)
         self.off: Set[int] = set()
@@ -58,6 +58,7 @@ class Safety:
         self._overloaded: Dict[int, float] = {}  # waits for its recovery: since
         self._last_overload: Dict[int, float] = {}
         self._weak: Set[int] = set()  # recovered: half torque
+        self._fresh_since = self._looked = self._begun = -np.inf
 
     def update(self, now: float, loads: float) -> None:
         """Look at the servos. Cheap between two looks."""
@@ -69,6 +70,7 @@ class Safety:
         if now < self._due:
             return
         self._due = now + _INTERVAL
+        self._judge_claims(now)
         for track in self._link.tracks:
             if track.condition is Condition.LOST:
                 continue
@@ -80,6 +82,38 @@ class Safety:
             if now - since >= self._config.overload.recover_after:
                 del self._overloaded[index]
                 self._recover(self._link.tracks[index], now)
+
+    def withholds(self, index: int) -> bool:
+        """Return whether a servo must stay limp for now."""
+        return index in self.off or index in self._overloaded
+
+    # -- age of the readings -----------------------------------------------------------------------------------------
+
+    def judge_ages(self, now: float) -> None:
+        """Hold while a servo that is not lost was not read for too long, whoever is to blame.
+
+        Looks at the stamps alone, in every tick, and so does not depend on READs being made, planned or counted.
+        """
+        if not self._link.reads:
+            return
+        limit, table = self._config.servo.old_after, self._link.table
+        if now - self._looked > limit:  # at the start, and after the port was away: READs begin only now
+            self._begun = now
+        self._looked = now
+        is_old = (now - np.maximum(table[Row.STAMP], self._begun) > limit) & (table[Row.CONDITION] != Condition.LOST)
+        if not is_old.any():
+            if now - self._fresh_since >= _FRESH_FOR:
+                self._rungs.clear("feedback", "every servo is read in time again: following")
+            return
+        self._fresh_since = now
+        if "feedback" not in self._rungs:
+            names = [self._link.tracks[i].name for i in np.flatnonzero(is_old).tolist()]
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            text = (
+                f"{names[0]}{more} not read for {limit:g} s: holding until all are read again. The machine is too busy "
+                "or the link too slow: end other programs, check the port's latency timer and the servos' return delay"
+            )
+            self._rungs.set("feedback", Reaction.HOLD, text, False, now)
 
     # -- targets -----------------------------------------------------------------------------------------------------
 
@@ -171,6 +205,24 @@ class Safety:
                 part[track.index] = min(part[track.index], self._config.overload.torque_share)
         self._link.torque.touch()
 
+    # -- alarms that no register confirms ----------------------------------------------------------------------------
+
+    def _judge_claims(self, now: float) -> None:
+        """Say error bits that every reply has had for long: filtered out of the ladder, but not hidden."""
+        claims = []
+        for track in self._link.tracks:
+            for flag, since in track.claimed_since.items():
+                if now - since >= self._config.alarms.say_after and not track.alarms & flag:
+                    claims.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
+        if claims:
+            text = (
+                f"in every reply for {self._config.alarms.say_after:g} s, although no register agrees: the alarms of "
+                f"{', '.join(claims[:4])}{' and others' if len(claims) > 4 else ''}; feel whether it is hot or blocked"
+            )
+            self._rungs.set("alarms", Reaction.WARN, text, False, now)
+        else:
+            self._rungs.clear("alarms", "no servo reports an alarm any more")
+
     # -- shutdown of a servo -----------------------------------------------------------------------------------------
 
     def _judge_shutdown(self, track: ServoTrack, now: float) -> None:
@@ -202,7 +254,6 @@ class Safety:
     def _recover(self, track: ServoTrack, now: float) -> None:
         self._weak.add(track.index)
         self._share()
-        self._bring_back(track)
         rung = self._rungs.get("overload")
         if not self._overloaded and not rung.latched:
             share = self._config.overload.torque_share

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Torque on without a jump, and off whatever else fails."""
+
+from __future__ import annotations
+
+from typing import Dict, Mapping, Sequence
+
+from ax_bus.bus import Bus
+from ax_bus.errors import ServoError
+from ax_bus.protocol import BROADCAST_ID
+from ax_bus.registers import AX_12A
+from ax_tools.each import each
+from ax_tools.errors import ToolError
+from ax_tools.units import model_at
+
+_ENABLE = AX_12A.register("torque_enable")  # at the same address in every table of protocol 1.0
+_BURSTS = 3  # nobody acknowledges a broadcast: one lost packet must not be the only one
+_APART = 5e-3  # s
+
+
+def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # noqa: B006 - never changed
+    """Let a servo hold where its horn is: read the position, make it the goal, then switch the torque on.
+
+    Parameters
+    ----------
+    bus : Bus
+        The bus.
+    servo_id : int
+        Who.
+    settings : mapping of str to int
+        Registers to write before the goal, such as ``torque_limit``.
+
+    Returns
+    -------
+    int
+        Where it is, steps.
+
+    Raises
+    ------
+    ToolError
+        If it is in wheel mode, or would have no torque.
+    ServoError
+        If it does not answer or refuses; torque is then as it was.
+    """
+    model = model_at(bus, servo_id)
+    if not any(bus.read_register(servo_id, model.register(f"{side}_angle_limit"), 3) for side in ("cw", "ccw")):
+        raise ToolError(f"servo {servo_id} is in wheel mode and would turn for ever; set its angle limits first")
+    for name, number in settings.items():
+        bus.write_register(servo_id, model.register(name), number)
+    if not bus.read_register(servo_id, model.register("torque_limit"), 3):
+        raise ToolError(
+            f"servo {servo_id} has torque limit 0, as after an alarm shutdown; find the cause (info {servo_id}), "
+            f"then write {servo_id} torque_limit 100%"
+        )
+    present = bus.read_register(servo_id, model.register("present_position"), 3)
+    bus.write_register(servo_id, model.register("goal_position"), present)
+    bus.write_register(servo_id, _ENABLE, 1)
+    return present
+
+
+def on(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
+    """Let servos hold where they are; return why those that do not do not."""
+    return each(servo_ids, lambda servo_id: hold(bus, servo_id))
+
+
+def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
+    """Switch torque off, all at once and then servo by servo until read back; return who could not be confirmed."""
+
+    def confirm(servo_id: int) -> None:
+        try:
+            bus.write_register(servo_id, _ENABLE, 0)
+        except ServoError as error:
+            raise ToolError(
+                f"servo {servo_id} was not confirmed without torque, switch its power off if it holds: {error}"
+            ) from error
+
+    bus.sync_write(_ENABLE.address, dict.fromkeys(servo_ids, b"\x00"))  # before the slow reading back
+    return each(servo_ids, confirm)
+
+
+def all_off(bus: Bus) -> None:
+    """Switch off the torque of every servo on the bus, whatever its ID; nobody acknowledges it."""
+    for _ in range(_BURSTS):
+        bus.write(BROADCAST_ID, _ENABLE.address, b"\0")
+        bus.port.sleep(_APART)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The fan's servo in wheel mode, in which it would turn for ever: it turns while its lease is renewed."""
+
+from __future__ import annotations
+
+import math
+
+from ax_bus.registers import RAD_PER_S_PER_STEP
+from shellbot_control import Level
+from shellbot_motor_driver.driving.servo_link import ServoLink
+from shellbot_motor_driver.driving.start_report import Answer
+from shellbot_motor_driver.safety.rungs import Rungs
+
+
+class FanLease:
+    """Turn the fan for ``fan.lease`` s at a time.
+
+    Parameters
+    ----------
+    link : ServoLink
+        The servos; ``link.wheel`` is the fan's if it is in wheel mode.
+    rungs : Rungs
+        Where the end of a lease is said.
+    """
+
+    def __init__(self, link: ServoLink, rungs: Rungs) -> None:
+        self._link, self._rungs, self._config = link, rungs, link.config.fan
+        self._until = -math.inf
+
+    def turn(self, velocity: float) -> Answer:
+        """Turn at ``velocity``, joint rad/s, until the lease ends.
+
+        Raises
+        ------
+        PortError
+            If the port is gone.
+        """
+        link = self._link
+        if link.wheel < 0:
+            return Answer(False, "the fan is in joint mode and follows the targets; there is nothing to lease")
+        if not math.isfinite(velocity):
+            return Answer(False, f"the fan's speed is {velocity}; give a finite number of rad/s")
+        entry = link.map.entries[link.wheel]
+        speed = velocity * entry.gear * entry.sign
+        register = min(1023, int(round(abs(speed) / RAD_PER_S_PER_STEP)))
+        link.turn_wheel(register | (1024 if speed < 0.0 and register else 0))
+        self._until = link.now() + self._config.lease
+        return Answer(True, f"the fan turns for {self._config.lease:g} s")
+
+    def update(self, now: float) -> None:
+        """Stop the fan if its lease is over at ``now``, s."""
+        if now >= self._until > -math.inf:
+            self._until = -math.inf
+            self.stop()
+            self._rungs.say("fan", Level.WARN, "the fan's lease is over: it is stopped; call drive_fan again in time")
+
+    def stop(self) -> None:
+        """Stop it, several times in a row because nobody acknowledges."""
+        self._link.stop_wheel(self._config.stop_burst)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""How a bus process whose parent died gives its port to a successor, on the same machine, by the port's name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+from typing import Optional
+
+_WORD = b"hand over"
+
+
+class Door:
+    """Where a successor asks for the port.
+
+    Parameters
+    ----------
+    port : str
+        The port's name.
+    """
+
+    def __init__(self, port: str) -> None:
+        self._port = port
+        self._socket = self._bind()
+
+    def _bind(self) -> Optional[socket.socket]:
+        """Return the socket; None while a predecessor has it."""
+        door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        door.setblocking(False)
+        try:
+            door.bind(_address(self._port))
+        except OSError:
+            door.close()
+            return None
+        return door
+
+    def is_asked(self) -> bool:
+        """Return whether another bus process wants the port."""
+        if self._socket is None:
+            self._socket = self._bind()
+            return False
+        try:
+            return self._socket.recv(64) == _WORD
+        except OSError:
+            return False
+
+
+def ask_for(port: str) -> bool:
+    """Ask a bus process without parent for the port; return whether there is one to ask."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asker:
+        asker.setblocking(False)
+        try:
+            asker.sendto(_WORD, _address(port))
+        except OSError:
+            return False
+    return True
+
+
+def _address(port: str) -> str:
+    return "\0shellbot-bus-" + hashlib.sha256(os.path.realpath(port).encode()).hexdigest()[:24]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Whether torque that was requested to be off is off: confirmed by every servo, or said loudly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from shellbot_control import Level, Notice
+from shellbot_control.joint_order import shorten
+from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.process.orders import newest
+
+Array = np.ndarray
+CONFIRM_S = 0.5  # within which a stop is confirmed, or said not to be
+
+
+class TorqueOffStatus(NamedTuple):
+    """Whether torque is off that was requested to be off.
+
+    Parameters
+    ----------
+    requested_at : float
+        CLOCK_MONOTONIC of the last request, s; NaN while torque is wanted.
+    confirmed : bool
+        Whether every servo has said since then that its torque is off.
+    unconfirmed_ids : tuple of int
+        Who has not; empty while torque is wanted.
+    via : str
+        Who read them back last: ``bus process``, ``parent``, or nobody yet.
+    text : str
+        The same in one sentence, with the next step.
+    is_overdue : bool
+        Whether it should have been confirmed by now.
+    """
+
+    requested_at: float = float("nan")
+    confirmed: bool = False
+    unconfirmed_ids: Tuple[int, ...] = ()
+    via: str = ""
+    text: str = "torque is wanted"
+    is_overdue: bool = False
+
+    @property
+    def is_requested(self) -> bool:
+        """Whether torque is to be off."""
+        return self.requested_at == self.requested_at
+
+
+class TorqueOffWatch:
+    """Compare what servos said with when torque off was requested. Time is CLOCK_MONOTONIC, passed in.
+
+    Parameters
+    ----------
+    servo_map : ServoMap
+        The servos.
+
+    Attributes
+    ----------
+    trouble : str
+        What was in the way of the last try to read them back, if anything.
+    """
+
+    def __init__(self, servo_map: ServoMap) -> None:
+        self._ids = servo_map.servo_ids
+        self._names = [f"{entry.servo_id} {entry.joint}" for entry in servo_map.entries]
+        self._read_back = np.zeros(len(self._ids))
+        self._via = ""
+        self._pending_since: Optional[float] = None
+        self._is_said = False
+        self.trouble = ""
+
+    def learn(self, read_back: Array, via: str) -> None:
+        """Take what servos said, as `Pulse.read_back`."""
+        merged = newest(self._read_back, read_back)
+        if not np.array_equal(merged, self._read_back):
+            self._read_back, self._via = merged, via
+
+    def is_confirmed(self, requested_at: float) -> bool:
+        """Return whether every servo has said after ``requested_at`` that its torque is off."""
+        return bool((self._read_back > requested_at).all())
+
+    def status(self, requested_at: float, now: float) -> TorqueOffStatus:
+        """Return how it stands with a request; NaN: there is none."""
+        if requested_at != requested_at:
+            return TorqueOffStatus()
+        missing = np.flatnonzero(~(self._read_back > requested_at))
+        via = self._via if len(missing) < len(self._ids) else ""
+        if not missing.size:
+            text = f"torque is off: read back from all {len(self._ids)} servos"
+            return TorqueOffStatus(requested_at, True, (), via, text)
+        names = shorten(self._names[i] for i in missing)
+        since = requested_at if self._pending_since is None else min(requested_at, self._pending_since)
+        is_overdue = now - since >= CONFIRM_S
+        if is_overdue:
+            text = f"TORQUE MAY BE ON at servos {names}: torque off is not confirmed; switch the power off"
+            text += f" ({self.trouble})" if self.trouble else ""
+        else:
+            text = f"torque off is requested, {missing.size} of {len(self._ids)} servos have not confirmed it yet"
+        return TorqueOffStatus(requested_at, False, tuple(self._ids[i] for i in missing), via, text, is_overdue)
+
+    def report(self, requested_at: float, now: float) -> Optional[Notice]:
+        """Return what is to be said now: once that a request is overdue, and once that it was confirmed after all."""
+        if requested_at != requested_at or self.is_confirmed(requested_at):
+            was_said, self._is_said, self._pending_since = self._is_said, False, None
+            if was_said and requested_at == requested_at:
+                return Notice("torque_off", Level.WARN, self.status(requested_at, now).text)
+            return None
+        # orders that follow each other quickly do not begin the time anew
+        self._pending_since = requested_at if self._pending_since is None else self._pending_since
+        status = self.status(requested_at, now)
+        if self._is_said or not status.is_overdue:
+            return None
+        self._is_said = True
+        return Notice("torque_off", Level.ERROR, status.text)

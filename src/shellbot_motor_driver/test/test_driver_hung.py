@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""A bus process that hangs is noticed and replaced, and torque that was requested to be off goes off without it.
+
+What the servos do is read in the emulator, not asked of the driver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_driver_process import settings, until
+
+from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase
+from shellbot_motor_driver.process.rescue import rescue
+
+sys.path.insert(0, str(Path(__file__).parent / "ros"))
+
+from servo_chain import ServoChain
+
+SLOW = ({"kind": "link_latency", "value": 0.02},)  # a start then takes seconds
+QUICK = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+SPIN = "while True: pass"
+
+
+@contextlib.contextmanager
+def robot(folder, **options):
+    """A bus process that follows targets, and its servos."""
+    with closing(ServoChain(folder / "port")) as chain:
+        bus = BusProcess(settings(str(folder / "port"), config=QUICK, **options))
+        bus.start()
+        try:
+            q = bus.state().command.copy()
+            until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
+            yield bus, chain, q
+        finally:
+            bus.shutdown()
+
+
+def on(chain):
+    """How many servos have torque."""
+    return sum(map(bool, chain.registers("torque_enable").values()))
+
+
+def words(bus):
+    return " | ".join(notice.text for notice in bus.events())
+
+
+def test_a_hung_process_is_killed_and_its_successor_holds(tmp_path):
+    with robot(tmp_path) as (bus, chain, q):
+        first, goals = bus.pid, chain.registers("goal_position")
+        os.kill(first, signal.SIGSTOP)
+        until(lambda: bus.state().ladder.rung("bus_process") is not None, 60.0, feed=lambda: bus.tick(q))
+        old = bus.state()
+        assert old.ladder.phase is Phase.BUS_DOWN and old.ladder.needs_rearm and not old.is_measured.any()
+        assert "servos hold" in old.ladder.text and all(servo.is_stale for servo in old.servos)
+        until(lambda: bus.poll() and bus.pid != first, 60.0)
+        assert "no sign of life" in words(bus) and bus.restarts == 1
+        until(lambda: bus.state().ladder.rung("restarted") is not None and bus.state().tick > 5, 60.0)
+        assert on(chain) == 19 and chain.registers("goal_position") == goals
+        assert not bus.torque_off_status(time.monotonic()).is_requested
+        assert bus.rearm()
+        until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
+
+
+@pytest.mark.parametrize("what", ["stop", "torque off"])
+def test_torque_goes_off_although_the_process_hangs(tmp_path, what):
+    with robot(tmp_path) as (bus, chain, _):
+        first = bus.pid
+        os.kill(first, signal.SIGSTOP)
+        if what == "stop":
+            bus.emergency_stop("test")
+            status = bus.confirm_off(60.0)
+            assert status.confirmed, status.text
+        else:
+            answer = bus.torque(False)
+            status = bus.confirm_off(60.0)
+            assert answer or "not confirmed" in answer.reason or "yet" in answer.reason
+        assert on(chain) == 0 and status.confirmed and status.via == "parent" and not status.unconfirmed_ids
+        until(lambda: bus.poll() and bus.pid != first, 60.0)
+        until(lambda: bus.state().tick > 20, 60.0, feed=bus.poll)
+        assert on(chain) == 0 and bus.state().ladder.phase is Phase.OFF
+        assert (bus.state().ladder.rung("emergency_stop") is not None) == (what == "stop")
+        assert "not obeyed" in words(bus)
+        assert bus.rearm() if what == "stop" else bus.torque(True)
+        until(lambda: on(chain) == 19, 60.0, feed=bus.poll)
+
+
+def test_torque_that_was_switched_off_without_a_process_stays_off_in_the_next(tmp_path):
+    """The port is away, so nobody can switch it off at once; the servos hold, which is no reason to hold on."""
+    with robot(tmp_path) as (bus, chain, _):
+        chain.fault("port_error", seconds=2.0)
+        os.kill(bus.pid, signal.SIGKILL)
+        until(lambda: bus.pid is None, 60.0)
+        assert not bus.torque(False) and on(chain) == 19
+        assert "TORQUE MAY BE ON" in words(bus)
+        until(lambda: on(chain) == 0, 60.0, feed=bus.poll)
+        until(lambda: bus.poll() and bus.state().tick > 20, 60.0)
+        assert on(chain) == 0 and bus.state().ladder.rung("torque_off") is not None
+        assert bus.state().ladder.rung("restarted") is None and bus.confirm_off(60.0).confirmed
+
+
+def test_a_stop_while_the_port_is_away_is_unconfirmed_and_obeyed_when_it_is_back(tmp_path):
+    with robot(tmp_path) as (bus, chain, _):
+        first = bus.pid
+        chain.fault("port_error", seconds=2.0)
+        until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, 60.0, feed=bus.poll)
+        bus.emergency_stop("test")
+        status = bus.confirm_off(0.6)
+        assert not status.confirmed and len(status.unconfirmed_ids) == 19 and on(chain) == 19
+        assert "TORQUE MAY BE ON" in status.text and "TORQUE MAY BE ON" in bus.state().ladder.text
+        assert bus.confirm_off(60.0).confirmed and on(chain) == 0
+        assert bus.pid == first, "it is alive and knows: nobody takes the port from it"
+
+
+def test_shutdown_of_a_hung_process_switches_torque_off(tmp_path):
+    with robot(tmp_path) as (bus, chain, _):
+        os.kill(bus.pid, signal.SIGSTOP)
+        status = bus.shutdown(sit=30.0)
+        assert status.confirmed and status.via == "parent" and on(chain) == 0 and bus.pid is None
+
+
+def test_shutdown_without_a_port_says_who_may_hold(tmp_path):
+    with robot(tmp_path) as (bus, chain, _):
+        chain.fault("port_error", seconds=600.0)
+        until(lambda: bus.state().ladder.phase is Phase.BUS_DOWN, 60.0, feed=bus.poll)
+        status = bus.shutdown()
+        assert status.is_overdue and len(status.unconfirmed_ids) == 19 and on(chain) == 19
+        assert "TORQUE MAY BE ON at servos 0 lower_1_fan" in status.text and "switch the power off" in status.text
+        assert "TORQUE MAY BE ON" in words(bus)
+
+
+def test_it_sits_by_itself_then_lets_go(tmp_path):
+    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}, "setpoint": {"sit_speed": 5.0}})
+    with closing(ServoChain(tmp_path / "port")) as chain:
+        bus = BusProcess(settings(str(tmp_path / "port"), config=config))
+        bus.start()
+        until(lambda: bus.state().tick > 5, 60.0)
+        middle = chain.registers("goal_position")
+        status = bus.shutdown(sit=60.0)
+        assert status.confirmed and status.via == "bus process" and on(chain) == 0
+        assert chain.registers("goal_position") != middle
+        bus.start()
+        assert bus.shutdown(sit=60.0, is_urgent=lambda: True).confirmed
+
+
+def test_a_driver_that_never_ran_leaves_nothing_to_confirm(tmp_path):
+    bus = BusProcess(settings(str(tmp_path / "nothing")))
+    with pytest.raises(OSError, match="does not exist"):
+        bus.start()
+    assert not bus.shutdown().is_requested
+
+
+def test_a_start_that_hangs_ends_in_words_and_a_slow_one_does_not(tmp_path):
+    with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
+        bus = BusProcess(settings(str(tmp_path / "port"), config=QUICK))
+        bus.start(60.0)  # seconds, with a sign of life before each question
+        assert bus.restarts == 0
+        bus.shutdown()
+        hung = threading.Thread(target=_stop_at_first_torque, args=(bus, chain))
+        hung.start()
+        with pytest.raises(BusProcessError, match="no sign of life"):
+            bus.start(60.0)
+        hung.join(60.0)
+        assert on(chain) > 0, "nobody wanted it off"
+        bus.emergency_stop("test")
+        assert bus.confirm_off(60.0).confirmed and on(chain) == 0
+
+
+def _stop_at_first_torque(bus, chain):
+    until(lambda: on(chain) > 0, 60.0)
+    os.kill(bus.pid, signal.SIGSTOP)
+
+
+def test_a_start_that_is_given_up_leaves_no_torque(tmp_path):
+    with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
+        bus = BusProcess(settings(str(tmp_path / "port"), config=QUICK))
+        with pytest.raises(BusProcessError, match="given up"):
+            bus.start(60.0, give_up=lambda: on(chain) > 0)
+        assert bus.shutdown(timeout=20.0).confirmed and on(chain) == 0
+
+
+STOPPED_PARENT = """
+import sys, time
+from shellbot_motor_driver import BusProcess, BusSettings
+bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
+bus.start()
+print("up", flush=True)
+while bus.restarts == 0:
+    bus.poll()
+    time.sleep(0.01)
+    print(bus.pid, flush=True)
+"""
+
+
+def test_a_parent_that_stood_still_kills_nobody(tmp_path):
+    """As after a suspend, in which both stood still: nobody looked, so nobody was silent."""
+    with closing(ServoChain(tmp_path / "port")):
+        command = [sys.executable, "-c", STOPPED_PARENT, str(tmp_path / "port")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+            assert parent.stdout.readline() == "up\n"
+            child = int(parent.stdout.readline())
+            for both in (False, True):
+                stopped = (parent.pid, child) if both else (parent.pid,)
+                for pid in stopped:
+                    os.kill(pid, signal.SIGSTOP)
+                time.sleep(2.0)
+                for pid in stopped:
+                    os.kill(pid, signal.SIGCONT)
+                for _ in range(100):
+                    seen = int(parent.stdout.readline())
+                assert seen == child
+            parent.kill()
+
+
+@pytest.mark.parametrize("hogs", [8])
+def test_a_busy_machine_is_no_reason_to_kill(tmp_path, hogs):
+    """30 s with eight busy processes: the loop is late, but never silent for half a second of looks."""
+    with robot(tmp_path) as (bus, _, q), contextlib.ExitStack() as stack:
+        first = bus.pid
+        for _ in range(hogs):
+            process = subprocess.Popen([sys.executable, "-c", SPIN])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        end = time.monotonic() + 30.0
+        until(lambda: time.monotonic() > end, 120.0, feed=lambda: bus.tick(q))
+        assert bus.pid == first and bus.restarts == 0
+        assert np.isfinite(bus.state().position).all()
+
+
+def test_nobody_opens_the_port_of_a_living_process(tmp_path, monkeypatch):
+    opened = []
+
+    def seen(*arguments):
+        opened.append(1)
+        return rescue(*arguments)
+
+    monkeypatch.setattr("shellbot_motor_driver.process.keeper.rescue", seen)
+    with robot(tmp_path) as (bus, chain, _):
+        bus.emergency_stop("test")
+        assert bus.confirm_off(60.0).via == "bus process" and on(chain) == 0
+        chain.fault("dead", servo=3)
+        bus.emergency_stop("again")
+        assert bus.confirm_off(0.7).unconfirmed_ids == (3,)
+        assert not opened and bus.pid is not None
+        assert bus.shutdown().unconfirmed_ids == (3,) and opened
