@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -207,6 +209,7 @@ def test_a_bus_opens_and_closes_its_device_and_leaves_the_torque():
 
 # --- BULK READ
 BLOCKS = {1: (36, 2), 2: (36, 8), 3: (0, 74)}
+BLOCKS_OF_TWO = {1: (36, 2), 2: (36, 2)}
 
 
 def test_one_instruction_reads_several_mx_and_each_answers_in_turn():
@@ -246,12 +249,28 @@ def test_a_reply_that_is_not_whole_is_not_believed_and_asked_for_again(kind):
 
 
 def test_a_late_reply_is_not_taken_for_the_next_one():
-    bus, chain = chain_of(MX_28, MX_28)
-    chain.servo(1).motor.position = 1.0
-    chain.faults.add(Fault("late_reply", servo=1, times=1, value=0.02))
-    assert bus.bulk_read({1: (36, 2), 2: (36, 2)}, retries=0).missing == (1, 2)
-    found = bus.bulk_read({1: (30, 2), 2: (36, 2)}, retries=0)  # the same length, other registers
-    assert found.missing == () and int.from_bytes(found.replies[1].data, "little") == 2048
+    """An adapter holds the first replies back until the next instruction is out; same lengths, other registers."""
+    confusable, whole = 0, 0
+    for late in range(10, 60):
+        bus, chain = chain_of(MX_28, MX_28)
+        for servo in chain.servos:
+            servo.motor.position = 1.0
+            servo.advance(0.0)
+        assert not bus.bulk_read(BLOCKS_OF_TWO).missing  # known to understand it: nobody is asked for the model
+        chain.faults.add(Fault("link_latency", start=bus.port.now(), times=1, value=late * 1e-4))
+        confusable += bool(bus.bulk_read(BLOCKS_OF_TWO, retries=0).missing)
+        found = bus.bulk_read({1: (30, 2), 2: (30, 2)}, retries=0)
+        assert all(reply.data == b"\x00\x08" for reply in found.replies.values()), late
+        whole += not found.missing
+    assert confusable > 20 and whole > 40  # an instruction sent into a reply garbles both, as on a real wire
+
+
+def test_a_reply_that_collides_on_the_wire_silences_those_behind_it():
+    bus, chain = chain_of(MX_28, MX_28, MX_28)
+    chain.servo(2).motor.position = 1.0
+    chain.servo(2).table["id"] = 1
+    assert bus.bulk_read({1: (36, 2), 3: (36, 2)}, retries=0) == ({}, (1, 3))
+    assert chain.line.collisions and bus.statistics.foreign_ids == 0
 
 
 def test_replies_may_be_torn_by_the_motor_interrupt():
@@ -298,6 +317,58 @@ def test_a_silent_level_and_a_deaf_servo_do_not_answer_bulk_read():
     bus.port.sleep(0.1)
     assert bus.bulk_read({2: (0, 1), 1: (0, 1)}, retries=0).missing == ()
     assert bus.bulk_read({2: (70, 9), 1: (0, 1)}, retries=0).missing == (2, 1)  # a range error carries no data
+
+
+# --- the README, and pip
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def example():
+    """The first program of the README, and what it prints."""
+    text = README.read_text(encoding="utf-8")
+    program, said = (text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "text"))
+    assert sum(not line.startswith("from ") for line in program.strip().splitlines() if line) == 9
+    return program, said
+
+
+def test_the_program_of_the_readme_prints_what_it_says():
+    program, said = example()
+    with emulated("--ids", "1") as name:
+        # patient only because the machine that runs tests may be busy
+        code = program.replace('Bus("/dev/ttyUSB0")', f"Bus({name!r}, retries=100)")
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (found.stdout, found.stderr) == (said, "")
+
+
+def test_pip_installs_it_without_the_workspace_and_without_ros(tmp_path):
+    """No network: built and installed with what the interpreter has."""
+    setuptools = pytest.importorskip("setuptools", reason="pip builds with it")
+    pytest.importorskip("pip", reason="it installs")
+    version = tuple(int(part) for part in setuptools.__version__.split(".")[:2])
+    if version < (61, 0):
+        pytest.skip(f"setuptools {setuptools.__version__} does not read pyproject.toml; 61 does")
+    if version < (70, 1):
+        pytest.importorskip("wheel", reason="setuptools before 70.1 needs it to build")
+    # pip leaves its build folder beside the sources
+    shutil.copytree(
+        README.parent, tmp_path / "source", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
+    )
+    target = tmp_path / "target"
+    options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), str(tmp_path / "source")]
+    installed = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert installed.returncode == 0, installed.stderr
+    only = {**{k: v for k, v in os.environ.items() if not k.startswith("ROS")}, "PYTHONPATH": str(target)}
+    program, said = example()
+    with emulated("--ids", "1", environment=only) as name:
+        code = program.replace('Bus("/dev/ttyUSB0")', f"Bus({name!r}, retries=100)")
+        code += "\nimport ax_bus, sys\nprint(ax_bus.__file__, 'rospy' in sys.modules)"
+        found = subprocess.run([sys.executable, "-c", code], env=only, cwd=tmp_path, capture_output=True, text=True,
+                               timeout=120)  # fmt: skip
+    assert (found.stdout, found.stderr) == (f"{said}{target / 'ax_bus' / '__init__.py'} False\n", "")
+    script = subprocess.run([sys.executable, str(target / "bin" / "ax-servo"), "--help"], env=only, cwd=tmp_path,
+                            capture_output=True, text=True, timeout=120)  # fmt: skip
+    assert script.returncode == 0 and "emulate" in script.stdout
 
 
 # --- imports

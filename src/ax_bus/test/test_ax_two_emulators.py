@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -479,3 +480,9 @@ def test_the_two_agree_packet_by_packet(chain, seed):
 def test_every_explained_difference_occurs():
     used = frozenset().union(*(campaign(chain, seed) for chain in CHAINS for seed in SEEDS))
     assert used == set(EXPLAINED), "a row that no instruction needs explains nothing; delete it"
+
+
+def test_the_readme_lists_what_is_explained():
+    text = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+    rows = text.split("| point | the manual | here | there |\n")[1].splitlines()[1:]
+    assert [row.split("|")[1].strip() for row in rows] == list(EXPLAINED)

@@ -12,17 +12,16 @@ from ax_bus import protocol
 from ax_bus.protocol import FLAGS, ErrorFlags, Instruction
 from ax_bus.registers import AX_12A, Model
 from ax_bus.wire_time import INTERRUPT, PING_LATENCY, READ_LATENCY, WRITE_LATENCY, WRITE_LATENCY_PER_BYTE
+from ax_emulator.alarms import Alarms
 from ax_emulator.bulk_read import Block
 from ax_emulator.control_table import ControlTable
 from ax_emulator.motor import Motor, MotorParameters, motor_parameters
 
 _INTERRUPT_PERIOD = 1e-3  # s
-_VOLTAGE, _OVERHEATING, _OVERLOAD = 1, 4, 32  # as numbers: flags cost microseconds before Python 3.11
 _LEVEL: Mapping[int, int] = {
     Instruction.PING: 0,
     Instruction.READ: 1,
 }  # status return level from which a reply comes; of all others 2
-_COOL_DOWN = 5.0  # K below the limit at which the overheating alarm ends (estimate)
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class EmulatedServo:
         self._supply = 12.0
         self.deaf_until = -1.0
         self.is_dead = False
-        self.alarms = ErrorFlags.NONE
+        self._alarms = Alarms(self.table)
         self._registered: Optional[bytes] = None
         self._booted = 0.0
         self._has_tick, self._has_current = model.has("realtime_tick"), model.has("current")
@@ -134,7 +133,7 @@ class EmulatedServo:
         """Brown-out: RAM starts anew, torque is off, nothing is heard for a while."""
         self.motor.advance(time, self.voltage)
         self.motor.restart()
-        self.alarms = ErrorFlags.NONE
+        self._alarms.latched = ErrorFlags.NONE
         self._registered = None
         self.table.power_on(self.motor.steps)
         self._booted = time
@@ -157,7 +156,8 @@ class EmulatedServo:
         self._update(time)
         own, level, delay = self.servo_id, self.table["status_return_level"], self.table["return_delay_time"] * 2e-6
         flags, data, latency = self._execute(instruction, parameters, is_broadcast, time)
-        self._watch(flags)
+        if flags or instruction not in _LEVEL:  # PING and READ change nothing
+            self._watch(flags)
         # AX-12 manual, p. 22: PING is answered even if it was sent to all
         if level < _LEVEL.get(instruction, 2) or (is_broadcast and instruction != Instruction.PING):
             return None
@@ -221,13 +221,16 @@ class EmulatedServo:
         """State flags that every answer carries."""
         return FLAGS[self._error()]
 
-    def _error(self) -> int:
-        """Return `error` as a number."""
-        return int(self.alarms) | self._voltage_error()
+    @property
+    def alarms(self) -> ErrorFlags:
+        """Overload and overheating."""
+        return self._alarms.latched
 
-    def _voltage_error(self) -> int:
-        volts, table = round(self.voltage * 10.0), self.table
-        return 0 if table["min_voltage_limit"] <= volts <= table["max_voltage_limit"] else _VOLTAGE
+    def _error(self) -> int:
+        return self._alarms.error(self.voltage)
+
+    def _watch(self, flags: ErrorFlags = ErrorFlags.NONE) -> None:
+        self._alarms.watch(self.motor, self.voltage, flags)
 
     def bursts(self, start: float, packet: bytes, byte_time: float) -> List[Tuple[float, bytes]]:
         """Return when which bytes of a packet leave: the motor interrupt delays them, or tears a packet in two.
@@ -270,7 +273,7 @@ class EmulatedServo:
         if self.table["torque_enable"] and not was_on:
             self.motor.restart()
         if 34 in covered and self.table["torque_limit"]:
-            self._clear_alarms()
+            self._alarms.recover(self.motor)
         return ErrorFlags.NONE
 
     def _sync_write(self, parameters: bytes, time: float) -> ErrorFlags:
@@ -294,13 +297,6 @@ class EmulatedServo:
         self.reboot(time)
         return ErrorFlags.NONE
 
-    def _clear_alarms(self) -> None:
-        """End an alarm shutdown, as writing a torque limit does once the cause is gone."""
-        if not self.motor.is_overloaded:
-            self.alarms &= ~ErrorFlags.OVERLOAD
-        if self.motor.temperature < self.table["temperature_limit"] - _COOL_DOWN:
-            self.alarms &= ~ErrorFlags.OVERHEATING
-
     def _update(self, time: float) -> None:
         """Run the motor, refresh the registers that show it, raise alarms."""
         motor, table, model = self.motor, self.table, self.table.model
@@ -319,26 +315,8 @@ class EmulatedServo:
             table["current"] = row.from_si(motor.output * model.stall_current)
 
     def raise_alarm(self, alarms: ErrorFlags) -> None:
-        """Latch alarms; those in the shutdown mask take the torque limit to 0."""
-        self.alarms |= alarms & FLAGS[_OVERLOAD | _OVERHEATING]
-        self._shut_down(self.alarms)
-
-    def _watch(self, flags: ErrorFlags = ErrorFlags.NONE) -> None:
-        """Look for causes of alarms, among them the errors ``flags`` of the instruction just carried out."""
-        causes = int(flags) | self._voltage_error()
-        if self.motor.is_overloaded:
-            causes |= _OVERLOAD
-        if int(self.motor.temperature) > self.table["temperature_limit"]:  # e-Manual: over the limit, not at it
-            causes |= _OVERHEATING
-        if causes:
-            self.alarms |= FLAGS[causes & (_OVERLOAD | _OVERHEATING)]
-            self._shut_down(causes)
-
-    def _shut_down(self, causes: int) -> None:
-        """Every bit of the mask counts, also those that are an instruction's fault (e-Manual, Shutdown (18))."""
-        if causes & self.table["shutdown"] and self.table["torque_limit"]:
-            self.table["torque_limit"] = 0
-            self.motor.restart()
+        """Raise overload or overheating without a cause; those in the shutdown mask take the torque limit to 0."""
+        self._alarms.strike(self.motor, int(alarms))
 
 
 def _magnitude(steps: float) -> int:
