@@ -12,10 +12,10 @@ PATIENT_MS = "80"  # tests share the machine with others: nothing here depends o
 
 
 @contextlib.contextmanager
-def emulated(*options, module="ax_tools.cli"):
+def emulated(*options, module="ax_tools.cli", environment=None):
     """Yield the port's name and, once it has ended, a function for what the process said."""
     command = [sys.executable, "-m", module, "emulate", "--relaxed", *map(str, options)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     # an emulator that does not come up must end the test, not hang it
     watch = threading.Timer(60.0, process.kill)
     watch.start()

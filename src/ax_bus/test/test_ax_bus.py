@@ -188,7 +188,7 @@ def test_an_echo_that_differs_is_a_collision_and_sent_again():
 def test_a_register_that_does_not_keep_its_number_is_noticed():
     bench = Bench()
     bench.servo(1).table.write = lambda address, data: 0  # a worn EEPROM: acknowledged, not kept
-    with pytest.raises(RegisterError, match="was told return_delay_time 7 and reads back 0"):
+    with pytest.raises(RegisterError, match="return_delay_time was written as 7 and reads back as 0"):
         bench.bus.write_register(1, bench.row("return_delay_time"), 7)
 
 

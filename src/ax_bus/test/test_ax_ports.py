@@ -7,7 +7,9 @@ import errno
 import fcntl
 import os
 import struct
+import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -73,12 +75,58 @@ def test_every_rate_of_the_servos_can_be_set(pair, baud):
 def test_a_port_that_does_not_open_says_why(pair, tmp_path):
     with pytest.raises(PortMissingError, match="does not exist; there is"):
         SerialPort(str(tmp_path / "ttyUSB9"))
-    with SerialPort(pair[1]), pytest.raises(PortError, match="in use by another program"):
+    with SerialPort(pair[1]), pytest.raises(PortError, match="in use by"):
         SerialPort(pair[1])
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     with pytest.raises(PortError, match="is it a serial port"):
         SerialPort(str(file))
+
+
+def is_exclusive(master):
+    return bool(struct.unpack("i", fcntl.ioctl(master, 0x80045440, bytes(4)))[0])  # TIOCGEXCL
+
+
+def test_the_kernel_keeps_out_programs_that_ask_for_no_lock(pair):
+    """flock is advisory: `cat` or another library would open the port all the same."""
+    slave = os.open(pair[1], os.O_RDWR | os.O_NOCTTY)  # keeps the terminal alive between the ports, as an emulator does
+    os.chmod(pair[1], 0o666)
+    script = (
+        "import os, sys; os.setuid(65534) if os.getuid() == 0 else 0; os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)"
+    )
+    opens = lambda: subprocess.run([sys.executable, "-c", script, pair[1]], capture_output=True, text=True, timeout=60)  # noqa: E731
+    with SerialPort(pair[1]) as port:
+        assert is_exclusive(slave)
+        assert "Device or resource busy" in opens().stderr
+        port.reopen()
+        assert is_exclusive(slave)
+    assert not is_exclusive(slave) and opens().returncode == 0
+    os.close(slave)
+
+
+def test_a_busy_port_names_its_user(pair, monkeypatch):
+    with SerialPort(pair[1]), pytest.raises(PortError, match=rf"in use by .*\(process {os.getpid()}\).*; end it first"):
+        SerialPort(pair[1])
+
+    def refuse(path, *_):
+        raise OSError(errno.EBUSY, "Device or resource busy", path)
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr("ax_bus.serial_port.Path.glob", lambda *_: [])
+    with pytest.raises(PortError, match="in use by another program .sudo fuser -v"):
+        SerialPort(pair[1])
+
+
+def test_a_killed_program_does_not_keep_an_emulated_port_closed():
+    """The emulator has the slave open, so that the kernel never sees its last user go."""
+    with emulated("--ids", "1") as name:
+        fd = os.open(name, os.O_RDWR | os.O_NOCTTY)
+        fcntl.ioctl(fd, termios.TIOCEXCL)
+        deadline = time.monotonic() + 60.0
+        while is_exclusive(fd) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not is_exclusive(fd)
+        os.close(fd)
 
 
 def test_a_port_without_permission_says_which_group(pair, monkeypatch):

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from ax_bus import AX_12A, AX_18A, MODELS, ErrorFlags
+from ax_bus import AX_12A, AX_18A, MODELS, MX_28, MX_64, ErrorFlags
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import EmulatedServo, ServoBehaviour
 from ax_emulator.motor import effective_slope, motor_parameters
@@ -16,22 +16,24 @@ from ax_emulator.motor import effective_slope, motor_parameters
 def servo_on(model=AX_12A, slope=16, **options):
     servo = EmulatedServo(1, model, behaviour=ServoBehaviour(interrupts=False), **options)
     servo.table["torque_enable"] = 1
-    servo.table["cw_compliance_slope"] = servo.table["ccw_compliance_slope"] = slope
+    if not model.multi_turn:
+        servo.table["cw_compliance_slope"] = servo.table["ccw_compliance_slope"] = slope
     return servo
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=lambda m: m.name)
 def test_it_turns_no_faster_than_the_datasheet_and_arrives(model):
     servo = servo_on(model, position=100)
-    servo.table["goal_position"] = 900
+    goal = model.position_max - 123
+    servo.table["goal_position"] = goal
     top = 0.0
-    for i in range(1, 1500):
+    for i in range(1, 2500):
         servo.advance(i * 1e-3)
         top = max(top, servo.motor.velocity)
     limit = motor_parameters(model).no_load_speed
     assert 0.9 * limit < top <= limit
-    # the dead band is one step, the sag of the friction less than two more
-    assert abs(servo.motor.steps - 900) <= 3 and servo.motor.velocity == 0.0
+    # AX: the dead band is one step, the sag of the friction less than two more; MX: P gain of 32, a step is a quarter
+    assert abs(servo.motor.steps - goal) <= 3 and abs(servo.motor.velocity) < 1e-9
 
 
 def test_moving_speed_is_kept():
@@ -152,6 +154,95 @@ def test_whether_a_goal_switches_torque_on_is_a_choice(enables):
     assert servo.table["torque_enable"] == enables and (servo.motor.steps > 700) is enables
 
 
+def test_a_p_gain_holds_a_load_with_an_error_and_an_i_gain_without():
+    """e-Manual, PID gains: P / 8 of output per step of error."""
+    for gains, steps in (({"p_gain": 32}, 0.1 * 1023 / 4), ({"p_gain": 64}, 0.1 * 1023 / 8), ({"i_gain": 8}, 0)):
+        servo = servo_on(MX_28)
+        for name, number in gains.items():
+            servo.table[name] = number
+        servo.motor.load_torque = -0.25
+        servo.advance(20.0)
+        friction = 0.03 / 2.5 * 1023 / (servo.table["p_gain"] / 8)
+        assert 2048 - servo.motor.steps == pytest.approx(steps, abs=friction + 2)
+
+
+def test_goal_acceleration_is_kept():
+    """The manual's example: acceleration 10 gives 14.3 rpm after a second."""
+    servo = servo_on(MX_28, position=100)
+    servo.table["goal_acceleration"], servo.table["goal_position"] = 10, 4000
+    servo.advance(1.0)
+    assert servo.motor.velocity == pytest.approx(14.3 * math.pi / 30.0, rel=0.08)  # behind by damping over stiffness
+    servo.advance(15.0)
+    assert abs(servo.motor.steps - 4000) <= 8
+
+
+def test_multi_turn_counts_turns_with_divider_and_offset():
+    servo = servo_on(MX_64)
+    servo.table["cw_angle_limit"] = servo.table["ccw_angle_limit"] = 4095
+    servo.table["goal_position"] = -8000
+    servo.advance(20.0)
+    assert abs(servo.table["present_position"] + 8000) <= 3
+    turned = servo.motor.position
+    servo.table["torque_enable"], servo.table["resolution_divider"], servo.table["multi_turn_offset"] = 0, 4, 1024
+    servo.advance(21.0)
+    assert servo.table["present_position"] == pytest.approx(-8000 / 4 + 1024, abs=2) and servo.motor.position == turned
+    servo.table["ccw_angle_limit"] = 4094  # joint mode: divider and offset do not count
+    servo.advance(22.0)
+    assert servo.table["present_position"] == pytest.approx(-8000 % 4096, abs=3)
+
+
+def test_a_wheel_of_mx_has_its_speed_whatever_the_load():
+    servo = servo_on(MX_28)
+    servo.table["cw_angle_limit"] = servo.table["ccw_angle_limit"] = 0
+    servo.table["moving_speed"] = 1024 | 100  # clockwise, 11.4 rpm
+    for load in (0.0, 0.3, -0.3):
+        servo.motor.load_torque = load
+        servo.advance(servo.motor.time + 3.0)
+        assert servo.motor.velocity == pytest.approx(-11.4 * math.pi / 30.0, rel=0.02)
+
+
+def test_torque_mode_of_mx64_drives_by_current():
+    servo = servo_on(MX_64)
+    servo.table["torque_control_mode_enable"], servo.table["goal_torque"] = 1, 1024 | 200  # 0.9 A of 4.1 A
+    servo.motor.load_torque = 0.9 / 4.1 * 6.0
+    servo.advance(1.0)
+    assert abs(servo.motor.velocity) < 0.05 and servo.table["current"] == 2048 - 200
+
+
+def test_ping_to_all_is_answered_and_nothing_else_is():
+    """AX-12 manual, p. 22; a chain of several answers at once, which collides."""
+    servo = EmulatedServo(9)
+    assert servo.handle(0x01, b"", True, 0.1).packet == bytes.fromhex("ff ff 09 02 00 f4")
+    assert servo.handle(0x02, bytes((3, 1)), True, 0.2) is None
+
+
+def test_every_bit_of_the_shutdown_mask_takes_the_torque_away():
+    for mask, instruction, parameters in ((64, 0x55, b""), (8, 0x03, bytes((30, 0, 4))), (1, 0x01, b"")):
+        servo = EmulatedServo(1)
+        servo.table["shutdown"] = mask
+        servo.voltage = 5.0 if mask == 1 else 12.0
+        servo.handle(instruction, parameters, False, 0.1)
+        assert servo.table["torque_limit"] == 0
+
+
+def test_a_lock_ends_with_the_power_only():
+    servo = EmulatedServo(1)
+    for value, flag in ((1, 0), (0, ErrorFlags.RANGE), (1, 0)):
+        assert servo.handle(0x03, bytes((47, value)), False, 0.1).packet[4] == flag
+    assert servo.table["lock"] == 1
+    servo.reboot(1.0)
+    assert servo.table["lock"] == 0
+
+
+def test_mx_reboot_and_ax_do_not_know_how():
+    assert EmulatedServo(1).handle(0x08, b"", False, 0.1).packet[4] == ErrorFlags.INSTRUCTION
+    servo = EmulatedServo(1, MX_28)
+    servo.table["torque_enable"] = 1
+    assert servo.handle(0x08, b"", False, 5.0).packet[4] == 0 and servo.table["torque_enable"] == 0
+    servo.advance(6.5)
+    assert servo.table["realtime_tick"] == 1500
+
+
 def test_reset_is_refused_as_on_many_ax12_unless_wanted():
     servo = EmulatedServo(7)
     assert servo.handle(0x06, b"", False, 0.1).packet[4] == ErrorFlags.INSTRUCTION and servo.servo_id == 7
@@ -165,7 +256,10 @@ def test_reset_is_refused_as_on_many_ax12_unless_wanted():
     [
         (0x02, bytes((45, 9)), ErrorFlags.RANGE),
         (0x02, bytes((0, 0)), ErrorFlags.RANGE),
-        (0x02, b"\x00", ErrorFlags.RANGE),
+        (0x02, b"\x00", ErrorFlags.INSTRUCTION),
+        (0x03, bytes((47, 2)), ErrorFlags.RANGE),
+        (0x03, bytes((30, 1)), ErrorFlags.RANGE),  # half a register
+        (0x03, bytes((32, 0, 4)), ErrorFlags.RANGE),  # a speed of wheel mode in joint mode
         (0x03, b"\x1e", ErrorFlags.INSTRUCTION),
         (0x03, bytes((49, 1, 1)), ErrorFlags.RANGE),
         (0x03, bytes((3, 254)), ErrorFlags.RANGE),

@@ -101,8 +101,8 @@ def test_a_servo_of_another_model_is_refused():
 
 def test_an_unknown_model_is_refused():
     bench = DriverBench(start=False)
-    bench.servo(2).table["model_number"] = 29
-    refused(bench, "unknown model 29")
+    bench.servo(2).table["model_number"] = 350
+    refused(bench, "unknown model 350")
 
 
 def test_a_joint_in_wheel_mode_is_refused():

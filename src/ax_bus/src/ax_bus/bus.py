@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""The bus: one owner of a port who asks servos and believes only answers that are theirs, whole and in time."""
+"""The bus: one owner of a port who asks servos and believes only answers that are theirs, whole and in time.
+
+>>> with Bus("/dev/ttyUSB0") as bus:  # doctest: +SKIP
+...     bus.servo(1).goal_deg = 30
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from functools import lru_cache
-from typing import Callable, Iterator, Mapping, Optional
+from typing import Callable, Iterator, Mapping, Optional, Set, Tuple, Union
 
-from ax_bus import protocol
+from ax_bus import bulk_reader, protocol
+from ax_bus.direction import Direction
+from ax_bus.direction import direction as direction_of
 from ax_bus.errors import NoReplyError, RefusedError, RegisterError
 from ax_bus.exchanger import PLAIN, Exchanger, Reply
 from ax_bus.port import Port
-from ax_bus.protocol import BROADCAST_ID, REFUSALS
-from ax_bus.registers import Area, Register
+from ax_bus.protocol import BROADCAST_ID, REFUSALS, Instruction
+from ax_bus.registers import MODELS, Area, Model, Register, model_of
+from ax_bus.servo import Servo
 from ax_bus.wire_time import Timeouts
 
 EEPROM_TIME_PER_BYTE = 10e-3  # s; a servo is deaf for 6 to 9 ms for each byte of EEPROM it writes
+_PATIENT = Timeouts(link_latency=20e-3)  # any adapter, whatever its latency timer; a missing servo costs 45 ms a try
 _CONFIRM = (3, 1)  # address and count of the ID register: what a doubtful PING is confirmed with
 
 
@@ -24,19 +33,79 @@ class Bus:
 
     Parameters
     ----------
-    port : Port
-        Open port.
+    port : Port, str or path
+        An open port; or a device (``/dev/ttyUSB0``, ``/dev/serial/by-id/...``), which is opened.
     timeouts : Timeouts, optional
-        How long a reply may take.
+        How long a reply may take; for a device by default long enough for any adapter.
     retries : int
         Further tries of one exchange, unless the call says otherwise.
+    baud : int
+        Rate of the line of a device.
+    direction : str or Direction
+        Who turns the line of a device: a word of `ax_bus.DIRECTIONS`; by default the adapter itself.
+
+    Raises
+    ------
+    PortError
+        If the device cannot be opened; the message says what to do.
+
+    Notes
+    -----
+    As a context manager it closes the port at the end and leaves the servos as they are: torque that is on stays on.
     """
 
-    def __init__(self, port: Port, timeouts: Optional[Timeouts] = None, retries: int = 1) -> None:
+    def __init__(
+        self,
+        port: Union[Port, str, os.PathLike[str]],
+        timeouts: Optional[Timeouts] = None,
+        retries: int = 1,
+        *,
+        baud: int = 1_000_000,
+        direction: Union[str, Direction] = "auto",
+    ) -> None:
+        if not isinstance(port, Port):
+            from ax_bus.serial_port import SerialPort  # pyserial only for those who need it
+
+            turning = direction_of(direction) if isinstance(direction, str) else direction
+            port, timeouts = SerialPort(os.fspath(port), baud, turning), timeouts or _PATIENT
         self.port = port
         self.retries = retries
         self._exchanger = Exchanger(port, timeouts if timeouts is not None else Timeouts())
         self.statistics = self._exchanger.statistics
+        self._bulk_known: Set[int] = set()  # who has answered a BULK READ
+
+    def __enter__(self) -> Bus:
+        """Return the bus itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the port."""
+        self.close()
+
+    def close(self) -> None:
+        """Release the port; servos stay as they are."""
+        self.port.close()
+
+    def servo(self, servo_id: int, model: Union[Model, str, None] = None) -> Servo:
+        """Return a servo as an object whose attributes are its registers.
+
+        Parameters
+        ----------
+        servo_id : int
+            Its ID.
+        model : Model or str, optional
+            Its model; asked for at the servo by default.
+
+        Raises
+        ------
+        NoReplyError
+            If it does not answer.
+        RegisterError
+            If its model is not known.
+        """
+        if model is None:
+            model = model_of(self._model_number(servo_id))
+        return Servo(self, servo_id, model_of(model) if isinstance(model, str) else model)
 
     def ping(
         self,
@@ -142,6 +211,46 @@ class Bus:
         for group in protocol.split_sync_write(tuple(data), len(next(iter(data.values())))):
             self.send(protocol.sync_write(address, {servo_id: data[servo_id] for servo_id in group}))
 
+    def bulk_read(
+        self, blocks: Mapping[int, Tuple[int, int]], retries: Optional[int] = None
+    ) -> bulk_reader.BulkReplies:
+        """Read different registers of several MX servos with one instruction.
+
+        Parameters
+        ----------
+        blocks : mapping of int to (int, int)
+            Address and number of bytes for each ID, two servos or more, in the order of the replies.
+        retries : int, optional
+            Further tries, in which a servo that was silent comes last: each silences those behind it.
+
+        Returns
+        -------
+        BulkReplies
+            The replies that came, and who is missing.
+
+        Raises
+        ------
+        RefusedError
+            If a servo that is missing is there but does not know the instruction, as all AX.
+        PacketError
+            If there are too few or too many servos.
+        ReadsNotTrustedError
+            On a wiring whose replies cannot be relied on.
+        """
+        found = bulk_reader.bulk_read(self._exchanger, blocks, self.retries if retries is None else retries)
+        self._bulk_known.update(found.replies)
+        for servo_id in found.missing:
+            model = None
+            if servo_id not in self._bulk_known:
+                with contextlib.suppress(NoReplyError):
+                    model = MODELS.get(self._model_number(servo_id))
+            if model is not None and Instruction.BULK_READ not in model.instructions:
+                raise RefusedError(
+                    f"servo {servo_id} is an {model.name}, which does not know BULK READ and silences those behind it; "
+                    "use read for it, and bulk_read for MX servos only"
+                )
+        return found
+
     def send(self, packet: bytes) -> None:
         """Send a packet that nobody answers."""
         self.statistics.sync_writes += 1
@@ -168,7 +277,7 @@ class Bus:
         found = self.read_register(servo_id, row, retries)
         if found != number:
             raise RegisterError(
-                f"servo {servo_id} was told {row.name} {number} and reads back {found}; "
+                f"servo {servo_id}: {row.name} was written as {number} and reads back as {found}; "
                 "if its lock is 1, switch the power off and on"
             )
 
@@ -204,6 +313,9 @@ class Bus:
         self.port.reopen()
         self._exchanger.reset()
 
+    def _model_number(self, servo_id: int) -> int:
+        return int.from_bytes(self.read(servo_id, 0, 2).data, "little")
+
     def _order(self, packet: bytes, servo_id: int, retries: Optional[int], acknowledged: bool) -> Optional[Reply]:
         if servo_id == BROADCAST_ID or not acknowledged or not self.port.reads_trusted:
             self._exchanger.send(packet)
@@ -213,7 +325,7 @@ class Bus:
             names = ", ".join(protocol.flag_names(reply.flags & REFUSALS))
             raise RefusedError(
                 f"servo {servo_id} refused {packet.hex(' ')}: {names}; "
-                "check the value against its limits (scripts/servo info), and its model"
+                "check the value against its limits (ax-servo info), and its model"
             )
         return reply
 

@@ -136,7 +136,7 @@ class GpioDirection(Direction):
 
     name = "gpio"
     advice = (
-        "set return_delay_time of every servo to 100 or more (scripts/servo info shows it); on a USB UART no delay "
+        "set return_delay_time of every servo to 100 or more (ax-servo info shows it); on a USB UART no delay "
         "helps: wire the adapter's TXDEN to the 74LS241, use a U2D2, or drive write-only"
     )
 

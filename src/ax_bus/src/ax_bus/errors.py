@@ -12,6 +12,10 @@ class RegisterError(ServoError, ValueError):
     """A register, model or value that the servo does not have or take."""
 
 
+class NoSuchRegisterError(RegisterError, AttributeError):
+    """An attribute of a `Servo` that is none of its registers."""
+
+
 class PacketError(ServoError, ValueError):
     """A packet that cannot be built: ID, address or length out of range."""
 
@@ -42,6 +46,10 @@ class GarbledReplyError(NoReplyError):
 
 class ReadsNotTrustedError(BusError):
     """The wiring does not let replies through reliably, so nothing is read at all."""
+
+
+class ImplausibleReadingError(BusError):
+    """A reading that came whole and in time, and still cannot be right."""
 
 
 class RefusedError(BusError):

@@ -64,6 +64,8 @@ class Exchanger:
         Port's time at which everything sent so far is on the wire, s.
     is_stop_asked : callable or None
         Looked at before each try of an exchange.
+    owed : dict
+        ID to what it may still answer late, and until when.
     """
 
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
@@ -73,23 +75,23 @@ class Exchanger:
         self._parser = StatusParser()
         self.line_free = port.now()
         self.is_stop_asked: Optional[Callable[[], bool]] = None
-        self._owed: Dict[int, Dict[Key, float]] = {}  # ID -> what it may still answer late, and until when
+        self.owed: Dict[int, Dict[Key, float]] = {}
 
     def reset(self) -> None:
         """Forget everything that was under way: the port was opened again."""
         self._parser.clear()
-        self._owed.clear()
+        self.owed.clear()
         self.line_free = self.port.now()
 
     def send(self, packet: bytes) -> None:
         """Send a packet that nobody answers."""
-        self._discard()
-        self._transmit(packet)
+        self.discard()
+        self.transmit(packet)
 
     def detect_echo(self) -> bool:
         """Return whether the wiring gives back what is sent: send to an ID that nobody has, and listen."""
         packet = protocol.read(_NOBODY, 0, 1)
-        self._discard()
+        self.discard()
         self.port.write(packet)
         self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
         heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
@@ -131,39 +133,52 @@ class Exchanger:
             If `is_stop_asked` says so.
         """
         port, statistics = self.port, self.statistics
-        if not port.reads_trusted:
-            raise ReadsNotTrustedError(
-                f"{port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not asked; "
-                "choose a direction control that the wiring supports (scripts/servo --help lists them)"
-            )
+        self.check_trusted(servo_id)
         statistics.exchanges += 1
         count = key[1]
         timeout = self.timeouts.reply(len(packet), count, port.baud)
         attempts, heard = 0, b""
         while True:
-            if self.is_stop_asked is not None and self.is_stop_asked():
-                raise StopAskedError(f"a stop was asked for before servo {servo_id} was")
+            self.check_stop(servo_id)
             attempts += 1
-            may_ask = servo_id not in self._owed or self._fence(servo_id, key, cut)
-            self._discard()
+            may_ask = servo_id not in self.owed or self._fence(servo_id, key, cut)
+            self.discard()
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
-            if may_ask and self._transmit(packet):
-                status, heard = self._await(packet, servo_id, count, _earlier(started + timeout, cut))
+            if may_ask and self.transmit(packet):
+                status, heard = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if not status.flags & ErrorFlags.CHECKSUM:
-                        return self._accept(status, packet, attempts, started)
+                        return self.accept(status, packet, attempts, started)
                     statistics.garbled_instructions += 1
             statistics.timeouts += 1
             if may_ask:
-                self._owed.setdefault(servo_id, {})[key] = port.now() + _LATE_WINDOW
+                self.owe(servo_id, key)
             if attempts > retries or (until is not None and port.now() + timeout > until):
                 break
             statistics.retries += 1
         raise _no_reply(servo_id, attempts, timeout, heard, port.name)
 
-    def _accept(self, status: Status, packet: bytes, attempts: int, started: float) -> Reply:
+    def check_trusted(self, servo_id: int) -> None:
+        """Refuse to read on a wiring whose replies cannot be relied on."""
+        if not self.port.reads_trusted:
+            raise ReadsNotTrustedError(
+                f"{self.port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not "
+                "asked; choose a direction control that the wiring supports (ax-servo --help lists them)"
+            )
+
+    def check_stop(self, servo_id: int) -> None:
+        """Give up if `is_stop_asked` says so."""
+        if self.is_stop_asked is not None and self.is_stop_asked():
+            raise StopAskedError(f"a stop was requested before servo {servo_id} was asked")
+
+    def owe(self, servo_id: int, key: Key) -> None:
+        """Note that a reply did not come in time, and may come late."""
+        self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
+
+    def accept(self, status: Status, packet: bytes, attempts: int, started: float) -> Reply:
+        """Return a reply that is believed, and count it."""
         statistics, stamp = self.statistics, self.port.now()
         statistics.replies += 1
         trip = stamp - started
@@ -172,7 +187,7 @@ class Exchanger:
         statistics.overheads.append(trip - wire)
         return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
 
-    def _transmit(self, packet: bytes) -> bool:
+    def transmit(self, packet: bytes) -> bool:
         """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending."""
         port = self.port
         now = port.now()
@@ -188,7 +203,7 @@ class Exchanger:
             return True
         self.statistics.collisions += 1
         port.sleep(duration)
-        self._discard()
+        self.discard()
         return False
 
     def _listen(self, count: int, window: float) -> bytes:
@@ -203,8 +218,8 @@ class Exchanger:
             heard += data
         return heard
 
-    def _await(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
-        """Return the reply, or None; and the bytes heard if there was none."""
+    def wait_for(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
+        """Return the reply that comes by ``deadline``, or None; and the bytes heard if there was none."""
         port, parser = self.port, self._parser
         looks_like_echo = len(packet) == count + OVERHEAD  # PING, and READ of two bytes
         heard = b""
@@ -245,26 +260,26 @@ class Exchanger:
             False if that answer did not come: then this question must not be asked.
         """
         now = self.port.now()
-        owed = {k: expiry for k, expiry in self._owed[servo_id].items() if expiry > now}
-        self._owed[servo_id] = owed
+        owed = {k: expiry for k, expiry in self.owed[servo_id].items() if expiry > now}
+        self.owed[servo_id] = owed
         if not owed:
-            del self._owed[servo_id]
+            del self.owed[servo_id]
         if not any(k != key and k[1] == key[1] for k in owed):
             return True
         self.statistics.fences += 1
         taken = {k[1] for k in owed}
         count = next(n for n in _FENCE_LENGTHS if n not in taken)
         packet = protocol.read(servo_id, 0, count)
-        self._discard()
+        self.discard()
         started = max(now, self.line_free)
-        if self._transmit(packet):
+        if self.transmit(packet):
             timeout = self.timeouts.reply(len(packet), count, self.port.baud)
-            if self._await(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
-                del self._owed[servo_id]
+            if self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
+                del self.owed[servo_id]
                 return True
         return False
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
         """Throw away what arrived after its time, and count it."""
         data = self.port.read(0.0)
         if not data and not len(self._parser):
@@ -303,7 +318,7 @@ def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: 
             "two servos of one ID, a wrong baud rate or a late direction switch look like this"
         )
     else:
-        text += "nothing was heard; check power, cable, ID and baud rate (scripts/servo scan), and status return level"
+        text += "nothing was heard; check power, cable, ID and baud rate (ax-servo scan), and status return level"
     error = kind(text)
     error.heard = heard  # type: ignore[attr-defined]
     return error

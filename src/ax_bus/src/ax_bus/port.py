@@ -34,7 +34,7 @@ class Port(ABC):
 
         Raises
         ------
-        shellbot_motor_driver.errors.PortError
+        ax_bus.errors.PortError
             If the port cannot do it.
         """
 
@@ -44,7 +44,7 @@ class Port(ABC):
 
         Raises
         ------
-        shellbot_motor_driver.errors.PortLostError
+        ax_bus.errors.PortLostError
             If the port is gone.
         """
 
@@ -56,7 +56,7 @@ class Port(ABC):
 
         Raises
         ------
-        shellbot_motor_driver.errors.PortLostError
+        ax_bus.errors.PortLostError
             If the port is gone.
         """
 
@@ -74,7 +74,7 @@ class Port(ABC):
 
         Raises
         ------
-        shellbot_motor_driver.errors.PortError
+        ax_bus.errors.PortError
             If it is not back yet.
         """
 

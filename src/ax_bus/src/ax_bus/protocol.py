@@ -33,6 +33,7 @@ class Instruction(IntEnum):
     REG_WRITE = 0x04
     ACTION = 0x05
     RESET = 0x06
+    REBOOT = 0x08  # MX only
     SYNC_WRITE = 0x83
     BULK_READ = 0x92  # MX only; AX servos do not know it
 
@@ -161,6 +162,31 @@ def split_sync_write(servo_ids: Sequence[int], count: int) -> List[Tuple[int, ..
     for i in range(packets):
         groups.append(tuple(servo_ids[i * len(servo_ids) // packets : (i + 1) * len(servo_ids) // packets]))
     return groups
+
+
+def bulk_read(blocks: Mapping[int, Tuple[int, int]]) -> bytes:
+    """Return a BULK READ: each servo answers after the one before it, in the order of ``blocks``.
+
+    Parameters
+    ----------
+    blocks : mapping of int to (int, int)
+        Address and number of bytes of each servo, by ID.
+
+    Raises
+    ------
+    PacketError
+        If there are fewer than two servos (the manual: not for a single one) or more than a packet holds, or if an ID
+        is out of range.
+    """
+    most = (MAX_PACKET - OVERHEAD - 1) // 3
+    if not 2 <= len(blocks) <= most:
+        raise PacketError(f"BULK READ of {len(blocks)} servo(s); give 2 to {most}, and use READ for one")
+    parameters = [0]
+    for servo_id, (address, count) in blocks.items():
+        if not 0 <= servo_id <= MAX_ID:
+            raise PacketError(f"ID is {servo_id}; BULK READ takes 0 to {MAX_ID}")
+        parameters += (count, servo_id, address)
+    return packet(BROADCAST_ID, Instruction.BULK_READ, parameters)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import select
+import termios
 import time
 from pathlib import Path
 from typing import Any, Optional
@@ -109,6 +111,9 @@ class SerialPort(Port):
         if self._serial is None:
             return
         self.direction.release()
+        # Whoever else still has the device open (an emulator does) would keep it closed to others.
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._fd, termios.TIOCNXCL)
         # An unplugged adapter cannot be closed politely.
         with contextlib.suppress(OSError, serial.SerialException):
             self._serial.close()
@@ -129,6 +134,9 @@ class SerialPort(Port):
             kind = PortError if os.path.exists(self.name) else PortMissingError
             raise kind(_open_words(self.name, self._baud, error)) from error
         self._fd = self._serial.fileno()
+        # The lock of pyserial keeps out only programs that ask for one; this keeps out all, except those of root.
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self._fd, termios.TIOCEXCL)
         self._poll = select.poll()
         self._poll.register(self._fd, select.POLLIN)
         # Ptys and most USB chips have none; latency_timer_ms tells.
@@ -165,7 +173,17 @@ def _open_words(name: str, baud: int, error: BaseException) -> str:
     if code == errno.EACCES:
         return f"port {name} may not be opened by you; join its group (usually: adduser $USER dialout) and log in again"
     if code in (errno.EBUSY, errno.EAGAIN) or "exclusively lock" in text:
-        return f"port {name} is in use by another program; end it first (fuser -v {name} names it)"
+        return f"port {name} is in use by {_holders(name)}; end it first"
     if "baud" in text.lower():
         return f"port {name} does not do {baud} baud ({text}); choose another rate or adapter"
     return f"port {name} cannot be opened ({text}); is it a serial port?"
+
+
+def _holders(name: str) -> str:
+    """Name the programs that have a device open, as far as this user may see."""
+    device, found = os.path.realpath(name), []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(os.path.realpath(fd) == device for fd in (process / "fd").iterdir()):
+                found.append(f"{(process / 'comm').read_text(encoding='utf-8').strip()} (process {process.name})")
+    return ", ".join(found) or f"another program (sudo fuser -v {name} names it)"

@@ -7,6 +7,8 @@ from typing import Iterator, Optional, Tuple
 
 from ax_bus.protocol import FLAGS, HEADER, MAX_ID, OVERHEAD, Status
 
+_LONGEST = 74 + 2  # LEN of the reply with the whole table of an MX, the longest there is
+
 
 class StatusParser:
     """Collect received bytes and take status packets out of them.
@@ -110,8 +112,8 @@ class StatusParser:
         length = buffer[3]
         size = length + 4
         is_expected = (servo_id is None or buffer[2] == servo_id) and (count is None or length == count + 2)
-        # The longest reply is the whole control table; a longer one is garbage, and waiting for it would lose the tick.
-        if length < 2 or length > 52 or (len(buffer) > 4 and buffer[4] > 127):
+        # A longer one than there can be is garbage, and waiting for it would lose the tick.
+        if length < 2 or length > _LONGEST or (len(buffer) > 4 and buffer[4] > 127):
             return False, None, 0
         if len(buffer) < size:
             # Something else that is not complete may still hide the reply: look behind it rather than wait.

@@ -106,7 +106,7 @@ def _verdict(counts: Tuple[int, int, int, int, int], echoes: bool, expects_echo:
     if share >= _TRUSTED_SHARE:
         return True, f"{found}: replies can be trusted"
     if whole == 0 and garbled == 0:
-        return False, f"{found}. Nobody answers: check power, cable and baud rate (scripts/servo scan)"
+        return False, f"{found}. Nobody answers: check power, cable and baud rate (ax-servo scan)"
     if headless > garbled / 2 and garbled > silent:
         return False, f"{found}, {headless} without their head: the line is turned to receiving too late"
     if garbled > silent:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Deque, Iterable, List, Optional, Sequence, Tuple
 
-from ax_bus.protocol import BROADCAST_ID, ErrorFlags
+from ax_bus.protocol import BROADCAST_ID, ErrorFlags, Instruction
 from ax_bus.registers import AX_12A, Model
 from ax_bus.wire_time import bytes_time
+from ax_emulator.bulk_read import Block, BulkRead, blocks
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import Fault, FaultInjector
 from ax_emulator.instruction_parser import Heard, InstructionParser
@@ -54,7 +55,8 @@ class EmulatedChain:
         self._inbox: Deque[Tuple[float, bytes]] = deque()  # what the host may read, and from when
         self._host_free = 0.0
         self._hold_until = -1.0
-        self._sag: List[Fault] = []
+        self._bulk: Optional[BulkRead] = None
+        self._bulk_servos: List[EmulatedServo] = []  # those that heard it
 
     @property
     def oversize_packets(self) -> int:
@@ -119,7 +121,7 @@ class EmulatedChain:
 
     def _land(self, burst: Burst, heard: bytes) -> None:
         """End of a burst: servos hear the host, the host hears servos."""
-        stuck = self.faults.strike("stuck_line", burst.end) is not None
+        stuck, on_wire = self.faults.strike("stuck_line", burst.end) is not None, heard
         if burst.sender == HOST:
             if self.echoes or self.faults.strike("echo", burst.end) is not None:
                 self._deliver(burst.end, heard)
@@ -137,6 +139,9 @@ class EmulatedChain:
                 lost = int((self._hold_until - burst.start) / byte_time + 0.999)
                 heard = heard[lost:]
             self._deliver(burst.end, heard)
+            if self._bulk is not None:
+                for block in self._bulk.hear(on_wire):
+                    self._bulk_turn(block, burst.end, is_first=False)
 
     def _deliver(self, time: float, data: bytes) -> None:
         if not data:
@@ -147,16 +152,33 @@ class EmulatedChain:
         self._inbox.append((ready, data))
 
     def _dispatch(self, packet: Heard, time: float) -> None:
-        is_broadcast = packet.servo_id == BROADCAST_ID
+        is_broadcast, self._bulk = packet.servo_id == BROADCAST_ID, None
+        hearing = []
         for servo in self.servos:
-            if not (is_broadcast or servo.servo_id == packet.servo_id) or not servo.hears(self.baud, packet.start):
+            servo_id = servo.servo_id
+            if not (is_broadcast or servo_id == packet.servo_id) or not servo.hears(self.baud, packet.start):
                 continue
+            hearing.append(servo)
             if packet.is_valid:
                 answer = servo.handle(packet.instruction, packet.parameters, is_broadcast, time)
             else:
-                answer = None if is_broadcast else servo.complain(time)
+                answer = servo.complain(is_broadcast, time)
             if answer is not None:
-                self._reply(servo, packet.servo_id, time + answer.delay, answer.packet)
+                self._reply(servo, servo_id, time + answer.delay, answer.packet)
+        if packet.is_valid and is_broadcast and packet.instruction == Instruction.BULK_READ:
+            order = blocks(packet.parameters)
+            if order:
+                self._bulk, self._bulk_servos = BulkRead(order), hearing
+                self._bulk_turn(order[0], time, is_first=True)
+
+    def _bulk_turn(self, block: Block, time: float, is_first: bool) -> None:
+        """Let the servo answer whose turn it is in a BULK READ; if none can, those behind it wait in vain."""
+        for servo in self._bulk_servos:
+            if servo.servo_id != block.servo_id or Instruction.BULK_READ not in servo.table.model.instructions:
+                continue
+            answer = servo.bulk_answer(block, time, is_first)
+            if answer is not None:
+                self._reply(servo, servo.servo_id, time + answer.delay, answer.packet)
 
     def _reply(self, servo: EmulatedServo, servo_id: int, start: float, packet: bytes) -> None:
         """Put a servo's answer on the wire, with the faults of replies."""
@@ -218,7 +240,8 @@ def _apply(servo: EmulatedServo, fault: Fault, begins: bool, time: float) -> Non
     elif fault.kind == "status_level":
         servo.table["status_return_level"] = int(fault.amount)
     elif fault.kind == "torque_jump":
-        servo.table["goal_position"] = min(1023, max(0, servo.motor.steps + int(fault.amount)))
+        top = servo.table.model.position_max
+        servo.table["goal_position"] = min(top, max(0, servo.motor.steps + int(fault.amount)))
 
 
 def _rewrite(packet: bytes, index: int, value: int) -> bytes:

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Dict
+from typing import Dict, Tuple
 
 from ax_bus.protocol import ErrorFlags
-from ax_bus.registers import TABLE_SIZE, Area, Model
-
-# What an AX does with a write to a read-only register or to the locked EEPROM is not documented: RANGE is assumed.
-_REFUSED = ErrorFlags.RANGE
+from ax_bus.registers import Area, Model, Register
 
 
 class ControlTable:
-    """Bytes 0 to 49 of a servo.
+    """The bytes of a servo.
 
     Parameters
     ----------
@@ -23,26 +20,27 @@ class ControlTable:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._rows = {row.name: row for row in model.registers}
-        self._row_of_byte = {row.address + i: row for row in model.registers for i in range(row.size)}
-        self._bytes = bytearray(TABLE_SIZE)
+        self._places = {row.name: (row.address, row.address + row.size, row.signed) for row in model.registers}
+        self._row_at = {row.address: row for row in model.registers}
+        self._size = model.table_size
+        self._bytes = bytearray(self._size)
         self._eeprom = [row for row in model.registers if row.area is Area.EEPROM]
         for row in model.registers:
             self[row.name] = row.factory
 
     def __getitem__(self, name: str) -> int:
         """Return the number in a register."""
-        row = self._rows[name]
-        return int.from_bytes(self._bytes[row.address : row.address + row.size], "little")
+        start, stop, signed = self._places[name]
+        return int.from_bytes(self._bytes[start:stop], "little", signed=signed)
 
     def __setitem__(self, name: str, number: int) -> None:
         """Set a register from inside the servo: no rule applies."""
-        row = self._rows[name]
-        self._bytes[row.address : row.address + row.size] = number.to_bytes(row.size, "little")
+        start, stop, signed = self._places[name]
+        self._bytes[start:stop] = number.to_bytes(stop - start, "little", signed=signed)
 
     def read(self, address: int, count: int) -> bytes:
         """Return bytes; empty if they are not all inside the table."""
-        if count < 1 or address + count > TABLE_SIZE:
+        if count < 1 or address + count > self._size:
             return b""
         return bytes(self._bytes[address : address + count])
 
@@ -52,38 +50,53 @@ class ControlTable:
         return self._bytes
 
     def check(self, address: int, data: bytes) -> ErrorFlags:
-        """Return why a WRITE would be refused; ``ErrorFlags.NONE`` if it would not."""
-        if not data or address + len(data) > TABLE_SIZE:
+        """Return why a WRITE would be refused; ``ErrorFlags.NONE`` if it would not.
+
+        Only whole registers that the manual lists as writable are taken (AX-12 manual, p. 18: both bytes of a register
+        in one packet); what happens to reserved and read-only bytes is not documented, a range error is assumed.
+        """
+        end, at, flags = address + len(data), address, ErrorFlags.NONE
+        if not data:
             return ErrorFlags.RANGE
-        after = bytearray(self._bytes)
-        after[address : address + len(data)] = data
-        for row in {self._row_of_byte.get(address + i) for i in range(len(data))}:
-            if row is None:  # reserved bytes take anything and mean nothing
-                continue
-            number = int.from_bytes(after[row.address : row.address + row.size], "little")
-            if not row.is_writable or (row.area is Area.EEPROM and self["lock"]):
-                return _REFUSED
-            if not row.minimum <= number <= row.maximum:
+        while at < end:
+            row = self._row_at.get(at)
+            if row is None or not row.is_writable or at + row.size > end:
                 return ErrorFlags.RANGE
-            is_goal = row.name == "goal_position" and not self.is_wheel
-            if is_goal and not self["cw_angle_limit"] <= number <= self["ccw_angle_limit"]:
-                return ErrorFlags.ANGLE_LIMIT
-        return ErrorFlags.NONE
+            number = int.from_bytes(data[at - address : at - address + row.size], "little", signed=row.signed)
+            low, high = self._range(row)
+            # e-Manual, Lock (47): 1 freezes the EEPROM, and only the power switch takes it back to 0
+            is_frozen = row.area is Area.EEPROM or (row.name == "lock" and number == 0)
+            if not low <= number <= high or (is_frozen and self["lock"]):
+                return ErrorFlags.RANGE
+            is_limited = row.name == "goal_position" and not self.is_wheel and not self.is_multi_turn
+            if is_limited and not self["cw_angle_limit"] <= number <= self["ccw_angle_limit"]:
+                flags = ErrorFlags.ANGLE_LIMIT
+            at += row.size
+        return flags
+
+    def _range(self, row: Register) -> Tuple[int, int]:
+        """Return what a register takes in the present mode (e-Manual, Goal Position and Moving Speed)."""
+        if row.name == "goal_position" and not self.is_multi_turn:
+            return 0, self.model.position_max
+        if row.name == "moving_speed" and not self.is_wheel:
+            return 0, 1023
+        return row.minimum, row.maximum
 
     def write(self, address: int, data: bytes) -> int:
         """Store checked bytes; return how many of them were EEPROM."""
-        eeprom = 0
-        for i, value in enumerate(data, address):
-            row = self._row_of_byte.get(i)
-            if row is not None:
-                self._bytes[i] = value
-                eeprom += row.area is Area.EEPROM
-        return eeprom
+        self._bytes[address : address + len(data)] = data
+        return sum(row.size for row in self._eeprom if address <= row.address < address + len(data))
 
     @property
     def is_wheel(self) -> bool:
         """Whether both angle limits are 0: the servo turns for ever."""
         return self["cw_angle_limit"] == 0 and self["ccw_angle_limit"] == 0
+
+    @property
+    def is_multi_turn(self) -> bool:
+        """Whether positions count turns: both angle limits at the last step of a model that can."""
+        top = self.model.position_max
+        return bool(self.model.multi_turn) and self["cw_angle_limit"] == self["ccw_angle_limit"] == top
 
     def power_on(self, present: int) -> None:
         """Start the RAM anew, as after power-on, with the horn at ``present`` steps."""
@@ -100,4 +113,4 @@ class ControlTable:
 
     def as_dict(self) -> Dict[str, int]:
         """Return all registers by name."""
-        return {name: self[name] for name in self._rows}
+        return {name: self[name] for name in self._places}

@@ -10,8 +10,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
-import yaml
-
 from ax_emulator.errors import EmulationError
 
 
@@ -184,6 +182,8 @@ def load_faults(path: Path) -> List[Fault]:
     EmulationError
         If the file is not one.
     """
+    import yaml  # only a schedule in a file needs it
+
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError) as error:

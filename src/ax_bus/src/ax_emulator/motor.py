@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The motor of an emulated servo: compliance law, speed and torque limits, horn, heat.
+"""The motor of an emulated servo: torque limit, horn, heat; how the output follows the goal is in `motor_laws`.
 
-The output between the compliance margin and full torque rises over the slope, never below the punch:
-``u = max(punch, (|e| - margin) / slope)``, cut at the torque limit, so that the stiffness is stall torque / slope
-(18.5 N·m/rad of an AX-12A at slope 16), the one that the simulators take. Inside the margin the output is 0. Torque
-follows the straight torque-speed line of the datasheet: ``tau = u tau_stall V/12 - (tau_stall / w_0) w``.
+Torque follows the straight torque-speed line of the datasheet: ``tau = u tau_stall V/12 - (tau_stall / w_0) w``.
 """
 
 from __future__ import annotations
@@ -12,10 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, Model
+from ax_bus.registers import Model
 from ax_emulator.control_table import ControlTable
+from ax_emulator.motor_laws import STEP, effective_slope, law_of
 
-STEP = 1e-3  # s: the servo's control loop runs at 1 kHz
+__all__ = ["STEP", "Motor", "MotorParameters", "effective_slope", "motor_parameters"]
+
 _NOMINAL_VOLTAGE = 12.0
 _ROTOR_INERTIA = 0.006  # kg·m² at the horn, estimate
 _COASTING = 0.1  # estimate: share of the damping that is left with the bridge open
@@ -60,11 +59,6 @@ def motor_parameters(model: Model) -> MotorParameters:
     return MotorParameters(model.stall_torque, model.no_load_speed, _ROTOR_INERTIA)
 
 
-def effective_slope(register: int) -> int:
-    """Return the slope in steps that a register value acts as: 2, 4, 8, ... 128."""
-    return max(2, 1 << (register.bit_length() - 1)) if register else 2
-
-
 class Motor:
     """Horn and heat of one servo.
 
@@ -88,13 +82,24 @@ class Motor:
         self.temperature = parameters.ambient
         self.is_external = False
         self.time = 0.0
-        self._reference = position
+        self._law = law_of(table, position)
         self._stalled = 0.0  # s
 
     @property
     def steps(self) -> int:
-        """Present position as the potentiometer says it, 0 to 1023."""
-        return min(POSITION_MAX, max(0, round(self.position / RAD_PER_STEP)))
+        """Present position as the sensor says it.
+
+        A potentiometer ends at the ends of its range; an encoder begins anew after a turn, and in multi-turn mode says
+        ``real / divider + offset`` (e-Manual, Resolution Divider).
+        """
+        table, model = self._table, self._table.model
+        real = round(self.position / model.rad_per_step)
+        if not model.multi_turn:
+            return min(model.position_max, max(0, real))
+        if not table.is_multi_turn:
+            return real % (model.position_max + 1)
+        turned = real // table["resolution_divider"] + table["multi_turn_offset"]
+        return min(model.multi_turn, max(-model.multi_turn, turned))
 
     @property
     def is_overloaded(self) -> bool:
@@ -108,7 +113,7 @@ class Motor:
 
     def restart(self) -> None:
         """Forget the reference, as a reboot does; the horn stays where it is."""
-        self._reference = self.position
+        self._law.restart(self.position)
         self._stalled = 0.0
 
     def torque(self, voltage: float = _NOMINAL_VOLTAGE) -> float:
@@ -123,35 +128,23 @@ class Motor:
         if steps <= 0:
             return
         self.time += steps * STEP
-        table, p = self._table, self.parameters
+        table, p, law = self._table, self.parameters, self._law
         is_on, limit = bool(table["torque_enable"]), table["torque_limit"] / 1023.0
-        is_wheel, speed = table.is_wheel, table["moving_speed"]
-        goal, punch = table["goal_position"] * RAD_PER_STEP, table["punch"] / 1023.0
-        margins = [table[f"{side}_compliance_margin"] * RAD_PER_STEP for side in ("ccw", "cw")]
-        slopes = [effective_slope(table[f"{side}_compliance_slope"]) * RAD_PER_STEP for side in ("ccw", "cw")]
-        # 0 is "as fast as it can"
-        stride = (speed & 1023) * RAD_PER_S_PER_STEP * STEP if speed & 1023 else math.inf
+        loop = law.prepare() if is_on else None
         damping = p.stall_torque / p.no_load_speed * (1.0 if is_on else _COASTING)
         stall = p.stall_torque * voltage / _NOMINAL_VOLTAGE
         shrink = 1.0 / (1.0 + STEP * damping / p.inertia)  # implicit in the damping: stable at any step
         stick = STEP * p.friction / p.inertia
-        x, v, reference, heat = self.position, self.velocity, self._reference, 0.0
+        x, v, heat = self.position, self.velocity, 0.0
         u = 0.0
         left = steps
         while left:
             left -= 1
-            if not is_on:
-                u, reference = 0.0, x
-            elif is_wheel:
-                share = (speed & 1023) / 1023.0
-                u = max(-limit, min(limit, -share if speed >> 10 & 1 else share))
+            before = law.reference
+            if loop is not None:
+                u = loop(x)
             else:
-                reference += max(-stride, min(stride, goal - reference))
-                error = reference - x
-                side = 0 if error > 0.0 else 1
-                excess = abs(error) - margins[side]
-                u = 0.0 if excess <= 0.0 else min(limit, max(punch, excess / slopes[side]))
-                u = u if error > 0.0 else -u
+                u, law.reference = 0.0, x
             heat += u * u
             if self.is_external:
                 continue
@@ -160,9 +153,9 @@ class Motor:
             x += STEP * v
             stopped = abs(v) < 0.02 * p.no_load_speed
             self._stalled = self._stalled + STEP if is_on and limit > 0.0 and abs(u) >= limit and stopped else 0.0
-            if v == 0.0 and u == 0.0 and abs(self.load_torque) <= p.friction and (not is_on or reference == goal):
+            if v == 0.0 and u == 0.0 and abs(self.load_torque) <= p.friction and law.reference == before:
                 break  # at rest: nothing moves for the remaining steps
-        self.position, self.velocity, self._reference, self.output = x, v, reference, u
+        self.position, self.velocity, self.output = x, v, u
         duration = steps * STEP
         decay = math.exp(-duration / p.cooling_time)
         target = p.ambient + heat / steps * p.heating * p.cooling_time

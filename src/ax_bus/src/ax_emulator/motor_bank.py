@@ -22,7 +22,6 @@ _NOMINAL_VOLTAGE = 12.0
 _STOPPED = 0.02  # share of the no-load speed below which a motor at its torque limit counts as stalled
 _SLOPES = np.array([effective_slope(register) for register in range(256)]) * RAD_PER_STEP
 _IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
-_STALL_CURRENT = {"AX-12A": 1.5, "AX-18A": 2.2}  # A at 12 V (datasheet)
 
 
 class BankMotor:
@@ -108,6 +107,9 @@ class MotorBank:
     def __init__(self, servos: Sequence[EmulatedServo]) -> None:
         if not servos:
             raise EmulationError("a bank of motors needs at least one servo")
+        others = [servo.table.model.name for servo in servos if not servo.table.model.has("cw_compliance_slope")]
+        if others:
+            raise EmulationError(f"a bank moves AX servos, not {', '.join(others)}; give these motors of their own")
         self._servos = tuple(servos)
         self._tables = [servo.table for servo in servos]
         p = [servo.motor.parameters for servo in servos]
@@ -123,7 +125,7 @@ class MotorBank:
         self._ambient = np.array([each.ambient for each in p])
         self._heating = np.array([each.heating * each.cooling_time for each in p])
         self._cooling = np.array([each.cooling_time for each in p])
-        self._stall_current = np.array([_STALL_CURRENT.get(table.model.name, 1.5) for table in self._tables])
+        self._stall_current = np.array([table.model.stall_current for table in self._tables])
         self._voltage = np.full(len(servos), _NOMINAL_VOLTAGE)
         for i, servo in enumerate(servos):
             servo.motor = BankMotor(self, i, p[i])  # type: ignore[assignment]  # same face, other inside

@@ -77,6 +77,10 @@ class PtyServer:
                 stall = chain.faults.strike("host_stall", now)
                 if stall is not None:
                     time.sleep(stall.amount)
+            elif wait >= _IDLE:
+                # A program that was killed leaves the port exclusive: a real one is freed when its last user has gone,
+                # but here the slave stays open.
+                fcntl.ioctl(self._slave, termios.TIOCNXCL)
 
     def close(self) -> None:
         """Take the pty away."""

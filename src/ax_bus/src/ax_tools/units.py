@@ -10,7 +10,7 @@ from typing import Mapping, Tuple
 from ax_bus.bus import Bus
 from ax_bus.errors import RegisterError
 from ax_bus.protocol import flag_names
-from ax_bus.registers import AX_12A, MODELS, Model, Register, baud_of
+from ax_bus.registers import AX_12A, MODELS, Model, Register
 from ax_tools.errors import ToolError
 
 # by SI unit: the suffix, its size in SI, digits behind the point
@@ -39,7 +39,7 @@ def degrees(model: Model, steps: float) -> float:
 def meaning(model: Model, row: Register, number: int) -> str:
     """Return in words what a number in a register means; empty if the number says it all."""
     if row.name == "baud_rate":
-        text = f"{baud_of(number):.0f} baud"
+        text = f"{model.baud_of(number):.0f} baud"
     elif row.name in ("alarm_led", "shutdown"):
         text = ", ".join(flag_names(number)) or "none"
     elif row.name in _POSITIONS:
@@ -100,4 +100,4 @@ def _choices(model: Model, row: Register) -> str:
 
 def _middle(model: Model) -> float:
     """Return the middle of the range of the joint mode, steps; a goal may go beyond it (turns)."""
-    return model.register("ccw_angle_limit").maximum / 2.0
+    return model.centre / model.rad_per_step
