@@ -438,8 +438,8 @@ def test_a_short_run_has_truth_log_and_result_and_leaves_nothing(tmp_path):
     assert run.leftovers(here) == []
     truth, log = Truth.load(here / "truth.npz"), Log.load(here)
     assert log.orders[-1].kind == "shutdown" and truth.rows["replies"]
-    if np.isfinite(log.started):  # a loaded machine may need longer
-        assert log.samples and truth.rows["torque"]
+    if (result["started_after_s"] or np.inf) < 4.0:  # a loaded machine may need longer, or not start in time at all
+        assert log.samples and truth.rows["torque"] and truth.rows["goals"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
