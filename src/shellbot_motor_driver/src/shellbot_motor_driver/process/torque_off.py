@@ -13,7 +13,8 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.orders import newest
 
 Array = np.ndarray
-CONFIRM_S = 0.5  # within which a stop is confirmed, or said not to be
+OVERDUE_S = 0.3  # after which a stop that is not confirmed is shown as unconfirmed
+CONFIRM_S = 0.5  # after which that is logged, and nobody waits for it any longer
 
 
 class TorqueOffStatus(NamedTuple):
@@ -92,7 +93,7 @@ class TorqueOffWatch:
             return TorqueOffStatus(requested_at, True, (), via, text)
         names = shorten(self._names[i] for i in missing)
         since = requested_at if self._pending_since is None else min(requested_at, self._pending_since)
-        is_overdue = now - since >= CONFIRM_S
+        is_overdue = now - since >= OVERDUE_S
         if is_overdue:
             text = f"TORQUE MAY BE ON at servos {names}: torque off is not confirmed; switch the power off"
             text += f" ({self.trouble})" if self.trouble else ""
@@ -110,7 +111,7 @@ class TorqueOffWatch:
         # orders that follow each other quickly do not begin the time anew
         self._pending_since = requested_at if self._pending_since is None else self._pending_since
         status = self.status(requested_at, now)
-        if self._is_said or not status.is_overdue:
+        if self._is_said or now - self._pending_since < CONFIRM_S:
             return None
         self._is_said = True
         return Notice("torque_off", Level.ERROR, status.text)

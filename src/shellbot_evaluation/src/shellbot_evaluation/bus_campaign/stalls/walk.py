@@ -22,7 +22,7 @@ import numpy as np
 
 from ax_bus.errors import ServoError
 from shellbot_description import joint_class, named_pose_array
-from shellbot_motor_driver import BusProcess, BusSettings, Condition, DriverConfig, DriverState, ServoMap
+from shellbot_motor_driver import BusProcess, BusSettings, Condition, DriverConfig, ServoMap
 
 from .emulator import PORT, READY, VARIANT
 from .plan import LAST_ORDER, Order, Plan, make_plan
@@ -47,16 +47,14 @@ class Claim(IntEnum):
     UNCONFIRMED = 3  # said loudly: it cannot be confirmed
 
 
-def torque_claim(bus: BusProcess, state: DriverState) -> Claim:
-    """Return what the driver says of torque that is to be off: the one place that knows how it does."""
-    if state.torque_off.is_confirmed:
+def torque_claim(bus: BusProcess) -> Claim:
+    """Return what the driver says of torque that is to be off."""
+    status = bus.torque_off_status(time.monotonic())
+    if status.confirmed:
         return Claim.CONFIRMED
-    return Claim.PENDING if state.torque_off.is_requested else Claim.NONE
-
-
-def shutdown_claim(bus: BusProcess) -> Claim:
-    """Return what the driver says after ``shutdown(torque_off=True)``: today it returns as if that were done."""
-    return Claim.CONFIRMED
+    if status.is_overdue:
+        return Claim.UNCONFIRMED
+    return Claim.PENDING if status.is_requested else Claim.NONE
 
 
 class Sample(NamedTuple):
@@ -201,7 +199,7 @@ class Walker:
             before = time.monotonic()
             self.bus.shutdown(torque_off=True)
             self.log.orders.append(Given(before, time.monotonic(), "shutdown", True))
-            self.log.shutdown_claim = int(shutdown_claim(self.bus))
+            self.log.shutdown_claim = int(torque_claim(self.bus))
         self.log.restarts = self.bus.restarts
         return self.log
 
@@ -231,7 +229,7 @@ class Walker:
             bus.set_targets(gait(time.monotonic()))
             before = time.monotonic()
             state = bus.state()
-            claim = torque_claim(bus, state)
+            claim = torque_claim(bus)
             after = time.monotonic()
             log.samples.append(Sample(before, after, state.stamp, int(state.ladder.phase), int(claim)))
             log.stamps.append([servo.stamp for servo in state.servos])
