@@ -425,8 +425,10 @@ def test_standing_up_waits_for_joints_that_do_not_follow():
     r = robot()
     r.tick()
     q = r.q.copy()
-    for i in range(300):
+    for i in range(500):
         out = r.core.step(r.t + 0.01 * (i + 1), r.commands, Feedback(q, r.orientation))
+        if i == 250:
+            assert "waiting" not in out.mode.text, "torque that comes up is no fault"
     assert out.mode.step == "stand_up"
     assert out.mode.text.startswith("waiting for lower_")
     told = r.core.geometry.legs.solve(out.references.p_base[:6][:, None, :])[:, 0]

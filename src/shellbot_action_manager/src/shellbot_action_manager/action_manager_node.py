@@ -30,7 +30,7 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
-SILENCE = 3  # s of wall clock without joint_states before it is told
+SILENCE = 10  # s of wall clock without joint_states before it is told: a driver's start takes some
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 

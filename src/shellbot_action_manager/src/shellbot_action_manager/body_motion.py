@@ -19,6 +19,7 @@ from shellbot_action_manager.upper_shells import clamp_upper
 
 _SAME_POSTURE = 0.2  # rad: nearer than this the last references go on after a stop, farther away the measured joints do
 _NO_TWIST = np.zeros(3)
+_CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
 
 
 class BodyMotion:
@@ -59,6 +60,7 @@ class BodyMotion:
         self.orientation: Optional[np.ndarray] = None
         self._rpy: Optional[np.ndarray] = None
         self._told = False
+        self._late_for = 0.0
         self._moves: Optional[Moves] = None
         self._settling: Optional[Moves] = None
         self.steps: Dict[str, Callable[[float, np.ndarray], Tuple[bool, float]]] = {
@@ -176,7 +178,7 @@ class BodyMotion:
             self.walk(dt, _NO_TWIST, REST_POSE)
             return self.feet.at_rest, 0.9
         self.planted = np.full(6, self._moves.on_feet)
-        if not self._behind():
+        if not self._behind(dt):
             self.lower = self._moves.step(dt)
         if self._moves.done and self.lower.p_base is not None:
             self.feet.start(self.lower.p_base + np.array([0.0, 0.0, height]), REST_POSE)
@@ -200,16 +202,17 @@ class BodyMotion:
             p_base = feet_in_base(self.feet.p_walk, self.feet.pose, self.feet.gait.stance_height)
             self._moves = plan_lie_down(p_base, self._geometry.sit_lower, self._geometry.legs, self._config.posture)
         self.planted = np.ones(6, dtype=bool)
-        if not self._behind():
+        if not self._behind(dt):
             self.lower = self._moves.step(dt)
         return self._moves.done, self._moves.progress
 
-    def _behind(self) -> bool:
-        """Return whether the joints do not follow, so that a move has to wait for them; say which one."""
+    def _behind(self, dt: float) -> bool:
+        """Return whether the joints do not follow, so that a move has to wait for them; say which one if it lasts."""
         error = np.abs(self.lower.q - self._q_lower)
         worst = int(np.argmax(error))
         late, text = bool(error.flat[worst] > self._config.posture.follow_error), ""
-        if late:
+        self._late_for = self._late_for + dt if late else 0.0
+        if self._late_for > _CATCHING_UP:
             text = f"waiting for {self._geometry.joint_names[worst]}, {error.flat[worst]:.2f} rad behind; "
             text += "are kinematics and the connector or motor driver running?"
         self._announcer.say("follow", text)

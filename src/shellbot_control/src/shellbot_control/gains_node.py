@@ -146,6 +146,8 @@ class GainsPageNode:
         started = time.monotonic()
         while not rospy.is_shutdown():
             time.sleep(1.0)
+            if rospy.is_shutdown():
+                return  # connections are closed already
             summary = receiver_summary(self._receiver, self._listeners())
             publish_summary(self._diagnostics, summary)
             if summary.text != self._said and (summary.level is Level.INFO or time.monotonic() - started > 3.0):

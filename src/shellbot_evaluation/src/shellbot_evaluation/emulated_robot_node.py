@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import List, Optional
 
 import rospy
@@ -26,6 +27,7 @@ from .emulated_robot_server import RobotReport, RobotServer
 from .errors import EvaluationError
 
 _DIAGNOSTICS_PERIOD = 1.0  # s
+_DRIVER_ENDS = 11.0  # s
 _SLOW = 0.02  # share of time that physics may leave out before the status is a warning
 
 
@@ -39,7 +41,6 @@ class EmulatedRobotNode:
     """
 
     def __init__(self, parameters: EmulatedRobotParams) -> None:
-        self._server = RobotServer(parameters.settings())
         variant = parameters.settings().robot.physical_variant
         # bodies to look at: the real ones are in the other process
         self._mirror = Simulator(expand(variant))
@@ -59,6 +60,8 @@ class EmulatedRobotNode:
             ),
         )
         self._viewer = self._open_viewer(parameters.viewer)
+        # Last: whoever waits for the servos finds sensors, too.
+        self._server = RobotServer(parameters.settings())
         self._service = rospy.Service("~apply", Trigger, self._apply)
         self._next_diagnostics = 0.0
         self._lost_before = 0.0
@@ -71,6 +74,10 @@ class EmulatedRobotNode:
                 report = self._server.report()
                 if report is not None:
                     self._publish(report)
+            # Real servos outlive the end of a launch: the driver lets the robot sit and switches its torque off.
+            end = time.monotonic() + _DRIVER_ENDS
+            while self._server.is_in_use() and time.monotonic() < end:
+                self._server.report(0.1)
         finally:
             self._camera.close()
             if self._viewer is not None:

@@ -7,6 +7,8 @@ A process of its own, because a reply is due some 22 us after the question: noth
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import gc
 import multiprocessing
 import os
@@ -128,6 +130,20 @@ class RobotServer:
         if isinstance(answer, str):
             raise EvaluationError(answer)
         return answer if isinstance(answer, RobotReport) else None
+
+    def is_in_use(self) -> bool:
+        """Return whether a driver has the port open: then its lock cannot be had."""
+        try:
+            port = os.open(self.port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError as error:
+            return error.errno == errno.EBUSY
+        try:
+            fcntl.flock(port, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(port)
+        return False
 
     def inject(self, faults: List[Fault]) -> None:
         """Add faults whose times count from now."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Dict, Iterable, Optional, Tuple
 
@@ -11,6 +12,9 @@ from shellbot_control import Notice
 SAME_S = 5.0  # s after which the same sentence is said again
 MOST = 3  # sentences of one kind (`Notice.key`) in `WINDOW_S`
 WINDOW_S = 1.0
+_MEASURED = re.compile(
+    r"\d+\.\d+"
+)  # a sentence with another measured value is the same; IDs and counts are not measured
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class LogThrottle:
         """Take notices; return those to log now."""
         out = list(self._overdue(now))
         for notice in notices:
-            identity = (notice.key, notice.text)
+            identity = (notice.key, _MEASURED.sub("#", notice.text))
             if now - self._same.get(identity, -SAME_S) < SAME_S:
                 continue
             self._same[identity] = now

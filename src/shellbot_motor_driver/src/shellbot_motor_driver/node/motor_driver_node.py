@@ -163,8 +163,9 @@ class MotorDriverNode:
         if sit and self._process is not None:
             rospy.loginfo("motor_driver: sitting down before the torque goes off")
         status = self._bus.shutdown(torque_off=how != "hold", sit=sit, is_urgent=lambda: self._is_urgent)
-        self._log(*self._bus.events())
+        self._log(*(notice for notice in self._bus.events() if notice.key != "torque_off"))
         if not status.is_requested or status.confirmed:
+            rospy.loginfo("motor_driver: %s", status.text)
             return 0
         rospy.logfatal("motor_driver: %s", status.text)
         return UNCONFIRMED

@@ -33,6 +33,7 @@ from shellbot_motor_driver.safety.ladder import Phase
 Array = np.ndarray
 _WAIT_FOR_HAND_OVER = 3.0  # s
 _HISTOGRAM_TICKS = 10
+_READ_BACK_AGAIN = 0.5  # s between two tries to have torque off confirmed
 _BEAT_S = 0.02  # s between two signs of life within a tick or a start
 _LONGEST_SIT = 10.0  # s of the way to the pose "sit", should the parent not end it before
 CALLS = ("hold", "set_compliance", "drive_fan")
@@ -78,6 +79,7 @@ class Worker:
         self._pulse = Pulse(0.0, self._stops, self._offs, False, np.zeros(len(self._map.entries)))
         self._has_port = False
         self._sit_until = np.inf
+        self._limp_since, self._read_back_at = time.monotonic(), 0.0
         self._seen = 0
         self._port: Optional[_BeatingPort] = None
         self._beat()
@@ -231,12 +233,19 @@ class Worker:
                 return
 
     def _obey(self, driver: MotorDriver) -> None:
-        """Do what takes torque away, before anything else."""
-        orders = self._look()
+        """Do what takes torque away, before anything else, and read it back until every servo has confirmed it."""
+        orders, now = self._look(), time.monotonic()
+        is_new = orders.stops > self._stops or orders.offs > self._offs
         if orders.stops > self._stops:
             driver.emergency_stop("operator")
         if orders.offs > self._offs:
             driver.torque(False)
+        if is_new:
+            self._limp_since, self._read_back_at = now, now
+        is_due = now >= self._read_back_at and driver.phase is Phase.OFF and orders.wants_off
+        if is_due and not (self._pulse.read_back > self._limp_since).all():
+            self._switch_off(driver.bus)
+            self._read_back_at = time.monotonic() + _READ_BACK_AGAIN
         if orders.ending == Ending.SIT and self._sit_until == np.inf:
             self._sit_until = time.monotonic() + _LONGEST_SIT
             driver.sit_and_off("the driver was told to end: it sits down, then torque goes off")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Sequence, Type, TypeVar
 
 import numpy as np
@@ -20,6 +21,9 @@ _Port = TypeVar("_Port", bound=SerialPort)
 _TORQUE_ENABLE = 24
 _BURST = 3  # packets in a row, as nobody acknowledges them
 _READ_BACK_S = 0.3  # s for reading back, on a line without latency
+_PATIENCE_S = (
+    0.01  # s that a reply may be late, at least: nothing else waits, and a busy host must not look like a dead servo
+)
 
 
 class ReadBack(NamedTuple):
@@ -53,8 +57,8 @@ def order_off(bus: Bus, servo_ids: Sequence[int]) -> None:
 def switch_off(bus: Bus, servo_ids: Sequence[int]) -> ReadBack:
     """Switch the torque of everything on the bus off, and read it back from the servos that are known.
 
-    The orders are sent again before each round of READs, until every servo has said that its torque is off or 0.3 s are
-    over (more on a line with latency). Never raises for what port, wiring or servos do.
+    The orders are sent again before each round of READs, until every servo has said that its torque is off or half a
+    second is over (more on a line with latency). Never raises for what port, wiring or servos do.
 
     Parameters
     ----------
@@ -63,8 +67,16 @@ def switch_off(bus: Bus, servo_ids: Sequence[int]) -> ReadBack:
     servo_ids : sequence of int
         Who is read back.
     """
-    waiting = bus.timeouts.link_latency + bus.timeouts.margin
-    until = bus.port.now() + _READ_BACK_S + len(servo_ids) * waiting
+    usual = bus.timeouts
+    bus.timeouts = replace(usual, link_latency=max(usual.link_latency, _PATIENCE_S))
+    try:
+        until = bus.port.now() + _READ_BACK_S + len(servo_ids) * bus.timeouts.link_latency
+        return _read_back(bus, servo_ids, until)
+    finally:
+        bus.timeouts = usual
+
+
+def _read_back(bus: Bus, servo_ids: Sequence[int], until: float) -> ReadBack:
     stamps = np.zeros(len(servo_ids))
     pending = list(range(len(servo_ids)))
     trouble = ""
