@@ -376,3 +376,34 @@ def test_goals_after_a_stall_between_a_tick_and_its_goals_are_no_larger_than_the
     limits = bench.driver.limits.velocity[bench.map.joint_of_servo]
     for (before, a), (after, b) in zip(goals, goals[1:]):
         assert (np.abs(b - a) <= limits * (after - before + 0.003)).all(), (after - before, np.abs(b - a).max())
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+def test_one_garbled_position_with_a_right_checksum_decides_about_no_torque(at_start):
+    bench = DriverBench(start=False)
+    servo = bench.servo(5)
+    servo.motor.position = 955 * RAD_PER_STEP
+    read, lies = servo.table.read, []
+
+    def lying(address, count):
+        data = bytearray(read(address, count))
+        if lies and address <= 36 and count == 24:
+            lies.pop()
+            data[36 - address : 38 - address] = (443).to_bytes(2, "little")
+        return bytes(data)
+
+    servo.table.read = lying
+    if at_start:
+        lies.extend([1])
+    bench.driver.start()
+    if not at_start:
+        bench.driver.emergency_stop()
+        bench.run(0.3, None)
+        assert bench.driver.rearm()
+        bench.port.sleep(0.2)  # so long that 443 could be true
+        lies.extend([1])
+    goals = []
+    bench.run(
+        0.5, None, until=lambda: goals.append((servo.table["torque_enable"], servo.table["goal_position"])) and False
+    )
+    assert not lies and {goal for torque, goal in goals if torque} <= set(range(945, 966)) and goals[-1][0]

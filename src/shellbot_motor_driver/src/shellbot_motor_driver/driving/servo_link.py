@@ -291,26 +291,29 @@ class ServoLink:
         self._goals.doubt([track.index])
 
     def check(self, track: ServoTrack, retries: int = 3) -> Settings:
-        """Read settings and feedback now, whatever was believed before.
+        """Read settings and feedback now, twice, whatever was believed before.
+
+        One reading may be garbled and yet have a right checksum (one in 252), so two must agree.
 
         Raises
         ------
         NoReplyError
             If it does not answer, or only with what cannot be: without a position that can be true there is no torque.
         """
+        wrong = ""
         for _ in range(_STUCK_TRIES):
-            reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
-            settings, feedback = parse_check(reply.data)
-            wrong = track.impossible(feedback) if settings.is_possible else "values that its registers cannot have"
-            if not wrong:
-                break
-        else:
-            raise ImpossibleReplyError(f"{track.name} reports {wrong}")
-        track.forget()
-        track.settings = settings
-        self._note_settings(track, settings, reply.stamp)
-        track.accept(feedback, int(reply.flags), reply.stamp)
-        return settings
+            track.forget()
+            for _ in range(2):
+                reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
+                settings, feedback = parse_check(reply.data)
+                wrong = track.impossible(feedback) if settings.is_possible else "values that its registers cannot have"
+                if wrong or not track.accept(feedback, int(reply.flags), reply.stamp):
+                    break
+                if track.is_still:
+                    track.settings = settings
+                    self._note_settings(track, settings, reply.stamp)
+                    return settings
+        raise ImpossibleReplyError(f"{track.name} reports {wrong or 'a position that changes from READ to READ'}")
 
     def read_time(self, count: int = FEEDBACK_COUNT) -> float:
         """Return what a READ takes on the wire, s."""

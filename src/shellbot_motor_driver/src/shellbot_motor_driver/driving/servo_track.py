@@ -17,6 +17,7 @@ from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event, S
 from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.map.servo_map import ServoEntry
 
+STILL_STEPS = 10
 CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ
 _FEEDBACK = struct.Struct("<HHHBB")
 _CHECK = struct.Struct("<BBBBBBHHHHHHBBBBBB")
@@ -92,6 +93,9 @@ class ServoTrack:
         Of its misses in a row, those in which bytes were heard: two servos of one ID, or a bad contact.
     wrong : str
         What of the last reading cannot be, in words, whether it was insisted on or not; then it gets no torque.
+    is_still : bool
+        Whether the last two readings agree within `STILL_STEPS`: one may be garbled and yet have a right checksum,
+        so there is no torque without a second.
     was_stale : bool
         Whether it was said that its readings are old.
     claimed_since : dict of ErrorFlags to float
@@ -114,6 +118,7 @@ class ServoTrack:
         self.claimed_since: Dict[ErrorFlags, float] = {}
         self.is_warm = False  # whether it is worth a look
         self.wrong = ""
+        self.is_still = False
         self.was_stale = False
         self.suspicious = False  # an alarm or setting that a second look must confirm
         self._column = table[:, index]
@@ -144,6 +149,7 @@ class ServoTrack:
 
     def miss(self, is_garbled: bool = False) -> None:
         """Note a READ without a valid reply."""
+        self.is_still = False
         self.state.misses += 1
         self.garbled += is_garbled
         self._column[Row.MISSES] = self.state.misses
@@ -157,6 +163,7 @@ class ServoTrack:
     def forget(self) -> None:
         """Forget old readings: the next one that can be true at all is believed (it was out of sight)."""
         self.stamp = NEVER
+        self.is_still = False
         self._rejected.clear()
         self._flags.clear()
         self.hot.clear()
@@ -192,6 +199,7 @@ class ServoTrack:
         if self.state.misses:
             self.answered()
         column = self._column
+        self.is_still = abs(feedback.steps - self._steps) <= STILL_STEPS and self.stamp > NEVER
         self.stamp, self._steps = stamp, feedback.steps
         self.voltage, self.temperature = feedback.voltage, float(feedback.temperature)
         column[1:7] = (stamp, *feedback)

@@ -281,7 +281,7 @@ class ServoWatch:
             is_fresh = link.table[Row.SETTINGS_STAMP, track.index] >= now - self._config.tick.period
             if track.wrong:
                 self._refused.setdefault(track.index, f"{track.name} reports {track.wrong}")
-            elif is_fresh and link.table[Row.TORQUE_ENABLED, track.index] == 0.0:
+            elif is_fresh and track.is_still and link.table[Row.TORQUE_ENABLED, track.index] == 0.0:
                 ready.append(track.index)
         link.torque_up(angles, self._speeds, ready, now)
         for index in ready:
