@@ -25,7 +25,7 @@ from shellbot_motor_driver.process.shared_state import SharedState
 
 CALL_S = 1.0  # s for the answer to a request, which takes a tick
 SILENT_S = 0.5  # s without a sign of life after which a process counts as hung
-OBEY_S = 0.2  # s within which it obeys a stop: 20 ticks
+OBEY_S = 0.15  # s within which it obeys a stop: 15 ticks
 _DEATH_S = 0.2  # s for the death of a killed process; one that waits in the kernel takes longer
 _DIED = "the bus process has just died; it is started again, into hold"
 

@@ -22,7 +22,7 @@ from shellbot_motor_driver.process.bus_child import CALL_S
 from shellbot_motor_driver.process.bus_settings import BusSettings
 from shellbot_motor_driver.process.keeper import START_S, Keeper
 from shellbot_motor_driver.process.state_age import believed
-from shellbot_motor_driver.process.torque_off import CONFIRM_S, TorqueOffStatus
+from shellbot_motor_driver.process.torque_off import TorqueOffStatus
 
 Array = np.ndarray
 _LOOK_S = 0.01  # s between two looks while waiting
@@ -168,7 +168,7 @@ class BusProcess:
         """
         return self._keeper.status(now)
 
-    def confirm_off(self, timeout: float = CONFIRM_S) -> TorqueOffStatus:
+    def confirm_off(self, timeout: float = 0.5) -> TorqueOffStatus:
         """Wait until torque off is confirmed, at most ``timeout`` s; see to it meanwhile as `poll` does."""
         deadline = time.monotonic() + timeout
         while True:

@@ -13,7 +13,7 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.orders import newest
 
 Array = np.ndarray
-CONFIRM_S = 0.5  # within which a stop is confirmed, or said not to be
+CONFIRM_S = 0.3  # within which a stop is confirmed, or said not to be
 
 
 class TorqueOffStatus(NamedTuple):
