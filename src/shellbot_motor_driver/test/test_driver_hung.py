@@ -250,6 +250,6 @@ def test_nobody_opens_the_port_of_a_living_process(tmp_path, monkeypatch):
         assert bus.confirm_off(60.0).via == "bus process" and on(chain) == 0
         chain.fault("dead", servo=3)
         bus.emergency_stop("again")
-        assert bus.confirm_off(0.7).unconfirmed_ids == (3,)
-        assert not opened and bus.pid is not None
+        until(lambda: bus.confirm_off(0.1).unconfirmed_ids == (3,), 60.0)
+        assert not opened and bus.pid is not None, words(bus)
         assert bus.shutdown().unconfirmed_ids == (3,) and opened

@@ -12,7 +12,7 @@ import pytest
 from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, Notice
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -33,6 +33,7 @@ from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.node.bus_plot import plot
 from shellbot_motor_driver.node.gains_page import compliance_of_page
+from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, failure_words, retry_after
@@ -49,7 +50,7 @@ def state(**changes):
     servos = tuple(
         ServoReading(
             e.servo_id, e.joint, Condition.GOOD, 10.0, 0.01, False, 512, 0.0, 0.0, 0.0, 0.0, 11.8, 31.0,
-            ErrorFlags(0), True, 1.0, 0, 1000, 3, 0, 512,
+            ErrorFlags(0), True, 1.0, 0, 1000, 3, 0, 512, 1.0, 9.9,
         )
         for e in ServoMap.load("walker").entries
     )  # fmt: skip
@@ -274,6 +275,33 @@ def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_firs
     assert hands.level is Level.ERROR and "call rearm" in hands.text
     failure.clear()
     assert failure.words == "" and failure.note(missing, 200.0).level is Level.INFO
+
+
+# ---------------------------------------------------------------------------------------------------------------- log
+
+
+def test_a_new_sentence_is_logged_at_once_and_the_same_one_seldom():
+    throttle = LogThrottle()
+    down, unplugged = Notice("bus_down", Level.ERROR, "7 lost"), Notice("bus_down", Level.ERROR, "the port is gone")
+    assert throttle.pass_on([down], 100.0) == (down,)
+    assert throttle.pass_on([down, unplugged], 100.1) == (unplugged,), "the same kind, but another sentence"
+    assert [throttle.pass_on([down], 100.0 + t) for t in (1.0, 3.0, 4.9)] == [()] * 3
+    assert throttle.pass_on([down], 105.0) == (down,)
+    slow = [Notice("feedback", Level.WARN, f"read at only {hz:.1f} Hz") for hz in (4.0, 4.1)]
+    assert throttle.pass_on(slow, 110.0) == (slow[0],), "another measured value is no other sentence"
+
+
+def test_a_flood_is_cut_and_its_end_is_told_with_a_count():
+    throttle = LogThrottle()
+    flood = [Notice("lost", Level.ERROR, f"servo {i} lost") for i in range(45)]
+    other = Notice("port", Level.ERROR, "the port is gone")
+    assert throttle.pass_on([*flood, other], 100.0) == (*flood[:3], other)
+    assert throttle.pass_on([], 100.9) == ()
+    (last,) = throttle.pass_on([], 101.0)
+    assert last == Notice("lost", Level.ERROR, "servo 44 lost (and 41 more like this)")
+    assert throttle.pass_on([], 110.0) == (), "nothing more to say"
+    said = [throttle.pass_on([Notice("lost", Level.ERROR, f"{i} again")], 200.0 + 0.01 * i) for i in range(1000)]
+    assert sum(map(len, said)) <= 3 * 11, "ten seconds"
 
 
 # -------------------------------------------------------------------------------------------------------- parameters
