@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Joint targets to AX servos and back: servo map, safety ladder, driver, bus process."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ax_bus.lazy import lazy_names
 
 if TYPE_CHECKING:
     from shellbot_motor_driver.driving.driver_config import DriverConfig
@@ -39,7 +40,7 @@ _MODULES = {
     "process.servo_backend": "ServoBackend",
     "safety.ladder": "Ladder Phase Reaction Rung",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+__getattr__, __dir__ = lazy_names(__name__, {module: tuple(names.split()) for module, names in _MODULES.items()})
 
 __all__ = [
     "SLOPES",
@@ -74,11 +75,3 @@ __all__ = [
     "slope_for",
     "stiffness",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name of ``__all__`` when it is first used."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    return value
