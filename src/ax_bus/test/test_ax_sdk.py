@@ -105,7 +105,7 @@ def port():
 
 def ok(call, *arguments):
     """Return what the SDK got. Its time-out is fixed at 34 ms: a busy machine may need more than one try."""
-    for _ in range(30):
+    for _ in range(300):
         *values, result, error = call(*arguments)
         if result == sdk.COMM_SUCCESS:
             break
@@ -146,7 +146,7 @@ def test_the_sdk_follows_a_servo_to_another_id_and_rate(port):
     handler.write1ByteTxOnly(port, 5, 3, 50)  # deaf while it writes its EEPROM: the tries below bridge that
     assert ok(handler.read1ByteTxRx, port, 50, 3) == 50
     # Bytes on a pty do not know their rate: the order must have passed before the port changes its own.
-    for _ in range(20):
+    for _ in range(200):
         handler.write1ByteTxRx(port, 50, 4, 34)
         port.setBaudRate(57_600)
         if handler.ping(port, 50)[1] == sdk.COMM_SUCCESS:
