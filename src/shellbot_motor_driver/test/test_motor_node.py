@@ -255,6 +255,7 @@ def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_no
     assert retry_after(BusProcessError("does not answer")) is not None
     assert retry_after(start_error(())) is not None, "servos without power"
     assert retry_after(start_error((0, 1, 2))) is None
+    assert retry_after(start_error((0, 1, 2)), retry_missing=True) is not None, "emulated: no hands in the robot"
     assert retry_after(NoReplyError("odd")) is None
     assert "call rearm to try again" in failure_words(start_error((0, 1)))
     assert "trying again every" in failure_words(PortError("not there"))

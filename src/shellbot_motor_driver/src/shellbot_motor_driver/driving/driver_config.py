@@ -67,6 +67,7 @@ class Start(_Section):
     allow_write_only: bool = False
     latency_timer_ms: int = _value(1, 1, 255)
     name_strangers: bool = True
+    retry_missing: bool = False
 
 
 @dataclass(frozen=True)

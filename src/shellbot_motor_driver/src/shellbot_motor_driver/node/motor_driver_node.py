@@ -64,7 +64,7 @@ class MotorDriverNode:
         self._signals = 0
         self._is_urgent = False
         self._restarts = 0
-        self._failure = StartFailure()
+        self._failure = StartFailure(parameters.config.start.retry_missing)
         self._try_at: Optional[float] = 0.0
         self._gains = GainsPage(self._joint_names, parameters.config.compliance)
         self._throttle, self._log_lock = LogThrottle(), threading.Lock()
@@ -127,7 +127,7 @@ class MotorDriverNode:
         except (DriverConfigError, ServoMapError):
             raise  # no bus mends these
         except ServoError as error:
-            wait, now = retry_after(error), time.monotonic()
+            wait, now = retry_after(error, self._parameters.config.start.retry_missing), time.monotonic()
             self._try_at = None if wait is None else now + wait
             notice = None if self._is_over() else self._failure.note(error, now)
             if notice is not None:

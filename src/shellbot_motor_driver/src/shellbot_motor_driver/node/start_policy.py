@@ -14,7 +14,7 @@ RETRY_SILENT_S = 2.0
 PATIENCE_S = 10.0  # for a port that is not there yet: udev, or an emulated robot that starts beside the driver
 
 
-def retry_after(error: ServoError) -> Optional[float]:
+def retry_after(error: ServoError, retry_missing: bool = False) -> Optional[float]:
     """Return the s until the next try, or None: only when somebody asks.
 
     A port that is not there, or servos without power, come when a person plugs or switches them on: going on by itself
@@ -25,18 +25,20 @@ def retry_after(error: ServoError) -> Optional[float]:
     ----------
     error : ServoError
         What the start raised.
+    retry_missing : bool
+        ``start.retry_missing``: try again whatever is wrong with the servos, as nobody can touch them.
     """
     if isinstance(error, StartError):
         report = error.report
-        return RETRY_SILENT_S if report is not None and not report.answered else None
+        return RETRY_SILENT_S if retry_missing or (report is not None and not report.answered) else None
     if isinstance(error, (PortError, BusProcessError)):
         return RETRY_PORT_S
     return None
 
 
-def failure_words(error: ServoError) -> str:
+def failure_words(error: ServoError, retry_missing: bool = False) -> str:
     """Return what to tell the operator, the next step included."""
-    wait = retry_after(error)
+    wait = retry_after(error, retry_missing)
     if wait is None:
         return f"not started, nothing moves: {error}; then call rearm to try again"
     return f"not started, nothing moves: {error}; trying again every {wait:g} s"
@@ -45,20 +47,26 @@ def failure_words(error: ServoError) -> str:
 class StartFailure:
     """Why the driver has not started, each reason said once.
 
+    Parameters
+    ----------
+    retry_missing : bool
+        As of `retry_after`.
+
     Attributes
     ----------
     words : str
         The reason, and what to do; empty once it has started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, retry_missing: bool = False) -> None:
+        self._retry_missing = retry_missing
         self.words = "starting"
         self._since = 0.0
         self._is_said = True
 
     def note(self, error: ServoError, now: float) -> Optional[Notice]:
         """Take the reason of a try at ``now``, s; return what is to be logged, if anything."""
-        words = failure_words(error)
+        words = failure_words(error, self._retry_missing)
         if words != self.words:
             self.words, self._since, self._is_said = words, now, False
             if isinstance(error, PortMissingError):
@@ -67,7 +75,7 @@ class StartFailure:
             return None
         self._is_said = True
         # what is tried again by itself is no error yet
-        return Notice("start", Level.ERROR if retry_after(error) is None else Level.WARN, words)
+        return Notice("start", Level.ERROR if retry_after(error, self._retry_missing) is None else Level.WARN, words)
 
     def clear(self) -> None:
         """Note that it has started."""
