@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from test_driver_process import settings, until
 
-from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase
+from shellbot_description import named_pose_array
+from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, ServoMap
 from shellbot_motor_driver.process.rescue import rescue
 
 sys.path.insert(0, str(Path(__file__).parent / "ros"))
@@ -145,10 +146,11 @@ def test_it_sits_by_itself_then_lets_go(tmp_path):
         bus = BusProcess(settings(str(tmp_path / "port"), config=config))
         bus.start()
         until(lambda: bus.state().tick > 5, 60.0)
-        middle = chain.registers("goal_position")
         status = bus.shutdown(sit=60.0)
         assert status.confirmed and status.via == "bus process" and on(chain) == 0
-        assert chain.registers("goal_position") != middle
+        goals, servos = chain.registers("goal_position"), ServoMap.load("walker")
+        sits = servos.to_steps(named_pose_array("sit", "walker"))
+        np.testing.assert_allclose([goals[i] for i in servos.servo_ids], sits, atol=2)
         bus.start()
         assert bus.shutdown(sit=60.0, is_urgent=lambda: True).confirmed
 
@@ -191,6 +193,7 @@ def test_a_start_that_is_given_up_leaves_no_torque(tmp_path):
 
 STOPPED_PARENT = """
 import sys, time
+from shellbot_description import named_pose_array
 from shellbot_motor_driver import BusProcess, BusSettings
 bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
 bus.start()

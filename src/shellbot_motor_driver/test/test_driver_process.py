@@ -18,6 +18,7 @@ from emulated_chain import emulated
 from ax_bus import PortError
 from shellbot_control import TargetsError
 from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, StartError
+from shellbot_motor_driver.process.hand_over import Door, ask_for
 from shellbot_motor_driver.process.shared_state import Block
 
 PATIENT = {"link_latency": 0.02, "margin": 0.02}  # the machine is shared: a late reply is no lost one
@@ -149,6 +150,17 @@ def test_the_parent_dies_servos_hold_and_the_next_parent_takes_over():
             assert bus.pid != orphan and state.ladder.rung("restarted") is not None
             assert all(servo.torque_on for servo in state.servos)
             until(lambda: not _is_alive(orphan))
+
+
+def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tmp_path):
+    first, second, port = tmp_path / "ttyUSB0", tmp_path / "ttyUSB1", tmp_path / "servos"
+    port.symlink_to(first)
+    door = Door(str(port))
+    assert not door.is_asked() and ask_for(str(port)) and door.is_asked()
+    port.unlink()
+    port.symlink_to(second)
+    assert not door.is_asked(), "it looks where the port is now"
+    assert ask_for(str(port)) and door.is_asked()
 
 
 @pytest.mark.parametrize("last_words", ["bus.tick(q)", "bus.poll()"], ids=["targets", "never any targets"])

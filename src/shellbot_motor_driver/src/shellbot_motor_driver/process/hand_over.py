@@ -21,24 +21,29 @@ class Door:
     """
 
     def __init__(self, port: str) -> None:
-        self._port = port
-        self._socket = self._bind()
+        self._port, self._address = port, ""
+        self._socket: Optional[socket.socket] = None
+        self._bind()
 
-    def _bind(self) -> Optional[socket.socket]:
-        """Return the socket; None while a predecessor has it."""
+    def _bind(self) -> None:
+        """Make the socket; there is none while a predecessor has it."""
+        if self._socket is not None:
+            self._socket.close()
+        self._address, self._socket = _address(self._port), None
         door = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         door.setblocking(False)
         try:
-            door.bind(_address(self._port))
+            door.bind(self._address)
         except OSError:
             door.close()
-            return None
-        return door
+        else:
+            self._socket = door
 
     def is_asked(self) -> bool:
         """Return whether another bus process wants the port."""
+        if self._socket is None or self._address != _address(self._port):  # plugged in again: another device
+            self._bind()
         if self._socket is None:
-            self._socket = self._bind()
             return False
         try:
             return self._socket.recv(64) == _WORD
