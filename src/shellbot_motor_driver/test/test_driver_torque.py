@@ -407,3 +407,26 @@ def test_one_garbled_position_with_a_right_checksum_decides_about_no_torque(at_s
         0.5, None, until=lambda: goals.append((servo.table["torque_enable"], servo.table["goal_position"])) and False
     )
     assert not lies and {goal for torque, goal in goals if torque} <= set(range(945, 966)) and goals[-1][0]
+
+
+def test_nothing_is_followed_while_a_servo_that_should_hold_is_limp():
+    bench = DriverBench(config={"start": {"torque_ramp": 0.1}}).ready()
+    bench.driver.emergency_stop()
+    bench.servo(5).motor.position = 200 * RAD_PER_STEP
+    bench.run(0.5)
+    servo, phases = bench.servo(5), set()
+    start = bench.port.now()
+
+    def swing():
+        servo.motor.position = (200 + 1200 * (bench.port.now() - start)) * RAD_PER_STEP
+        phases.add(bench.phase)
+
+    bench.run(0.1, until=swing)
+    phases.clear()
+    assert bench.driver.rearm()
+    bench.run(0.4, until=swing)
+    assert phases == {Phase.STARTING} and 5 not in on(bench) and len(on(bench)) == 18, (
+        "no torque on a joint that swings"
+    )
+    bench.run(1.0)
+    assert bench.phase is Phase.FOLLOWING and 5 in on(bench)

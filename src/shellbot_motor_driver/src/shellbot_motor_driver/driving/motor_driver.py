@@ -258,7 +258,9 @@ class MotorDriver:
     def _update_phase(self, now: float) -> None:
         torque, reaction = self._link.torque, self._rungs.reaction
         if self._is_starting and torque.on.any():
-            self._is_starting = bool(torque.is_ramping(now).any()) or now < self._starting_until
+            self._is_starting = (
+                bool(torque.is_ramping(now).any()) or now < self._starting_until or bool(self._watch.limp_wanted())
+            )
         if reaction is Reaction.OFF:
             phase = Phase.OFF
         elif self._watch.is_down:
@@ -399,7 +401,7 @@ class MotorDriver:
     def _arm(self) -> None:
         """Start anew: the next targets are the first."""
         self._wishes_torque = True
-        self._is_starting = not self._link.torque.on.any()
+        self._is_starting = True  # until everybody who should hold does, with all its torque
         self._commander.arm()
         self._link.doubt_speeds()
         if self._phase is Phase.OFF:

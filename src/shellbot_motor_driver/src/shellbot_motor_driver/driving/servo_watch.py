@@ -268,10 +268,14 @@ class ServoWatch:
             if track.on(Event.AGED):
                 track.state.next_try = now
 
+    def limp_wanted(self) -> List[ServoTrack]:
+        """Return the limp servos that should hold."""
+        return [t for t in self._link.tracks if t.condition is Condition.LIMP and self._wants_torque(t.index)]
+
     def _switch_on(self, now: float) -> None:
         """Switch on the limp servos that should hold, from a position that was read in this very tick."""
         link = self._link
-        limp = [track for track in link.tracks if track.condition is Condition.LIMP and self._wants_torque(track.index)]
+        limp = self.limp_wanted()
         self._say_refused({track.index for track in limp if track.wrong}, now)
         if not limp:
             return
