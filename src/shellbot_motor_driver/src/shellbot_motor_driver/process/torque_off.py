@@ -13,7 +13,7 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.orders import newest
 
 Array = np.ndarray
-OVERDUE_S = 0.25  # after which a stop that is not confirmed is shown as unconfirmed: before 0.3 s have passed
+OVERDUE_S = 0.2  # after which a stop that is not confirmed is shown as unconfirmed: before 0.3 s have passed
 CONFIRM_S = 0.5  # after which that is logged, and nobody waits for it any longer
 
 
