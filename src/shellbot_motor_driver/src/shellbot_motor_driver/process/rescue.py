@@ -20,7 +20,7 @@ Array = np.ndarray
 _Port = TypeVar("_Port", bound=SerialPort)
 _TORQUE_ENABLE = 24
 _BURST = 3  # packets in a row, as nobody acknowledges them
-_READ_BACK_S = 0.3  # s for reading back, on a line without latency
+_READ_BACK_S = 0.4  # s for reading back, on a line without latency
 _PATIENCE_S = (
     0.01  # s that a reply may be late, at least: nothing else waits, and a busy host must not look like a dead servo
 )
@@ -70,7 +70,7 @@ def switch_off(bus: Bus, servo_ids: Sequence[int]) -> ReadBack:
     usual = bus.timeouts
     bus.timeouts = replace(usual, link_latency=max(usual.link_latency, _PATIENCE_S))
     try:
-        until = bus.port.now() + _READ_BACK_S + len(servo_ids) * bus.timeouts.link_latency
+        until = bus.port.now() + _READ_BACK_S + len(servo_ids) * usual.link_latency
         return _read_back(bus, servo_ids, until)
     finally:
         bus.timeouts = usual
