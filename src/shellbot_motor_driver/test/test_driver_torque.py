@@ -8,9 +8,10 @@ import pytest
 from driver_bench import DriverBench
 from test_driver_faults import sway
 
+from ax_bus import PortLostError
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import EmulatedServo, ServoBehaviour
-from shellbot_motor_driver import Condition, Phase, Reaction, StartError
+from shellbot_motor_driver import Compliance, Condition, Phase, Reaction, StartError
 from shellbot_motor_driver.driving.servo_state import TRANSITIONS, Event, ServoState
 
 
@@ -65,11 +66,11 @@ def test_a_servo_that_returns_from_a_brown_out_with_too_little_voltage_stays_lim
     bench.run(3.0, until=lambda: seen.append((5 in on(bench), abs(bench.servo(5).motor.steps - where))) and False)
     assert not any(torque for torque, _ in seen[2:]) and max(distance for _, distance in seen[2:]) <= 3
     assert bench.phase is Phase.HOLDING and not bench.driver.rearm()
-    assert "reports 5.7 V" in bench.ladder.rung("no_torque").text
+    assert "reports 5.7 V" in bench.ladder.rung("implausible").text
     bench.servo(5).voltage = 12.0
     bench.run(2.5)
     assert 5 in on(bench) and abs(bench.servo(5).motor.steps - where) <= 3, "goal := present"
-    assert bench.reading(5).condition is Condition.GOOD and bench.ladder.rung("no_torque") is None
+    assert bench.reading(5).condition is Condition.GOOD and bench.ladder.rung("implausible") is None
     assert bench.driver.rearm()
 
 
@@ -102,7 +103,7 @@ def test_silence_of_the_data_line_costs_no_torque():
 
     bench.run(3.0, moving, until=look)
     assert set(shares) == {(19, 983)}
-    assert np.abs(np.diff(goals, axis=0)).max() <= 6, "goals go on from where they stood"
+    assert np.abs(np.diff(goals, axis=0)).max() <= 12, "goals go on from where they stood"
     assert all(servo.condition is Condition.GOOD for servo in bench.driver.state().servos)
     assert bench.phase is Phase.HOLDING and bench.driver.rearm()
 
@@ -430,3 +431,110 @@ def test_nothing_is_followed_while_a_servo_that_should_hold_is_limp():
     )
     bench.run(1.0)
     assert bench.phase is Phase.FOLLOWING and 5 in on(bench)
+
+
+@pytest.mark.parametrize("stall", [0.3, 0.7])
+def test_a_servo_that_restarted_while_the_host_stood_still_gets_no_old_goal(stall):
+    bench = DriverBench(behaviour=ServoBehaviour(goal_enables_torque=True)).ready()
+    servo = bench.servo(5)
+    servo.table["torque_enable"] = 0  # as after a reboot of 0.2 s that nobody could see
+    for name, value in (("lock", 0), ("cw_compliance_slope", 32), ("ccw_compliance_slope", 32)):
+        servo.table[name] = value
+    servo.motor.position, servo.motor.velocity = 300 * RAD_PER_STEP, 0.0
+    bench.port.sleep(stall)
+    steps = []
+    bench.run(2.0, until=lambda: steps.append(servo.motor.steps) and False)
+    assert max(abs(step - 300) for step in steps) <= 4 and servo.table["torque_enable"]
+
+
+def gains(bench, slope):
+    return bench.driver.set_compliance({kind: Compliance(slope, 1, 32) for kind in ("coxa", "femur", "tibia")})
+
+
+@pytest.mark.parametrize("silence", ["port_error", "stuck_line", "dead"])
+def test_gains_that_change_while_servos_are_silent_cost_no_torque(silence):
+    bench = DriverBench().ready()
+    bench.fault(silence, stop=1.0, **({"servo": 5} if silence == "dead" else {}))
+    bench.run(0.7)
+    assert gains(bench, 64)
+    least = []
+    bench.run(3.0, until=lambda: least.append(len(on(bench))) and False)
+    assert min(least) == 19
+    assert {servo.table["cw_compliance_slope"] for servo in bench.chain.servos[1:]} == {64}
+
+
+def test_silence_while_torque_rises_costs_no_torque():
+    bench = DriverBench()
+    bench.run(0.3, None)
+    bench.fault("stuck_line", stop=0.8)
+    least = []
+    bench.run(4.0, None, until=lambda: least.append(len(on(bench))) and False)
+    assert min(least) == 19 and {s.table["torque_limit"] for s in bench.chain.servos} == {1023, 983}
+
+
+def test_a_garbled_goal_register_moves_nothing():
+    bench = DriverBench().ready()
+    servo = bench.servo(5)
+    read, lies = servo.table.read, [1]
+
+    def lying(address, count):
+        data = bytearray(read(address, count))
+        if lies and address == 24 and count == 24:
+            lies.pop()
+            data[6:8] = (320).to_bytes(2, "little")
+        return bytes(data)
+
+    bench.fault("lost_reply", servo=5, times=2)
+    servo.table.read = lying
+    goals = []
+    bench.run(0.5, until=lambda: goals.append(servo.table["goal_position"]) and False)
+    assert not lies and set(goals) == {goals[0]}
+
+
+def test_a_hot_leg_goes_limp_although_the_port_goes_with_its_order():
+    bench = DriverBench().ready()
+    bench.fault("overheat", servo=5, value=80.0)
+    off = bench.driver._link.torque_off
+
+    def lost(indices, times=1):
+        if indices:
+            bench.driver._link.torque_off = off
+            bench.fault("port_error", stop=0.5)
+            raise PortLostError("gone")
+
+    bench.driver._link.torque_off = lost
+    bench.run(3.0)
+    assert not {4, 5, 6} & set(on(bench)) and bench.ladder.rung("heat_shutdown") is not None
+
+
+def test_derating_reaches_a_servo_that_was_silent_when_it_was_decided():
+    bench = DriverBench().ready()
+    bench.run(1.0)
+    bench.fault("dead", servo=5, stop=4.0)
+    bench.chain.set_supply(9.8)
+    bench.run(7.0)
+    assert bench.servo(5).table["torque_limit"] == round(0.7 * 983) and 5 in on(bench)
+
+
+def test_a_servo_whose_readings_cannot_be_true_holds_the_robot():
+    bench = DriverBench().ready()
+    bench.servo(5).voltage = 5.8
+    bench.run(1.0, sway(bench))
+    assert bench.phase is Phase.HOLDING and "reports 5.8 V" in bench.ladder.rung("implausible").text
+    bench.servo(5).voltage = 12.0
+    bench.run(1.0)
+    assert bench.ladder.rung("implausible") is None
+
+
+def test_the_fan_is_told_to_stop_until_it_has():
+    bench = DriverBench(start=False)
+    bench.servo(0).table["cw_angle_limit"] = bench.servo(0).table["ccw_angle_limit"] = 0
+    bench.driver.start()
+    bench.targets = bench.driver.state().command.copy()
+    bench.run(1.3)
+    assert bench.driver.drive_fan(0.5)
+    bench.run(0.45)
+    bench.fault("stuck_line", stop=0.15)
+    bench.run(0.2)
+    bench.run(2.0)
+    assert bench.servo(0).table["moving_speed"] == 0

@@ -97,6 +97,7 @@ class Servo(_Section):
     suspect_interval: float = _value(0.03, 0.005, 0.5)
     lost_misses: int = _value(10, 2, 100)
     lost_after: float = _value(0.5, 0.05, 5.0)
+    goals_until: float = _value(0.2, 0.05, 5.0)
     old_after: float = _value(0.5, 0.05, 5.0)
     lost_interval: float = _value(0.5, 0.05, 10.0)
     rearm_after_lost: bool = True

@@ -11,6 +11,8 @@ from shellbot_motor_driver.driving.servo_link import ServoLink
 from shellbot_motor_driver.driving.start_report import Answer
 from shellbot_motor_driver.safety.rungs import Rungs
 
+_AGAIN = 0.5  # s between two orders to stop, so that its speed was read in between
+
 
 class FanLease:
     """Turn the fan for ``fan.lease`` s at a time.
@@ -25,7 +27,7 @@ class FanLease:
 
     def __init__(self, link: ServoLink, rungs: Rungs) -> None:
         self._link, self._rungs, self._config = link, rungs, link.config.fan
-        self._until = -math.inf
+        self._until = self._again = -math.inf
 
     def turn(self, velocity: float) -> Answer:
         """Turn at ``velocity``, joint rad/s, until the lease ends.
@@ -49,9 +51,14 @@ class FanLease:
 
     def update(self, now: float) -> None:
         """Stop the fan if its lease is over at ``now``, s."""
-        if now >= self._until > -math.inf:
-            self._until = -math.inf
+        wheel = self._link.wheel
+        found = self._link.tracks[wheel].settings if wheel >= 0 else None
+        if self._until == -math.inf and found is not None and found.speed & 1023 and now >= self._again:
+            self._again = now + _AGAIN  # it did not hear that it is to stop
             self.stop()
+        if now >= self._until > -math.inf:
+            self.stop()
+            self._until, self._again = -math.inf, now + _AGAIN
             self._rungs.say("fan", Level.WARN, "the fan's lease is over: it is stopped; call drive_fan again in time")
 
     def stop(self) -> None:

@@ -154,6 +154,7 @@ class MotorDriver:
             self._rungs.say("start", Level.WARN, text)
         self._now = self.bus.port.now()
         self._due = self._now - self.config.tick.period
+        self._safety.reading_begins(self._now)
         self._phase = Phase.STARTING
         self._is_starting = self._wishes_torque
         self._update_phase(self._now)
@@ -209,7 +210,10 @@ class MotorDriver:
             self._judge(now)
             measured = self.servo_map.angles(self._link.table[Row.STEPS]) if self._link.reads else None
             self._commander.step(self._phase, dt, now, measured)
-            if watch.port.is_open or watch.port.try_reopen(now):
+            was_open = watch.port.is_open
+            if was_open or watch.port.try_reopen(now):
+                if not was_open:
+                    self._safety.reading_begins(now)
                 self._exchange(now, due)
         except PortError as error:
             watch.port.lost(error, self._link.now())
@@ -232,9 +236,13 @@ class MotorDriver:
             if link.torque.on.any() or now >= self._off_at:
                 self._go_limp(1)
         else:
-            if not link.reads and self._wishes_torque and not link.torque.on.any():
+            if link.reads:
+                self._watch.age(now)
+            elif self._wishes_torque and not link.torque.on.any():
                 self._starting_until = now + _BLIND_START
-                link.torque_up(self._commander.motion.position, self._speeds.slow, range(len(link.tracks)), now)
+                joints = [i for i in range(len(link.tracks)) if i != link.wheel]
+                link.torque_up(self._commander.motion.position, self._speeds.slow, joints, now)
+            link.torque_off([i for i in np.flatnonzero(link.torque.on).tolist() if self._safety.withholds(i)])
             able = tuple(t.index for t in link.tracks if t.condition.gets_goals and link.torque.on[t.index])
             link.send_goals(self._commander.motion.position, self._goal_speeds(), able)
             self._sent = link.now()
@@ -425,6 +433,8 @@ class MotorDriver:
         """Turn the fan's servo in wheel mode for ``fan.lease`` s, joint rad/s; refused unless it is in wheel mode."""
         if self._link.wheel >= 0 and self._phase in (Phase.OFF, Phase.BUS_DOWN, Phase.CLOSED):
             return Answer(False, f"the fan does not turn while the driver is {self._phase.name.lower()}; re-arm first")
+        if self._safety.withholds(self._link.wheel):
+            return Answer(False, "the fan's torque is withheld (heat or overload); let it cool, then re-arm")
         try:
             return self._fan.turn(velocity)
         except PortError as error:

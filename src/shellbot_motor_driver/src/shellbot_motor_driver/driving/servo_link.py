@@ -171,6 +171,7 @@ class ServoLink:
             if wanted is not None and wanted != self.compliance[i]:
                 self.compliance[i] = wanted
                 self.torque.wish[i] = wanted.torque_share
+                self.tracks[i].state.is_settled = False  # until it was seen with it, now or when the port is back
                 changed.append(i)
         self.torque.touch()
         if changed and is_open:

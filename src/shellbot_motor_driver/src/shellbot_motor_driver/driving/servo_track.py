@@ -92,10 +92,12 @@ class ServoTrack:
     garbled : int
         Of its misses in a row, those in which bytes were heard: two servos of one ID, or a bad contact.
     wrong : str
-        What of the last reading cannot be, in words, whether it was insisted on or not; then it gets no torque.
+        What of its readings cannot be, in words, although it insists on it; then it gets no torque.
     is_still : bool
         Whether the last two readings agree within `STILL_STEPS`: one may be garbled and yet have a right checksum,
         so there is no torque without a second.
+    raise_at : float
+        When its torque may be switched on again at the earliest, s.
     was_stale : bool
         Whether it was said that its readings are old.
     claimed_since : dict of ErrorFlags to float
@@ -117,6 +119,7 @@ class ServoTrack:
         self.garbled = 0
         self.claimed_since: Dict[ErrorFlags, float] = {}
         self.is_warm = False  # whether it is worth a look
+        self.raise_at = NEVER
         self.wrong = ""
         self.is_still = False
         self.was_stale = False
@@ -187,13 +190,14 @@ class ServoTrack:
         stamp : float
             Port's time, s.
         """
-        self.wrong = ""
-        if not self._is_plausible(feedback, stamp):
-            self.wrong = self.impossible(feedback)
+        if self._is_plausible(feedback, stamp):
+            self.wrong = ""
+        else:
             self._column[Row.IMPLAUSIBLE] += 1
             if not self._insists(feedback, stamp):
                 self.miss()
                 return False
+            self.wrong = self.impossible(feedback)
         if self._rejected:
             self._rejected.clear()
         if self.state.misses:

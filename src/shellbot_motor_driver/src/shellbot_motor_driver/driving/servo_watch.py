@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Optional, Set, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -102,7 +102,6 @@ class ServoWatch:
         """
         link, tick, scheduler = self._link, self._config.tick, self.scheduler
         self.reads, self._has_missed = 0, False
-        self._age(start)
         last_end = due + tick.deadline_share * tick.period
         scheduler.begin(sending)
         for index in scheduler.order(*self._candidates(start)):
@@ -186,7 +185,7 @@ class ServoWatch:
             return
         if not changed:
             return
-        goal = track.settings.goal if track.settings is not None else track.steps
+        goal = int(link.table[Row.GOAL, track.index])  # the last that was sent to it: a READ may be garbled
         if before is Condition.SUSPECT and track.condition.gets_goals:
             self._motion.rebase(track.index, link.angle(track.index, goal))
         if before is Condition.LOST and track.condition is not Condition.LIMP:
@@ -260,10 +259,10 @@ class ServoWatch:
         text = f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it"
         self._rungs.say("rejoin", Level.WARN, f"{text}, then re-arm")
 
-    def _age(self, now: float) -> None:
-        """Doubt servos whose last reading is too old, whatever the reason: nobody may take it for good."""
+    def age(self, now: float) -> None:
+        """Doubt servos that were not read for so long that they may have restarted; to be called before goals go."""
         ages = now - self._link.table[Row.STAMP]
-        for index in np.flatnonzero(ages > self._config.servo.old_after).tolist():
+        for index in np.flatnonzero(ages > self._config.servo.goals_until).tolist():
             track = self._link.tracks[index]
             if track.on(Event.AGED):
                 track.state.next_try = now
@@ -276,7 +275,7 @@ class ServoWatch:
         """Switch on the limp servos that should hold, from a position that was read in this very tick."""
         link = self._link
         limp = self.limp_wanted()
-        self._say_refused({track.index for track in limp if track.wrong}, now)
+        self._say_impossible(now)
         if not limp:
             return
         ready, angles = [], link.map.angles(link.table[Row.STEPS])
@@ -284,8 +283,13 @@ class ServoWatch:
             track.state.checked = NEVER  # its next READ is that of its settings and position, and then it is ready
             is_fresh = link.table[Row.SETTINGS_STAMP, track.index] >= now - self._config.tick.period
             if track.wrong:
-                self._refused.setdefault(track.index, f"{track.name} reports {track.wrong}")
-            elif is_fresh and track.is_still and link.table[Row.TORQUE_ENABLED, track.index] == 0.0:
+                continue
+            if (
+                is_fresh
+                and track.is_still
+                and now >= track.raise_at
+                and link.table[Row.TORQUE_ENABLED, track.index] == 0.0
+            ):
                 ready.append(track.index)
         link.torque_up(angles, self._speeds, ready, now)
         for index in ready:
@@ -294,11 +298,12 @@ class ServoWatch:
                 text = f"{link.tracks[index].name} answers again: goal set to where it stands, torque comes up"
                 self._rungs.say("rejoined", Level.WARN, text)
 
-    def _say_refused(self, indices: Set[int], now: float) -> None:
-        """Let the others hold while a servo stays limp because what it says cannot be; its first words are kept."""
-        self._refused = {index: text for index, text in self._refused.items() if index in indices}
+    def _say_impossible(self, now: float) -> None:
+        """Hold while a servo that should hold insists on what cannot be; its first words are kept."""
+        wrong = {t.index: t for t in self._link.tracks if t.wrong and self._wants_torque(t.index)}
+        self._refused = {i: self._refused.get(i, f"{t.name} reports {t.wrong}") for i, t in wrong.items()}
         if self._refused:
-            text = "; ".join(self._refused.values())
-            self._rungs.set("no_torque", Reaction.HOLD, f"{text}; its torque stays off, the others hold", False, now)
+            text = f"{'; '.join(self._refused.values())}; holding, and where torque is off it stays off"
+            self._rungs.set("implausible", Reaction.HOLD, text, False, now)
         else:
-            self._rungs.clear("no_torque", "every servo's readings can be true again")
+            self._rungs.clear("implausible", "every servo's readings can be true again")

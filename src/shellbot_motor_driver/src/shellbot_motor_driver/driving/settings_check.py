@@ -8,6 +8,7 @@ from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event
 from shellbot_motor_driver.driving.servo_track import ServoTrack, Settings
 
 _CONVINCED = 2  # looks in a row that find the same
+_REST = 2.0  # s without torque for a servo that does not take it
 _RAISE_TRIES = 3  # orders to switch torque on that a servo may miss before it counts as lost
 
 
@@ -34,7 +35,7 @@ class SettingsCheck:
         if track.condition is Condition.LOST:
             return self._judge_lost(track, found, now)
         state, is_same = track.state, self._is_as_written(track, found)
-        if found.torque_enable and (is_same or not state.is_settled):
+        if found.torque_enable and (is_same or (self._is_locked(found) and not state.is_settled)):
             if not is_same:  # a SYNC WRITE of compliance that it did not hear; its torque was never off
                 self._link.write_compliance([i])
             state.is_settled, state.differs = is_same, 0
@@ -44,7 +45,10 @@ class SettingsCheck:
         state.checked = NEVER  # look again in its next turn
         if not state.is_settled:  # torque on was sent and it has it off: it did not hear it, so it is limp still
             self._link.torque.switch_off([i])
-            return Event.RELEASED if state.differs <= _RAISE_TRIES else Event.RESTARTED
+            if state.differs <= _RAISE_TRIES:
+                return Event.RELEASED
+            state.differs, track.raise_at = 0, now + _REST  # a supply that breaks down under load is not kicked on
+            return Event.RESTARTED
         return Event.RESTARTED if state.differs >= _CONVINCED else Event.DIFFERS
 
     def _judge_off(self, track: ServoTrack, found: Settings) -> Event:
@@ -55,19 +59,27 @@ class SettingsCheck:
         return Event.DIFFERS
 
     def _judge_lost(self, track: ServoTrack, found: Settings, now: float) -> Event:
-        """Tell silence from a restart: who has torque, lock, compliance and limit as written never lost its power."""
+        """Tell silence from a restart: who has torque, lock and compliance as written never lost its power.
+
+        A torque limit or compliance that was changed while it was silent it cannot have heard.
+        """
         i, link = track.index, self._link
-        if found.torque_enable and self._is_as_written(track, found) and found.torque_limit == link.torque.written[i]:
+        is_same = self._is_as_written(track, found) or (self._is_locked(found) and not track.state.is_settled)
+        if found.torque_enable and is_same and found.torque_limit:
             track.state.differs = 0
+            link.torque.written[i] = found.torque_limit
+            link.torque.touch()
             return Event.RAMPING if link.torque.is_ramping(now)[i] else Event.STEADY
         link.torque.switch_off([i])  # from now on it is to be limp, and read so, before anything else
         return self._judge_off(track, found)
 
     def _is_as_written(self, track: ServoTrack, found: Settings) -> bool:
         wanted = self._link.compliance[track.index]
+        return self._is_locked(found) and (found.margins, found.slopes) == ((wanted.margin,) * 2, (wanted.slope,) * 2)
+
+    def _is_locked(self, found: Settings) -> bool:
         # The lock is in RAM: a servo that has restarted shows it there whatever its compliance.
-        is_locked = bool(found.lock) or not self._locks
-        return is_locked and (found.margins, found.slopes) == ((wanted.margin,) * 2, (wanted.slope,) * 2)
+        return bool(found.lock) or not self._locks
 
     def _mend_limit(self, i: int, found: Settings, now: float) -> None:
         """Write a torque limit again that the servo did not hear; 0 is an alarm's, which is not ours to end here."""

@@ -75,7 +75,8 @@ class Start:
                 track.on(Event.UNREADABLE)
             self._motion.reset(sit)
             if torque:
-                link.torque_up(sit, self._speeds.crawl, range(len(link.tracks)), link.now())
+                joints = [i for i in range(len(link.tracks)) if i != link.wheel]
+                link.torque_up(sit, self._speeds.crawl, joints, link.now())
             return report
         self._take_over()
         if self.held:

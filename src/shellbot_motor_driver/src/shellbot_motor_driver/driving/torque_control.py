@@ -94,7 +94,8 @@ class TorqueControl:
             return {}
         self._due = now + _INTERVAL
         values = np.rint(self.shares(now) * self._full).astype(int)
-        differ = np.flatnonzero(self.on & allowed & (values != self.written))
-        self.is_settled = not differ.size and not self.is_ramping(now).any()
+        pending = self.on & (values != self.written)
+        differ = np.flatnonzero(pending & allowed)
+        self.is_settled = not pending.any() and not self.is_ramping(now).any()
         self.written[differ] = values[differ]
         return {int(i): int(values[i]) for i in differ}

@@ -58,7 +58,7 @@ class Safety:
         self._overloaded: Dict[int, float] = {}  # waits for its recovery: since
         self._last_overload: Dict[int, float] = {}
         self._weak: Set[int] = set()  # recovered: half torque
-        self._fresh_since = self._looked = self._begun = -np.inf
+        self._fresh_since = self._begun = -np.inf
 
     def update(self, now: float, loads: float) -> None:
         """Look at the servos. Cheap between two looks."""
@@ -89,6 +89,10 @@ class Safety:
 
     # -- age of the readings -----------------------------------------------------------------------------------------
 
+    def reading_begins(self, now: float) -> None:
+        """Note that READs begin at ``now``, s: at the start, and after the port was away."""
+        self._begun = now
+
     def judge_ages(self, now: float) -> None:
         """Hold while a servo that is not lost was not read for too long, whoever is to blame.
 
@@ -97,9 +101,6 @@ class Safety:
         if not self._link.reads:
             return
         limit, table = self._config.servo.old_after, self._link.table
-        if now - self._looked > limit:  # at the start, and after the port was away: READs begin only now
-            self._begun = now
-        self._looked = now
         is_old = (now - np.maximum(table[Row.STAMP], self._begun) > limit) & (table[Row.CONDITION] != Condition.LOST)
         if not is_old.any():
             if now - self._fresh_since >= _FRESH_FOR:
