@@ -256,3 +256,16 @@ def test_nobody_opens_the_port_of_a_living_process(tmp_path, monkeypatch):
         until(lambda: bus.confirm_off(0.1).unconfirmed_ids == (3,), 60.0)
         assert not opened and bus.pid is not None, words(bus)
         assert bus.shutdown().unconfirmed_ids == (3,) and opened
+
+
+def test_a_late_answer_of_a_killed_process_is_not_taken_for_the_next_one(monkeypatch):
+    """It was killed because it did not answer in time, and did so a moment before it died."""
+    with emulated() as port, BusProcess(settings(port)) as bus:
+        child = bus._keeper.child
+        child.ask("events")
+        until(lambda: child._connection.poll(0.1))
+        child.kill("no answer")
+        monkeypatch.setattr(type(child), "is_up", True)  # as until the system has taken it away
+        answer = bus.rearm()
+        assert not answer and "is not running" in answer.reason
+        monkeypatch.undo()

@@ -207,7 +207,7 @@ class BusChild:
         BusProcessError
             If it does not run.
         """
-        if self._connection is None or not self.is_up:
+        if self._connection is None or not self.is_up or self.why_killed:  # a late answer may lie in its pipe
             raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
         try:
             self._connection.send((name, arguments))
