@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated_chain import emulated
 from test_driver_process import settings, until
 
 from shellbot_description import named_pose_array
