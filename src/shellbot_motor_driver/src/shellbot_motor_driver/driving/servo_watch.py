@@ -186,7 +186,8 @@ class ServoWatch:
         if not changed:
             return
         goal = int(link.table[Row.GOAL, track.index])  # the last that was sent to it: a READ may be garbled
-        if before is Condition.SUSPECT and track.condition.gets_goals:
+        is_behind = abs(goal - int(link.map.steps(self._motion.position)[track.index])) > 1
+        if before is Condition.SUSPECT and track.condition.gets_goals and is_behind:
             self._motion.rebase(track.index, link.angle(track.index, goal))
         if before is Condition.LOST and track.condition is not Condition.LIMP:
             self._motion.place(track.index, link.angle(track.index, goal))
