@@ -59,7 +59,7 @@ def test_spoilt_replies_pass_without_notice(kind, probability):
     assert seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"]
     assert seen["conditions"] <= {Condition.GOOD, Condition.SUSPECT}, "who missed gets no goals until it is read"
     assert seen["error"] < 12.0, "a wrong value was believed"
-    assert bench.largest_step() <= 1.0 and not bench.ladder.rungs
+    assert bench.largest_step() <= 1.05 and not bench.ladder.rungs
 
 
 @kind("bit_flip")
