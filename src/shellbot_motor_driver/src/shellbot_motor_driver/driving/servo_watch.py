@@ -148,8 +148,9 @@ class ServoWatch:
         if state.condition is Condition.LOST and state.misses % _PING_EVERY == _PING_EVERY - 1:
             self._ping(track, cut)
             return True
-        # A suspect servo costs one time-out, not two.
-        retries = 0 if is_away else self._config.tick.retries
+        # A servo that keeps silent costs one time-out, not two.
+        is_silent = state.condition is Condition.LOST or state.misses >= self._config.servo.suspect_misses
+        retries = 0 if is_silent else self._config.tick.retries
         outcome, reply = link.ask(track, is_check, last_end, retries, cut)
         state.was_cut = outcome is Outcome.CUT
         is_first, self.reads = not self.reads, self.reads + 1
