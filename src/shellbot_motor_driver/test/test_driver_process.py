@@ -191,7 +191,7 @@ def _is_alive(pid):
 def test_a_live_owner_keeps_the_port():
     with emulated() as port, BusProcess(settings(port)) as bus:
         other = BusProcess(settings(port))
-        with pytest.raises(PortError, match="in use by another program"):
+        with pytest.raises(PortError, match="in use by"):
             other.start()
         assert bus.poll() and other.pid is None
         with pytest.raises(TargetsError, match="shape"):

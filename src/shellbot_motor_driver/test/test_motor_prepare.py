@@ -95,7 +95,7 @@ for argv in (["--help"], ["prepare", "--help"], ["calibrate", "--ids", "x"], ["e
         pass
     else:
         raise AssertionError(argv)
-heavy = {"numpy", "yaml", "serial", "ax_bus"} & set(sys.modules)
+heavy = {"numpy", "yaml", "serial"} & set(sys.modules)
 assert not heavy, heavy
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
