@@ -51,7 +51,7 @@ def _torque(bus: Bus, arguments: argparse.Namespace) -> int:
         if arguments.state == "on":
             raise ToolError("torque on needs the position of each servo first; give their IDs")
         torque.all_off(bus)
-        say("torque off was sent to all servos; nobody acknowledges that: torque off IDS reads back")
+        say("torque off was sent to all servos; a broadcast is not acknowledged: torque off IDS reads back")
         return 0
     if arguments.state == "off":
         return report(torque.off(bus, arguments.ids), arguments.ids, "without torque")
