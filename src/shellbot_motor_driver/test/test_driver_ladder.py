@@ -524,6 +524,69 @@ def test_the_fan_in_wheel_mode_needs_a_lease_and_is_stopped_without():
     assert bench.servo(0).table["moving_speed"] == 0
 
 
+def test_an_overload_of_the_fan_in_wheel_mode_is_said_stops_it_and_ends():
+    bench = DriverBench(start=False)
+    bench.servo(0).table["cw_angle_limit"] = bench.servo(0).table["ccw_angle_limit"] = 0
+    bench.driver.start()
+    bench.targets = bench.driver.state().command.copy()
+    bench.run(1.5)
+    assert bench.driver.drive_fan(0.5)
+    bench.fault("overload", servo=0)
+    bench.run(0.3)
+    text = bench.ladder.rung("overload").text
+    assert "servo 0 (lower_1_fan)" in text and "switched itself off" in text, text
+    assert not bench.servo(0).table["torque_enable"] and "withheld" in bench.driver.drive_fan(0.5).reason
+    bench.run(4.0)
+    rung = bench.ladder.rung("overload")
+    assert rung.reaction is Reaction.DERATE, "one overload, not one after the other while its torque limit is 0"
+    assert bench.driver.drive_fan(0.5)
+    bench.run(0.3)
+    assert bench.servo(0).table["torque_enable"] and 0 < bench.servo(0).table["torque_limit"] < 1023
+    assert bench.driver.rearm()
+    bench.run(0.3)
+    assert bench.servo(0).table["torque_limit"] == 1023 and not bench.ladder.rungs
+
+
 def test_the_fan_in_joint_mode_has_nothing_to_lease():
     answer = DriverBench().driver.drive_fan(1.0)
     assert not answer and "joint mode" in answer.reason
+
+
+# -- sentences --------------------------------------------------------------------------------------------------------
+
+
+def test_refused_targets_whose_numbers_change_are_said_once():
+    bench = DriverBench().ready()
+    bench.words()
+    k = bench.driver.joint_names.index("lower_2_femur")
+    for i in range(30):
+        bench.targets[k] = 5.0 + 0.01 * i
+        bench.run(0.01)
+    assert bench.words("targets").count("targets refused") == 1
+    bench.targets[k] = np.nan
+    bench.run(0.05)
+    assert "not finite" in bench.ladder.rung("targets").text, "another reason is said"
+
+
+def test_a_dead_servo_on_a_slow_machine_is_not_blamed_on_the_machine():
+    bench = DriverBench(config={"servo": {"lost_after": 5.0, "lost_misses": 100}}).ready()
+    bench.fault("dead", servo=5)
+    bench.run(1.0, until=lambda: bench.ladder.rung("feedback") is not None)
+    text = bench.ladder.rung("feedback").text
+    assert "servo 5 (lower_2_femur) does not answer: check its cable" in text and "machine" not in text
+
+
+def test_a_silent_bus_is_still_said_to_be_down_after_its_port_was_opened_anew():
+    bench = DriverBench().ready()
+    for servo in range(19):
+        bench.fault("dead", servo=servo)
+    opened = []
+    reopen, bench.port.reopen = bench.port.reopen, lambda: opened.append(reopen())
+    bench.run(5.0)
+    assert opened and "19 of 19 servos do not answer" in bench.ladder.rung("bus_down").text
+    bench.fault("port_error", stop=2.0)
+    bench.run(1.9)
+    assert "do not answer" not in bench.ladder.rung("bus_down").text
+    bench.run(5.0)
+    assert "the port is back" in bench.words("bus_down"), "said when it was away"
+    assert "19 of 19 servos do not answer" in bench.ladder.rung("bus_down").text

@@ -397,7 +397,11 @@ class MotorDriver:
         if objection:
             return Answer(False, objection)
         names_of = ", ".join(rung.key for rung in rungs.latched)
-        self._safety.forgive(now)
+        try:
+            self._safety.forgive(now)
+        except PortError as error:
+            self._watch.port.lost(error, self._link.now())
+            return Answer(False, str(error))
         for rung in rungs.latched:
             if rung.key != "voltage":
                 rungs.clear(rung.key)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Callable, Optional
 
 from ax_bus.errors import PortError
 from shellbot_motor_driver.driving.servo_link import ServoLink
@@ -21,6 +21,8 @@ class PortWatch:
         The servos behind it.
     rungs : Rungs
         The ladder.
+    opened : callable
+        Called with the time when the port was opened again.
 
     Attributes
     ----------
@@ -28,8 +30,9 @@ class PortWatch:
         Whether the port is there.
     """
 
-    def __init__(self, link: ServoLink, rungs: Rungs) -> None:
+    def __init__(self, link: ServoLink, rungs: Rungs, opened: Callable[[float], None]) -> None:
         self._link, self._rungs, self._config = link, rungs, link.config.bus
+        self._opened = opened
         self.is_open = True
         self._reopen_at = 0.0
         self._back_off = self._config.reopen_first
@@ -50,6 +53,14 @@ class PortWatch:
         """Open the port again if it is time; return whether it is open."""
         if self.is_open or now < self._reopen_at:
             return self.is_open
+        if not self._reopen(now):
+            return False
+        text = "the port is back; every servo is read before it gets goals. Re-arm to go on"
+        self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
+        self._opened(now)
+        return True
+
+    def _reopen(self, now: float) -> bool:
         self._back_off = min(2.0 * self._back_off, self._config.reopen_longest)
         try:
             self._link.bus.reopen()
@@ -63,8 +74,6 @@ class PortWatch:
             track.forget()
             track.state.checked = NEVER
             track.state.next_try = now
-        text = "the port is back; every servo is read before it gets goals. Re-arm to go on"
-        self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         return True
 
     def heard(self) -> None:
@@ -80,5 +89,4 @@ class PortWatch:
         elif now - self._silent_since > 2.0 * self._config.reopen_longest:
             self._silent_since = None
             self.is_open = False
-            self._reopen_at = now
-            self.try_reopen(now)
+            self._reopen(now)

@@ -13,6 +13,7 @@ from shellbot_motor_driver.safety.rungs import Rungs
 
 _NAMED = 4  # servos by name; the others are counted
 _INTERVAL = 0.25  # s between two sentences while one servo after the other is lost
+_CALL = 2.0  # s that the servos are given to answer when the port was opened again
 
 
 class RollCall:
@@ -55,15 +56,19 @@ class RollCall:
         """Whether so many do not answer that it is the bus."""
         return len(self.lost) > self._config.bus.down_share * len(self._link.tracks)
 
+    def call_again(self, now: float) -> None:
+        """Let everybody who is lost answer before they are named again: the port was opened at ``now``, s."""
+        self._said, self._due = (), now + _CALL
+
     def report(self, now: float) -> None:
         """Set the ladder's rungs; the first loss at once, further ones a few times a second."""
         lost = self.lost
         if not lost:
-            self._said = ()
+            self._said, self._due = (), now
             self.settle(now)
             return
         indices = tuple(track.index for track in lost)
-        if indices == self._said or (self._said and now < self._due):
+        if indices == self._said or now < self._due:
             return
         self._said, self._due = indices, now + _INTERVAL
         names = ", ".join(track.name for track in lost[:_NAMED])

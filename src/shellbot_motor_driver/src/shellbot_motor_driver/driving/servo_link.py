@@ -230,6 +230,13 @@ class ServoLink:
         self.put(TORQUE_ENABLE, {self.wheel: b"\1"})
         self.put(SPEED, {self.wheel: register.to_bytes(2, "little")})
 
+    def restore_wheel(self) -> None:
+        """Write the torque limit of the fan in wheel mode, which an alarm set to 0; it stands until it is driven."""
+        self.stop_wheel(1)
+        self.write_limits({self.wheel: self.torque.limit_in_wheel_mode(self.wheel)})
+        self.tracks[self.wheel].forget_alarms()
+        self.tracks[self.wheel].state.checked = NEVER
+
     def ask(
         self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
     ) -> Tuple[Outcome, Optional[Reply]]:

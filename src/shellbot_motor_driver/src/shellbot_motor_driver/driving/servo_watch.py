@@ -69,8 +69,8 @@ class ServoWatch:
         self._speeds, self._wants_torque = speeds, wants_torque
         self._config = link.config
         self.scheduler = FeedbackScheduler(link.config.tick, link.bus.timeouts.link_latency + 0.2e-3)
-        self.port = PortWatch(link, rungs)
         self.roll = RollCall(link, rungs, wants_torque)
+        self.port = PortWatch(link, rungs, self.roll.call_again)
         self._settings = SettingsCheck(link)
         self.reads = 0
         self._has_missed = False  # in this tick

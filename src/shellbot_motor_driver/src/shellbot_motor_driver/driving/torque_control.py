@@ -74,7 +74,11 @@ class TorqueControl:
         """Return the share of its torque that each servo is to have, (n,)."""
         progress = np.clip((now - self._begin) / self._ramp, 0.0, 1.0)
         ramp = self._from + (1.0 - self._from) * progress
-        return np.where(self.on, ramp * self.part * self.wish * self.robot, 0.0)
+        return np.where(self.on, ramp * self._allowed, 0.0)
+
+    @property
+    def _allowed(self) -> Array:
+        return self.part * self.wish * self.robot
 
     def is_ramping(self, now: float) -> Array:
         """Return which servos' torque is still coming up, (n,) bool."""
@@ -83,6 +87,10 @@ class TorqueControl:
     def limit(self, index: int, now: float) -> int:
         """Return the register value of one servo now."""
         return int(round(float(self.shares(now)[index]) * self._full[index]))
+
+    def limit_in_wheel_mode(self, index: int) -> int:
+        """Return the register value of a servo in wheel mode, whose torque has no ramp and comes with its speed."""
+        return int(round(float(self._allowed[index] * self._full[index])))
 
     def share_of(self, index: int, limit: int) -> float:
         """Return the share that a register value means, at least that of a ramp's beginning."""

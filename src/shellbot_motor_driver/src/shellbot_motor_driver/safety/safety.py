@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Dict, List, Optional, Set
 
 import numpy as np
@@ -22,6 +23,7 @@ _INTERVAL = 0.05  # s between two looks at heat and overload
 _COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
 _RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
 
+_NUMBER = re.compile(r"-?\d+\.\d+")
 _VOLTAGE_TEXTS = {
     Reaction.WARN: "the battery is low ({:.1f} V): bring the robot home and charge it",
     Reaction.DERATE: "the battery is nearly empty ({:.1f} V): torque is reduced to {:.0%}; stop and charge it",
@@ -108,12 +110,16 @@ class Safety:
             return
         self._fresh_since = now
         if "feedback" not in self._rungs:
-            names = [self._link.tracks[i].name for i in np.flatnonzero(is_old).tolist()]
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            text = (
-                f"{names[0]}{more} not read for {limit:g} s: holding until all are read again. The machine is too busy "
-                "or the link too slow: end other programs, check the port's latency timer and the servos' return delay"
+            old = [self._link.tracks[i] for i in np.flatnonzero(is_old).tolist()]
+            silent = [track for track in old if track.state.misses]
+            more = f" and {len(old) - 1} more" if len(old) > 1 else ""
+            cause = (
+                f"{silent[0].name} does not answer: check its cable and power"
+                if silent
+                else "The machine is too busy or the link too slow: end other programs, check the port's latency timer "
+                "and the servos' return delay"
             )
+            text = f"{old[0].name}{more} not read for {limit:g} s: holding until all are read again. {cause}"
             self._rungs.set("feedback", Reaction.HOLD, text, False, now)
 
     # -- targets -----------------------------------------------------------------------------------------------------
@@ -132,7 +138,10 @@ class Safety:
         """
         config, rungs = self._config.setpoint, self._rungs
         if gate.problem:
-            rungs.set("targets", Reaction.HOLD, f"targets refused: {gate.problem}; holding", False, now)
+            text = f"targets refused: {gate.problem}; holding"
+            # Only the numbers differ from tick to tick: the first stay.
+            if _NUMBER.sub("", text) != _NUMBER.sub("", rungs.get("targets").text):
+                rungs.set("targets", Reaction.HOLD, text, False, now)
         else:
             rungs.clear("targets", "targets are good again")
         before = rungs.get("setpoint")
@@ -229,7 +238,7 @@ class Safety:
     def _judge_shutdown(self, track: ServoTrack, now: float) -> None:
         """Deal with a servo that took its torque limit to 0."""
         i = track.index
-        if i in self._overloaded or i in self.off or not self._link.torque.on[i]:
+        if i in self._overloaded or i in self.off or not (self._link.torque.on[i] or i == self._link.wheel):
             return
         if track.alarms & ErrorFlags.OVERHEATING:
             if track.settings is not None and track.settings.torque_limit == 0 and self._hot.get(track.limb, 0) < 2:
@@ -255,6 +264,8 @@ class Safety:
     def _recover(self, track: ServoTrack, now: float) -> None:
         self._weak.add(track.index)
         self._share()
+        if track.index == self._link.wheel:
+            self._link.restore_wheel()
         rung = self._rungs.get("overload")
         if not self._overloaded and not rung.latched:
             share = self._config.overload.torque_share
@@ -310,3 +321,5 @@ class Safety:
         for key in ("heat", "heat_shutdown", "overload"):
             self._rungs.clear(key)
         self._share()
+        if self._link.wheel >= 0:
+            self._link.restore_wheel()
