@@ -4,4 +4,13 @@
 from catkin_pkg.python_setup import generate_distutils_setup
 from setuptools import setup
 
-setup(**generate_distutils_setup(packages=["shellbot_action_manager"], package_dir={"": "src"}))
+PACKAGES = [
+    "shellbot_action_manager",
+    "shellbot_action_manager.behaviours",
+    "shellbot_action_manager.body",
+    "shellbot_action_manager.estimation",
+    "shellbot_action_manager.gait",
+    "shellbot_action_manager.modes",
+    "shellbot_action_manager.node",
+]
+setup(**generate_distutils_setup(packages=PACKAGES, package_dir={"": "src"}))

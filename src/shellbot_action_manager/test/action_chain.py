@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.interface import Feedback, OperatorCommands
-from shellbot_action_manager.odometry import OdometryCore
 from shellbot_description import expand
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_simulator.config import load_config

@@ -10,8 +10,8 @@ import yaml
 
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ConfigError, UnknownGaitError
-from shellbot_action_manager.mode_machine import ModeMachine
-from shellbot_action_manager.mode_table import Mode, load_mode_table
+from shellbot_action_manager.modes.mode_machine import ModeMachine
+from shellbot_action_manager.modes.mode_table import Mode, load_mode_table
 from shellbot_action_manager.package_files import config_file
 
 

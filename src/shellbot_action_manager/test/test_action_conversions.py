@@ -12,7 +12,12 @@ from geometry_msgs.msg import Pose, Quaternion
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
-from shellbot_action_manager.action_manager_conversions import (
+from shellbot_action_manager.estimation.odometry import OdometryState
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+from shellbot_action_manager.interface import ContactEstimate
+from shellbot_action_manager.modes.mode_machine import ModeStatus
+from shellbot_action_manager.modes.mode_table import Mode
+from shellbot_action_manager.node.action_manager_conversions import (
     JointOrder,
     body_pose_to_array,
     contacts_to_message,
@@ -20,17 +25,12 @@ from shellbot_action_manager.action_manager_conversions import (
     orientation_from_imu,
     walkspace_to_message,
 )
-from shellbot_action_manager.diagnostics_conversions import diagnostics_message
-from shellbot_action_manager.interface import ContactEstimate
-from shellbot_action_manager.mode_machine import ModeStatus
-from shellbot_action_manager.mode_table import Mode
-from shellbot_action_manager.odometry import OdometryState
-from shellbot_action_manager.odometry_conversions import (
+from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.node.odometry_conversions import (
     feet_from_contacts,
     odometry_to_message,
     transforms_from_state,
 )
-from shellbot_action_manager.walkspace import WalkspaceLimits
 from shellbot_msgs.msg import Mode as ModeMsg
 
 STAMP = rospy.Time(3, 70000000)

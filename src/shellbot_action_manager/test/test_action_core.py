@@ -11,7 +11,7 @@ from action_echo import EchoRobot, yaw_quaternion
 
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import Feedback, OperatorCommands
-from shellbot_action_manager.mode_table import Mode
+from shellbot_action_manager.modes.mode_table import Mode
 from shellbot_description import named_pose_array
 from shellbot_kinematics.references import Frame
 

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from shellbot_action_manager.body_pose import (
+from shellbot_action_manager.body.body_pose import (
     PoseLimits,
     approach,
     feet_in_base,
@@ -17,11 +17,11 @@ from shellbot_action_manager.body_pose import (
     rpy_from_quaternion,
     up_from_quaternion,
 )
+from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.body.pose_range import clamp_pose, obstacle, pose_ranges
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.geometry import load_geometry
-from shellbot_action_manager.pose_range import clamp_pose, obstacle, pose_ranges
-from shellbot_action_manager.walking import LEG_AZIMUTH, advance, neutral_feet, standing_at
-from shellbot_action_manager.walkspace import acceleration_limits, find_reach, scale_twist, speed_limits
+from shellbot_action_manager.gait.walking import LEG_AZIMUTH, advance, neutral_feet, standing_at
+from shellbot_action_manager.gait.walkspace import acceleration_limits, find_reach, scale_twist, speed_limits
 from shellbot_description import expand, named_pose_array
 from shellbot_kinematics.solver import ShellbotSolver
 

@@ -8,13 +8,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.body.body_pose import feet_in_base
+from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.body.postures import find_standing
+from shellbot_action_manager.body.rising import plan_rise
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.geometry import load_geometry
-from shellbot_action_manager.on_feet import OnFeet
-from shellbot_action_manager.postures import find_standing
-from shellbot_action_manager.rising import plan_rise
-from shellbot_action_manager.walking import neutral_feet
+from shellbot_action_manager.gait.on_feet import OnFeet
+from shellbot_action_manager.gait.walking import neutral_feet
 
 HEIGHT = 0.1623
 

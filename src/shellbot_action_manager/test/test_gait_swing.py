@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shellbot_action_manager.phase_clock import PhaseClock
-from shellbot_action_manager.swing import lift_profile, smooth_step, travel_profile
+from shellbot_action_manager.gait.phase_clock import PhaseClock
+from shellbot_action_manager.gait.swing import lift_profile, smooth_step, travel_profile
 
 EPS = 1e-4
 

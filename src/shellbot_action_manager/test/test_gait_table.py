@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from shellbot_action_manager.errors import ConfigError, UnknownGaitError
-from shellbot_action_manager.gait_table import find_gait, load_gaits, parse_gait
+from shellbot_action_manager.gait.gait_table import find_gait, load_gaits, parse_gait
 from shellbot_action_manager.package_files import config_file
 
 

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
-from shellbot_action_manager.gait_table import load_gaits
-from shellbot_action_manager.planar_motion import carry_along, exp_twist, leave_behind, wrap_angle
-from shellbot_action_manager.walking import advance, is_home, leg_phases, neutral_feet, standing_at
+from shellbot_action_manager.gait.gait_table import load_gaits
+from shellbot_action_manager.gait.planar_motion import carry_along, exp_twist, leave_behind, wrap_angle
+from shellbot_action_manager.gait.walking import advance, is_home, leg_phases, neutral_feet, standing_at
 
 DT = 0.01
 TWISTS = [(0.3, 0.0, 0.0), (-0.1, 0.2, 0.0), (0.0, 0.0, 0.8), (0.2, -0.1, -0.6), (0.05, 0.05, 1e-9)]

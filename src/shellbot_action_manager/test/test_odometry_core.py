@@ -11,12 +11,12 @@ import pytest
 from action_echo import yaw_quaternion
 from scipy.spatial.transform import Rotation
 
-from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.gait_table import load_gaits
-from shellbot_action_manager.odometry import OdometryCore, fit_motion
-from shellbot_action_manager.planar_motion import exp_twist
-from shellbot_action_manager.walking import advance, neutral_feet, standing_at
+from shellbot_action_manager.estimation.odometry import OdometryCore, fit_motion
+from shellbot_action_manager.gait.gait_table import load_gaits
+from shellbot_action_manager.gait.planar_motion import exp_twist
+from shellbot_action_manager.gait.walking import advance, neutral_feet, standing_at
 
 DT = 0.01
 TWISTS = [(0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.7), (0.1, -0.05, 0.4)]

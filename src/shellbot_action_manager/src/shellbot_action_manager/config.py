@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
-from shellbot_action_manager.body_pose import PoseLimits
+from shellbot_action_manager.body.body_pose import PoseLimits
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.gait_table import Gait, find_gait, load_gaits
-from shellbot_action_manager.heading import HeadingConfig
-from shellbot_action_manager.mode_table import ModeTable, load_mode_table
+from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
+from shellbot_action_manager.gait.heading import HeadingConfig
+from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
 from shellbot_action_manager.package_files import config_file
 from shellbot_action_manager.settings import check_number, check_numbers, read_yaml, require_keys
 

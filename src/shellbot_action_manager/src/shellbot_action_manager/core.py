@@ -8,17 +8,17 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.announcer import Announcer
-from shellbot_action_manager.body_motion import BodyMotion
+from shellbot_action_manager.behaviours.body_motion import BodyMotion
+from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
-from shellbot_action_manager.contact_estimate import ContactEstimator
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.estimation.contact_estimate import ContactEstimator
+from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.interface import ActionOutput, ContactEstimate, Feedback, OperatorCommands
-from shellbot_action_manager.mode_machine import ModeMachine
-from shellbot_action_manager.mode_table import Mode
-from shellbot_action_manager.reference_builder import ReferenceBuilder
-from shellbot_action_manager.twist_command import fresh_twist
+from shellbot_action_manager.modes.announcer import Announcer
+from shellbot_action_manager.modes.mode_machine import ModeMachine
+from shellbot_action_manager.modes.mode_table import Mode
 from shellbot_control import GAP, TICK
 
 _STANDING = (Mode.STAND, Mode.HEXAPOD)

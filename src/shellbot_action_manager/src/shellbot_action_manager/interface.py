@@ -9,8 +9,8 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.mode_machine import ModeStatus
-from shellbot_action_manager.walkspace import WalkspaceLimits
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_kinematics.references import LimbReferences
 
 

@@ -9,12 +9,12 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.geometry import load_geometry
+from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
-from shellbot_action_manager.odometry import OdometryCore
 from shellbot_control import CommandFilter, ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError

@@ -10,10 +10,10 @@ import rospy
 from geometry_msgs.msg import Point, Pose, Twist, Vector3
 from sensor_msgs.msg import Imu, JointState
 
-from shellbot_action_manager.body_pose import rpy_from_quaternion
+from shellbot_action_manager.body.body_pose import rpy_from_quaternion
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
-from shellbot_action_manager.mode_machine import ModeStatus
-from shellbot_action_manager.walkspace import WalkspaceLimits
+from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_msgs.msg import FootContacts, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 

@@ -12,10 +12,10 @@ from typing import Callable, Optional
 
 import numpy as np
 
-from shellbot_action_manager.gait_table import Gait
-from shellbot_action_manager.phase_clock import PhaseClock
-from shellbot_action_manager.planar_motion import carry_along, leave_behind
-from shellbot_action_manager.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.gait_table import Gait
+from shellbot_action_manager.gait.phase_clock import PhaseClock
+from shellbot_action_manager.gait.planar_motion import carry_along, leave_behind
+from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
 

@@ -8,17 +8,17 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import REST_POSE, approach, feet_in_base
+from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base
+from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
+from shellbot_action_manager.body.rising import LowerCommand, feet_command
 from shellbot_action_manager.config import ActionManagerConfig
-from shellbot_action_manager.gait_table import Gait, find_gait
-from shellbot_action_manager.heading import HeadingHold
-from shellbot_action_manager.legs import LegGeometry
-from shellbot_action_manager.pose_range import clamp_pose, pose_ranges
-from shellbot_action_manager.rising import LowerCommand, feet_command
-from shellbot_action_manager.swing import lift_profile, travel_profile
-from shellbot_action_manager.twist_command import limit_change
-from shellbot_action_manager.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
-from shellbot_action_manager.walkspace import (
+from shellbot_action_manager.gait.gait_table import Gait, find_gait
+from shellbot_action_manager.gait.heading import HeadingHold
+from shellbot_action_manager.gait.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.twist_command import limit_change
+from shellbot_action_manager.gait.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
+from shellbot_action_manager.gait.walkspace import (
     Reach,
     WalkspaceLimits,
     acceleration_limits,

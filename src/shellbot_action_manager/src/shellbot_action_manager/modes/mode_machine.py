@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
-from shellbot_action_manager.mode_table import Mode, ModeTable
+from shellbot_action_manager.modes.mode_table import Mode, ModeTable
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.planar_motion import wrap_angle
+from shellbot_action_manager.gait.planar_motion import wrap_angle
 
 
 @dataclass(frozen=True)

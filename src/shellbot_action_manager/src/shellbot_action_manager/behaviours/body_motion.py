@@ -7,15 +7,15 @@ from typing import Callable, Dict, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.announcer import Announcer
-from shellbot_action_manager.body_pose import REST_POSE, feet_in_base, rpy_from_quaternion
+from shellbot_action_manager.body.body_pose import REST_POSE, feet_in_base, rpy_from_quaternion
+from shellbot_action_manager.body.geometry import LOWER_COUNT, RobotGeometry
+from shellbot_action_manager.body.postures import FootMove, find_standing
+from shellbot_action_manager.body.rising import FAN_CLOSED_FROM, LowerCommand, Moves, plan_lie_down, plan_rise
+from shellbot_action_manager.body.upper_shells import clamp_upper
 from shellbot_action_manager.config import ActionManagerConfig
-from shellbot_action_manager.geometry import LOWER_COUNT, RobotGeometry
+from shellbot_action_manager.gait.on_feet import OnFeet
 from shellbot_action_manager.interface import Feedback
-from shellbot_action_manager.on_feet import OnFeet
-from shellbot_action_manager.postures import FootMove, find_standing
-from shellbot_action_manager.rising import FAN_CLOSED_FROM, LowerCommand, Moves, plan_lie_down, plan_rise
-from shellbot_action_manager.upper_shells import clamp_upper
+from shellbot_action_manager.modes.announcer import Announcer
 
 _SAME_POSTURE = 0.2  # rad: nearer than this the last references go on after a stop, farther away the measured joints do
 _NO_TWIST = np.zeros(3)

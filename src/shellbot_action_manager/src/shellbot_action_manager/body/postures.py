@@ -9,9 +9,9 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import feet_in_walk
+from shellbot_action_manager.body.body_pose import feet_in_walk
 from shellbot_action_manager.config import PostureConfig
-from shellbot_action_manager.swing import smooth_step
+from shellbot_action_manager.gait.swing import smooth_step
 
 
 class JointMove:

@@ -7,11 +7,11 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import feet_in_base
+from shellbot_action_manager.body.body_pose import feet_in_base
+from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.config import ActionManagerConfig
-from shellbot_action_manager.gait_table import Gait
-from shellbot_action_manager.legs import LegGeometry
-from shellbot_action_manager.walking import neutral_feet
+from shellbot_action_manager.gait.gait_table import Gait
+from shellbot_action_manager.gait.walking import neutral_feet
 
 _BISECTIONS = 8
 _NAMES = ("x", "y", "height", "roll", "pitch", "yaw")

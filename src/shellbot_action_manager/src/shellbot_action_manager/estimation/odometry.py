@@ -9,10 +9,10 @@ from typing import Callable, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import rotation_from_rpy, rpy_from_quaternion
+from shellbot_action_manager.body.body_pose import rotation_from_rpy, rpy_from_quaternion
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
+from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate, Feedback
-from shellbot_action_manager.planar_motion import wrap_angle
 from shellbot_control import GAP
 
 _COAST = 3  # ticks that the last speed is kept for when the standing feet change all at once

@@ -11,7 +11,7 @@ import rospy
 from geometry_msgs.msg import Point, Quaternion, TransformStamped, Twist, Vector3
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.odometry import OdometryState
+from shellbot_action_manager.estimation.odometry import OdometryState
 from shellbot_msgs.msg import FootContacts
 
 ODOM_FRAME, FOOTPRINT_FRAME, BASE_FRAME = "odom", "base_footprint", "base_link"

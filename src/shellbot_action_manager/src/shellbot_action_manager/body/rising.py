@@ -8,9 +8,9 @@ from typing import List, Optional, Union
 
 import numpy as np
 
+from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.postures import FootMove, JointMove
 from shellbot_action_manager.config import PostureConfig
-from shellbot_action_manager.legs import LegGeometry
-from shellbot_action_manager.postures import FootMove, JointMove
 
 _PATH_SAMPLES = 15
 

@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.body_pose import up_from_quaternion
+from shellbot_action_manager.body.body_pose import up_from_quaternion
 
 
 class ContactEstimator:

@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.rising import LowerCommand
+from shellbot_action_manager.body.rising import LowerCommand
 from shellbot_kinematics.references import Frame, LimbReferences
 
 

@@ -10,8 +10,8 @@ from typing import Optional, Tuple
 import numpy as np
 
 import shellbot_description as description
-from shellbot_action_manager.legs import LegGeometry
-from shellbot_action_manager.upper_shells import UpperGeometry
+from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.upper_shells import UpperGeometry
 from shellbot_kinematics import DHRow, LegSet, SerialChain
 
 LEG_COUNT = 6

@@ -16,14 +16,14 @@ from geometry_msgs.msg import Pose, Twist
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String
 
-from shellbot_action_manager import action_manager_conversions as conversions
+from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.core import ActionManagerCore
-from shellbot_action_manager.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
-from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_action_manager.modes.mode_machine import ModeStatus
+from shellbot_action_manager.node import action_manager_conversions as conversions
+from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg

@@ -8,9 +8,9 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_action_manager.gait_table import Gait
-from shellbot_action_manager.legs import LegGeometry
-from shellbot_action_manager.walking import neutral_feet
+from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.gait.gait_table import Gait
+from shellbot_action_manager.gait.walking import neutral_feet
 from shellbot_kinematics.workspace_walk import stroke_reach
 
 _BEARINGS = 12

@@ -16,12 +16,12 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 
-from shellbot_action_manager import odometry_conversions as conversions
-from shellbot_action_manager.action_manager_conversions import orientation_from_imu
 from shellbot_action_manager.config import ActionManagerConfig, load_config
-from shellbot_action_manager.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.odometry import OdometryCore
+from shellbot_action_manager.estimation.odometry import OdometryCore
+from shellbot_action_manager.node import odometry_conversions as conversions
+from shellbot_action_manager.node.action_manager_conversions import orientation_from_imu
+from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_msgs.msg import FootContacts
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used

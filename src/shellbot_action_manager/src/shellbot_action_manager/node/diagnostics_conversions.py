@@ -9,8 +9,8 @@ from typing import Optional
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from shellbot_action_manager.mode_machine import ModeStatus
-from shellbot_action_manager.mode_table import Mode
+from shellbot_action_manager.modes.mode_machine import ModeStatus
+from shellbot_action_manager.modes.mode_table import Mode
 
 
 def diagnostics_message(

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Gaits as data, walking, and how fast the legs allow to walk."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The ROS nodes and their conversions."""
