@@ -27,7 +27,7 @@ class SimulatedRobot:
         self.simulator.reset(seed=seed)
         self.solver = ShellbotSolver(urdf)
         self.core = ActionManagerCore.from_description(variant, **config)
-        self.odometry = OdometryCore(self.core.config, self.solver.fk_feet)
+        self.odometry = OdometryCore(self.core.config)
         self.twist = np.zeros(3)
         self.body_pose = np.zeros(6)
         self.imu = True
@@ -44,7 +44,7 @@ class SimulatedRobot:
         feedback = Feedback(state.q, state.imu.orientation if self.imu else None, state.imu.angular_velocity)
         commands = OperatorCommands(twist=self.twist, twist_time=state.time, body_pose=self.body_pose)
         self.output = self.core.step(state.time, commands, feedback)
-        self.estimate = self.odometry.step(state.time, state.q, self.output.contacts, feedback)
+        self.estimate = self.odometry.step(state.time, self.output.contacts, feedback.orientation)
         targets = None
         if self.output.references is not None:
             targets = self.solver.solve(self.output.references, state.q, 0.01).position

@@ -76,13 +76,13 @@ def test_without_imu_it_walks_on_and_knows_the_way_less_well():
 
 def test_sits_down_and_stands_up_gently():
     r = robot()
-    r.core.request_mode("sit", r.state.time)
+    r.core.request_mode("sit")
     r.until("sit")
     assert r.state.p_world_base[2] == pytest.approx(0.120, abs=0.006)
-    r.core.request_mode("relax", r.state.time)
+    r.core.request_mode("relax")
     r.run(1.0)
     assert r.state.p_world_base[2] > 0.09
-    r.core.request_mode("stand", r.state.time)
+    r.core.request_mode("stand")
     r.until("stand")
     r.run(0.3)
     assert r.state.p_world_base[2] == pytest.approx(0.1623, abs=0.005)

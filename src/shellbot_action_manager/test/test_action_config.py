@@ -71,11 +71,19 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
     [
         (lambda d: d["transitions"][0].update(goal="fly"), "there is no mode 'fly'"),
         (lambda d: d["transitions"][0].update(request="fly"), "there is no request 'fly'"),
-        (lambda d: d["transitions"][0].update(steps=["jump"]), "there is no step 'jump'"),
+        (
+            lambda d: d["transitions"][0].update(steps=["jump"]),
+            "there is no behaviour 'jump'; choose from centre_body",
+        ),
         (lambda d: d["transitions"].append(copy.deepcopy(d["transitions"][0])), "stands there twice"),
         (lambda d: d["transitions"][0].pop("goal"), r"transitions\[0\] lacks goal"),
         (lambda d: d["refusals"].append(3), "expected the keys from, request, text"),
         (lambda d: d.update(refusals="none"), "refusals is str; expected a list"),
+        (lambda d: d["modes"]["stand"].update(behaviour="hover"), "there is no behaviour 'hover'; choose from"),
+        (lambda d: d["modes"]["stand"].update(obeys=["wishes"]), "there is no command 'wishes'; choose from cmd_vel"),
+        (lambda d: d["modes"].pop("stopped"), "modes lacks stopped; add its row"),
+        (lambda d: d["modes"].pop("stand"), "there is no mode 'stand'; choose from"),
+        (lambda d: d["take_over"][0].update(modes=["fly"]), "there is no mode 'fly'"),
     ],
 )
 def test_bad_mode_table_is_refused(tmp_path, modes, change, message):
@@ -93,11 +101,15 @@ def test_every_mode_answers_every_request_in_words():
             assert "{" not in reason
 
 
+def accept(behaviour):
+    return None
+
+
 def test_machine_queues_a_request_behind_the_running_transition():
     machine = ModeMachine(load_mode_table())
-    machine.enter(Mode.SIT, "")
-    assert machine.request("hexapod") == (True, "going to hexapod: stand up")
-    assert machine.request("sit") == (True, "going to sit: stand up")
+    machine.enter(Mode.SIT)
+    assert machine.request("hexapod", accept) == (True, "going to hexapod: stand up")
+    assert machine.request("sit", accept) == (True, "going to sit: stand up")
     assert machine.steps == ("stand_up", "stop_walking", "centre_body", "step_out", "sit_down")
     assert machine.status("", 0.5, "").progress == pytest.approx(0.1)
     for _ in range(4):
@@ -106,13 +118,3 @@ def test_machine_queues_a_request_behind_the_running_transition():
     assert machine.step == "sit_down"
     machine.finish_step()
     assert (machine.mode, machine.goal, machine.step) == (Mode.SIT, Mode.SIT, None)
-
-
-def test_machine_fails_back_to_the_mode_left():
-    machine = ModeMachine(load_mode_table())
-    machine.enter(Mode.SIT, "")
-    machine.request("stand")
-    machine.fail("cannot stand up: too heavy")
-    status = machine.status("", 0.0, machine.text)
-    assert (status.name, status.target, status.progress) == ("sit", Mode.SIT, 1.0)
-    assert status.text == "cannot stand up: too heavy"

@@ -27,7 +27,7 @@ from shellbot_action_manager.node.action_manager_conversions import (
 )
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.node.odometry_conversions import (
-    feet_from_contacts,
+    contacts_from_message,
     odometry_to_message,
     transforms_from_state,
 )
@@ -79,9 +79,9 @@ def test_contacts_go_there_and_back():
     feet = np.arange(18.0).reshape(6, 3)
     contacts = ContactEstimate(np.array([True, False] * 3), np.linspace(0.0, 0.5, 6), feet)
     message = contacts_to_message(contacts, STAMP)
-    back, contact = feet_from_contacts(message)
-    assert (back == feet).all()
-    assert (contact == contacts.contact).all()
+    back = contacts_from_message(message)
+    assert (back.p_base_foot == feet).all()
+    assert (back.contact == contacts.contact).all()
     assert (message.header.stamp, message.header.frame_id) == (STAMP, "base_link")
 
 

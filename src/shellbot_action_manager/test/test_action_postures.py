@@ -13,7 +13,7 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.postures import find_standing
 from shellbot_action_manager.body.rising import plan_rise
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.gait.on_feet import OnFeet
+from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walking import neutral_feet
 
 HEIGHT = 0.1623
@@ -99,7 +99,7 @@ def test_standing_feet_never_leave_their_reach_however_hard_the_start(config, ge
     """With more acceleration than is good for it the robot goes slower instead of out of reach."""
     wild = dataclasses.replace(config, gait=gait)
     for twist in ([0.4, 0.0, 0.0], [0.0, 0.3, 0.0], [-0.3, 0.2, 1.0]):
-        feet = OnFeet(wild, geometry.legs)
+        feet = WalkEngine(wild, geometry.legs)
         feet.step(0.01, np.array(twist), np.zeros(6), None)
         feet.limits = dataclasses.replace(feet.limits, max_acceleration=np.array([9.0, 9.0, 30.0]))
         for _ in range(250):

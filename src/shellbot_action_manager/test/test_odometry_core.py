@@ -13,10 +13,13 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.estimation.odometry import OdometryCore, fit_motion
+from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS
+from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_motion
+from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.planar_motion import exp_twist
 from shellbot_action_manager.gait.walking import advance, neutral_feet, standing_at
+from shellbot_action_manager.interface import ContactEstimate
 
 DT = 0.01
 TWISTS = [(0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.7), (0.1, -0.05, 0.4)]
@@ -27,6 +30,11 @@ def core():
     return OdometryCore(
         dataclasses.replace(config, odometry=dataclasses.replace(config.odometry, distance_scale=(1.0, 1.0)))
     )
+
+
+def standing(feet, contact=None, model="feet"):
+    down = np.ones(6, dtype=bool) if contact is None else contact
+    return ContactEstimate(down, np.full(6, np.nan), feet, model)
 
 
 def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_foot=None, rng=None):
@@ -49,7 +57,7 @@ def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_f
         if noise:
             feet = feet + rng.normal(scale=noise, size=(6, 3))
         orientation = Rotation.from_euler("xyz", [*tilt, pose[2]]).as_quat() if imu else None
-        estimate = odometry.step_feet(0.5 + i * DT, feet, ~state.swinging, orientation)
+        estimate = odometry.step(0.5 + i * DT, standing(feet, ~state.swinging), orientation)
     return estimate, pose
 
 
@@ -97,29 +105,29 @@ def test_distance_scale_is_applied_per_axis():
 
 def test_starts_at_its_origin_whatever_the_imu_says():
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    estimate = core().step_feet(0.0, feet, np.ones(6, dtype=bool), yaw_quaternion(2.0))
+    estimate = core().step(0.0, standing(feet), yaw_quaternion(2.0))
     assert (estimate.x, estimate.y, estimate.yaw) == (0.0, 0.0, 0.0)
 
 
 def test_without_contacts_the_position_is_held_and_the_heading_followed():
     odometry = core()
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    nobody = np.zeros(6, dtype=bool)
+    no_foot = np.zeros(6, dtype=bool)
     for i in range(50):
-        estimate = odometry.step_feet(i * DT, feet + 0.01 * i, nobody, yaw_quaternion(0.01 * i))
+        estimate = odometry.step(i * DT, standing(feet + 0.01 * i, no_foot), yaw_quaternion(0.01 * i))
     assert (estimate.x, estimate.y, estimate.feet_used) == (0.0, 0.0, 0)
     assert estimate.yaw == pytest.approx(0.49)
 
 
 def test_a_gap_and_bad_numbers_move_nothing_and_a_clock_that_goes_back_resets():
     odometry = core()
-    feet, all_down = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16))), np.ones(6, dtype=bool)
-    odometry.step_feet(1.0, feet, all_down, None)
-    moved = odometry.step_feet(1.01, feet - [0.001, 0.0, 0.0], all_down, None)
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    odometry.step(1.0, standing(feet), None)
+    moved = odometry.step(1.01, standing(feet - [0.001, 0.0, 0.0]), None)
     assert moved.x == pytest.approx(0.001)
-    assert odometry.step_feet(1.02, feet * np.nan, all_down, None).x == moved.x
-    assert odometry.step_feet(9.0, feet + [0.05, 0.0, 0.0], all_down, None).x == pytest.approx(moved.x)
-    assert odometry.step_feet(0.5, feet, all_down, None).x == 0.0
+    assert odometry.step(1.02, standing(feet * np.nan), None).x == moved.x
+    assert odometry.step(9.0, standing(feet + [0.05, 0.0, 0.0]), None).x == pytest.approx(moved.x)
+    assert odometry.step(0.5, standing(feet), None).x == 0.0
 
 
 def test_variance_grows_with_the_way():
@@ -140,6 +148,22 @@ def test_fit_without_known_turn_is_the_rigid_fit():
     assert found_shift == pytest.approx(shift)
 
 
-def test_step_without_forward_kinematics_says_what_to_call():
-    with pytest.raises(TypeError, match="call step_feet"):
-        core().step(0.0, np.zeros(36), None, None)
+def test_every_contact_model_has_its_motion_model():
+    assert sorted(CONTACT_MODELS) == sorted(MOTION_MODELS)
+
+
+def test_odom_is_one_over_a_change_of_model():
+    """Limp between two walks: the place is kept, the heading followed, and nothing jumps when the feet count again."""
+    odometry = core()
+    before, _ = drive(odometry, (0.2, 0.0, 0.3), 1.0)
+    feet, yaw = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16))), before.yaw
+    for i in range(50):
+        yaw += 0.01
+        limp = standing(feet + 0.002 * i, model="none")
+        after = odometry.step(before.t + (i + 1) * DT, limp, yaw_quaternion(yaw))
+        assert (after.x, after.y, after.feet_used) == (before.x, before.y, 0)
+    assert after.yaw == pytest.approx(yaw)
+    again = odometry.step(after.t + DT, standing(feet), yaw_quaternion(yaw))
+    assert (again.x, again.y) == (before.x, before.y)
+    moved = odometry.step(again.t + DT, standing(feet - [0.002, 0.0, 0.0]), yaw_quaternion(yaw))
+    assert (moved.x - again.x, moved.y - again.y) == pytest.approx((0.002 * math.cos(yaw), 0.002 * math.sin(yaw)))

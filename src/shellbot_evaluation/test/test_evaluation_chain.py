@@ -106,7 +106,7 @@ def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
 def test_robot_that_is_stopped_does_not_stand_up_and_it_is_said_why():
     chain = Chain(seed=0)
     chain.run(0.1)
-    chain.manager.emergency_stop(chain.time)
+    chain.manager.emergency_stop()
     with pytest.raises(MissionFailed, match="not standing after 2 s: mode stopped.*call the service rearm"):
         chain.stand_up(limit_s=2.0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action manager without ROS: modes, transitions, walking and posing, one call per tick."""
+"""The action manager without ROS: runs the behaviour that the mode table names, one call per tick."""
 
 from __future__ import annotations
 
@@ -8,22 +8,25 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.behaviours.body_motion import BodyMotion
-from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import build_behaviours
+from shellbot_action_manager.behaviours.robot import Robot
+from shellbot_action_manager.body.body_pose import rpy_from_quaternion
+from shellbot_action_manager.body.geometry import LOWER_COUNT, RobotGeometry, load_geometry
+from shellbot_action_manager.body.legs import LowerCommand
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
-from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.estimation.contact_estimate import ContactEstimator
+from shellbot_action_manager.estimation.contact_models import build_contact_models
 from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.interface import ActionOutput, ContactEstimate, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
-from shellbot_action_manager.modes.mode_table import Mode
+from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_control import GAP, TICK
 
-_STANDING = (Mode.STAND, Mode.HEXAPOD)
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
-_TIPPED_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading
+_FALLEN_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading
+_SAME_POSTURE = 0.2  # rad: nearer than this the last command goes on after a stop, farther away the measured joints do
 
 
 class ActionManagerCore:
@@ -51,14 +54,20 @@ class ActionManagerCore:
         """Begin anew, as after a start: wait for joint states, then go to the start mode. Ends an emergency stop."""
         self._announcer = Announcer()
         self._machine = ModeMachine(self.config.modes)
-        self._body = BodyMotion(self.config, self.geometry, self._announcer)
+        robot = Robot(self.config, self.geometry, self._announcer)
+        self._behaviours = build_behaviours(self.config.modes, robot)
+        self._limits = self._behaviours[self._machine.behaviour].limits
+        self._running: Optional[Behaviour] = None
         self._builder = ReferenceBuilder()
-        self._contacts = ContactEstimator(self.config.contact_height, self.config.contact_lag)
+        self._contact_models = build_contact_models(self.config)
+        self._contact_model = "feet"
         self._time: Optional[float] = None
         self._output: Optional[ActionOutput] = None
-        self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
+        self._state: Optional[State] = None
+        self._motion: Optional[Motion] = None
+        self._goal = Mode[self.config.start_mode.upper()]
         self._rearming = False
-        self._notice, self._progress, self._tipped, self._answered = "", 0.0, 0.0, 0.0
+        self._notice, self._fallen_for, self._answered = "", 0.0, 0.0
 
     @property
     def mode(self) -> Mode:
@@ -67,41 +76,27 @@ class ActionManagerCore:
 
     @property
     def twist(self) -> np.ndarray:
-        """Twist (3,) that the robot is told to walk with now, after all limits: m/s, m/s, rad/s."""
-        return self._body.feet.twist.copy()
+        """Twist (3,) that the robot is commanded to move with now, after all limits: m/s, m/s, rad/s."""
+        return np.zeros(3) if self._motion is None else self._motion.twist.copy()
 
-    def request_mode(self, name: str, t: float) -> Tuple[bool, str]:
-        """Ask for a mode; return whether it was accepted, and one sentence.
-
-        Parameters
-        ----------
-        name : str
-            hexapod, shell, sit, stand or relax.
-        t : float
-            Simulated time, s.
-        """
-        tilt, lying = self._body.tilt, self._machine.goal in (Mode.SIT, Mode.RELAX)
-        if lying and name in ("stand", "hexapod") and tilt > self.config.posture.upright:
-            reason = f"the robot is tilted by {np.degrees(tilt):.0f} deg; turn it upright first"
-            self._answered = 0.0
-            self._machine.answer(f"{name} refused: {reason}")
-            return False, reason
+    def request_mode(self, name: str) -> Tuple[bool, str]:
+        """Request a mode by its name in the mode table; return whether it was accepted, and one sentence."""
         self._answered = 0.0
-        return self._machine.request(name)
+        return self._machine.request(name, self._refusal)
 
-    def emergency_stop(self, t: float) -> None:
+    def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""
-        if self._machine.mode == Mode.STOPPED:
+        if self._machine.mode == STOPPED:
             return
-        if self._machine.mode != Mode.WAITING:
-            self._after_stop = self._machine.goal
-        self._body.freeze()
+        if self._machine.mode != WAITING:
+            self._goal = self._machine.goal
+        self._abort("emergency stop")
         self._rearming = False
-        self._machine.enter(Mode.STOPPED, "stopped; to go on call rearm, or torque true if it was switched off")
+        self._machine.enter(STOPPED)
 
-    def rearm(self, t: float) -> None:
+    def rearm(self) -> None:
         """End an emergency stop: at the next tick go on from the posture the robot is found in."""
-        self._rearming = self._machine.mode == Mode.STOPPED
+        self._rearming = self._machine.mode == STOPPED
 
     def step(self, t: float, commands: OperatorCommands, feedback: Optional[Feedback]) -> ActionOutput:
         """Return what every limb should do at time t.
@@ -111,27 +106,27 @@ class ActionManagerCore:
         t : float
             Simulated time of the joint states that started the tick, s. Going back means reset.
         commands : OperatorCommands
-            What the operator wants.
+            What the operator commands.
         feedback : Feedback or None
             What was measured; None or NaN joints: the references are held.
         """
         if self._time is not None and t < self._time:
-            stopped = self._machine.mode == Mode.STOPPED
+            stopped = self._machine.mode == STOPPED
             self.reset()
             if stopped:  # a latched stop outlives a reset of the simulation
-                self.emergency_stop(t)
+                self.emergency_stop()
         if self._time is not None and t == self._time and self._output is not None:
             return self._output
         dt = TICK if self._time is None or t - self._time > GAP else t - self._time
         self._time = t
-        self._let_answers_pass(dt)
-        self._announcer.say("machine", self._machine.text)  # what a request was answered is older than this tick
+        self._forget_old_answers(dt)
+        self._announcer.say("machine", self._machine.text)  # the answer to a request is older than this tick
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
         if feedback is not None and not self._notice:
-            self._body.see(feedback)
-            self._take_over(t)
-            self._act(dt, t, commands)
+            self._state = self._measure(feedback)
+            self._state = self._take_over(self._state)
+            self._run(dt, t, commands, self._state)
         self._output = self._report(t, dt)
         return self._output
 
@@ -148,95 +143,109 @@ class ActionManagerCore:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         return f"joint_states lack {lost[0]}{more}; holding, check the variant and the servo"
 
-    def _take_over(self, t: float) -> None:
+    def _measure(self, feedback: Feedback) -> State:
+        """Return the state of this tick; before the first command the limbs are commanded to where they are."""
+        q = feedback.joint_position
+        q_lower, q_upper = q[:LOWER_COUNT].reshape(6, 4), q[LOWER_COUNT:].reshape(-1, 2)
+        orientation = feedback.orientation
+        if orientation is not None and not (np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5):
+            orientation = None
+        if self._motion is None:
+            self._motion = Motion(LowerCommand(q_lower.copy(), None), q_upper.copy(), np.zeros(6, dtype=bool))
+        return State(
+            q_lower=q_lower,
+            q_upper=q_upper,
+            p_base_feet=self.geometry.legs.forward(q_lower),
+            orientation=orientation,
+            angular_velocity=feedback.angular_velocity,
+            rpy=None if orientation is None else rpy_from_quaternion(orientation),
+            commanded=self._motion,
+        )
+
+    def _refusal(self, behaviour: str) -> Optional[str]:
+        return None if self._state is None else self._behaviours[behaviour].refusal(self._state)
+
+    def _take_over(self, state: State) -> State:
         """Leave waiting at the first joint states, or stopped after rearm, as the robot is found."""
-        machine = self._machine
-        begins = machine.mode == Mode.WAITING
-        if not begins and not (machine.mode == Mode.STOPPED and self._rearming):
-            return
+        machine, table = self._machine, self.config.modes
+        starts = machine.mode == WAITING
+        if not starts and not (machine.mode == STOPPED and self._rearming):
+            return state
         self._rearming = False
-        goal = Mode[self.config.start_mode.upper()] if begins else self._after_stop
-        if self._body.take_over():
-            machine.enter(goal if goal in _STANDING else Mode.STAND, "")
-            machine.answer("found standing; stepping to the rest stance")
+        near = np.abs(state.commanded.lower.q - state.q_lower).max() < _SAME_POSTURE
+        q = state.commanded.lower.q if near else state.q_lower.copy()
+        state = replace(state, commanded=replace(state.commanded, lower=LowerCommand(q, None)))
+        for row in table.take_over:
+            mode = self._goal if self._goal in row.modes else row.modes[0]
+            motion = self._behaviours[table.modes[mode].behaviour].take_over(state)
+            if motion is not None:
+                break
+        else:
+            return state
+        self._motion, self._running = motion, None
+        machine.enter(mode, row.text if row.goes_on else "")
+        if not row.goes_on:
+            machine.answer(row.text)  # the mode's own sentence says more, once this is no news
+        elif starts and mode != self._goal:
+            self.request_mode(self._goal.label)
+        return replace(state, commanded=motion)
+
+    def _select(self, state: State) -> Behaviour:
+        """Return the behaviour that the mode table names for this tick; a new one begins at the present command."""
+        behaviour = self._behaviours[self._machine.behaviour]
+        if behaviour is not self._running:
+            self._running = behaviour
+            behaviour.enter(state)
+        return behaviour
+
+    def _run(self, dt: float, t: float, commands: OperatorCommands, state: State) -> None:
+        machine, behaviour = self._machine, self._select(state)
+        reason = behaviour.fallen(state)
+        self._fallen_for = self._fallen_for + dt if reason else 0.0
+        if reason and self._fallen_for > _FALLEN_AFTER:
+            machine.enter(Mode[self._abort(reason).upper()], reason)
             return
-        machine.enter(Mode.SIT, "holding the joints as found; request hexapod to stand up")
-        if begins and goal in _STANDING:
-            self.request_mode(goal.label, t)
+        motion = behaviour.step(dt, self._obeyed(t, commands), state)
+        self._motion, self._notice = motion, self._notice or motion.notice
+        self._limits, self._contact_model = behaviour.limits, behaviour.contact_model
+        if motion.done and machine.step is not None:
+            machine.finish_step()
+            self._running = None
 
-    def _act(self, dt: float, t: float, commands: OperatorCommands) -> None:
-        machine, body = self._machine, self._body
-        if machine.mode == Mode.STOPPED or self._has_tipped_over(dt):
-            return
-        if machine.goal in _STANDING:
-            body.move_upper(dt, commands.upper_shells)
-        if body.settling:
-            body.settle(dt)
-        elif machine.step is not None:
-            if machine.step == "stand_up":
-                self._follow_gait(commands.gait)
-            done, self._progress = body.steps[machine.step](dt, commands.body_pose)
-            if done:
-                body.finish_step()
-                machine.finish_step()
-        elif machine.mode == Mode.RELAX:
-            body.relax()
-        elif machine.mode in _STANDING:
-            twist, complaint = fresh_twist(commands.twist, commands.twist_time, t, self.config.cmd_vel_timeout)
-            self._announcer.say("cmd_vel", complaint)
-            self._notice = complaint
-            obeyed = self._follow_gait(commands.gait) and machine.mode == Mode.HEXAPOD
-            body.walk(dt, twist if obeyed else np.zeros(3), commands.body_pose)
+    def _abort(self, reason: str) -> str:
+        """End the running behaviour and hold the joints where they are commanded; return the mode that it asks for."""
+        mode = "" if self._running is None else self._running.abort(reason)
+        self._running = None
+        if self._motion is not None:
+            motion = self._motion
+            self._motion = Motion(LowerCommand(motion.lower.q, None), motion.upper, motion.planted)
+        return mode
 
-    def _has_tipped_over(self, dt: float) -> bool:
-        """Hold the joints when the robot fell over, instead of walking on in the air; return whether it just did."""
-        tilt = self._body.tilt
-        on_feet = self._machine.mode in _STANDING or self._machine.step is not None
-        self._tipped = self._tipped + dt if on_feet and tilt > self.config.posture.upright else 0.0
-        if self._tipped <= _TIPPED_AFTER:
-            return False
-        self._body.freeze()
-        degrees = np.degrees(tilt)
-        self._machine.enter(Mode.SIT, f"tipped over by {degrees:.0f} deg, holding; turn it upright, then request stand")
-        return True
+    def _obeyed(self, t: float, commands: OperatorCommands) -> Commands:
+        """Return the commands that count in the mode gone to."""
+        twist, complaint = np.zeros(3), ""
+        if "cmd_vel" in self._machine.obeys:
+            timeout = self.config.cmd_vel_timeout
+            twist, complaint = fresh_twist(commands.twist, commands.twist_time, t, timeout)
+        self._announcer.say("cmd_vel", complaint)
+        self._notice = complaint
+        return Commands(twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys)
 
-    def _follow_gait(self, name: str) -> bool:
-        """Return whether the wanted gait is in use; an unknown one is refused and the present one kept."""
-        try:
-            ready = not name or self._body.feet.set_gait(name)
-        except ActionManagerError as error:
-            if self._announcer.say("gait", str(error)):
-                self._notice = self._notice or str(error)
-            return True
-        self._announcer.say("gait", "" if ready else f"stopping to change the gait to {name}")
-        return ready
-
-    def _let_answers_pass(self, dt: float) -> None:
-        """Take an answer off the mode's text after a while; the same answer to a new request starts the while anew."""
+    def _forget_old_answers(self, dt: float) -> None:
+        """Take an answer off the mode's text after a while; the same answer to a new request starts anew."""
         self._answered = self._answered + dt if self._machine.passing else 0.0
         if self._answered > _ANSWER_HOLDS:
             self._machine.forget_answer()
 
     def _report(self, t: float, dt: float) -> ActionOutput:
-        body = self._body
-        references, unknown = None, np.full(6, np.nan)
-        contacts = ContactEstimate(np.zeros(6, dtype=bool), unknown, np.full((6, 3), np.nan))
-        if body.p_measured is not None:
-            references = self._builder.build(t, dt, body.lower, body.upper)
-            standing = self._contacts.step(dt, body.p_measured, body.planted, body.orientation)
-            contacts = ContactEstimate(standing, body.feet.phases if self._steps() else unknown, body.p_measured)
+        motion, state, references = self._motion, self._state, None
+        contacts = ContactEstimate(np.zeros(6, dtype=bool), np.full(6, np.nan), np.full((6, 3), np.nan))
+        if motion is not None and state is not None:
+            references = self._builder.build(t, dt, motion.lower, motion.upper)
+            model = self._contact_models[self._contact_model]
+            contact = model.step(dt, state.p_base_feet, motion.planted, state.orientation)
+            contacts = ContactEstimate(contact, motion.phase, state.p_base_feet, self._contact_model)
         self._announcer.say("machine", self._machine.text)
-        status = self._machine.status(self._doing(), self._progress, self._announcer.text)
-        return ActionOutput(references, status, contacts, body.feet.limits, self._notice)
-
-    def _steps(self) -> bool:
-        """Return whether the gait's clock runs."""
-        walking_step = self._machine.step in ("stand_up", "stop_walking", "centre_body", "step_out")
-        return (walking_step or self._machine.mode in _STANDING) and self._body.feet.walking
-
-    def _doing(self) -> str:
-        if self._body.settling:
-            return "settling"
-        if not self._steps():
-            return ""
-        return "walking" if self._body.feet.twist.any() else "stepping_home"
+        activity, progress = ("", 0.0) if motion is None else (motion.activity, motion.progress)
+        status = self._machine.status(activity, progress, self._announcer.text)
+        return ActionOutput(references, status, contacts, self._limits, self._notice)

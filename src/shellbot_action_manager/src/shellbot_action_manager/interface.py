@@ -16,7 +16,7 @@ from shellbot_kinematics.references import LimbReferences
 
 @dataclass(frozen=True)
 class OperatorCommands:
-    """What the operator wants now.
+    """What the operator commands now.
 
     Attributes
     ----------
@@ -70,11 +70,14 @@ class ContactEstimate:
         In the gait cycle, 0..1; NaN while not walking.
     p_base_foot : (6, 3) array
         Measured feet in base_link, m.
+    model : str
+        Contact model of the present behaviour, which odometry follows, too.
     """
 
     contact: np.ndarray
     phase: np.ndarray
     p_base_foot: np.ndarray
+    model: str = "feet"
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Chain:
 
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Ask for a mode; returns whether it was accepted and a sentence."""
-        accepted, reason = self.manager.request_mode(name, self.time)
+        accepted, reason = self.manager.request_mode(name)
         return accepted, reason
 
     def tick(self) -> SimState:
@@ -305,7 +305,7 @@ class Chain:
             self._target = self._limited(self.solver.solve(output.references, measured, dt))
         contacts = output.contacts
         if np.isfinite(contacts.p_base_foot).all():
-            estimate = self.odometry.step_feet(state.time, contacts.p_base_foot, contacts.contact, imu.orientation)
+            estimate = self.odometry.step(state.time, contacts, imu.orientation)
             self._odom = (estimate.x, estimate.y, estimate.yaw)
         return output
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import shellbot_description as description
 from shellbot_action_manager.body.legs import LegGeometry
-from shellbot_action_manager.body.upper_shells import UpperGeometry
+from shellbot_description.variables import UpperLeg
 from shellbot_kinematics import DHRow, LegSet, SerialChain
 
 LEG_COUNT = 6
@@ -28,8 +28,8 @@ class RobotGeometry:
         Driven joints of the variant, in the order of every joint array.
     legs : LegGeometry
         Lower legs.
-    upper : UpperGeometry or None
-        Upper legs; None for the variant `walker`.
+    upper : UpperLeg or None
+        Lengths of an upper leg; None for the variant `walker`.
     sit_lower : (6, 4) array
         fan, coxa, femur, tibia of the sitting robot, rad.
     up_upper : (6, 2) array
@@ -38,7 +38,7 @@ class RobotGeometry:
 
     joint_names: Tuple[str, ...]
     legs: LegGeometry
-    upper: Optional[UpperGeometry]
+    upper: Optional[UpperLeg]
     sit_lower: np.ndarray
     up_upper: np.ndarray
 
@@ -52,26 +52,14 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         If there is no such variant or the variables file is not valid.
     """
     variables = description.load_variables()
-    upper = variables.upper
     legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
     names = description.driven_joint_names(variant)
     sit = description.named_pose_array("sit", variant)
     stand = description.named_pose_array("stand", variant)
-    shells = None
-    if len(names) > LOWER_COUNT:
-        shells = UpperGeometry(
-            base_height=upper.base_height,
-            shoulder_length=upper.shoulder_length,
-            sphere_x=upper.sphere_x,
-            sphere_y=upper.sphere_y,
-            sphere_radius=upper.sphere_radius,
-            sphere_delta=upper.sphere_delta,
-            sphere_epsilon=upper.sphere_epsilon,
-        )
     return RobotGeometry(
         joint_names=tuple(names),
         legs=legs,
-        upper=shells,
+        upper=variables.upper if len(names) > LOWER_COUNT else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         up_upper=stand[LOWER_COUNT:].reshape(-1, 2),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the action manager asks of the lower legs: joint angles for many feet at once, and which limit is in the way."""
+"""The lower legs: joint angles for many feet at once, which limit is in the way, and their command at a tick."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ class LegGeometry:
 
     Attributes
     ----------
-    set : LegSet
+    leg_set : LegSet
         Closed forms and joint limits of the six legs.
     shank_min : float
         Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground.
     """
 
-    set: LegSet
+    leg_set: LegSet
     shank_min: float = -np.inf
 
     @property
     def limits(self) -> np.ndarray:
         """Lower and upper limit of coxa, femur and tibia, (3, 2), rad."""
-        return np.stack((self.set.lower[0, 1:], self.set.upper[0, 1:]), axis=1)
+        return np.stack((self.leg_set.lower[0, 1:], self.leg_set.upper[0, 1:]), axis=1)
 
     def solve(self, p_base_feet: np.ndarray) -> np.ndarray:
         """Return coxa, femur and tibia angles, (6, m, 3), for feet (6, m, 3) in base_link; NaN where out of reach."""
-        return self.set.solve(p_base_feet)
+        return self.leg_set.solve(p_base_feet)
 
     def forward(self, q_lower: np.ndarray) -> np.ndarray:
         """Return the feet in base_link, (6, 3), for joints (6, 4): fan, coxa, femur, tibia."""
-        return self.set.forward(np.asarray(q_lower, dtype=np.float64)[:, None, :])[:, 0]
+        return self.leg_set.forward(np.asarray(q_lower, dtype=np.float64)[:, None, :])[:, 0]
 
     def margin(self, q: np.ndarray, stands: bool = False) -> np.ndarray:
         """Return how far (rad) each joint (6, ..., 3) is inside its limits: negative outside, -inf out of reach.
 
         With `stands` the tibia's entry counts the flatness of the shank, too.
         """
-        inside = self.set.margin(q)
+        inside = self.leg_set.margin(q)
         if stands:
             flat = q[..., 1] + q[..., 2] - self.shank_min
             inside[..., 2] = np.minimum(inside[..., 2], np.where(np.isnan(flat), -np.inf, flat))
@@ -75,3 +75,26 @@ class LegGeometry:
         return (
             f"lower_{leg + 1}_{JOINTS[joint]} would go to {q[leg, joint]:.2f} rad, limits {low:.2f} to {high:.2f} rad"
         )
+
+
+@dataclass(frozen=True)
+class LowerCommand:
+    """What the lower legs are commanded to at a tick.
+
+    Attributes
+    ----------
+    q : (6, 4) array
+        fan, coxa, femur, tibia, rad; always known.
+    p_base : (6, 3) array or None
+        Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints.
+    """
+
+    q: np.ndarray
+    p_base: Optional[np.ndarray]
+
+
+def feet_command(legs: LegGeometry, p_base: np.ndarray) -> LowerCommand:
+    """Return the command for six feet (6, 3) in base_link, with the fan at zero."""
+    q = np.zeros((6, 4))
+    q[:, 1:] = legs.solve(p_base[:, None, :])[:, 0]
+    return LowerCommand(q, p_base)

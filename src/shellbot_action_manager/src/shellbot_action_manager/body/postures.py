@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ways between lying and standing: moves of joints, moves of planted feet, and finding a standing robot."""
+"""Moves of joints and of planted feet between lying and standing, and how a standing robot is recognised."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import feet_in_walk
+from shellbot_action_manager.body.ground_plane import fit_plane, height_over, plane_normal, plane_through, tilt_over
 from shellbot_action_manager.config import PostureConfig
 from shellbot_action_manager.gait.swing import smooth_step
 
 
 class JointMove:
-    """All lower joints from one posture to another, at rest at both ends, in the time that the rate asks for.
+    """All lower joints from one posture to another, at rest at both ends, in the time that the rate allows.
 
     Parameters
     ----------
     start, goal : (6, 4) array
         fan, coxa, femur, tibia per leg, rad.
     rate : float
-        Mean speed of the joint with the longest way, rad/s.
+        Mean speed of the joint that moves farthest, rad/s.
     """
 
     def __init__(self, start: np.ndarray, goal: np.ndarray, rate: float) -> None:
@@ -32,7 +33,7 @@ class JointMove:
 
     @property
     def progress(self) -> float:
-        """Share of the time that is over, 0..1."""
+        """Fraction of the time that is over, 0..1."""
         return min(self._time / self.duration, 1.0)
 
     @property
@@ -104,40 +105,24 @@ def find_standing(
         return None
     best: Tuple[int, Optional[np.ndarray]] = (0, None)
     for triple in combinations(range(6), 3):
-        plane = _plane_through(p_base_feet[list(triple)])
+        plane = plane_through(p_base_feet[list(triple)])
         if plane is None or not _centre_inside(p_base_feet[list(triple), :2]):
             continue
-        above = _height_over(p_base_feet, plane)
+        above = height_over(p_base_feet, plane)
         touching = int((np.abs(above) <= config.plane_tolerance).sum())
         if (above >= -config.plane_tolerance).all() and touching > best[0]:
-            best = (touching, _fit_plane(p_base_feet[np.abs(above) <= config.plane_tolerance]))
+            best = (touching, fit_plane(p_base_feet[np.abs(above) <= config.plane_tolerance]))
     plane = best[1]
     if plane is None or -plane[2] < config.standing_height:
         return None
-    normal = np.array([-plane[0], -plane[1], 1.0]) / np.sqrt(1.0 + plane[0] ** 2 + plane[1] ** 2)
-    # The up direction seen from the body is (-sin p, cos p sin r, cos p cos r).
-    roll, pitch = float(np.arctan2(normal[1], normal[2])), float(-np.arcsin(normal[0]))
+    normal = plane_normal(plane)
+    roll, pitch = tilt_over(plane)
     if np.arccos(np.clip(normal[2], -1.0, 1.0)) > config.upright:
         return None
     pose = np.array([0.0, 0.0, -plane[2] * normal[2] - rest_height, roll, pitch, 0.0])
     p_walk = feet_in_walk(p_base_feet, pose, rest_height)
     p_walk[np.abs(p_walk[:, 2]) <= config.plane_tolerance, 2] = 0.0
     return Standing(p_walk, pose)
-
-
-def _plane_through(points: np.ndarray) -> Optional[np.ndarray]:
-    matrix = np.column_stack((points[:, :2], np.ones(3)))
-    if abs(np.linalg.det(matrix)) < 1e-4:
-        return None
-    return np.linalg.solve(matrix, points[:, 2])
-
-
-def _fit_plane(points: np.ndarray) -> np.ndarray:
-    return np.linalg.lstsq(np.column_stack((points[:, :2], np.ones(len(points)))), points[:, 2], rcond=None)[0]
-
-
-def _height_over(points: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    return points[:, 2] - (points[:, :2] @ plane[:2] + plane[2])
 
 
 def _centre_inside(triangle: np.ndarray) -> bool:

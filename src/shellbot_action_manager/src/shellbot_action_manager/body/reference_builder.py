@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limb references from what the legs and shells are told, with velocities from one tick to the next."""
+"""Limb references from the commands of legs and shells, with velocities from one tick to the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.body.rising import LowerCommand
+from shellbot_action_manager.body.legs import LowerCommand
 from shellbot_kinematics.references import Frame, LimbReferences
 
 

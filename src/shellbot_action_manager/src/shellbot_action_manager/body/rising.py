@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import List, Optional, Union
+from typing import List, Union
 
 import numpy as np
 
-from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.legs import LegGeometry, LowerCommand, feet_command
 from shellbot_action_manager.body.postures import FootMove, JointMove
 from shellbot_action_manager.config import PostureConfig
 
@@ -16,29 +15,6 @@ _PATH_SAMPLES = 15
 
 FAN_CLOSED_FROM = 0.05
 """rad: with the fan turned farther than this the feet are not those of a standing robot."""
-
-
-@dataclass(frozen=True)
-class LowerCommand:
-    """What the lower legs are told at a tick.
-
-    Attributes
-    ----------
-    q : (6, 4) array
-        fan, coxa, femur, tibia, rad; always known.
-    p_base : (6, 3) array or None
-        Feet in base_link, m, when they are told as feet; None when they are told as joints.
-    """
-
-    q: np.ndarray
-    p_base: Optional[np.ndarray]
-
-
-def feet_command(legs: LegGeometry, p_base: np.ndarray) -> LowerCommand:
-    """Return the command for six feet (6, 3) in base_link, with the fan at zero."""
-    q = np.zeros((6, 4))
-    q[:, 1:] = legs.solve(p_base[:, None, :])[:, 0]
-    return LowerCommand(q, p_base)
 
 
 class Moves:

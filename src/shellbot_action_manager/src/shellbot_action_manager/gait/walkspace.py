@@ -11,7 +11,7 @@ import numpy as np
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.walking import neutral_feet
-from shellbot_kinematics.workspace_walk import stroke_reach
+from shellbot_kinematics.workspace_walk import StrokeReach, stroke_reach
 
 _BEARINGS = 12
 _RADII = np.linspace(0.0, 0.08, 17)  # m, 5 mm apart
@@ -41,45 +41,30 @@ class WalkspaceLimits:
     gait: str
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How far each foot may go from its rest point over the ground.
+def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:
+    """Return the fraction of the reach that a twist (3,) of the body needs at the gait's fastest period.
 
-    Attributes
-    ----------
-    radius : (6, 12) array
-        m, per leg and bearing in W (30 degrees apart, from x towards y), without a gap from the rest point on.
-    neutral : (6, 2) array
-        Rest points in W, m.
+    Half a stance moves foot k by (v + w x n_k) duty T / 2, forth and back; the fraction is the largest over the legs.
     """
-
-    radius: np.ndarray
-    neutral: np.ndarray
-
-    def usage(self, gait: Gait, twist: np.ndarray) -> float:
-        """Return the share of the reach that a twist (3,) of the body needs at the gait's fastest period.
-
-        Half a stance moves foot k by (v + w x n_k) duty T / 2, forth and back; the share is the largest over the legs.
-        """
-        half_stance = 0.5 * gait.duty_factor * gait.period_fast
-        slip = np.asarray(gait.slip_scale)
-        vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
-        dx, dy = half_stance * (vx - w * self.neutral[:, 1]), half_stance * (vy + w * self.neutral[:, 0])
-        step = 2.0 * np.pi / _BEARINGS
-        bearing = np.floor(np.arctan2(dy, dx) / step).astype(int)
-        legs = np.arange(6)
-        around = np.stack([(bearing + i) % _BEARINGS for i in (0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1)])
-        room = self.radius[legs, around].min(axis=0)
-        room = np.minimum(room, 0.5 * gait.stride_limit)
-        way = np.hypot(dx, dy)
-        if not way.any():
-            return 0.0
-        if (room <= 0.0).any():
-            return np.inf
-        return float((way / room).max())
+    half_stance = 0.5 * gait.duty_factor * gait.period_fast
+    slip = np.asarray(gait.slip_scale)
+    vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
+    dx, dy = half_stance * (vx - w * reach.rest[:, 1]), half_stance * (vy + w * reach.rest[:, 0])
+    step = 2.0 * np.pi / _BEARINGS
+    bearing = np.floor(np.arctan2(dy, dx) / step).astype(int)
+    legs = np.arange(6)
+    around = np.stack([(bearing + i) % _BEARINGS for i in (0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1)])
+    room = reach.radius[legs, around].min(axis=0)
+    room = np.minimum(room, 0.5 * gait.stride_limit)
+    distance = np.hypot(dx, dy)
+    if not distance.any():
+        return 0.0
+    if (room <= 0.0).any():
+        return np.inf
+    return float((distance / room).max())
 
 
-def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: float) -> Reach:
+def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: float) -> StrokeReach:
     """Search each leg's reachable ground around its rest point, at foot height 0 and at the top of the swing.
 
     Parameters
@@ -89,8 +74,8 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
     joint_margin : float
         Distance that every joint keeps from its limits, rad.
     """
-    found = stroke_reach(
-        legs.set,
+    return stroke_reach(
+        legs.leg_set,
         neutral_feet(gait.stance_radius),
         gait.stance_height,
         gait.lift_height,
@@ -100,31 +85,32 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
         bearings=_BEARINGS,
         radii=_RADII,
     )
-    return Reach(found.radius, found.rest)
 
 
-def speed_limits(reach: Reach, gait: Gait, speed_cap: Tuple[float, float, float]) -> np.ndarray:
+def speed_limits(reach: StrokeReach, gait: Gait, speed_cap: Tuple[float, float, float]) -> np.ndarray:
     """Return the greatest speed (3,) of each axis alone: what the reach allows, at most `speed_cap`."""
     limits = np.zeros(3)
     for axis in range(3):
         unit = np.zeros(3)
         unit[axis] = 1.0
-        needed = max(reach.usage(gait, unit), reach.usage(gait, -unit))
+        needed = max(reach_usage(reach, gait, unit), reach_usage(reach, gait, -unit))
         limits[axis] = 0.0 if not np.isfinite(needed) else min(1.0 / needed, speed_cap[axis])
     return limits
 
 
-def acceleration_limits(max_velocity: np.ndarray, gait: Gait, share: float) -> np.ndarray:
-    """Return the greatest acceleration (3,): a share of what reaches top speed within one stance at the slow period.
+def acceleration_limits(max_velocity: np.ndarray, gait: Gait, fraction: float) -> np.ndarray:
+    """Return the greatest acceleration (3,): a fraction of what reaches top speed within one stance at the slow period.
 
     In the first stance from rest the feet start at their rest points; reaching top speed v within the stance time t
     takes them v t / 2 away, which is where a steady stance ends.
     """
-    return share * max_velocity / (gait.duty_factor * gait.period_slow)
+    return fraction * max_velocity / (gait.duty_factor * gait.period_slow)
 
 
-def scale_twist(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> Tuple[np.ndarray, float]:
-    """Return the twist shortened to the limits, its direction kept, and the share 0..1 of the limits that it uses."""
+def scale_twist(
+    twist: np.ndarray, reach: StrokeReach, gait: Gait, max_velocity: np.ndarray
+) -> Tuple[np.ndarray, float]:
+    """Return the twist shortened to the limits with its direction kept, and the fraction 0..1 of them that it uses."""
     twist = np.asarray(twist, dtype=np.float64)
     if not twist.any():
         return np.zeros(3), 0.0
@@ -134,12 +120,12 @@ def scale_twist(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.nd
     return twist / max(usage, 1.0), min(usage, 1.0)
 
 
-def twist_usage(twist: np.ndarray, reach: Reach, gait: Gait, max_velocity: np.ndarray) -> float:
-    """Return the share of the limits that a twist uses; above 1 it is too fast, infinite when an axis is shut.
+def twist_usage(twist: np.ndarray, reach: StrokeReach, gait: Gait, max_velocity: np.ndarray) -> float:
+    """Return the fraction of the limits that a twist uses; above 1 it is too fast, infinite when an axis is shut.
 
     The limits of the single axes form an ellipsoid, the reach of the feet a convex body; the tighter one counts.
     """
     if np.any((max_velocity <= 0.0) & (twist != 0.0)):
         return np.inf
     axes = float(np.linalg.norm(np.divide(twist, max_velocity, out=np.zeros(3), where=max_velocity > 0.0)))
-    return max(axes, reach.usage(gait, twist))
+    return max(axes, reach_usage(reach, gait, twist))

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Callable, FrozenSet, Optional, Tuple
 
-from shellbot_action_manager.modes.mode_table import Mode, ModeTable
+from shellbot_action_manager.modes.mode_table import WAITING, Mode, ModeTable
 
 
 @dataclass(frozen=True)
 class ModeStatus:
-    """What is told to everyone; the fields are those of Mode.msg."""
+    """What is published; the fields are those of Mode.msg."""
 
     mode: Mode
     target: Mode
@@ -26,7 +26,7 @@ class ModeStatus:
 
 
 class ModeMachine:
-    """Mode, goal and the queue of steps between them. It only keeps the book; the core does the steps.
+    """Mode, goal and the queue of steps between them. It keeps the book; the core runs the behaviours.
 
     Parameters
     ----------
@@ -36,26 +36,37 @@ class ModeMachine:
 
     def __init__(self, table: ModeTable) -> None:
         self._table = table
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to waiting for the first joint states."""
-        self.mode = Mode.WAITING
-        self.goal = Mode.WAITING
+        self.mode = self.goal = WAITING
         self.steps: Tuple[str, ...] = ()
-        self.done = 0
-        self.text = _AT_REST[Mode.WAITING]
-        self.passing = False
+        self.finished = 0
+        self.text, self.passing = table.modes[WAITING].text, False
 
     @property
     def step(self) -> Optional[str]:
-        """The step to be done now; None at rest."""
-        return self.steps[self.done] if self.done < len(self.steps) else None
+        """The behaviour that runs now on the way to the goal; None at rest."""
+        return self.steps[self.finished] if self.finished < len(self.steps) else None
 
-    def request(self, name: str) -> Tuple[bool, str]:
-        """Take or refuse a request; return whether it was accepted and one sentence.
+    @property
+    def behaviour(self) -> str:
+        """The behaviour that runs now."""
+        return self.step or self._table.modes[self.mode].behaviour
+
+    @property
+    def obeys(self) -> FrozenSet[str]:
+        """Commands that count in the mode gone to."""
+        return self._table.modes[self.goal].obeys
+
+    def request(self, name: str, refusal: Callable[[str], Optional[str]]) -> Tuple[bool, str]:
+        """Accept or refuse a request; return whether it was accepted and one sentence.
 
         While a transition runs, the request is looked up from its goal and its steps are put behind the running ones.
+
+        Parameters
+        ----------
+        name : str
+            Mode that is requested.
+        refusal : callable
+            Called with the name of the behaviour that the request begins with; returns why it cannot begin, or None.
         """
         transition, reason = self._table.find(self.goal, name)
         if transition is None:
@@ -63,13 +74,18 @@ class ModeMachine:
             sentence = f"{reason}, or on the way there" if already and self.step else reason
             self.answer(sentence if already else f"{name} refused: {reason}")
             return already, sentence
+        first = transition.steps[0] if transition.steps else self._table.modes[transition.goal].behaviour
+        reason = refusal(first) or ""
+        if reason:
+            self.answer(f"{name} refused: {reason}")
+            return False, reason
         self.goal = transition.goal
-        self.steps = self.steps[self.done :] + transition.steps
-        self.done = 0
+        self.steps = self.steps[self.finished :] + transition.steps
+        self.finished = 0
         if self.step is None:
-            self._arrive()
+            self.enter(self.goal)
             return True, f"now in mode {self.mode.label}"
-        self._tell(f"going to {self.goal.label}: {self.step.replace('_', ' ')}")
+        self._announce_step()
         return True, self.text
 
     def answer(self, text: str) -> None:
@@ -77,60 +93,40 @@ class ModeMachine:
         self.text, self.passing = text, True
 
     def forget_answer(self) -> None:
-        """Say again what holds for the mode, once an answer is no news any more; a transition tells of itself."""
+        """Say again what holds for the mode, once an answer is no news any more; a transition has its own sentence."""
         if self.passing and self.step is None:
-            self.text, self.passing = _AT_REST[self.mode], False
+            self.text, self.passing = self._table.modes[self.mode].text, False
 
     def finish_step(self) -> None:
         """Go on to the next step; at the last one the goal becomes the mode."""
-        self.done += 1
+        self.finished += 1
         if self.step is None:
-            self._arrive()
+            self.enter(self.goal)
         else:
-            self._tell(f"going to {self.goal.label}: {self.step.replace('_', ' ')}")
+            self._announce_step()
 
-    def fail(self, reason: str) -> None:
-        """Give the transition up, stay in the mode left, and say why."""
-        self.goal, self.steps, self.done = self.mode, (), 0
-        self._tell(reason)
-
-    def enter(self, mode: Mode, text: str) -> None:
-        """Be in a mode at once, whatever was going on."""
+    def enter(self, mode: Mode, text: str = "") -> None:
+        """Be in a mode at once, whatever was going on; say `text`, or the mode's own sentence."""
         self.mode = self.goal = mode
-        self.steps, self.done = (), 0
-        self._tell(text)
+        self.steps, self.finished = (), 0
+        self.text, self.passing = text or self._table.modes[mode].text, False
 
-    def status(self, step: str, step_progress: float, text: str) -> ModeStatus:
-        """Return what is told to everyone.
+    def status(self, activity: str, step_progress: float, text: str) -> ModeStatus:
+        """Return what is published.
 
         Parameters
         ----------
-        step : str
-            What the body does at rest in the mode (for example walking); a running transition step wins.
+        activity : str
+            What the behaviour does at rest in the mode (for example walking); a running transition step wins.
         step_progress : float
             0..1 of the running step.
         text : str
             One sentence for the operator.
         """
         if self.step is None:
-            return ModeStatus(self.mode, self.goal, step, 1.0, text)
-        progress = (self.done + min(max(step_progress, 0.0), 1.0)) / len(self.steps)
+            return ModeStatus(self.mode, self.goal, activity, 1.0, text)
+        progress = (self.finished + min(max(step_progress, 0.0), 1.0)) / len(self.steps)
         return ModeStatus(self.mode, self.goal, self.step, progress, text)
 
-    def _arrive(self) -> None:
-        self.mode, self.steps, self.done = self.goal, (), 0
-        self._tell(_AT_REST[self.mode])
-
-    def _tell(self, text: str) -> None:
-        self.text, self.passing = text, False
-
-
-_AT_REST = {
-    Mode.WAITING: "waiting for joint_states",
-    Mode.SIT: "sitting; request hexapod to stand up and walk",
-    Mode.STAND: "standing; body_pose is obeyed, request hexapod to walk",
-    Mode.HEXAPOD: "ready to walk; cmd_vel and body_pose are obeyed",
-    Mode.SHELL: "closed",
-    Mode.RELAX: "relaxed; the joints follow the hand, request sit, stand or hexapod",
-    Mode.STOPPED: "stopped; to go on call rearm, or torque true if it was switched off",
-}
+    def _announce_step(self) -> None:
+        self.text, self.passing = f"going to {self.goal.label}: {(self.step or '').replace('_', ' ')}", False

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The mode machine's table: which request leads from which mode where, read from YAML and checked."""
+"""The mode table: which behaviour runs in each mode, and where each request leads; read from YAML and checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
+from shellbot_action_manager.behaviours.registry import behaviour_names
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.package_files import config_file
 from shellbot_action_manager.settings import read_yaml, require_keys
@@ -30,35 +31,84 @@ class Mode(IntEnum):
         return self.name.lower()
 
 
-REQUESTS: Tuple[str, ...] = ("hexapod", "shell", "sit", "stand", "relax")
-STEPS: Tuple[str, ...] = ("stand_up", "stop_walking", "centre_body", "step_out", "sit_down")
+WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
+"""The two modes that nobody can request: before the first joint states, and after an emergency stop."""
+
+REQUESTS: Tuple[str, ...] = tuple(mode.label for mode in Mode if mode not in (WAITING, STOPPED))
+OBEYED = ("cmd_vel", "upper_shells")
+
+
+@dataclass(frozen=True)
+class ModeRow:
+    """What runs while a mode is held.
+
+    Attributes
+    ----------
+    behaviour : str
+        Name in the registry.
+    obeys : frozenset of str
+        Commands of OBEYED that count in this mode and on the way to it.
+    text : str
+        Sentence of the mode topic.
+    """
+
+    behaviour: str
+    obeys: FrozenSet[str]
+    text: str
 
 
 @dataclass(frozen=True)
 class Transition:
-    """Where a request leads: the goal and the steps on the way."""
+    """Where a request leads: the goal, and the behaviours that run one after the other on the way."""
 
     goal: Mode
     steps: Tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class ModeTable:
-    """Checked table of requests; `find` answers with a transition or with a refusal in words."""
+class TakeOver:
+    """How a robot is taken over after a start or a rearm, when the behaviour of the mode recognises its posture.
 
+    Attributes
+    ----------
+    modes : tuple of Mode
+        The mode is the one that the robot was going to, if it is among these, and the first of them otherwise.
+    text : str
+        Sentence of the mode topic.
+    goes_on : bool
+        Whether the start mode is requested from there after a start.
+    """
+
+    modes: Tuple[Mode, ...]
+    text: str
+    goes_on: bool
+
+
+@dataclass(frozen=True)
+class ModeTable:
+    """Checked table of modes and requests; `find` returns a transition or a refusal in words."""
+
+    modes: Mapping[Mode, ModeRow]
     transitions: Mapping[Tuple[Mode, str], Transition]
     refusals: Mapping[Tuple[Mode, str], str]
+    take_over: Tuple[TakeOver, ...]
+
+    @property
+    def behaviours(self) -> Set[str]:
+        """Names of every behaviour in the table."""
+        steps = {step for transition in self.transitions.values() for step in transition.steps}
+        return steps | {row.behaviour for row in self.modes.values()}
 
     def find(self, mode: Mode, request: str) -> Tuple[Optional[Transition], str]:
         """Return the transition for a request in a mode, or None and the reason for the operator."""
         if request not in REQUESTS:
-            return None, f"there is no mode '{request}'; the modes are {', '.join(REQUESTS)}"
+            return None, f"there is no mode '{request}'; the modes are {', '.join(sorted(REQUESTS))}"
         if mode.label == request:
             return None, f"already in mode {request}"
         found = self.transitions.get((mode, request))
         if found is not None:
             return found, ""
-        text = self.refusals.get((mode, request), "there is no way from {mode} to {request}; request sit first")
+        text = self.refusals.get((mode, request), "no transition leads from {mode} to {request}; request sit first")
         return None, text.format(mode=mode.label, request=request)
 
 
@@ -68,22 +118,45 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
     Raises
     ------
     ConfigError
-        If the file cannot be read, or names a mode, request or step that does not exist, or has a row twice.
+        If the file cannot be read, or names a mode, request or behaviour that does not exist, or has a row twice.
     """
     data = read_yaml(config_file("modes.yaml") if path is None else path)
-    require_keys("the mode table", data, ("transitions", "refusals"))
+    require_keys("the mode table", data, ("modes", "transitions", "refusals", "take_over"))
+    behaviours = behaviour_names()
+    modes = _mode_rows(data["modes"], behaviours)
+
+    def known_mode(name: Any) -> Mode:
+        return _mode(_known("mode", name, [mode.label for mode in modes]))
+
     transitions: Dict[Tuple[Mode, str], Transition] = {}
     for row in _rows(data["transitions"], "transitions", ("from", "request", "goal", "steps")):
-        steps = tuple(_known("step", step, STEPS) for step in row["steps"])
-        entry = Transition(_mode(row["goal"]), steps)
+        steps = tuple(_known("behaviour", step, behaviours) for step in row["steps"])
+        entry = Transition(known_mode(row["goal"]), steps)
         for mode in row["from"]:
-            _add(transitions, (_mode(mode), _known("request", row["request"], REQUESTS)), entry)
+            _add(transitions, (known_mode(mode), _known("request", row["request"], REQUESTS)), entry)
     refusals: Dict[Tuple[Mode, str], str] = {}
     for row in _rows(data["refusals"], "refusals", ("from", "request", "text")):
         for mode in row["from"]:
             for request in row["request"]:
                 _add(refusals, (_mode(mode), _known("request", request, REQUESTS)), str(row["text"]))
-    return ModeTable(transitions, refusals)
+    take_over = tuple(
+        TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["goes_on"]))
+        for row in _rows(data["take_over"], "take_over", ("modes", "text", "goes_on"))
+    )
+    return ModeTable(modes, transitions, refusals, take_over)
+
+
+def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"mode table: modes is {type(data).__name__}; expected a row for each mode")
+    modes: Dict[Mode, ModeRow] = {}
+    for name, row in zip(data, _rows(list(data.values()), "modes", ("behaviour", "obeys", "text"))):
+        obeys = frozenset(_known("command", command, OBEYED) for command in row["obeys"])
+        modes[_mode(name)] = ModeRow(_known("behaviour", row["behaviour"], behaviours), obeys, str(row["text"]))
+    for mode in (WAITING, STOPPED):
+        if mode not in modes:
+            raise ConfigError(f"mode table: modes lacks {mode.label}; add its row")
+    return modes
 
 
 def _rows(rows: Any, name: str, keys: Sequence[str]) -> List[Mapping[str, Any]]:

@@ -134,7 +134,7 @@ class ActionManagerNode:
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
         with self._lock:
-            accepted, reason = self._core.request_mode(request.mode, self._time)
+            accepted, reason = self._core.request_mode(request.mode)
             mode = self._core.mode.label
         if not accepted:  # what is accepted becomes the mode's text, which is told when it changes
             rospy.logwarn(f"action_manager: request '{request.mode}' refused: {reason}")
@@ -142,7 +142,7 @@ class ActionManagerNode:
 
     def _on_stopped(self, message: Bool) -> None:
         with self._lock:
-            (self._core.emergency_stop if message.data else self._core.rearm)(self._time)
+            (self._core.emergency_stop if message.data else self._core.rearm)()
 
     def _on_cmd_vel(self, message: Twist) -> None:
         with self._lock:

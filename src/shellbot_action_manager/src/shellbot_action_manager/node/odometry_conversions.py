@@ -12,6 +12,7 @@ from geometry_msgs.msg import Point, Quaternion, TransformStamped, Twist, Vector
 from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.estimation.odometry import OdometryState
+from shellbot_action_manager.interface import ContactEstimate
 from shellbot_msgs.msg import FootContacts
 
 ODOM_FRAME, FOOTPRINT_FRAME, BASE_FRAME = "odom", "base_footprint", "base_link"
@@ -20,9 +21,10 @@ _LEVEL_VARIANCE = 1e-4  # m^2, rad^2: of height, roll and pitch; estimate, 1 cm 
 _TWIST_VARIANCE = 1e-3  # (m/s)^2, (rad/s)^2; estimate
 
 
-def feet_from_contacts(message: FootContacts) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the feet (6, 3) in base_link, m, and which of them stand, (6,) bool."""
-    return np.array([[p.x, p.y, p.z] for p in message.position]), np.array(message.contact, dtype=bool)
+def contacts_from_message(message: FootContacts) -> ContactEstimate:
+    """Return the contacts of a message; where no foot stands, the model "feet" keeps the place as "none" does."""
+    feet = np.array([[p.x, p.y, p.z] for p in message.position])
+    return ContactEstimate(np.array(message.contact, dtype=bool), np.array(message.phase), feet)
 
 
 def odometry_to_message(state: OdometryState, stamp: rospy.Time) -> Odometry:

@@ -65,8 +65,8 @@ class OdometryNode:
     def _on_contacts(self, message: FootContacts) -> None:
         start = time.perf_counter()
         stamp, t = message.header.stamp, message.header.stamp.to_sec()
-        feet, contact = conversions.feet_from_contacts(message)
-        if feet.shape != (6, 3) or not np.isfinite(feet).all():
+        contacts = conversions.contacts_from_message(message)
+        if not np.isfinite(contacts.p_base_foot).all():
             rospy.logwarn_throttle(2.0, "odometry: foot_contacts holds no six feet; holding the estimate")
             return
         with self._lock:
@@ -83,7 +83,7 @@ class OdometryNode:
             self._blind = 0 if orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
                 rospy.logwarn_throttle(10.0, "odometry: no attitude on imu/data; the heading comes from the feet alone")
-            state = self._core.step_feet(t, feet, contact, orientation)
+            state = self._core.step(t, contacts, orientation)
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)
         self._odom.publish(conversions.odometry_to_message(state, stamp))

@@ -9,9 +9,8 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base
-from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.legs import LegGeometry, LowerCommand, feet_command
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
-from shellbot_action_manager.body.rising import LowerCommand, feet_command
 from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
@@ -19,20 +18,20 @@ from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
 from shellbot_action_manager.gait.walkspace import (
-    Reach,
     WalkspaceLimits,
     acceleration_limits,
     find_reach,
     scale_twist,
     speed_limits,
 )
+from shellbot_kinematics.workspace_walk import StrokeReach
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
-_SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # shares of a swing at which its height is checked
-_LIFT_SHARES = (1.0, 0.8, 0.6, 0.4, 0.25)
+_SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # fractions of a swing at which its height is checked
+_LIFT_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.25)
 
 
-class OnFeet:
+class WalkEngine:
     """Walks and poses the body; keeps every foot within the reach of its leg.
 
     Parameters
@@ -55,7 +54,7 @@ class OnFeet:
         self._state: WalkState = standing_at(p_walk)
         self.pose = np.array(pose, dtype=np.float64)
         self._pose_rate = np.zeros(6)
-        self._asked: Optional[Tuple[np.ndarray, bool]] = None
+        self._requested: Optional[Tuple[np.ndarray, bool]] = None
         self._goal_pose = REST_POSE
         self.twist = np.zeros(3)
         self.text = ""
@@ -75,7 +74,7 @@ class OnFeet:
 
     @property
     def pose_reached(self) -> bool:
-        """Whether the body is where it was asked to be, or as near as the limits allow."""
+        """Whether the body is where it was commanded to be, or as near as the limits allow."""
         return bool((self.pose == self._goal_pose).all())
 
     @property
@@ -114,18 +113,18 @@ class OnFeet:
     def step(
         self,
         dt: float,
-        wanted_twist: np.ndarray,
-        wanted_pose: np.ndarray,
+        twist: np.ndarray,
+        pose: np.ndarray,
         yaw: Optional[float],
         home_radius: Optional[float] = None,
     ) -> LowerCommand:
-        """Return what the lower legs are told one tick later; joints are NaN where a foot is out of reach.
+        """Return the command of the lower legs one tick later; joints are NaN where a foot is out of reach.
 
         Parameters
         ----------
-        wanted_twist : (3,) array
+        twist : (3,) array
             m/s, m/s, rad/s; scaled to the limits with its direction kept.
-        wanted_pose : (6,) array
+        pose : (6,) array
             Body pose relative to rest, clamped to what the legs can reach.
         yaw : float or None
             Measured heading, rad.
@@ -133,10 +132,10 @@ class OnFeet:
             Circle (m) to which the feet step home; the gait's by default.
         """
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
-        walking = bool(np.any(wanted_twist) or self._state.active)
-        self._follow_pose(dt, wanted_pose, walking)
+        walking = bool(np.any(twist) or self._state.active)
+        self._follow_pose(dt, pose, walking)
         self._update_walkspace(walking)
-        goal, goal_usage = scale_twist(wanted_twist, self._reach, self.gait, self.limits.max_velocity)
+        goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
         self.twist = limit_change(self.twist, goal, self.limits.max_acceleration, dt)
         usage = goal_usage
         if (self.twist != goal).any():
@@ -155,17 +154,17 @@ class OnFeet:
         feet, legs, height = self._state.p_feet, self._legs, self.gait.stance_height
         led = feet + self._config.servo_lead * self._state.a_feet
         led[:, 2] = np.maximum(led[:, 2], 0.0)
-        told = feet_command(legs, feet_in_base(led, self.pose, height))
-        bad = legs.margin(told.q[:, 1:]).min(axis=1) < 0.0
+        command = feet_command(legs, feet_in_base(led, self.pose, height))
+        bad = legs.margin(command.q[:, 1:]).min(axis=1) < 0.0
         if bad.any():
-            told = feet_command(legs, feet_in_base(np.where(bad[:, None], feet, led), self.pose, height))
-        return told
+            command = feet_command(legs, feet_in_base(np.where(bad[:, None], feet, led), self.pose, height))
+        return command
 
     def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
         """Return the next state; with less speed when a foot would leave its leg's reach (in sudden reversals)."""
         commanded = bool(self.twist.any())
-        for share in (1.0, 0.5, 0.0):
-            state = advance(self._state, self._home, dt, twist * share, usage, commanded, self._free_lift, twist)
+        for fraction in (1.0, 0.5, 0.0):
+            state = advance(self._state, self._home, dt, twist * fraction, usage, commanded, self._free_lift, twist)
             if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height), ~state.swinging):
                 break
         return state
@@ -177,22 +176,22 @@ class OnFeet:
         lift = np.array([lift_profile(u, gait.lift_peak)[0] for u in _SWING_SAMPLES])
         feet = np.zeros((6, _SWING_SAMPLES.size, 3))
         feet[..., :2] = p_lift + travel[:, None] * (p_target - p_lift)
-        for share in _LIFT_SHARES:
-            feet[..., 2] = share * gait.lift_height * lift
+        for fraction in _LIFT_FRACTIONS:
+            feet[..., 2] = fraction * gait.lift_height * lift
             q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))
             if (self._legs.margin(q)[leg] >= 0.0).all():
                 break
-        return share * gait.lift_height
+        return fraction * gait.lift_height
 
-    def _follow_pose(self, dt: float, wanted: np.ndarray, walking: bool) -> None:
-        if self._asked is None or (wanted != self._asked[0]).any() or walking != self._asked[1]:
-            self._asked = (np.array(wanted), walking)
-            self._goal_pose, self.text = clamp_pose(wanted, self._config, self._legs, self.gait, walking)
+    def _follow_pose(self, dt: float, pose: np.ndarray, walking: bool) -> None:
+        if self._requested is None or (pose != self._requested[0]).any() or walking != self._requested[1]:
+            self._requested = (np.array(pose), walking)
+            self._goal_pose, self.text = clamp_pose(pose, self._config, self._legs, self.gait, walking)
         if (self.pose == self._goal_pose).all() and not self._pose_rate.any():
             return
-        pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)
-        if self._legs.reachable(feet_in_base(self._state.p_feet, pose, self.gait.stance_height), self.standing):
-            self.pose, self._pose_rate = pose, rate
+        new_pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)
+        if self._legs.reachable(feet_in_base(self._state.p_feet, new_pose, self.gait.stance_height), self.standing):
+            self.pose, self._pose_rate = new_pose, rate
         else:
             self._pose_rate = np.zeros(6)
 
@@ -207,7 +206,7 @@ class OnFeet:
             return
         if moved:
             self._searched_pose = self.pose.copy()
-            self._reach: Reach = find_reach(self._legs, self.gait, self.pose, self._config.joint_margin)
+            self._reach: StrokeReach = find_reach(self._legs, self.gait, self.pose, self._config.joint_margin)
         self._searched_walking = walking
         speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
         min_shift, max_shift, max_tilt = self._ranges[walking]

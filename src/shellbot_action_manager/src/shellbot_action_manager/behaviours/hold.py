@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Hold: the joints stay where they are commanded to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.behaviours.robot import BehaviourBase
+from shellbot_action_manager.body.legs import LowerCommand
+
+
+@register("hold")
+class Hold(BehaviourBase):
+    """Sitting, stopped, or lying as it fell: no joint moves."""
+
+    def take_over(self, state: State) -> Motion:
+        """Take over any posture; feet that lie in one plane far enough under the body count as standing."""
+        height, posture = self._robot.geometry.legs.forward(state.commanded.lower.q)[:, 2], self._robot.config.posture
+        flat = np.ptp(height) <= posture.plane_tolerance and height.max() < -posture.pushing_height
+        return Motion(state.commanded.lower, state.commanded.upper, np.full(6, flat))
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the present command as joints."""
+        return Motion(LowerCommand(state.commanded.lower.q, None), state.commanded.upper, state.commanded.planted)

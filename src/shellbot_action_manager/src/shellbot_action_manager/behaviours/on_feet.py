@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What the behaviours on the feet have in common: walking engine, upper shells, waiting for joints, tipping over."""
+
+from __future__ import annotations
+
+from typing import Optional, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import Commands, State
+from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
+from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.rising import Moves
+from shellbot_action_manager.body.upper_shells import clamp_upper, solve_upper
+from shellbot_action_manager.errors import UnknownGaitError
+
+_CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
+
+
+class OnFeet(BehaviourBase):
+    """Base of the behaviours in which the robot stands, walks, or is on its way up or down."""
+
+    def fallen(self, state: State) -> Optional[str]:
+        """Report a tilt with which no robot stands: holding is better than walking on in the air."""
+        if state.tilt <= self._robot.config.posture.upright:
+            return None
+        degrees = np.degrees(state.tilt)
+        return f"tipped over by {degrees:.0f} deg, holding; turn it upright, then request stand"
+
+    def abort(self, reason: str) -> str:
+        """Drop what was under way."""
+        self._robot.settling = None
+        self._robot.announcer.say("follow", "")
+        return super().abort(reason)
+
+    def walk(
+        self, dt: float, twist: np.ndarray, pose: np.ndarray, state: State, home_radius: Optional[float] = None
+    ) -> LowerCommand:
+        """Return the legs' command for a twist (3,) and a body pose (6,); zero twist steps home and stands."""
+        command = self._robot.engine.step(dt, twist, pose, state.yaw, home_radius)
+        self._robot.announcer.say("body_pose", self._robot.engine.text)
+        unreachable = np.isnan(command.q).any(axis=1)
+        if unreachable.any():
+            # Still commanded as a foot, kinematics goes as near as it can; its joints count as before.
+            return LowerCommand(np.where(unreachable[:, None], state.commanded.lower.q, command.q), command.p_base)
+        return command
+
+    def move_upper(self, dt: float, commands: Commands, state: State) -> np.ndarray:
+        """Return the command of the upper legs on the way to what the operator commands, or up by default."""
+        geometry, config = self._robot.geometry, self._robot.config.upper
+        if geometry.upper is None or "upper_shells" not in commands.obeyed:
+            return state.commanded.upper
+        goal, text = geometry.up_upper, ""
+        if commands.upper_shells is not None:
+            inside, text = clamp_upper(commands.upper_shells, config)
+            pair = solve_upper(geometry.upper, *inside)
+            goal = np.tile(pair, (6, 1)) if np.isfinite(pair).all() else state.commanded.upper
+        self._robot.announcer.say("upper", text)
+        step = config.joint_rate * dt
+        return state.commanded.upper + np.clip(goal - state.commanded.upper, -step, step)
+
+    def follow_gait(self, name: str) -> Tuple[bool, str]:
+        """Return whether the commanded gait is in use, and a notice. An unknown one is refused and changes nothing."""
+        engine, say = self._robot.engine, self._robot.announcer.say
+        try:
+            ready = not name or engine.set_gait(name)
+        except UnknownGaitError as error:
+            return True, str(error) if say("gait", str(error)) else ""
+        say("gait", "" if ready else f"stopping to change the gait to {name}")
+        return ready, ""
+
+
+class MoveRunner:
+    """Steps planned moves, and waits while the joints do not follow.
+
+    Parameters
+    ----------
+    robot : Robot
+        Its settings and announcer.
+    moves : Moves
+        What to do.
+    """
+
+    def __init__(self, robot: Robot, moves: Moves) -> None:
+        self._robot, self.moves = robot, moves
+        self._late_for = 0.0
+
+    def step(self, dt: float, state: State) -> LowerCommand:
+        """Return the legs' command one tick later; the present one while a joint is too far behind."""
+        return state.commanded.lower if self._behind(dt, state) else self.moves.step(dt)
+
+    def _behind(self, dt: float, state: State) -> bool:
+        error = np.abs(state.commanded.lower.q - state.q_lower)
+        worst = int(np.argmax(error))
+        late, text = bool(error.flat[worst] > self._robot.config.posture.follow_error), ""
+        self._late_for = self._late_for + dt if late else 0.0
+        if self._late_for > _CATCHING_UP:
+            text = f"waiting for {self._robot.geometry.joint_names[worst]}, {error.flat[worst]:.2f} rad behind; "
+            text += "are kinematics and the connector or motor driver running?"
+        self._robot.announcer.say("follow", text)
+        return late

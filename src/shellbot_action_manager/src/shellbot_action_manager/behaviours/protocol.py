@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""What a behaviour is: one way to move, one file. The core runs it and knows nothing else about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import FrozenSet, Optional, Protocol, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What the operator commands, as far as the mode gone to obeys it.
+
+    Attributes
+    ----------
+    twist : (3,) array
+        m/s, m/s, rad/s; zero when it is too old, not a number, or not obeyed.
+    body_pose : (6,) array
+        Relative to the rest pose, m and rad; may be NaN.
+    upper_shells : (2,) array or None
+        Sphere centre's height (m) and opening angle (rad), may be NaN; None: shells up.
+    gait : str
+        Name in the gait table, or one that is not in it; empty: the one in use.
+    obeyed : frozenset of str
+        The key `obeys` of the mode in the mode table.
+    """
+
+    twist: np.ndarray
+    body_pose: np.ndarray
+    upper_shells: Optional[np.ndarray]
+    gait: str
+    obeyed: FrozenSet[str]
+
+
+@dataclass(frozen=True)
+class State:
+    """What was measured at this tick, and what the limbs are commanded to.
+
+    Attributes
+    ----------
+    q_lower, q_upper : (6, 4) and (6, 2) or (0, 2) array
+        Measured joints, rad, all finite.
+    p_base_feet : (6, 3) array
+        Measured feet in base_link, m.
+    orientation : (4,) array or None
+        Quaternion x, y, z, w of base_link; None without a usable IMU.
+    angular_velocity : (3,) array or None
+        rad/s in base_link.
+    rpy : (3,) array or None
+        The orientation as roll, pitch, yaw, rad.
+    commanded : Motion
+        The motion of the last tick: a behaviour begins here, wherever it goes.
+    """
+
+    q_lower: np.ndarray
+    q_upper: np.ndarray
+    p_base_feet: np.ndarray
+    orientation: Optional[np.ndarray]
+    angular_velocity: Optional[np.ndarray]
+    rpy: Optional[np.ndarray]
+    commanded: Motion
+
+    @property
+    def tilt(self) -> float:
+        """Tilt of the body against gravity, rad; 0 without an IMU."""
+        if self.rpy is None:
+            return 0.0
+        return float(np.arccos(np.clip(np.cos(self.rpy[0]) * np.cos(self.rpy[1]), -1.0, 1.0)))
+
+    @property
+    def yaw(self) -> Optional[float]:
+        """Heading, rad; None without an IMU."""
+        return None if self.rpy is None else float(self.rpy[2])
+
+
+def _unknown() -> np.ndarray:
+    return np.full(6, np.nan)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What a behaviour commands at a tick.
+
+    Attributes
+    ----------
+    lower : LowerCommand
+        Joints or feet of the lower legs.
+    upper : (6, 2) or (0, 2) array
+        Shoulder, shell of the upper legs, rad; empty without upper legs.
+    planted : (6,) bool array
+        Feet that are to stand.
+    phase : (6,) array
+        Of each foot in the gait cycle, 0..1; NaN without a gait.
+    twist : (3,) array
+        Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s.
+    activity : str
+        One word for the mode topic while no transition runs, such as walking; empty at rest.
+    progress : float
+        0..1 of a behaviour that ends.
+    done : bool
+        Whether it has ended.
+    notice : str
+        A sentence for the log about this tick; empty when all is well.
+    """
+
+    lower: LowerCommand
+    upper: np.ndarray
+    planted: np.ndarray
+    phase: np.ndarray = field(default_factory=_unknown)
+    twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    activity: str = ""
+    progress: float = 0.0
+    done: bool = False
+    notice: str = ""
+
+
+class Behaviour(Protocol):
+    """One way to move.
+
+    The core calls `enter` once and then `step` at every tick with usable joint states, until the mode table names
+    another behaviour. References are continuous by contract: the first motion continues the present command.
+
+    Attributes
+    ----------
+    name : str
+        As in the mode table.
+    contact_model : str
+        Of `estimation.contact_models`: how contacts and odometry are estimated while it runs.
+    safe_modes : tuple of str
+        Every mode that `abort` may return.
+    """
+
+    name: str
+    contact_model: str
+    safe_modes: Tuple[str, ...]
+
+    @property
+    def limits(self) -> WalkspaceLimits:
+        """Present limits of cmd_vel and body pose; the same object as long as nothing changed."""
+
+    def refusal(self, state: State) -> Optional[str]:
+        """Return why it cannot begin and what to do, when a request would begin with it; None: it can."""
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Return the motion that goes on from the posture found after a start or a rearm; None: not one of this."""
+
+    def enter(self, state: State) -> None:
+        """Begin at the present command."""
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the motion `dt` (s) later."""
+
+    def fallen(self, state: State) -> Optional[str]:
+        """Return a sentence when the attitude is not one of this behaviour; None: all is well."""
+
+    def abort(self, reason: str) -> str:
+        """End at once, the core holds the joints; return the mode, one of `safe_modes`, that makes the robot safe."""

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Relax: the joints are commanded to where they are, so that they follow the hand and the weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.behaviours.robot import BehaviourBase
+from shellbot_action_manager.body.legs import LowerCommand
+
+
+@register("relax")
+class Relax(BehaviourBase):
+    """Follows the measured joints of the lower legs, but not into their stops. What touches the ground is not known."""
+
+    contact_model = "none"
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the measured joints as command."""
+        q = state.q_lower.copy()
+        low, high = self._robot.geometry.legs.limits.T
+        margin = self._robot.config.joint_margin
+        q[:, 1:] = np.clip(q[:, 1:], low + margin, high - margin)
+        return Motion(LowerCommand(q, None), state.commanded.upper, state.commanded.planted)

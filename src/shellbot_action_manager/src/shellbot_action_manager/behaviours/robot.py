@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What the behaviours of one robot share, and what most of them have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional, Tuple
+
+from shellbot_action_manager.gait.walk_engine import WalkEngine
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+from shellbot_action_manager.modes.announcer import Announcer
+
+if TYPE_CHECKING:  # config reads the mode table, and that asks the registry for the names
+    from shellbot_action_manager.behaviours.protocol import Motion, State
+    from shellbot_action_manager.body.geometry import RobotGeometry
+    from shellbot_action_manager.body.rising import Moves
+    from shellbot_action_manager.config import ActionManagerConfig
+
+
+class Robot:
+    """Settings, geometry, and the walking engine that every behaviour on the feet goes on with.
+
+    Attributes
+    ----------
+    config : ActionManagerConfig
+        Settings.
+    geometry : RobotGeometry
+        The robot.
+    announcer : Announcer
+        Takes sentences for the operator, by source.
+    engine : WalkEngine
+        Gait, twist, body pose and footholds: one for all, so that walking and stopping are one motion.
+    settling : Moves or None
+        Feet that were found in the air and are being put down, whichever behaviour on the feet runs.
+    """
+
+    def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, announcer: Announcer) -> None:
+        self.config, self.geometry, self.announcer = config, geometry, announcer
+        self.engine = WalkEngine(config, geometry.legs)
+        self.settling: Optional[Moves] = None
+
+
+class BehaviourBase:
+    """Defaults of a behaviour: begins whenever it is requested, cannot fall, and is safe when the joints are held.
+
+    Parameters
+    ----------
+    name : str
+        As in the mode table.
+    robot : Robot
+        Shared by all behaviours.
+    """
+
+    contact_model = "feet"
+    safe_modes: Tuple[str, ...] = ("sit",)
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        self.name = name
+        self._robot = robot
+
+    @property
+    def limits(self) -> WalkspaceLimits:
+        """Those of walking."""
+        return self._robot.engine.limits
+
+    def refusal(self, state: State) -> Optional[str]:
+        """Refuse nothing."""
+        return None
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Recognise no posture."""
+        return None
+
+    def enter(self, state: State) -> None:
+        """Need no preparation."""
+
+    def fallen(self, state: State) -> Optional[str]:
+        """Accept every attitude."""
+        return None
+
+    def abort(self, reason: str) -> str:
+        """Return the first of the safe modes."""
+        return self.safe_modes[0]

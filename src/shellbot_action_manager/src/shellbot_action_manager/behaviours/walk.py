@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Walking and posing, and the steps on the way down that are walking with less: stopping, centring, stepping out."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.on_feet import OnFeet
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.body.body_pose import REST_POSE, feet_in_base
+from shellbot_action_manager.body.postures import FootMove, find_standing
+from shellbot_action_manager.body.rising import FAN_CLOSED_FROM, Moves
+
+_NO_TWIST = np.zeros(3)
+
+
+@register("walk")
+class Walk(OnFeet):
+    """Obeys twist, body pose and gait; stands where neither is commanded."""
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Go on from a robot that is found on its feet; feet in the air are put down first."""
+        robot, q = self._robot, state.commanded.lower.q
+        if np.abs(q[:, 0]).max() >= FAN_CLOSED_FROM:
+            return None
+        height, posture = robot.engine.gait.stance_height, robot.config.posture
+        found = find_standing(robot.geometry.legs.forward(q), state.tilt, height, posture)
+        if found is None:
+            return None
+        robot.engine.start(found.p_walk, found.pose)
+        planted = found.p_walk[:, 2] <= 0.0
+        robot.settling = None
+        if not planted.all():
+            down = found.p_walk * np.array([1.0, 1.0, 0.0])
+            start, goal = (feet_in_base(feet, found.pose, height) for feet in (found.p_walk, down))
+            robot.settling = Moves(robot.geometry.legs, [FootMove(start, goal, posture.settle_time)])
+        return Motion(state.commanded.lower, state.commanded.upper, planted)
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion: feet that were found in the air are put down before anything else."""
+        robot, upper = self._robot, self.move_upper(dt, commands, state)
+        if robot.settling is not None:
+            lower, planted = robot.settling.step(dt), state.commanded.planted
+            if robot.settling.done:
+                robot.settling, planted = None, np.ones(6, dtype=bool)
+            activity = "settling" if robot.settling is not None else ""
+            return Motion(lower, upper, planted, activity=activity, progress=0.5)
+        lower, done, notice = self._drive(dt, commands, state)
+        engine, activity = robot.engine, ""
+        if engine.walking:
+            activity = "walking" if engine.twist.any() else "stepping_home"
+        return Motion(
+            lower, upper, engine.standing, engine.phases, engine.twist.copy(), activity, 0.5, done, notice=notice
+        )
+
+    def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
+        """Return the legs' command, whether the behaviour has ended, and a notice."""
+        ready, notice = self.follow_gait(commands.gait)
+        lower = self.walk(dt, commands.twist if ready else _NO_TWIST, commands.body_pose, state)
+        return lower, False, notice
+
+
+@register("stop_walking")
+class StopWalking(Walk):
+    """Brings the feet home; the body keeps its pose."""
+
+    def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
+        return self.walk(dt, _NO_TWIST, commands.body_pose, state), self._robot.engine.at_rest, ""
+
+
+@register("centre_body")
+class CentreBody(Walk):
+    """Brings the body to its rest pose."""
+
+    def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
+        lower, engine = self.walk(dt, _NO_TWIST, REST_POSE, state), self._robot.engine
+        return lower, engine.at_rest and engine.pose_reached, ""
+
+
+@register("step_out")
+class StepOut(Walk):
+    """Steps to the circle on which the feet stand when the robot sits."""
+
+    def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
+        geometry = self._robot.geometry
+        x, y, _ = geometry.legs.forward(geometry.sit_lower)[0]
+        lower = self.walk(dt, _NO_TWIST, REST_POSE, state, float(np.hypot(x, y)))
+        return lower, self._robot.engine.at_rest, ""
