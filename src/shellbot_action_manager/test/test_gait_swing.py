@@ -65,14 +65,14 @@ def test_clock_runs_legs_ahead_by_their_offsets():
     assert clock.phase == 0.5
     clock.advance(0.2, 0.8)
     assert clock.leg_phase == pytest.approx([0.75, 0.25] * 3)
-    assert clock.swing_share[0] == pytest.approx(0.5)
-    assert np.isnan(clock.swing_share[1])
+    assert clock.swing_fraction[0] == pytest.approx(0.5)
+    assert np.isnan(clock.swing_fraction[1])
     clock.advance(0.4, 0.8)
-    assert np.isnan(clock.swing_share[0])
-    assert clock.swing_share[1] == pytest.approx(0.5)
+    assert np.isnan(clock.swing_fraction[0])
+    assert clock.swing_fraction[1] == pytest.approx(0.5)
 
 
 def test_clock_at_lift_off_says_swing_in_spite_of_rounding():
     clock = PhaseClock((0.1,) * 6, 0.8)
     clock.phase = 0.7  # 0.7 + 0.1 is a little less than 0.8 in floating point
-    assert (clock.swing_share == 0.0).all()
+    assert (clock.swing_fraction == 0.0).all()

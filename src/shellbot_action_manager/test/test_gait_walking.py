@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shellbot_action_manager.gait.gait_table import load_gaits
-from shellbot_action_manager.gait.planar_motion import carry_along, exp_twist, leave_behind, wrap_angle
+from shellbot_action_manager.gait.planar_motion import body_points_after, exp_twist, ground_points_after, wrap_angle
 from shellbot_action_manager.gait.walking import advance, is_home, leg_phases, neutral_feet, standing_at
 
 DT = 0.01
@@ -55,10 +55,10 @@ def test_exp_twist_agrees_with_many_small_steps(twist):
 
 
 @pytest.mark.parametrize("twist", TWISTS)
-def test_leave_behind_is_the_inverse_of_carry_along(twist):
+def test_ground_points_after_is_the_inverse_of_body_points_after(twist):
     points = np.random.default_rng(1).normal(size=(6, 2))
-    there = carry_along(points, np.asarray(twist), 0.37)
-    assert leave_behind(there, np.asarray(twist), 0.37) == pytest.approx(points, abs=1e-12)
+    there = body_points_after(points, np.asarray(twist), 0.37)
+    assert ground_points_after(there, np.asarray(twist), 0.37) == pytest.approx(points, abs=1e-12)
 
 
 def test_wrap_angle():

@@ -71,7 +71,7 @@ class OdometryConfig:
 
 @dataclass(frozen=True)
 class ActionManagerConfig:
-    """Everything that the core is told once.
+    """Settings of the core, read once.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_control import GAP, TICK
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
-_FALLEN_AFTER = 0.2  # s: a shorter tilt is a push or a bad reading
+_FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
 _SAME_POSTURE = 0.2  # rad: nearer than this the last command goes on after a stop, farther away the measured joints do
 
 
@@ -67,7 +67,7 @@ class ActionManagerCore:
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
         self._rearming = False
-        self._notice, self._fallen_for, self._answered = "", 0.0, 0.0
+        self._notice, self._failing_for, self._answered = "", 0.0, 0.0
 
     @property
     def mode(self) -> Mode:
@@ -171,7 +171,6 @@ class ActionManagerCore:
         starts = machine.mode == WAITING
         if not starts and not (machine.mode == STOPPED and self._rearming):
             return state
-        self._rearming = False
         near = np.abs(state.commanded.lower.q - state.q_lower).max() < _SAME_POSTURE
         q = state.commanded.lower.q if near else state.q_lower.copy()
         state = replace(state, commanded=replace(state.commanded, lower=LowerCommand(q, None)))
@@ -182,7 +181,7 @@ class ActionManagerCore:
                 break
         else:
             return state
-        self._motion, self._running = motion, None
+        self._motion, self._running, self._rearming = motion, None, False
         machine.enter(mode, row.text if row.goes_on else "")
         if not row.goes_on:
             machine.answer(row.text)  # the mode's own sentence says more, once this is no news
@@ -200,9 +199,9 @@ class ActionManagerCore:
 
     def _run(self, dt: float, t: float, commands: OperatorCommands, state: State) -> None:
         machine, behaviour = self._machine, self._select(state)
-        reason = behaviour.fallen(state)
-        self._fallen_for = self._fallen_for + dt if reason else 0.0
-        if reason and self._fallen_for > _FALLEN_AFTER:
+        reason = behaviour.failure(state)
+        self._failing_for = self._failing_for + dt if reason else 0.0
+        if reason and self._failing_for > _FAILED_AFTER:
             machine.enter(Mode[self._abort(reason).upper()], reason)
             return
         motion = behaviour.step(dt, self._obeyed(t, commands), state)

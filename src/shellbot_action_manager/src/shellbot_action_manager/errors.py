@@ -13,4 +13,4 @@ class ConfigError(ActionManagerError):
 
 
 class UnknownGaitError(ActionManagerError):
-    """A gait was asked for that is not in the table."""
+    """A gait was commanded that is not in the table."""

@@ -20,7 +20,7 @@ _CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque 
 class OnFeet(BehaviourBase):
     """Base of the behaviours in which the robot stands, walks, or is on its way up or down."""
 
-    def fallen(self, state: State) -> Optional[str]:
+    def failure(self, state: State) -> Optional[str]:
         """Report a tilt with which no robot stands: holding is better than walking on in the air."""
         if state.tilt <= self._robot.config.posture.upright:
             return None

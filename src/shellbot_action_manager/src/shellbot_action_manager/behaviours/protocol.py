@@ -155,8 +155,8 @@ class Behaviour(Protocol):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the motion `dt` (s) later."""
 
-    def fallen(self, state: State) -> Optional[str]:
-        """Return a sentence when the attitude is not one of this behaviour; None: all is well."""
+    def failure(self, state: State) -> Optional[str]:
+        """Return why it cannot go on, such as an attitude that is a fall for this behaviour; None: all is well."""
 
     def abort(self, reason: str) -> str:
         """End at once, the core holds the joints; return the mode, one of `safe_modes`, that makes the robot safe."""

@@ -40,7 +40,7 @@ class Robot:
 
 
 class BehaviourBase:
-    """Defaults of a behaviour: begins whenever it is requested, cannot fall, and is safe when the joints are held.
+    """Defaults of a behaviour: begins whenever it is requested, cannot fail, and is safe when the joints are held.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class BehaviourBase:
     def enter(self, state: State) -> None:
         """Need no preparation."""
 
-    def fallen(self, state: State) -> Optional[str]:
+    def failure(self, state: State) -> Optional[str]:
         """Accept every attitude."""
         return None
 

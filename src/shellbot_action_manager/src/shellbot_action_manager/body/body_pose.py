@@ -88,14 +88,14 @@ class PoseLimits:
 def approach(value: np.ndarray, rate: np.ndarray, goal: np.ndarray, limits: PoseLimits, dt: float) -> tuple:
     """Return the next pose and its rate, (6,) each, on a trapezoid towards `goal` that does not overshoot.
 
-    The speed is the least of the greatest one and sqrt(2 a d), from which the rest d of the way suffices to stop.
+    The speed is the least of the greatest one and sqrt(2 a d), from which the remaining distance d suffices to stop.
     """
-    rest = goal - value
-    # One tick less of the way keeps the discrete steps on the safe side of the braking curve.
-    room = np.maximum(np.abs(rest) - np.abs(rate) * dt, 0.0)
-    wanted = np.sign(rest) * np.minimum(limits.rate, np.sqrt(2.0 * limits.acceleration * room))
+    remaining = goal - value
+    # One tick less of it keeps the discrete steps on the safe side of the braking curve.
+    room = np.maximum(np.abs(remaining) - np.abs(rate) * dt, 0.0)
+    goal_rate = np.sign(remaining) * np.minimum(limits.rate, np.sqrt(2.0 * limits.acceleration * room))
     step = limits.acceleration * dt
-    new_rate = np.clip(wanted, rate - step, rate + step)
-    arrived = (np.abs(rest) <= np.maximum(step * dt, 1e-6)) & (np.abs(rate) <= 2.0 * step)
+    new_rate = np.clip(goal_rate, rate - step, rate + step)
+    arrived = (np.abs(remaining) <= np.maximum(step * dt, 1e-6)) & (np.abs(rate) <= 2.0 * step)
     new_rate = np.where(arrived, 0.0, new_rate)
     return np.where(arrived, goal, value + new_rate * dt), new_rate

@@ -60,18 +60,18 @@ class LegGeometry:
             free = (self.margin(q, stands=True)[standing] >= 0.0).all()
         return bool(free)
 
-    def explain(self, q: np.ndarray, margin_wanted: float = 0.0, stands: bool = False) -> str:
+    def explain(self, q: np.ndarray, required: float = 0.0, stands: bool = False) -> str:
         """Return in words which joint is in the way for angles (6, 3); empty when all keep the margin (rad)."""
         margin = self.margin(q, stands)
         worst = margin <= margin.min() + 1e-9  # legs in symmetry differ by rounding: name the first of them
         leg, joint = np.unravel_index(int(np.argmax(worst)), margin.shape)
-        if margin[leg, joint] >= margin_wanted:
+        if margin[leg, joint] >= required:
             return ""
         if not np.isfinite(margin[leg, joint]):
             return f"the foot of lower_{leg + 1} would be out of reach"
         if self.margin(q)[leg, joint] > margin[leg, joint]:
             return f"the shell of lower_{leg + 1} would touch the ground"
-        low, high = self.limits[joint] + np.array([margin_wanted, -margin_wanted])
+        low, high = self.limits[joint] + np.array([required, -required])
         return (
             f"lower_{leg + 1}_{JOINTS[joint]} would go to {q[leg, joint]:.2f} rad, limits {low:.2f} to {high:.2f} rad"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which body poses the legs allow: range of each coordinate, and a wanted pose shortened to what can be reached."""
+"""Which body poses the legs allow: range of each coordinate, and a commanded pose shortened to what can be reached."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, g
 
 
 def clamp_pose(
-    wanted: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+    commanded: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
 ) -> Tuple[np.ndarray, str]:
     """Return the pose shortened to the box and to the legs' reach, its direction kept, and a sentence if it was.
 
     Parameters
     ----------
-    wanted : (6,) array
+    commanded : (6,) array
         Body pose relative to rest, m and rad.
     """
-    if not np.isfinite(wanted).all():
+    if not np.isfinite(commanded).all():
         return np.zeros(6), "body_pose is not a number; going to the rest pose, send finite values"
     low, high = box(config)
-    pose = np.clip(wanted, low, high)
+    pose = np.clip(commanded, low, high)
     text = ""
-    if (pose != wanted).any():
-        axis = int(np.argmax(np.abs(pose - wanted)))
-        text = f"body pose limited: {_NAMES[axis]} {wanted[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
+    if (pose != commanded).any():
+        axis = int(np.argmax(np.abs(pose - commanded)))
+        text = f"body pose limited: {_NAMES[axis]} {commanded[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
     reason = obstacle(pose, config, legs, gait, walking)
     if not reason:
         return pose, text
-    share, reason = _largest_share(pose, config, legs, gait, walking)
+    fraction, reason = _largest_fraction(pose, config, legs, gait, walking)
     return (
-        share * pose,
-        f"body pose limited to {10 * int(10.0 * share)} %{' while walking' if walking else ''}: {reason}",
+        fraction * pose,
+        f"body pose limited to {10 * int(10.0 * fraction)} %{' while walking' if walking else ''}: {reason}",
     )
 
 
@@ -85,11 +85,11 @@ def pose_ranges(
         for axis in range(6):
             pose = np.zeros(6)
             pose[axis] = bound[axis]
-            reach[side, axis] = bound[axis] * _largest_share(pose, config, legs, gait, walking)[0]
+            reach[side, axis] = bound[axis] * _largest_fraction(pose, config, legs, gait, walking)[0]
     return reach[0, :3], reach[1, :3], np.minimum(-reach[0, 3:], reach[1, 3:])
 
 
-def _largest_share(
+def _largest_fraction(
     pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
 ) -> Tuple[float, str]:
     """Return how much of a pose is possible, 0..1, and what forbids just a little more."""

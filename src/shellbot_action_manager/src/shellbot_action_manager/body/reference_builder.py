@@ -15,10 +15,6 @@ class ReferenceBuilder:
     """Remembers the last command, so that velocities are the differences of what was really sent."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the last command: the next references have zero velocity."""
         self._lower: Optional[LowerCommand] = None
         self._upper = np.zeros((0, 2))
 

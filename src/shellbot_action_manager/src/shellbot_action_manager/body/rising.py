@@ -39,7 +39,7 @@ class Moves:
 
     @property
     def progress(self) -> float:
-        """Share of the whole time that is over, 0..1."""
+        """Fraction of the whole time that is over, 0..1."""
         if self.done:
             return 1.0
         before = sum(move.duration for move in self._moves[: self._now])
@@ -62,7 +62,7 @@ class Moves:
 def plan_rise(
     start: np.ndarray, rest_height: float, sit_lower: np.ndarray, legs: LegGeometry, config: PostureConfig
 ) -> Moves:
-    """Return the way from any folded posture to standing, body at `rest_height` (m) over the feet.
+    """Return the moves from any folded posture to standing, body at `rest_height` (m) over the feet.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def plan_rise(
 
 
 def plan_lie_down(p_base: np.ndarray, sit_lower: np.ndarray, legs: LegGeometry, config: PostureConfig) -> Moves:
-    """Return the way from standing feet (6, 3) in base_link, m, to the sitting joints (6, 4), rad."""
+    """Return the moves from standing feet (6, 3) in base_link, m, to the sitting joints (6, 4), rad."""
     low = p_base.copy()
     low[:, 2] = legs.forward(sit_lower)[:, 2]
     folded = JointMove(feet_command(legs, low).q, sit_lower, config.joint_rate)
@@ -95,15 +95,15 @@ def plan_lie_down(p_base: np.ndarray, sit_lower: np.ndarray, legs: LegGeometry, 
 def _can_push(
     legs: LegGeometry, start: np.ndarray, feet: np.ndarray, rest_height: float, config: PostureConfig
 ) -> bool:
-    """Return whether the feet lie in one plane far enough under the body, with a free way down for each of them."""
+    """Return whether the feet lie in one plane far enough under the body, and can all be pushed straight down."""
     low, high = config.standing_radius
     radius = np.linalg.norm(feet[:, :2], axis=1)
     if np.ptp(feet[:, 2]) > config.plane_tolerance or np.abs(start[:, 0]).max() > FAN_CLOSED_FROM:
         return False
     if radius.min() < low or radius.max() > high or feet[:, 2].max() > -config.pushing_height:
         return False
-    share = np.linspace(0.0, 1.0, _PATH_SAMPLES)[None, :, None]
+    fraction = np.linspace(0.0, 1.0, _PATH_SAMPLES)[None, :, None]
     goal = feet.copy()
     goal[:, 2] = -rest_height
-    path = feet[:, None, :] + share * (goal - feet)[:, None, :]
+    path = feet[:, None, :] + fraction * (goal - feet)[:, None, :]
     return bool((legs.margin(legs.solve(path)) >= 0.0).all())

@@ -37,17 +37,17 @@ def solve_upper(leg: UpperLeg, height: float, opening: float) -> np.ndarray:
     return np.array([shoulder, math.remainder(total - shoulder, 2.0 * math.pi)])
 
 
-def clamp_upper(wanted: np.ndarray, config: UpperConfig) -> Tuple[np.ndarray, str]:
+def clamp_upper(commanded: np.ndarray, config: UpperConfig) -> Tuple[np.ndarray, str]:
     """Return height and opening (2,) inside the configured range, and a sentence if they were not."""
-    if not np.isfinite(wanted).all():
+    if not np.isfinite(commanded).all():
         return np.full(2, np.nan), "upper_shells is not a number; holding the shells, send finite values"
     ranges = np.array([config.height, config.opening])
-    inside = np.clip(wanted, ranges[:, 0], ranges[:, 1])
-    if (inside == wanted).all():
+    inside = np.clip(commanded, ranges[:, 0], ranges[:, 1])
+    if (inside == commanded).all():
         return inside, ""
-    axis = int(np.argmax(np.abs(inside - wanted)))
+    axis = int(np.argmax(np.abs(inside - commanded)))
     name, unit = (("height", "m"), ("opening", "rad"))[axis]
     return inside, (
-        f"upper shells limited: {name} {wanted[axis]:.3f} {unit} is outside "
+        f"upper shells limited: {name} {commanded[axis]:.3f} {unit} is outside "
         f"{ranges[axis, 0]:.3f} to {ranges[axis, 1]:.3f} {unit}"
     )

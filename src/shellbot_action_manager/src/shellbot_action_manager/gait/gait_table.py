@@ -35,23 +35,23 @@ class Gait:
     name : str
         Key of the block in the YAML file.
     phase_offset : tuple of 6 float
-        Share of the cycle by which each lower leg runs ahead of the clock, 0..1.
+        Fraction of the cycle by which each lower leg runs ahead of the clock, 0..1.
     duty_factor : float
-        Share of the cycle in which a foot stands.
+        Fraction of the cycle in which a foot stands.
     period_slow, period_fast : float
         Cycle time at creeping and at top speed, s.
     lift_height : float
         Top of the swing above the ground, m.
     lift_peak : float
-        Share of the swing at which the foot is highest.
+        Fraction of the swing at which the foot is highest.
     dwell : float
-        Share of the swing at each end in which the foot moves only vertically over the ground.
+        Fraction of the swing at each end in which the foot moves only vertically over the ground.
     ramp : float
-        Share of the rest at each end in which it speeds up and slows down.
+        Fraction of the remainder at each end in which it speeds up and slows down.
     rest_radius, stance_radius, stance_height : float
         Circle on which the feet stand at rest and while walking, and height of the body's centre, m.
     stride_limit : float
-        Longest way of a foot relative to the body in one stance, m.
+        Longest path of a foot relative to the body in one stance, m.
     slip_scale : tuple of 3 float
         Factor from the commanded to the feet's twist: forward, sideways, turn.
     """
@@ -72,7 +72,7 @@ class Gait:
     slip_scale: Tuple[float, float, float]
 
     def period(self, usage: float) -> float:
-        """Return the cycle time (s) at a share 0..1 of the top speed."""
+        """Return the cycle time (s) at a fraction 0..1 of the top speed."""
         return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
 
 

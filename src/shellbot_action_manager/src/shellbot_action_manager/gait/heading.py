@@ -35,11 +35,11 @@ class HeadingHold:
 
     def __init__(self, config: HeadingConfig) -> None:
         self._config = config
-        self._wanted: Optional[float] = None
+        self._commanded: Optional[float] = None
 
     def reset(self) -> None:
         """Forget the heading; the next step takes the measured one."""
-        self._wanted = None
+        self._commanded = None
 
     def step(self, yaw: Optional[float], rate: float, dt: float) -> float:
         """Return the turning rate (rad/s) to add to the commanded one.
@@ -54,11 +54,11 @@ class HeadingHold:
             s.
         """
         if yaw is None or not np.isfinite(yaw):
-            self._wanted = None
+            self._commanded = None
             return 0.0
-        if self._wanted is None:
-            self._wanted = yaw
+        if self._commanded is None:
+            self._commanded = yaw
         limit = self._config.max_error
-        error = float(np.clip(wrap_angle(self._wanted + rate * dt - yaw), -limit, limit))
-        self._wanted = yaw + error
+        error = float(np.clip(wrap_angle(self._commanded + rate * dt - yaw), -limit, limit))
+        self._commanded = yaw + error
         return float(np.clip(self._config.gain * error, -self._config.max_rate, self._config.max_rate))

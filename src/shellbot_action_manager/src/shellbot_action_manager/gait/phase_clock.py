@@ -16,9 +16,9 @@ class PhaseClock:
     Parameters
     ----------
     phase_offset : (6,) array-like
-        Share of the cycle by which each leg runs ahead.
+        Fraction of the cycle by which each leg runs ahead.
     duty_factor : float
-        Share of the cycle in which a foot stands.
+        Fraction of the cycle in which a foot stands.
     """
 
     def __init__(self, phase_offset: Tuple[float, ...], duty_factor: float) -> None:
@@ -41,8 +41,8 @@ class PhaseClock:
         return (self.phase + self._offset) % 1.0
 
     @property
-    def swing_share(self) -> np.ndarray:
-        """Share of the swing that is over, (6,), 0..1; NaN for legs whose phase says stand."""
+    def swing_fraction(self) -> np.ndarray:
+        """Fraction of the swing that is over, (6,), 0..1; NaN for legs whose phase says stand."""
         phase = self.leg_phase
         # Rounding of phase + offset must not turn "just lifting" into "just about to lift".
         lifted = phase >= self._duty - 1e-9

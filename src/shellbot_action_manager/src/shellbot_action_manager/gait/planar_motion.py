@@ -32,7 +32,7 @@ def exp_twist(twist: np.ndarray, duration: float) -> Tuple[float, float, float]:
     return duration * (vx * s - vy * c), duration * (vx * c + vy * s), angle
 
 
-def carry_along(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
+def body_points_after(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
     """Return where points that move with the body come to lie, seen from where the body was, (n, 2).
 
     Parameters
@@ -46,7 +46,7 @@ def carry_along(points: np.ndarray, twist: np.ndarray, duration: float) -> np.nd
     return np.stack((c * px - s * py + x, s * px + c * py + y), axis=1)
 
 
-def leave_behind(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
+def ground_points_after(points: np.ndarray, twist: np.ndarray, duration: float) -> np.ndarray:
     """Return where points that are fixed to the ground come to lie in the frame of the body that moved on, (n, 2).
 
     Parameters

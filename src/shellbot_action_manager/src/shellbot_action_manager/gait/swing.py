@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The way of a foot through the air: closed forms that start and end at rest relative to the ground."""
+"""The path of a foot through the air: closed forms that start and end at rest relative to the ground."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Tuple
 import numpy as np
 
 
-def smooth_step(share: np.ndarray) -> np.ndarray:
-    """Return the minimum-jerk step 10 u^3 - 15 u^4 + 6 u^5 for `share` clipped to 0..1: at rest at both ends."""
-    u = np.clip(share, 0.0, 1.0)
+def smooth_step(fraction: np.ndarray) -> np.ndarray:
+    """Return the minimum-jerk step 10 u^3 - 15 u^4 + 6 u^5 for `fraction` clipped to 0..1: at rest at both ends."""
+    u = np.clip(fraction, 0.0, 1.0)
     return u * u * u * (10.0 + u * (6.0 * u - 15.0))
 
 
-def lift_profile(share: float, peak: float) -> Tuple[float, float]:
-    """Return the height 0..1 of the foot at a share 0..1 of the swing, and its second derivative by the share.
+def lift_profile(fraction: float, peak: float) -> Tuple[float, float]:
+    """Return the height 0..1 of the foot at a fraction 0..1 of the swing, and its second derivative by it.
 
     Parameters
     ----------
-    share : float
-        Share of the swing that is over.
+    fraction : float
+        Fraction of the swing that is over.
     peak : float
-        Share at which the foot is highest, 0.3..0.5; an early peak lets the foot down gently.
+        Fraction at which the foot is highest, 0.3..0.5; an early peak lets the foot down gently.
 
     Notes
     -----
     h(u) = u^3 (1 - u)^n / h_max with n = 3 (1 - peak) / peak: height, speed and acceleration are zero at both ends.
     """
-    u = min(max(share, 0.0), 1.0)
+    u = min(max(fraction, 0.0), 1.0)
     v, n = 1.0 - u, 3.0 * (1.0 - peak) / peak
     scale = 1.0 / (peak**3 * (1.0 - peak) ** n)
-    bend = 6.0 * u * v**n - 6.0 * n * u * u * v ** (n - 1.0) + n * (n - 1.0) * u**3 * v ** (n - 2.0)
-    return scale * u**3 * v**n, scale * bend
+    acceleration = 6.0 * u * v**n - 6.0 * n * u * u * v ** (n - 1.0) + n * (n - 1.0) * u**3 * v ** (n - 2.0)
+    return scale * u**3 * v**n, scale * acceleration
 
 
-def travel_profile(share: float, dwell: float, ramp: float) -> Tuple[float, float]:
-    """Return how far along its way over the ground, 0..1, the foot is, and the second derivative by the share.
+def travel_profile(fraction: float, dwell: float, ramp: float) -> Tuple[float, float]:
+    """Return how far along its path over the ground, 0..1, the foot is, and the second derivative by the fraction.
 
     Parameters
     ----------
-    share : float
-        Share of the swing that is over.
+    fraction : float
+        Fraction of the swing that is over.
     dwell : float
-        Share at each end in which the foot stays over its point on the ground, 0..0.3.
+        Fraction at each end in which the foot stays over its point on the ground, 0..0.3.
     ramp : float
-        Share of the rest at each end in which the foot speeds up and slows down, 0.05..0.5.
+        Fraction of the remainder at each end in which the foot speeds up and slows down, 0.05..0.5.
 
     Notes
     -----
@@ -54,13 +54,15 @@ def travel_profile(share: float, dwell: float, ramp: float) -> Tuple[float, floa
     mean. A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at
     both ends.
     """
-    u = min(max((share - dwell) / (1.0 - 2.0 * dwell), 0.0), 1.0)
+    u = min(max((fraction - dwell) / (1.0 - 2.0 * dwell), 0.0), 1.0)
     near = min(u, 1.0 - u)  # the curve is point-symmetric about its middle
-    bend = 0.0
+    acceleration = 0.0
     if near < ramp:
-        way = 0.5 * near - ramp / (2.0 * math.pi) * math.sin(math.pi * near / ramp)
-        bend = 0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * (1.0 - 2.0 * dwell) ** 2)
+        distance = 0.5 * near - ramp / (2.0 * math.pi) * math.sin(math.pi * near / ramp)
+        acceleration = (
+            0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * (1.0 - 2.0 * dwell) ** 2)
+        )
     else:
-        way = near - 0.5 * ramp
-    way /= 1.0 - ramp
-    return (way, bend) if u <= 0.5 else (1.0 - way, -bend)
+        distance = near - 0.5 * ramp
+    distance /= 1.0 - ramp
+    return (distance, acceleration) if u <= 0.5 else (1.0 - distance, -acceleration)

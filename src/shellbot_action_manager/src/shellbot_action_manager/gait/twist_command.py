@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From what the operator sends to what the gait gets: time-out, nonsense, speed and acceleration limits."""
+"""From what the operator commands to what the gait gets: time-out, bad numbers, speed and acceleration limits."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def fresh_twist(twist: np.ndarray, arrived: float, now: float, timeout: float) -
     return np.asarray(twist, dtype=np.float64), ""
 
 
-def limit_change(present: np.ndarray, wanted: np.ndarray, max_acceleration: np.ndarray, dt: float) -> np.ndarray:
-    """Return the next twist (3,) on the straight way from `present` to `wanted`, within the acceleration limits."""
-    change = wanted - present
+def limit_change(present: np.ndarray, commanded: np.ndarray, max_acceleration: np.ndarray, dt: float) -> np.ndarray:
+    """Return the next twist (3,) on the straight line from `present` to `commanded`, within the acceleration limits."""
+    change = commanded - present
     step = np.maximum(max_acceleration * dt, 1e-9)
     return present + change / max(1.0, float(np.max(np.abs(change) / step)))

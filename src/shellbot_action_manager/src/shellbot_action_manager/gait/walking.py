@@ -14,16 +14,16 @@ import numpy as np
 
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.phase_clock import PhaseClock
-from shellbot_action_manager.gait.planar_motion import carry_along, leave_behind
+from shellbot_action_manager.gait.planar_motion import body_points_after, ground_points_after
 from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
 
 FreeLift = Callable[[int, np.ndarray, np.ndarray], float]
 
-_TARGET_FROZEN_FROM = 0.7  # share of the swing after which the foothold stays where it is on the ground
+_TARGET_FROZEN_FROM = 0.7  # fraction of the swing after which the foothold stays where it is on the ground
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
-_HOME_PERIOD_SHARE = 0.75  # of period_slow: how fast the feet are brought home after the last command
+_HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
 
 
 def neutral_feet(radius: float) -> np.ndarray:
@@ -70,9 +70,9 @@ def standing_at(p_feet: np.ndarray) -> WalkState:
     """Return the state of a robot that stands still with its feet at `p_feet` (6, 2 or 3) in W, put on the ground."""
     feet = np.zeros((6, 3))
     feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
-    nobody = np.zeros(6, dtype=bool)
+    no_leg = np.zeros(6, dtype=bool)
     return WalkState(
-        0.0, False, nobody, nobody, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)), np.zeros(6)
+        0.0, False, no_leg, no_leg, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)), np.zeros(6)
     )
 
 
@@ -124,15 +124,15 @@ def advance(
     was_in_swing = state.in_swing_phase
     if not state.active:
         clock.restart()
-        was_in_swing = np.nan_to_num(clock.swing_share) > 0.0  # legs in mid-swing wait on the ground for their turn
-    period = gait.period(usage) if commanded else gait.period_slow * _HOME_PERIOD_SHARE
+        was_in_swing = np.nan_to_num(clock.swing_fraction) > 0.0  # legs in mid-swing wait on the ground for their turn
+    period = gait.period(usage) if commanded else gait.period_slow * _HOME_PERIOD_FRACTION
     clock.advance(dt, period)
-    share = clock.swing_share
-    in_swing = ~np.isnan(share)
+    fraction = clock.swing_fraction
+    in_swing = ~np.isnan(fraction)
 
     neutral = neutral_feet(gait.stance_radius if commanded else gait.rest_radius)
     p_feet = state.p_feet.copy()
-    fixed = leave_behind(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
+    fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
     p_feet[:, :2], p_lift, p_target = fixed[:6], fixed[6:12], fixed[12:]
 
     swinging = state.swinging & in_swing
@@ -148,17 +148,17 @@ def advance(
     a_feet = np.zeros((6, 3))
     swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
     for k in np.flatnonzero(swinging):
-        if share[k] < _TARGET_FROZEN_FROM or lifting[k]:
-            ahead = (1.0 - share[k]) * swing_time + 0.5 * stance_time
-            p_target[k] = carry_along(neutral[k : k + 1], twist if planned is None else planned, ahead)[0]
+        if fraction[k] < _TARGET_FROZEN_FROM or lifting[k]:
+            ahead = (1.0 - fraction[k]) * swing_time + 0.5 * stance_time
+            p_target[k] = body_points_after(neutral[k : k + 1], twist if planned is None else planned, ahead)[0]
         if lifting[k]:
             lift_height[k] = gait.lift_height if free_lift is None else free_lift(int(k), p_lift[k], p_target[k])
-        travel, travel_bend = travel_profile(share[k], gait.dwell, gait.ramp)
-        lift, lift_bend = lift_profile(share[k], gait.lift_peak)
+        travel, travel_acceleration = travel_profile(fraction[k], gait.dwell, gait.ramp)
+        lift, lift_acceleration = lift_profile(fraction[k], gait.lift_peak)
         p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
         p_feet[k, 2] = lift_height[k] * lift
-        a_feet[k, :2] = travel_bend / swing_time**2 * (p_target[k] - p_lift[k])
-        a_feet[k, 2] = lift_bend / swing_time**2 * lift_height[k]
+        a_feet[k, :2] = travel_acceleration / swing_time**2 * (p_target[k] - p_lift[k])
+        a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
 
     new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height)
     if not commanded and is_home(new, gait):

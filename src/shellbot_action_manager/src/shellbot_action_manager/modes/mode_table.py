@@ -32,7 +32,7 @@ class Mode(IntEnum):
 
 
 WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
-"""The two modes that nobody can request: before the first joint states, and after an emergency stop."""
+"""The two modes that cannot be requested: before the first joint states, and after an emergency stop."""
 
 REQUESTS: Tuple[str, ...] = tuple(mode.label for mode in Mode if mode not in (WAITING, STOPPED))
 OBEYED = ("cmd_vel", "upper_shells")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Node `action_manager`: what the operator wants in, limb_references out; a tick is the arrival of joint_states."""
+"""Node `action_manager`: what the operator commands in, limb_references out; a tick is the arrival of joint_states."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
-SILENCE = 10  # s of wall clock without joint_states before it is told: a driver's start takes some
+SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
 
 class ActionManagerNode:
-    """Runs the core at each joint_states; there is no timer in the way of a tick."""
+    """Runs the core at each joint_states; there is no timer that could delay a tick."""
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         self._core = ActionManagerCore(config, geometry)
@@ -46,7 +46,7 @@ class ActionManagerNode:
         self._imu: Optional[Imu] = None
         self._time = -np.inf
         self._stopped = False
-        self._told: Optional[ModeStatus] = None
+        self._published: Optional[ModeStatus] = None
         self._limits: Optional[Walkspace] = None
         self._ticks, self._durations = 0, [0.0]
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
@@ -74,7 +74,7 @@ class ActionManagerNode:
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
-                status, stamp = self._told, self._time
+                status, stamp = self._published, self._time
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
                 rospy.logwarn(
@@ -100,7 +100,7 @@ class ActionManagerNode:
             if output.references is not None:
                 self._references_pub.publish(references_to_message(output.references, stamp))
                 self._contacts_pub.publish(conversions.contacts_to_message(output.contacts, stamp))
-            self._tell(output, stamp)
+            self._publish_changes(output, stamp)
             self._ticks += 1
             self._durations.append(time.perf_counter() - start)
         if output.notice:
@@ -115,18 +115,22 @@ class ActionManagerNode:
             rospy.logwarn_throttle(10.0, "action_manager: no attitude on imu/data; walking without holding the heading")
         return Feedback(self._order.positions(message), orientation, rate)
 
-    def _tell(self, output: ActionOutput, stamp: rospy.Time) -> None:
+    def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
         """Send the latched topics when something changed."""
-        new, told = output.mode, self._told
+        new, published = output.mode, self._published
         if (
-            told is None
-            or replace(new, progress=0.0) != replace(told, progress=0.0)
-            or abs(new.progress - told.progress) >= PROGRESS_STEP
+            published is None
+            or replace(new, progress=0.0) != replace(published, progress=0.0)
+            or abs(new.progress - published.progress) >= PROGRESS_STEP
         ):
-            changed = told is None or (new.mode, new.target, new.text) != (told.mode, told.target, told.text)
-            if changed and " refused: " not in new.text:  # a refusal was told where it was made
+            changed = published is None or (new.mode, new.target, new.text) != (
+                published.mode,
+                published.target,
+                published.text,
+            )
+            if changed and " refused: " not in new.text:  # a refusal was logged where it was made
                 rospy.loginfo(f"action_manager: {new.name}: {new.text}")
-            self._told = new
+            self._published = new
             self._mode_pub.publish(conversions.mode_to_message(new, stamp))
         if output.walkspace is not self._limits:
             self._limits = output.walkspace
@@ -136,7 +140,7 @@ class ActionManagerNode:
         with self._lock:
             accepted, reason = self._core.request_mode(request.mode)
             mode = self._core.mode.label
-        if not accepted:  # what is accepted becomes the mode's text, which is told when it changes
+        if not accepted:  # what is accepted becomes the mode's text, which is logged when it changes
             rospy.logwarn(f"action_manager: request '{request.mode}' refused: {reason}")
         return RequestModeResponse(accepted=accepted, reason=reason, mode=mode)
 
@@ -154,8 +158,8 @@ class ActionManagerNode:
 
     def _on_upper_shells(self, message: UpperShells) -> None:
         with self._lock:
-            wanted = np.array([message.sphere_centre_height, message.opening_angle])
-            self._commands = replace(self._commands, upper_shells=wanted)
+            shells = np.array([message.sphere_centre_height, message.opening_angle])
+            self._commands = replace(self._commands, upper_shells=shells)
 
     def _on_gait(self, message: String) -> None:
         with self._lock:

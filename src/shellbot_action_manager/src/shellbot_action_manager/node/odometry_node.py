@@ -42,7 +42,7 @@ class OdometryNode:
         self._transforms = tf2_ros.TransformBroadcaster()
         self._subscribers = [
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
-            # A dropped tick is way that is missing from the sum: on a busy machine ticks may wait, but none is lost.
+            # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
             rospy.Subscriber("foot_contacts", FootContacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
         ]
 
