@@ -36,7 +36,13 @@ class EchoRobot:
         if commands:
             self.commands = OperatorCommands(**{**self.commands.__dict__, **commands})
         self.output = self.core.step(self.t, self.commands, Feedback(self.q.copy(), self.orientation))
-        references = self.output.references
+        self.apply(self.output)
+        self.history.append((self.t, self.q.copy(), self.output))
+        return self.output
+
+    def apply(self, output: ActionOutput) -> None:
+        """Move the joints to the references."""
+        references = output.references
         if references is not None:
             legs = self.core.geometry.legs
             lower = self.q[:24].reshape(6, 4)
@@ -48,8 +54,6 @@ class EchoRobot:
             if self.q.size > 24:
                 self.q[24:] = references.joint_position[6:, :2].ravel()
             assert not np.isnan(self.q).any(), "a reference is out of reach"
-        self.history.append((self.t, self.q.copy(), self.output))
-        return self.output
 
     def run(self, seconds: float, **commands) -> ActionOutput:
         """Several ticks with the same commands."""
