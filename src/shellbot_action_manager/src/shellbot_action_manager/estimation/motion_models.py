@@ -96,6 +96,8 @@ class FeetModel:
                 turn = self._velocity[2] * dt if imu_turn is None else imu_turn
                 moved = Displacement(self._velocity[:2] * dt, turn, used)
                 self._coasted += 1
+            else:
+                moved = Displacement(moved.shift, moved.turn, used)
         self._previous_feet, self._previous_contact = p_level, contact
         return moved
 
