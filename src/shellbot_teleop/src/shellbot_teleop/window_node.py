@@ -24,6 +24,7 @@ from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
+from shellbot_teleop.qt.simulator_view import SimulatorView
 from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
@@ -56,6 +57,8 @@ class WindowProgram:
         self.controller = OperatorController(self.model, config, self.link.execute)
         self.window = TeleopWindow(config, self.controller, self.monitor)
         self.controller.watch(self.window, QApplication.instance())
+        self.view = SimulatorView(self.window)
+        self.view.focus_changed.connect(self._on_view_focus)
         self.bridge.event.connect(self._on_event)
         self.window.camera.visible_changed.connect(self.link.want_camera)
         self._gains: Optional[GainsClient] = None
@@ -69,10 +72,12 @@ class WindowProgram:
         """Show the window and look for ROS."""
         self.window.show()
         self.window.activateWindow()
+        self.view.start()
         self.link.start()
 
     def close(self) -> None:
         """Send the last zero and leave."""
+        self.view.close()
         self.window.close()
         if self._gains is not None:
             self._gains.close()
@@ -81,6 +86,12 @@ class WindowProgram:
     def _change_gains(self, values: dict) -> None:
         if self._gains is not None:
             self._gains.change(values)
+
+    def _on_view_focus(self, has_focus: bool) -> None:
+        """Drop the keys that were held in the window which the focus leaves."""
+        self.window.view_has_focus = has_focus
+        if not has_focus:
+            self.controller.drop_all()
 
     def _on_event(self, event: LinkEvent) -> None:
         """Act on what came from ROS; in the window's thread."""
@@ -138,6 +149,10 @@ def main() -> int:
     if not has_display():
         sys.stderr.write(NO_DISPLAY + "\n")
         return 3
+    if os.environ.get("DISPLAY"):
+        os.environ.setdefault(
+            "QT_QPA_PLATFORM", "xcb"
+        )  # on a Wayland desktop, too: the viewer's keys are X11's to give
     # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
     sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])
