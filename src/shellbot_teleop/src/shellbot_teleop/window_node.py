@@ -150,9 +150,8 @@ def main() -> int:
         sys.stderr.write(NO_DISPLAY + "\n")
         return 3
     if os.environ.get("DISPLAY"):
-        os.environ.setdefault(
-            "QT_QPA_PLATFORM", "xcb"
-        )  # on a Wayland desktop, too: the viewer's keys are X11's to give
+        # on a Wayland desktop, too: only X11 lets the window take the keys of the simulator's view
+        os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
     # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
     sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])
