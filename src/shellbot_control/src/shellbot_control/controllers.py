@@ -29,8 +29,10 @@ _HEADER = """\
 
 
 def config_folder() -> Path:
-    """Return the folder ``config`` of this package in its source tree."""
-    return Path(__file__).resolve().parents[2] / "config"
+    """Return the folder ``config`` of this package: beside the sources, or where catkin installed it."""
+    here = Path(__file__).resolve()
+    beside = here.parents[2] / "config"
+    return beside if beside.is_dir() else here.parents[4] / "share" / "shellbot_control" / "config"
 
 
 def file_name(variant: str) -> str:
