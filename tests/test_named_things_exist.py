@@ -18,7 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # ---- keys ----------------------------------------------------------------------------
 
-DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "src").glob("*/README.md"))]
+DOCS = [
+    *sorted(ROOT.glob("*ING.md")),
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "src").glob("*/README.md")),
+]
 KEYMAP = load_keymap(ROOT / "src/shellbot_teleop/config/keymap.yaml")
 BOUND = {binding.key for binding in KEYMAP.bindings}
 NAMES = {key_label(key): key for key in [*NAMED_KEYS, *BOUND]}
@@ -75,7 +80,7 @@ def test_the_table_of_keys_is_complete():
         line.split("|") for line in re.search(r"\| keys \|.*?\n\n", text, re.DOTALL).group(0).strip().splitlines()[2:]
     ]
     named = set().union(*(keys_of(row[1], in_key_table=True) for row in rows), *(keys_of(row[2]) for row in rows))
-    assert {name.lower() if len(name) == 1 else name for name in named} - {"shell", "esapode"} == BOUND
+    assert {name.lower() if len(name) == 1 else name for name in named} - set(KEYMAP.layout_names) == BOUND
 
 
 @pytest.mark.parametrize(
