@@ -15,7 +15,7 @@ from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
 from shellbot_evaluation.mission import Mission, MissionState
 from shellbot_evaluation.phases import DemoPlan
-from shellbot_evaluation.runner import execute, execute_all
+from shellbot_evaluation.runner import execute, execute_all, run_mission
 from shellbot_evaluation.trace import Trace
 
 
@@ -98,7 +98,7 @@ def test_turn_of_360_degrees_ends_where_it_was_commanded():
 
 def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
     chain, mission = Chain(seed=5), Mission(DemoPlan(forward_m=0.2, sideways_m=0.1, turn_deg=20.0).phases())
-    chain.run_mission(mission)
+    run_mission(chain, mission)
     assert mission.state is MissionState.SUCCEEDED
     assert [record.phase.name for record in mission.records][-2:] == ["tilt", "level"]
 

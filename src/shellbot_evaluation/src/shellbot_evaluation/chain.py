@@ -27,12 +27,10 @@ from shellbot_simulator.state import SimState
 
 from .chain_config import ChainConfig
 from .errors import DefinitionError, EvaluationError, MissionFailed
-from .metrics import BodyMetrics, body_metrics
-from .mission import Mission, MissionState, Observation
-from .phases import MODE_LIMIT_S
 from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
+MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
 
 
@@ -103,16 +101,19 @@ class Chain:
         return self.output.mode.name if self.output is not None else "waiting"
 
     @property
+    def target(self) -> str:
+        """Name of the mode that the robot is on its way to, or in, at the last tick."""
+        return self.output.mode.target.label if self.output is not None else "waiting"
+
+    @property
+    def step(self) -> str:
+        """Name of the present step of a transition between modes; empty at rest in a mode."""
+        return self.output.mode.step if self.output is not None else ""
+
+    @property
     def odom(self) -> Tuple[float, float, float]:
         """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick."""
         return self._odom
-
-    def observe(self) -> Observation:
-        """Return what the robot says of itself, for a mission."""
-        if self.output is None:
-            return Observation(self.time, *self._odom, "waiting", "waiting")
-        mode = self.output.mode
-        return Observation(self.time, *self._odom, mode.name, mode.target.label, mode.step)
 
     def command_twist(self, twist: Sequence[float]) -> None:
         """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
@@ -158,13 +159,12 @@ class Chain:
         """
         reason, end = "", self.time + limit_s
         while True:
-            seen = self.observe()
-            if seen.mode == seen.target == "hexapod" and not seen.step:
+            if self.mode == self.target == "hexapod" and not self.step:
                 break
             if self.time > end:
                 said = self.output.mode.text if self.output is not None else "nothing"
                 raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {said} {reason}".strip())
-            if seen.target not in ("hexapod", "waiting"):
+            if self.target not in ("hexapod", "waiting"):
                 _, reason = self.request_mode("hexapod")
             self.tick()
         self.run(0.5)
@@ -208,24 +208,6 @@ class Chain:
             self.command_twist((0.0, 0.0, 0.0))
             self.run(1.5)
 
-    def run_mission(self, mission: Mission) -> None:
-        """Tick until the mission has ended.
-
-        Raises
-        ------
-        MissionFailed
-            See `Mission.step`.
-        """
-        while mission.state is MissionState.RUNNING:
-            command = mission.step(self.observe())
-            if command.request_mode is not None:
-                accepted, reason = self.request_mode(command.request_mode)
-                if not accepted:
-                    mission.refused(reason)
-            self.command_twist(command.twist)
-            self.command_body_pose(command.body_pose)
-            self.tick()
-
     def trace(self) -> Trace:
         """Return everything recorded since the reset.
 
@@ -237,10 +219,6 @@ class Chain:
         if not self.config.record:
             raise EvaluationError("this chain does not record; build it with record=True")
         return self._recorder.trace()
-
-    def score_body(self, window: Trace) -> BodyMetrics:
-        """Score body, feet and joints over a window of the trace, with this robot's limits and mass."""
-        return body_metrics(window, self.limits.lower, self.limits.upper, self.limits.effort, self.simulator.mass)
 
     # What another robot at the end of the chain does in its own way (`OnboardChain`).
 

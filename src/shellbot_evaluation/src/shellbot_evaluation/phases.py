@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
+from .chain import MODE_LIMIT_S
 from .errors import DefinitionError
 
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
-MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 
 @dataclass(frozen=True)

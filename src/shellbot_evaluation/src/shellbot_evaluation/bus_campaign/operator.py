@@ -61,10 +61,9 @@ class Operator:
             self._is_stopped = False
             chain.manager.reset()
             chain.solver.reset()
-        seen = chain.observe()
-        may_walk = seen.mode == seen.target == "hexapod"
+        may_walk = chain.mode == chain.target == "hexapod"
         chain.command_twist(self._twist if may_walk else (0.0, 0.0, 0.0))
-        if not may_walk and seen.target not in ("hexapod", "waiting"):
+        if not may_walk and chain.target not in ("hexapod", "waiting"):
             chain.request_mode("hexapod")
 
     def _rearm(self) -> None:
