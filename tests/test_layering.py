@@ -41,18 +41,9 @@ OWN = {
     "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
     "shellbot_motor_driver": {"shellbot_description", "shellbot_control", "ax_bus", "ax_emulator", "ax_tools"},
     "shellbot_teleop": set(),
-    "shellbot_evaluation": {
-        "shellbot_description",
-        "shellbot_kinematics",
-        "shellbot_control",
-        "shellbot_action_manager",
-        "shellbot_simulator",
-        "shellbot_motor_driver",
-        "ax_bus",
-        "ax_emulator",
-        "ax_tools",
-    },
 }
+OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
+OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
 
 
 def python_files():

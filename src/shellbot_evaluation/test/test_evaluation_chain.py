@@ -8,15 +8,15 @@ import math
 import numpy as np
 import pytest
 
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError, DefinitionError, MissionFailed
+from shellbot_chain.trace import Trace
 from shellbot_evaluation.bench_chain import bench_chain
-from shellbot_evaluation.chain import Chain
-from shellbot_evaluation.errors import DefinitionError, EvaluationError, MissionFailed
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
 from shellbot_evaluation.mission import Mission, MissionState
 from shellbot_evaluation.phases import DemoPlan
 from shellbot_evaluation.runner import execute, execute_all, run_mission
-from shellbot_evaluation.trace import Trace
 
 
 def short_walk(chain: Chain) -> Trace:
@@ -122,7 +122,7 @@ def test_unusable_arguments_are_refused():
         Chain(seed=-1)
     with pytest.raises(DefinitionError, match="give seconds or until"):
         Chain(seed=0).walk((0.1, 0.0, 0.0))
-    with pytest.raises(EvaluationError, match="does not record"):
+    with pytest.raises(ChainError, match="does not record"):
         Chain(record=False).trace()
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ax_emulator import Fault
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.onboard_chain import BusOptions, OnboardChain
 from shellbot_evaluation import onboard_cli
-from shellbot_evaluation.errors import DefinitionError
-from shellbot_evaluation.onboard_chain import BusOptions, OnboardChain
 from shellbot_evaluation.onboard_experiment import WalkCase, compare, plan
 from shellbot_motor_driver.driving.driver_state import Phase
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import case_summary, comparison, load_campaign
-from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
 from shellbot_evaluation.reports import write_csv, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers

@@ -17,6 +17,7 @@ import pytest
 from ax_bus import protocol
 from ax_bus.protocol import BROADCAST_ID, Instruction
 from ax_emulator import FaultInjector, ServoBehaviour
+from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.bus_campaign import cli as bus_faults
 from shellbot_evaluation.bus_campaign.stalls import cli, run, score
 from shellbot_evaluation.bus_campaign.stalls.emulator import WitnessedChain, shifted
@@ -24,7 +25,6 @@ from shellbot_evaluation.bus_campaign.stalls.plan import STALLS, make_plan
 from shellbot_evaluation.bus_campaign.stalls.score import Stopped
 from shellbot_evaluation.bus_campaign.stalls.truth import Arrivals, Truth, WitnessedServo
 from shellbot_evaluation.bus_campaign.stalls.walk import Claim, Gait, Given, Log, Sample
-from shellbot_evaluation.errors import DefinitionError
 from shellbot_motor_driver import Phase, ServoMap
 from shellbot_motor_driver.map.joint_limits import joint_limits
 

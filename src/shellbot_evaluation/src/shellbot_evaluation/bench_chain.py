@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence
 
-from .chain import Chain
-from .chain_config import ChainConfig
-from .errors import DefinitionError
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import DefinitionError
 
 
 @dataclass(frozen=True)

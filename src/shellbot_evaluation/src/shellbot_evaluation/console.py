@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Callable, Optional, TextIO
 
+from shellbot_chain.errors import ChainError
+
 from .errors import EvaluationError
 
 BAR_WIDTH = 30
@@ -44,7 +46,7 @@ def run_tool(tool: Callable[[], int]) -> int:
     """Run a tool and turn the errors that a user can mend into one sentence on standard error; returns the status."""
     try:
         return tool()
-    except EvaluationError as error:
+    except ChainError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except KeyboardInterrupt:

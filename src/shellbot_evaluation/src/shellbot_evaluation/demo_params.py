@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
+
 from .phases import DemoPlan
 
 RANGES = {

@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import DefinitionError
+
 from .campaign import load_campaign
-from .chain_config import ChainConfig
 from .console import Progress, config_file, run_tool, say
-from .errors import DefinitionError
 from .experiment_report import campaign_text, experiment_text, write_report
 from .experiments import Experiment, load_experiments, plan_runs
 from .runner import RunResult, execute_all, sort_results, verdicts

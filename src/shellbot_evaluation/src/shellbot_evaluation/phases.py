@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
-from .chain import MODE_LIMIT_S
-from .errors import DefinitionError
+from shellbot_chain.chain import MODE_LIMIT_S
+from shellbot_chain.errors import DefinitionError
 
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 

@@ -20,6 +20,7 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
+from shellbot_chain.errors import ChainError
 from shellbot_control import TICK
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
@@ -139,7 +140,7 @@ def main() -> int:
         figures: Dict[str, Any] = {"start_s": probe.stand(120.0) - arguments.started}
         figures.update(probe.sustained(arguments.seconds))
         figures["latencies_s"] = probe.latencies(arguments.samples, arguments.noise)
-    except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
+    except (ChainError, rospy.ROSException, rospy.ServiceException) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -7,13 +7,15 @@ import concurrent.futures
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .chain import Chain
-from .chain_config import ChainConfig
-from .errors import DefinitionError, EvaluationError
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.trace import Trace
+
+from .errors import EvaluationError
 from .experiments import Experiment, Run
 from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, turn_metrics, walk_metrics
 from .mission import Mission, MissionState, Observation
-from .trace import Trace
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 
@@ -52,7 +54,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         own = score(record, trace.truth_path, trace.odom_path)  # type: ignore[operator]
         window = trace.window(record.t_start, record.t_end)
         return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
-    except EvaluationError as error:
+    except ChainError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
+from shellbot_chain.errors import DefinitionError
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 from ..console import Progress, run_tool, say
-from ..errors import DefinitionError
 from ..reports import machine, write_json
 from ..tables import markdown_table, write_between_markers
 from .driver_bench import LoopFigures, in_real_time, in_virtual_time

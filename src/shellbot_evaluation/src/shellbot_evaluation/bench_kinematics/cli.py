@@ -10,8 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from shellbot_chain.errors import DefinitionError
+
 from ..console import Progress, run_tool, say
-from ..errors import DefinitionError, EvaluationError
+from ..errors import EvaluationError
 from ..reports import machine, write_json
 from ..tables import write_between_markers
 from .clients import Worker

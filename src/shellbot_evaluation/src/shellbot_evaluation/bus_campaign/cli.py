@@ -12,8 +12,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_chain.errors import DefinitionError
+
 from ..console import run_tool, say
-from ..errors import DefinitionError
 from ..parallel import map_jobs
 from ..reports import machine, write_json
 from ..tables import markdown_table, write_between_markers

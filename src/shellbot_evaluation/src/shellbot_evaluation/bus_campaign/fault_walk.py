@@ -10,13 +10,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.onboard_chain import BusOptions, OnboardChain
+from shellbot_chain.planar import tilt_from_quaternion
 from shellbot_control import Level
 from shellbot_motor_driver.driving.driver_state import Condition
 
-from ..chain_config import ChainConfig
-from ..errors import DefinitionError, EvaluationError
-from ..onboard_chain import BusOptions, OnboardChain
-from ..planar import tilt_from_quaternion
 from .operator import Operator
 from .schedule import Slot, put_right, random_schedule
 
@@ -131,7 +131,7 @@ class _Walk:
             self.operator.step()
             try:
                 chain.tick()
-            except EvaluationError as error:
+            except ChainError as error:
                 result.silent_falls.append(f"{chain.time - self.start:.1f} s: {error}")
                 break
             t = chain.time - self.start

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Tuple
 
-from ..onboard_chain import OnboardChain
+from shellbot_chain.onboard_chain import OnboardChain
 
 _RETRY = 1.0  # s between two requests to re-arm
 

@@ -15,8 +15,9 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
+from shellbot_chain.errors import DefinitionError
+
 from ...console import run_tool, say
-from ...errors import DefinitionError
 from ...parallel import map_jobs
 from ...reports import machine, write_json
 from . import run, score

@@ -26,7 +26,7 @@ from shellbot_simulator.simulator import Simulator
 from shellbot_simulator.state import SimState
 
 from .chain_config import ChainConfig
-from .errors import DefinitionError, EvaluationError, MissionFailed
+from .errors import ChainError, DefinitionError, MissionFailed
 from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
@@ -138,7 +138,7 @@ class Chain:
         try:
             self._advance()
         except SimulatorError as error:
-            raise EvaluationError(f"at simulated {self.time:.2f} s: {error}") from error
+            raise ChainError(f"at simulated {self.time:.2f} s: {error}") from error
         self.state = self.simulator.state()
         return self.state
 
@@ -213,11 +213,11 @@ class Chain:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If nothing was recorded.
         """
         if not self.config.record:
-            raise EvaluationError("this chain does not record; build it with record=True")
+            raise ChainError("this chain does not record; build it with record=True")
         return self._recorder.trace()
 
     # What another robot at the end of the chain does in its own way (`OnboardChain`).

@@ -22,7 +22,7 @@ from shellbot_simulator.simulator import Simulator
 from .chain import Chain
 from .chain_config import ChainConfig
 from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
-from .errors import DefinitionError, EvaluationError
+from .errors import ChainError, DefinitionError
 
 HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as measured of an x86 host
 _TORQUE_LIMIT_S = 5.0  # until the torque is up
@@ -133,7 +133,7 @@ class OnboardChain(Chain):
         end = self._due + _TORQUE_LIMIT_S
         while self.driver.state().ladder.phase is not Phase.WAITING:
             if self._due > end:
-                raise EvaluationError(f"the torque did not come up: {self.driver.state().ladder}")
+                raise ChainError(f"the torque did not come up: {self.driver.state().ladder}")
             self._apply(None)
             self._advance()
         self.add_faults(options.faults)

@@ -24,7 +24,7 @@ from shellbot_simulator.viewer import Viewer, wants_viewer
 
 from .emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
 from .emulated_robot_server import RobotReport, RobotServer
-from .errors import EvaluationError
+from .errors import ChainError
 
 _DIAGNOSTICS_PERIOD = 1.0  # s
 _DRIVER_ENDS = 11.0  # s
@@ -145,7 +145,7 @@ class EmulatedRobotNode:
             if charge is not None:
                 self._server.set_charge(from_mapping({"charge": charge}).charge)
             self._server.inject(faults)
-        except (EvaluationError, OSError) as error:
+        except (ChainError, OSError) as error:
             return TriggerResponse(success=False, message=str(error))
         said = ", ".join(fault.kind for fault in faults) or "no fault; set the parameter ~fault first"
         return TriggerResponse(success=True, message=f"injected: {said}")
@@ -165,7 +165,7 @@ def main() -> int:
     rospy.init_node("emulated_robot")
     try:
         EmulatedRobotNode(from_mapping(rospy.get_param("~", {}))).run()
-    except (EvaluationError, DescriptionError) as error:
+    except (ChainError, DescriptionError) as error:
         rospy.logfatal(f"emulated robot: {error}")
         return 1
     return 0

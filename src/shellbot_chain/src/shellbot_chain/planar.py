@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .errors import EvaluationError
+from .errors import ChainError
 
 
 def yaw_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
@@ -83,12 +83,12 @@ class PlanarPath:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If the path does not cover the window to within 0.1 s.
         """
         if self.t.size < 2 or t_start < self.t[0] - 0.1 or t_end > self.t[-1] + 0.1 or t_end <= t_start:
             covered = f"{self.t[0]:.2f}..{self.t[-1]:.2f} s" if self.t.size else "nothing"
-            raise EvaluationError(
+            raise ChainError(
                 f"the recorded path covers {covered}, not {t_start:.2f}..{t_end:.2f} s; record the whole phase"
             )
         inside = self.t[(self.t > t_start) & (self.t < t_end)]

@@ -8,9 +8,9 @@ import pytest
 
 from ax_bus import Bus, SyncWriter, Timeouts
 from ax_emulator import Fault, VirtualPort
+from shellbot_chain.emulated_robot import EmulatedRobot
+from shellbot_chain.errors import DefinitionError
 from shellbot_description import named_pose_array
-from shellbot_evaluation.emulated_robot import EmulatedRobot
-from shellbot_evaluation.errors import DefinitionError
 
 
 class Rig:

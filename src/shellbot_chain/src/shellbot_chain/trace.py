@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from .errors import EvaluationError
+from .errors import ChainError
 from .planar import PlanarPath, yaw_from_quaternion
 
 
@@ -71,13 +71,13 @@ class Trace:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If fewer than two rows lie inside.
         """
         inside = (self.t >= t_start - 1e-6) & (self.t <= t_end + 1e-6)
         if np.count_nonzero(inside) < 2:
             spoken = f"{self.t[0]:.2f}..{self.t[-1]:.2f}" if self.t.size else "nothing"
-            raise EvaluationError(
+            raise ChainError(
                 f"the trace has fewer than 2 ticks in {t_start:.2f}..{t_end:.2f} s (it covers {spoken} s);"
                 " record longer or choose another window"
             )
@@ -96,13 +96,13 @@ class Trace:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If the file lacks an array.
         """
         with np.load(path) as data:
             missing = [f.name for f in fields(Trace) if f.name not in data]
             if missing:
-                raise EvaluationError(f"{path} is no trace: it lacks {', '.join(missing)}; record it anew")
+                raise ChainError(f"{path} is no trace: it lacks {', '.join(missing)}; record it anew")
             arrays: Dict[str, Any] = {f.name: data[f.name] for f in fields(Trace)}
         arrays["joint_names"] = tuple(str(name) for name in arrays["joint_names"])
         return Trace(**arrays)
@@ -134,11 +134,11 @@ class TraceRecorder:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If nothing was recorded.
         """
         if not self._rows:
-            raise EvaluationError("nothing was recorded; tick the chain first")
+            raise ChainError("nothing was recorded; tick the chain first")
         columns = {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]}
         known = np.isfinite(columns["odom"][:, 2])
         columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])

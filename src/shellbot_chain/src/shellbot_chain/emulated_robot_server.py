@@ -26,7 +26,7 @@ from shellbot_simulator.errors import SimulationDivergedError
 from shellbot_simulator.state import SimState
 
 from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
-from .errors import EvaluationError
+from .errors import ChainError
 
 _START_LIMIT = 60.0  # s
 _STOP_LIMIT = 3.0  # s
@@ -96,7 +96,7 @@ class RobotServer:
 
     Raises
     ------
-    EvaluationError
+    ChainError
         If it does not come up; in the words of what was wrong.
     """
 
@@ -110,7 +110,7 @@ class RobotServer:
         answer = self._receive(_START_LIMIT)
         if not isinstance(answer, tuple) or answer[0] != "port":
             self.close()
-            raise EvaluationError(str(answer or "the process of the emulated robot ended while it started"))
+            raise ChainError(str(answer or "the process of the emulated robot ended while it started"))
         self.port: str = answer[1]
 
     @property
@@ -123,12 +123,12 @@ class RobotServer:
 
         Raises
         ------
-        EvaluationError
+        ChainError
             If the process has ended or says that it cannot go on.
         """
         answer = self._receive(timeout)
         if isinstance(answer, str):
-            raise EvaluationError(answer)
+            raise ChainError(answer)
         return answer if isinstance(answer, RobotReport) else None
 
     def is_in_use(self) -> bool:
@@ -182,7 +182,7 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
         robot = EmulatedRobot(settings.robot, FaultInjector(settings.faults, settings.robot.seed or 0))
         robot.chain.is_paced = True
         server = PtyServer(robot.chain, Path(settings.link) if settings.link else None, settings.precise)
-    except (EvaluationError, ServoError, OSError) as error:
+    except (ChainError, ServoError, OSError) as error:
         connection.send(str(error))
         return
     talk = _Talk(connection, robot)

@@ -12,10 +12,10 @@ from ax_bus import Bus, Timeouts, direction
 from ax_bus.errors import NoReplyError
 from ax_bus.serial_port import SerialPort
 from ax_emulator import Fault
-from shellbot_evaluation.emulated_robot import EmulatedRobotConfig
-from shellbot_evaluation.emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
-from shellbot_evaluation.emulated_robot_server import RobotReport, RobotServer, ServerSettings
-from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_chain.emulated_robot import EmulatedRobotConfig
+from shellbot_chain.emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
+from shellbot_chain.emulated_robot_server import RobotReport, RobotServer, ServerSettings
+from shellbot_chain.errors import ChainError, DefinitionError
 
 PATIENT = Timeouts(link_latency=0.08)  # tests share the machine with others
 
@@ -76,7 +76,7 @@ def test_a_parent_that_does_not_read_does_not_stop_the_servos():
 def test_what_cannot_start_says_why(tmp_path):
     taken = tmp_path / "servos"
     taken.write_text("mine")
-    with pytest.raises(EvaluationError, match="choose another name"):
+    with pytest.raises(ChainError, match="choose another name"):
         RobotServer(ServerSettings(EmulatedRobotConfig(seed=None), str(taken)))
     assert taken.read_text() == "mine"
 
@@ -85,7 +85,7 @@ def test_the_end_of_the_process_is_noticed():
     server = RobotServer(ServerSettings(EmulatedRobotConfig(seed=None)))
     try:
         os.kill(server.pid, 9)
-        with pytest.raises(EvaluationError, match="has ended"):
+        with pytest.raises(ChainError, match="has ended"):
             for _ in range(500):
                 server.report(0.1)
     finally:
