@@ -44,6 +44,7 @@ OWN = {
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
+OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 
 
 def python_files():

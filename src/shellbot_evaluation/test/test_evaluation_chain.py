@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
+from shellbot_benchmarks.bench_chain import bench_chain
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, DefinitionError, MissionFailed
 from shellbot_chain.trace import Trace
-from shellbot_evaluation.bench_chain import bench_chain
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
 from shellbot_evaluation.mission import Mission, MissionState

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from shellbot_benchmarks.bench_chain import ChainSpeed, fast_enough
+from shellbot_benchmarks.bench_ros import ros_text
+from shellbot_benchmarks.bench_teleop import teleop_text
+from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.planar import PlanarPath
-from shellbot_evaluation.bench_chain import ChainSpeed, fast_enough
-from shellbot_evaluation.bench_ros import ros_text
-from shellbot_evaluation.bench_teleop import teleop_text
 from shellbot_evaluation.demo_params import DemoParams
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.latency import ChangeWatch, latency_row, spread_waits, worst_factor
 from shellbot_evaluation.mission import PhaseRecord
 from shellbot_evaluation.phases import DemoPlan
 from shellbot_evaluation.pictures import contact_sheet, rgb_from_bytes, save_all

@@ -66,10 +66,6 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .onboard_cli import main as onboard
 
         return onboard(given[1:])
-    if given[:1] == ["bus-faults"]:
-        from .bus_campaign.cli import main as bus_faults
-
-        return bus_faults(given[1:])
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

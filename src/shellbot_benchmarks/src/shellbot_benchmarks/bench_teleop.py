@@ -9,10 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Tuple
 
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.tables import markdown_table
+
 from .bench_ros import HEADLESS
-from .errors import EvaluationError
 from .launching import Launch, executable_of
-from .tables import markdown_table
 
 LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to zero cmd_vel": 100.0}
 SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.console import Progress, run_tool, say
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import write_between_markers
 
-from ..console import Progress, run_tool, say
-from ..errors import EvaluationError
-from ..reports import machine, write_json
-from ..tables import write_between_markers
 from .clients import Worker
 from .environments import ENVIRONMENTS, WORKERS, cpp_figures, interpreter
 from .figures import goals_of, ratios_of, roofline_note, roofline_us

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from .console import run_tool, say
-from .reports import machine, write_json
-from .tables import markdown_table, write_between_markers
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 
 def parser() -> argparse.ArgumentParser:

@@ -8,10 +8,10 @@ import json
 import pytest
 
 from ax_emulator import LatencyTimerChain
-from shellbot_evaluation import bench_cli
-from shellbot_evaluation.bench_bus import cli
-from shellbot_evaluation.bench_bus.driver_bench import in_real_time, in_virtual_time
-from shellbot_evaluation.bench_bus.exchange_bench import exchanges
+from shellbot_benchmarks import bench_cli
+from shellbot_benchmarks.bench_bus import cli
+from shellbot_benchmarks.bench_bus.driver_bench import in_real_time, in_virtual_time
+from shellbot_benchmarks.bench_bus.exchange_bench import exchanges
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 KEYS = {"tick_hz_19", "tick_hz_31", "feedback_hz_19", "feedback_hz_31", "overhead_us_per_read"}

@@ -10,11 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-import shellbot_evaluation.bench_kinematics.cli as cli
-from shellbot_evaluation.bench_kinematics import figures
-from shellbot_evaluation.bench_kinematics.clients import Worker
-from shellbot_evaluation.bench_kinematics.environments import WORKERS, Environment, cpp_figures, interpreter
-from shellbot_evaluation.bench_kinematics.page import page_text
+import shellbot_benchmarks.bench_kinematics.cli as cli
+from shellbot_benchmarks.bench_kinematics import figures
+from shellbot_benchmarks.bench_kinematics.clients import Worker
+from shellbot_benchmarks.bench_kinematics.environments import WORKERS, Environment, cpp_figures, interpreter
+from shellbot_benchmarks.bench_kinematics.page import page_text
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence
 
-from .errors import EvaluationError
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.tables import markdown_table
+
 from .latency import latency_row
 from .launching import Launch
-from .tables import markdown_table
 
 HEADLESS = {"gui": "false", "teleop": "none", "rviz": "false"}
 
@@ -29,7 +30,7 @@ def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: fl
     EvaluationError
         With the probe's sentence and the launch's last words if it does not succeed in time.
     """
-    command = [sys.executable, "-m", f"shellbot_evaluation.{module}", *arguments]
+    command = [sys.executable, "-m", f"shellbot_benchmarks.{module}", *arguments]
     environment = {**os.environ, "ROS_MASTER_URI": launch.master_uri}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit_s, check=False)

@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Iterator
 
-from ..errors import EvaluationError
+from shellbot_evaluation.errors import EvaluationError
 
 _START_LIMIT = 60.0  # s
 

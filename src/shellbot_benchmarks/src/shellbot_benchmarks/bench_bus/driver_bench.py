@@ -12,6 +12,8 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import EmulatedChain, VirtualPort
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.processes import process_times
 from shellbot_motor_driver.driving.driver_state import DriverState, Phase
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
@@ -19,8 +21,6 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_process import BusProcess, BusSettings
 from shellbot_simulator.config import TICK
 
-from ..errors import EvaluationError
-from ..processes import process_times
 from .emulator import emulated_chain
 
 HOST_TIME = 40e-6  # s a write and a read of the host: 80 us a READ

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.reports import machine, write_json
 
-from ...console import run_tool, say
-from ...parallel import map_jobs
-from ...reports import machine, write_json
 from . import run, score
 from .plan import FAULT_SLOT
 

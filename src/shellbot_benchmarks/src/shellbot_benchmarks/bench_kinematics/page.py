@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence
 
-from ..tables import markdown_table
+from shellbot_evaluation.tables import markdown_table
+
 from .figures import Goal, Rounds, median_best
 
 # what is timed: heading, then (library, case) in the order of the columns

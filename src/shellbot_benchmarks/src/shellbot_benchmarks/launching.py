@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
 
-from .errors import EvaluationError
-from .processes import children_of
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.processes import children_of
 
 
 def free_port() -> int:

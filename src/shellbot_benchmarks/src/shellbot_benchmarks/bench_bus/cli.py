@@ -11,11 +11,11 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.console import Progress, run_tool, say
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
 from shellbot_motor_driver.map.servo_map import ServoMap
 
-from ..console import Progress, run_tool, say
-from ..reports import machine, write_json
-from ..tables import markdown_table, write_between_markers
 from .driver_bench import LoopFigures, in_real_time, in_virtual_time
 from .exchange_bench import ExchangeFigures, exchanges
 

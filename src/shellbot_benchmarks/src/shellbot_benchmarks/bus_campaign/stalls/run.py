@@ -17,11 +17,11 @@ import traceback
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.processes import PROC, children_of
+from shellbot_evaluation.reports import write_json
 from shellbot_motor_driver import ServoMap
 
-from ...errors import EvaluationError
-from ...processes import PROC, children_of
-from ...reports import write_json
 from .emulator import READY, TRUTH, VARIANT
 from .plan import Plan, Stall, make_plan
 from .score import Stopped, score

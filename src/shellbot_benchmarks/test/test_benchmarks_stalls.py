@@ -17,14 +17,14 @@ import pytest
 from ax_bus import protocol
 from ax_bus.protocol import BROADCAST_ID, Instruction
 from ax_emulator import FaultInjector, ServoBehaviour
+from shellbot_benchmarks.bus_campaign import cli as bus_faults
+from shellbot_benchmarks.bus_campaign.stalls import cli, run, score
+from shellbot_benchmarks.bus_campaign.stalls.emulator import WitnessedChain, shifted
+from shellbot_benchmarks.bus_campaign.stalls.plan import STALLS, make_plan
+from shellbot_benchmarks.bus_campaign.stalls.score import Stopped
+from shellbot_benchmarks.bus_campaign.stalls.truth import Arrivals, Truth, WitnessedServo
+from shellbot_benchmarks.bus_campaign.stalls.walk import Claim, Gait, Given, Log, Sample
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.bus_campaign import cli as bus_faults
-from shellbot_evaluation.bus_campaign.stalls import cli, run, score
-from shellbot_evaluation.bus_campaign.stalls.emulator import WitnessedChain, shifted
-from shellbot_evaluation.bus_campaign.stalls.plan import STALLS, make_plan
-from shellbot_evaluation.bus_campaign.stalls.score import Stopped
-from shellbot_evaluation.bus_campaign.stalls.truth import Arrivals, Truth, WitnessedServo
-from shellbot_evaluation.bus_campaign.stalls.walk import Claim, Gait, Given, Log, Sample
 from shellbot_motor_driver import Phase, ServoMap
 from shellbot_motor_driver.map.joint_limits import joint_limits
 
@@ -410,7 +410,7 @@ def until(condition):
 
 def started(folder):
     """Start a campaign of one run that takes longer than anybody waits; return it once its bus process runs."""
-    command = [sys.executable, "-m", "shellbot_evaluation.experiment_cli", "bus-faults", "--stalls"]
+    command = [sys.executable, "-m", "shellbot_benchmarks.bus_campaign.cli", "--stalls"]
     command += ["--seeds", "0", "--seconds", "600", "--keep", str(folder)]
     process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
     here = folder / "seed-0"

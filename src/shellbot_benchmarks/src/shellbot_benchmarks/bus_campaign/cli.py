@@ -13,11 +13,11 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
 
-from ..console import run_tool, say
-from ..parallel import map_jobs
-from ..reports import machine, write_json
-from ..tables import markdown_table, write_between_markers
 from .fault_walk import FaultWalk, FaultWalkResult, run_fault_walk
 from .reads import ReadCampaign, ReadResult, run_reads
 from .recovery import RecoveryCampaign, RecoveryResult, lossy_walk, run_recovery

@@ -22,13 +22,13 @@ from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError
 from shellbot_control import TICK
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.pose_conversions import twist_message
+from shellbot_evaluation.processes import CpuMeter
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
-from .errors import EvaluationError
 from .latency import ChangeWatch, spread_waits, worst_factor
-from .pose_conversions import twist_message
-from .processes import CpuMeter
 
 REST_S = 0.3  # wall seconds without a change of the targets count as rest
 
