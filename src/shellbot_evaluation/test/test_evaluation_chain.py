@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 
-from shellbot_benchmarks.bench_chain import bench_chain
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError, DefinitionError, MissionFailed
 from shellbot_chain.trace import Trace
@@ -164,11 +163,3 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
     assert "there is no experiment 'absent'; choose from walk, turn, speed or all" in capsys.readouterr().err
-
-
-def test_bench_measures_more_than_real_time():
-    results = {result.situation: result for result in bench_chain(seconds=1.0)}
-    assert len(results) == 4
-    walking = results["chain, walking 0.15 m/s"]
-    assert walking.times_real_time_cpu > 4.0, "8 is asked for on an idle machine; half of it on a busy one"
-    assert walking.physics_steps_per_s == pytest.approx(500.0 * walking.times_real_time)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a key of the operator's window to the robot: shellbot_teleop's own measurement against the real launch."""
+"""From a key of the operator's window to the robot, through the real launch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     output = (log_folder / "teleop_latency.json").resolve()
     with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_teleop.log") as launch:
         wait_for_master(launch)
-        measure = executable_of("shellbot_teleop", "teleop_latency")
+        measure = executable_of("shellbot_benchmarks", "teleop_latency")
         command = [measure, "--presses", str(samples), "--output", str(output)]
         try:
             done = subprocess.run(

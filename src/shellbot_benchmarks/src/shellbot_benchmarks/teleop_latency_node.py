@@ -23,11 +23,13 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
+from shellbot_evaluation.errors import EvaluationError
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop.errors import TeleopError
-from shellbot_teleop.latency import HEADER, ChangeDetector, LatencySummary, as_document, summarise
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+
+from .teleop_latency import HEADER, ChangeDetector, LatencySummary, as_document, summarise
 
 
 class LatencyMeter:
@@ -120,7 +122,7 @@ class LatencyMeter:
             summaries.insert(1, summarise("key press to first changed joint target", to_target))
         lost = presses - min(len(to_twist), len(to_zero))
         if lost:
-            raise TeleopError(f"{lost} of {presses} presses had no cmd_vel or no zero after it.")
+            raise EvaluationError(f"{lost} of {presses} presses had no cmd_vel or no zero after it.")
         return summaries
 
     def _wait_for_window(self, window: subprocess.Popen) -> None:
@@ -132,11 +134,11 @@ class LatencyMeter:
                 time.sleep(2.0)  # both ends connect, the window is painted
                 return
             time.sleep(0.2)
-        raise TeleopError("the window did not come up: start scripts/teleop --window by hand to see why.")
+        raise EvaluationError("the window did not come up: start scripts/teleop --window by hand to see why.")
 
 
 def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
-    """Ask for mode hexapod and wait until it is held; raises TeleopError when it is refused."""
+    """Ask for mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
     rospy.wait_for_service("request_mode", timeout=10.0)
     request = rospy.ServiceProxy("request_mode", RequestMode)
     deadline = time.monotonic() + timeout
@@ -145,7 +147,7 @@ def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
         answer = request("hexapod")
         time.sleep(1.0)
     if meter.mode != "hexapod":
-        raise TeleopError(f"the robot did not reach hexapod: {answer.reason if answer else 'no answer'}")
+        raise EvaluationError(f"the robot did not reach hexapod: {answer.reason if answer else 'no answer'}")
 
 
 def main() -> int:
@@ -169,7 +171,7 @@ def main() -> int:
         if not arguments.no_robot:
             bring_to_hexapod(meter)
         summaries = meter.measure(arguments.presses, arguments.hold, arguments.rest)
-    except (TeleopError, rospy.ROSException, rospy.ServiceException) as error:
+    except (EvaluationError, TeleopError, rospy.ROSException, rospy.ServiceException) as error:
         rospy.logerr("teleop_latency: %s", error)
         return 1
     sys.stdout.write("\n".join([HEADER] + [summary.row() for summary in summaries]) + "\n")

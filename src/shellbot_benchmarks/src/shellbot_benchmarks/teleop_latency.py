@@ -9,7 +9,7 @@ from typing import Deque, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_teleop.errors import TeleopError
+from shellbot_evaluation.errors import EvaluationError
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ HEADER = f"{'latency, ms':44} {'n':>5} {'p50':>8} {'p90':>8} {'p99':>8} {'max':>
 
 
 def summarise(name: str, seconds: Sequence[float]) -> LatencySummary:
-    """Summarise samples (s); raises TeleopError without any."""
+    """Summarise samples (s); raises EvaluationError without any."""
     if not len(seconds):
-        raise TeleopError(
+        raise EvaluationError(
             f"{name}: nothing was measured; is the robot in mode hexapod and does the window have the focus?"
         )
     p50, p90, p99 = np.percentile(np.asarray(seconds) * 1000.0, (50, 90, 99))
