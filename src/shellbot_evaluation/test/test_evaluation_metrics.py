@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from shellbot_chain.errors import ChainError, DefinitionError
-from shellbot_chain.planar import YawUnwrapper, displacement_in_start_axes, yaw_from_quaternion
 from shellbot_chain.trace import Trace, TraceRecorder
 from shellbot_evaluation.metrics import body_metrics, speed_metrics, turn_metrics, walk_metrics
 from shellbot_evaluation.mission import PhaseRecord
@@ -155,17 +154,6 @@ def test_trace_file_round_trip_and_window(tmp_path):
 def test_empty_recorder_has_no_trace():
     with pytest.raises(ChainError, match="nothing was recorded"):
         TraceRecorder(NAMES).trace()
-
-
-def test_yaw_and_planar_axes():
-    angles = np.array([-3.0, -0.4, 0.0, 2.5])
-    quaternions = np.stack((0 * angles, 0 * angles, np.sin(angles / 2), np.cos(angles / 2)), axis=1)
-    assert yaw_from_quaternion(quaternions) == pytest.approx(angles)
-    assert displacement_in_start_axes(np.array([0.0, 1.0]), math.pi / 2) == pytest.approx((1.0, 0.0))
-    unwrap = YawUnwrapper()
-    assert [unwrap.update(a) for a in (3.0, -3.0, 3.0, -3.1)] == pytest.approx(
-        [3.0, 2 * math.pi - 3.0, 3.0, 2 * math.pi - 3.1]
-    )
 
 
 def test_statistics_are_those_of_samples_that_occurred():
