@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
 from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
 from shellbot_benchmarks.bench_ros import ros_text
 from shellbot_benchmarks.bench_teleop import teleop_text
+from shellbot_benchmarks.cpu_meter import CpuMeter
 from shellbot_benchmarks.latency import ChangeWatch, latency_row, spread_waits, worst_factor
 from shellbot_benchmarks.teleop_latency import ChangeDetector, as_document, summarise
 from shellbot_evaluation.errors import EvaluationError
@@ -63,7 +68,7 @@ def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
     }
     fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_share": {"simulator": 0.31, "odometry": 0.4}}
     lines = ros_text([launch, fast]).splitlines()
-    assert lines[2].split("|")[1:4] == [" 1                   ", " 1.00             ", " 0.97         "]
+    assert lines[2].split()[1:6:2] == ["1", "1.00", "0.97"]
     assert "as fast as possible" in lines[3] and "12.00" in lines[3]
     nodes = [line.split("|")[1].strip() for line in lines[7:]]
     assert nodes[:2] == ["simulator", "kinematics"] and "odometry" in nodes
@@ -138,3 +143,19 @@ def test_latency_figures():
     assert as_document([summary])["press"]["p50_ms"] == 50.5 and "press" in summary.row()
     with pytest.raises(EvaluationError, match="nothing was measured"):
         summarise("press", [])
+
+
+def test_cpu_meter_reports_fractions_of_a_core_and_drops_ended_processes():
+    spin = [sys.executable, "-c", "while True: pass"]
+    with subprocess.Popen(spin) as busy, subprocess.Popen(["sleep", "99"]) as idle:
+        try:
+            meter = CpuMeter({"busy": busy.pid, "idle": idle.pid, "no process": 2**22 + 1})
+            idle.kill()
+            idle.wait()
+            fractions, end = {"busy": 0.0}, time.monotonic() + 60.0
+            while not fractions["busy"] and time.monotonic() < end:
+                time.sleep(0.1)
+                fractions = meter.fractions()
+        finally:
+            busy.kill()
+    assert list(fractions) == ["busy"] and 0.0 < fractions["busy"] < 1.5

@@ -80,7 +80,7 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
         "tiny_step_seed0.npz",
         "tiny_friction.png",
     } <= written
-    assert "| step | height_deviation_mm | at most 0.0001 |" in page.read_text()
+    assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
     assert "there is no experiment 'absent'; choose from walk, turn, speed or all" in capsys.readouterr().err

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional
+
+import psutil
 
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.processes import children_of
 
 
 def free_port() -> int:
@@ -97,14 +99,13 @@ class Launch:
         process, self._process = self._process, None
         if process is None:
             return
-        family: List[int] = children_of(process.pid)
+        family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
         try:
             process.wait(20.0)
         except subprocess.TimeoutExpired:
-            for pid in [process.pid, *family]:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
+            process.kill()
+            for member in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    member.kill()
             process.wait(5.0)

@@ -24,10 +24,10 @@ from shellbot_chain.errors import ChainError
 from shellbot_control import TICK
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.pose_conversions import twist_message
-from shellbot_evaluation.processes import CpuMeter
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
+from .cpu_meter import CpuMeter
 from .latency import ChangeWatch, spread_waits, worst_factor
 
 REST_S = 0.3  # wall seconds without a change of the targets count as rest
@@ -65,7 +65,7 @@ class RosProbe:
         first = len(self._ticks)
         time.sleep(seconds)
         rows = self._ticks[first:]
-        shares = meter.shares()
+        shares = meter.fractions()
         self._drive = None
         self._cmd_vel.publish(twist_message((0.0, 0.0, 0.0)))
         if len(rows) < 10:

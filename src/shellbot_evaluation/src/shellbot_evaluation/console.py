@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+import io
 import sys
-import time
 from pathlib import Path
 from typing import Callable, Optional, TextIO
+
+from tqdm import tqdm
 
 from shellbot_chain.errors import ChainError
 
 from .errors import EvaluationError
-
-BAR_WIDTH = 30
 
 
 def say(text: str) -> None:
@@ -25,21 +25,20 @@ class Progress:
     """A bar on standard error: drawn in place on a terminal, one line a step elsewhere."""
 
     def __init__(self, total: int, stream: Optional[TextIO] = None) -> None:
-        self._total, self._done = total, 0
         self._stream = stream if stream is not None else sys.stderr
-        self._start = time.monotonic()
+        self._is_drawn = self._stream.isatty()
+        drawn_on = self._stream if self._is_drawn else io.StringIO()
+        self._bar = tqdm(total=total, file=drawn_on, ascii=".#", miniters=1, dynamic_ncols=True)
 
     def step(self, text: str) -> None:
         """Count one step as done and show what it was."""
-        self._done += 1
-        filled = BAR_WIDTH * self._done // max(self._total, 1)
-        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {self._done}/{self._total}"
-        line += f" {time.monotonic() - self._start:5.1f} s  {text}"
-        if self._stream.isatty():
-            self._stream.write("\r\033[K" + line + ("\n" if self._done == self._total else ""))
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
+        self._bar.set_postfix_str(text, refresh=False)
+        self._bar.update()
+        if not self._is_drawn:
+            self._stream.write(f"{self._bar}\n")
+            self._stream.flush()
+        if self._bar.n == self._bar.total:
+            self._bar.close()
 
 
 def run_tool(tool: Callable[[], int]) -> int:

@@ -22,13 +22,12 @@ from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
-from .demo_params import DemoParams
+from .demo_params import DemoParams, launch_start_time
 from .errors import EvaluationError
 from .mission import ZERO_TWIST, Mission, MissionState, Observation
 from .pictures import save_all
 from .plots import plot_paths
 from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
-from .processes import launch_start_time
 from .reports import write_json
 from .summary import make_summary, score_phases, score_tilt, summary_table
 

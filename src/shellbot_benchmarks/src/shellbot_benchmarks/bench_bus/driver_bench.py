@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, List, Type
 
 import numpy as np
+import psutil
 
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import EmulatedChain, VirtualPort
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.processes import process_times
 from shellbot_motor_driver.driving.driver_state import DriverState, Phase
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
@@ -94,9 +94,9 @@ def in_real_time(variant: str, seconds: float, link_latency: float = LINK_LATENC
             _wait_for_torque(process)
             base = process.state().position.copy()
             _feed(process, base, _WARM_UP)
-            first, cpu, start = process.state(), process_times(_pid(process)).cpu_s, time.monotonic()
+            first, cpu, start = process.state(), _cpu_time(process), time.monotonic()
             _feed(process, base, seconds)
-            last, used, wall = process.state(), process_times(_pid(process)).cpu_s - cpu, time.monotonic() - start
+            last, used, wall = process.state(), _cpu_time(process) - cpu, time.monotonic() - start
             return _figures(first, last, wall, used)
         finally:
             process.shutdown(torque_off=True)
@@ -135,11 +135,12 @@ def in_virtual_time(variant: str, seconds: float, adapter: Type[EmulatedChain] =
     return _figures(first, driver.state(), port.now() - began, float("nan"))
 
 
-def _pid(process: BusProcess) -> int:
-    pid = process.pid
-    if pid is None:
+def _cpu_time(process: BusProcess) -> float:
+    """Return what the bus process has used of a core so far, s."""
+    if process.pid is None:
         raise EvaluationError("the bus process has ended; see what it said above")
-    return pid
+    times = psutil.Process(process.pid).cpu_times()
+    return float(times.user + times.system)
 
 
 def _wait_for_torque(process: BusProcess) -> None:

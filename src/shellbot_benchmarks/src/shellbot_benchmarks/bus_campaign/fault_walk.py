@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
+import psutil
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError, DefinitionError
@@ -139,8 +138,8 @@ class _Walk:
             place = chain.state.p_world_base[:2].copy()
             self._look(t)
             if not memory and t > 0.25 * self.campaign.seconds:
-                memory = resident_mb()
-        result.memory_growth_mb = resident_mb() - memory if memory else 0.0
+                memory = _resident_mb()
+        result.memory_growth_mb = _resident_mb() - memory if memory else 0.0
         self._close_record(chain.time - self.start)
         result.moving_share = self.operator.moving_time / max(chain.time - self.start, 1e-9)
         result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
@@ -229,7 +228,5 @@ class _Walk:
         self.result.greatest_joint_speed = max(self.result.greatest_joint_speed, fastest)
 
 
-def resident_mb() -> float:
-    """Return the memory of this process, MB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+def _resident_mb() -> float:
+    return psutil.Process().memory_info().rss / 1e6

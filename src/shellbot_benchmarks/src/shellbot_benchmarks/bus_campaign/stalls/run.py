@@ -17,8 +17,9 @@ import traceback
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
+import psutil
+
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.processes import PROC, children_of
 from shellbot_evaluation.reports import write_json
 from shellbot_motor_driver import ServoMap
 
@@ -35,7 +36,7 @@ _OVERTIME = 60.0  # s that the end of a run may take
 _AFTER = 0.3  # s of ground truth after the walker has ended
 _POLL = 0.02  # s
 _START_LIMIT = 60.0  # s
-_BUS_WORKER = b"bus_worker"
+_BUS_WORKER = "bus_worker"
 _HOG = """
 import os, sys, time
 end, parent = time.monotonic() + float(sys.argv[1]), os.getppid()
@@ -176,10 +177,11 @@ class Run:
 def bus_processes(parent: int) -> List[int]:
     """Return the bus processes among the descendants of a process."""
     found = []
-    for pid in children_of(parent):
-        with contextlib.suppress(OSError):
-            if _BUS_WORKER in (PROC / str(pid) / "cmdline").read_bytes():
-                found.append(pid)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(parent).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                if any(_BUS_WORKER in word for word in process.cmdline()):
+                    found.append(process.pid)
     return found
 
 
@@ -191,14 +193,7 @@ def _signal(pids: List[int], number: int) -> None:
 
 def leftovers(folder: Path) -> List[int]:
     """Return the processes of a run, whoever their parent is; those that have ended but were not waited for are not."""
-    mark = f"{TAG}={folder}".encode()
-    found = []
-    for entry in PROC.iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    found.append(int(entry.name))
-    return found
+    return [p.pid for p in psutil.process_iter(["environ"]) if (p.info["environ"] or {}).get(TAG) == str(folder)]
 
 
 def clean_up(folder: Path) -> None:
