@@ -25,7 +25,7 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     Returns
     -------
     dict
-        Name of each latency to count, p50_ms, p90_ms, p99_ms, max_ms.
+        Name of each latency to samples, p50_ms, p90_ms, p99_ms, max_ms.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
     rows: List[Dict[str, object]] = []
     for name, figure in figures.items():
         limit = LIMITS_MS.get(name)
-        row: Dict[str, object] = {"latency": name, "samples": figure["count"]}
+        row: Dict[str, object] = {"latency": name, "samples": figure["samples"]}
         row.update({f"{key[:-3]} ms": float(figure[key]) for key in ("p50_ms", "p90_ms", "p99_ms", "max_ms")})
         row["p99 below ms"] = limit
         row["kept"] = None if limit is None else bool(figure["p99_ms"] < limit)

@@ -8,7 +8,6 @@ keyboard) and listens to cmd_vel and joint_targets. The chain must be running; t
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import subprocess
@@ -16,7 +15,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 import rosgraph
 import rospy
@@ -24,12 +23,14 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.tables import markdown_table
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
-from .teleop_latency import HEADER, ChangeDetector, LatencySummary, as_document, summarise
+from .latency import ChangeDetector, latency_row
 
 
 class LatencyMeter:
@@ -70,7 +71,7 @@ class LatencyMeter:
             self._detector.add(time.monotonic(), message.position)
             self._lock.notify_all()
 
-    def measure(self, presses: int, hold: float, rest: float) -> List[LatencySummary]:
+    def measure(self, presses: int, hold: float, rest: float) -> List[Dict[str, object]]:
         """Press and release `presses` times; hold and rest in s, the rest varied so that ticks are hit everywhere."""
         to_twist: List[float] = []
         to_target: List[float] = []
@@ -117,13 +118,18 @@ class LatencyMeter:
                 keyboard.release(self._key)
                 window.terminate()
                 window.wait(timeout=10)
-        summaries = [summarise("key press to cmd_vel", to_twist), summarise("key release to zero cmd_vel", to_zero)]
+        found = {"key press to cmd_vel": to_twist, "key release to zero cmd_vel": to_zero}
         if self._targets_seen:
-            summaries.insert(1, summarise("key press to first changed joint target", to_target))
+            found["key press to first changed joint target"] = to_target
+        for name, latencies in found.items():
+            if not latencies:
+                raise EvaluationError(
+                    f"{name}: nothing was measured; is the robot in mode hexapod and does the window have the focus?"
+                )
         lost = presses - min(len(to_twist), len(to_zero))
         if lost:
             raise EvaluationError(f"{lost} of {presses} presses had no cmd_vel or no zero after it.")
-        return summaries
+        return [latency_row(name, latencies) for name, latencies in found.items()]
 
     def _wait_for_window(self, window: subprocess.Popen) -> None:
         """Wait until the window is there and joined to ROS."""
@@ -170,11 +176,11 @@ def main() -> int:
         meter = LatencyMeter(arguments.key)
         if not arguments.no_robot:
             bring_to_hexapod(meter)
-        summaries = meter.measure(arguments.presses, arguments.hold, arguments.rest)
+        rows = meter.measure(arguments.presses, arguments.hold, arguments.rest)
     except (EvaluationError, TeleopError, rospy.ROSException, rospy.ServiceException) as error:
         rospy.logerr("teleop_latency: %s", error)
         return 1
-    sys.stdout.write("\n".join([HEADER] + [summary.row() for summary in summaries]) + "\n")
+    sys.stdout.write(markdown_table(rows, digits=dict.fromkeys(rows[0], 1)))
     if arguments.output is not None:
-        arguments.output.write_text(json.dumps(as_document(summaries), indent=2) + "\n", encoding="utf-8")
+        write_json(arguments.output, {str(row["what"]): row for row in rows})
     return 0
