@@ -11,11 +11,6 @@ import numpy as np
 
 Rounds = Mapping[str, Sequence[Optional[float]]]  # "environment/case" to us per operation, one a round, None: failed
 
-RATIOS = (
-    "closed_form_vs_eaik", "closed_form_vs_rtb", "lm_vs_rtb", "lm_6dof_vs_best_peer", "lm_inside_vs_pinocchio_cpp",
-    "clik_tick_vs_placo", "clik_tick_vs_pinocchio_cpp", "fk_vs_best_peer", "batch_roofline_fraction",
-    "batch_2_core_speedup",
-)  # fmt: skip
 LEG_FLOPS, LEG_DIVISIONS, LEG_ROOTS, LEG_BYTES = 143.0, 3.0, 2.0, 48.0  # closed form of a leg, as the study counted
 OWN_FLOPS = 158.0  # of the library's kernels: 23 to the leg's plane, 30 in it, 105 for its three angles
 SEED_US = 24_800.0  # the first report's library, to 1e-6 m

@@ -140,7 +140,7 @@ class _Walk:
             if not memory and t > 0.25 * self.campaign.seconds:
                 memory = _resident_mb()
         result.memory_growth_mb = _resident_mb() - memory if memory else 0.0
-        self._close_record(chain.time - self.start)
+        self._close_record()
         result.moving_share = self.operator.moving_time / max(chain.time - self.start, 1e-9)
         result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
         result.refusals = self.operator.refusals
@@ -164,7 +164,7 @@ class _Walk:
 
     def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
         if self.slots and self.slots[0].fault.start <= t:
-            self._close_record(t)
+            self._close_record()
             self.watch = {
                 "fault": self.slots.pop(0).fault,
                 "said": np.nan,
@@ -183,7 +183,7 @@ class _Walk:
         elif watch["stopped"] and np.isnan(watch["back"]):
             watch["back"] = since
 
-    def _close_record(self, t: float) -> None:
+    def _close_record(self) -> None:
         if self.watch is None:
             return
         fault: Any = self.watch["fault"]

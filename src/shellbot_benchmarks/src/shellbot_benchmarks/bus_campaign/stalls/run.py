@@ -143,13 +143,16 @@ class Run:
                     raise EvaluationError("the walker does not end" if now > limit else "the emulated servos died")
                 if actions and actions[-1].time <= now:
                     action = actions.pop()
-                    (self._let_go if action.is_end else self._hold)(action.stall, processes)
+                    if action.is_end:
+                        self._let_go(action.stall)
+                    else:
+                        self._hold(action.stall, processes)
                     continue
                 following = actions[-1].time - now if actions else _POLL
                 time.sleep(min(following, _POLL))
         finally:
             for stall in list(self._held):
-                self._let_go(stall, processes)
+                self._let_go(stall)
             for hog in self._hogs:
                 hog.kill()
                 hog.wait()
@@ -167,7 +170,7 @@ class Run:
         if pids:
             self._held[stall] = since, pids
 
-    def _let_go(self, stall: Stall, processes: Dict[str, subprocess.Popen]) -> None:
+    def _let_go(self, stall: Stall) -> None:
         since, pids = self._held.pop(stall, (0.0, []))
         if pids:
             _signal(pids, signal.SIGCONT)
