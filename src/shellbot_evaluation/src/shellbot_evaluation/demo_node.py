@@ -19,18 +19,18 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from shellbot_chain.errors import ChainError, MissionFailed
+from shellbot_chain.planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
-from .demo_params import DemoParams
-from .errors import EvaluationError, MissionFailed
+from .demo_params import DemoParams, launch_start_time
+from .errors import EvaluationError
 from .mission import ZERO_TWIST, Mission, MissionState, Observation
 from .pictures import save_all
-from .planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
 from .plots import plot_paths
 from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
-from .processes import launch_start_time
 from .reports import write_json
 from .summary import make_summary, score_phases, score_tilt, summary_table
 
@@ -99,7 +99,7 @@ class DemoNode:
         warnings: List[str] = []
         try:
             scores = self._scores()
-        except EvaluationError as error:
+        except ChainError as error:
             success, self._mission.message = False, f"cannot be scored: {error}; is ground_truth/odom published?"
         files = self._write_pictures(warnings)
         factor = start = math.nan
@@ -223,7 +223,7 @@ def main() -> int:
     try:
         params = DemoParams.read(rospy.get_param)
         params.results_folder()
-    except EvaluationError as error:
+    except ChainError as error:
         rospy.logfatal("demo: %s", error)
         return 2
     if not DemoNode(params).run():
