@@ -12,7 +12,8 @@ import pytest
 from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, Notice
+from shellbot_common import Level, LogThrottle, Notice
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -33,7 +34,6 @@ from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.node.bus_plot import plot
 from shellbot_motor_driver.node.gains_page import compliance_of_page
-from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, failure_words, retry_after

@@ -11,17 +11,13 @@ from shellbot_control.gains import CONTROLLER, JOINT_CLASSES, Gains, GainTable, 
 from shellbot_control.joint_limits import JointLimits
 from shellbot_control.joint_order import JointOrder
 from shellbot_control.limiting import clamp_targets, rate_limit
-from shellbot_control.notices import Level, Notice
 from shellbot_control.perfect_backend import PerfectBackend
-from shellbot_control.tick import GAP, TICK
 from shellbot_control.watchdog import Watchdog
 
 __all__ = [
     "CHECKS",
     "CONTROLLER",
-    "GAP",
     "JOINT_CLASSES",
-    "TICK",
     "ArrivalStatus",
     "BackendUnderTest",
     "CommandFilter",
@@ -35,8 +31,6 @@ __all__ = [
     "JointLimits",
     "JointOrder",
     "JointSample",
-    "Level",
-    "Notice",
     "PerfectBackend",
     "RobotBackend",
     "TargetsError",

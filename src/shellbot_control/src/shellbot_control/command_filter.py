@@ -8,13 +8,13 @@ from typing import List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from shellbot_common import Level, Notice
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.joint_order import JointOrder, shorten
 from shellbot_control.limiting import clamp_targets
 from shellbot_control.motion_limiter import MotionLimiter
-from shellbot_control.notices import Level, Notice
 from shellbot_control.watchdog import Watchdog
 
 Array = np.ndarray

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+from shellbot_common import GAP
 from shellbot_control.errors import ConfigurationError
-from shellbot_control.tick import GAP
 
 
 @dataclass(frozen=True)

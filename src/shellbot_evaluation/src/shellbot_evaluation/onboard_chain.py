@@ -11,7 +11,7 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, VirtualPort
-from shellbot_control import Notice
+from shellbot_common import Notice
 from shellbot_kinematics.solver import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, DriverState, Phase, Reaction

@@ -20,7 +20,7 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
-from shellbot_control import TICK
+from shellbot_common import TICK
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 

@@ -13,7 +13,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
-from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, Level, Notice, controller_joints
+from shellbot_common import Level, Notice
+from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, controller_joints
 from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters

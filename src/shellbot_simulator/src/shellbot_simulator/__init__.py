@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The embedded simulator: MuJoCo physics behind the names of gazebo_ros and ros_control."""
 
-from .config import TICK, SimulatorConfig, load_config
+from .config import SimulatorConfig, load_config
 from .errors import (
     CommandError,
     ConfigError,
@@ -30,7 +30,6 @@ __all__ = [
     "Simulator",
     "SimulatorConfig",
     "SimulatorError",
-    "TICK",
     "load_config",
     "shellbot_profile",
 ]

@@ -10,7 +10,7 @@ from typing import Any, Dict, Optional, Tuple, Union
 
 import yaml
 
-from shellbot_control import TICK
+from shellbot_common import TICK
 
 from .errors import ConfigError
 from .paths import config_path

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from ..chain_config import ChainConfig

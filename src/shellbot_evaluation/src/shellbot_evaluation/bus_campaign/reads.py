@@ -10,7 +10,7 @@ import numpy as np
 
 from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_motor_driver.driving.driver_state import Condition, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos

@@ -17,13 +17,13 @@ from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 
 from ax_bus.errors import ServoError
-from shellbot_control import ConfigurationError, Level, Notice, TargetsError
+from shellbot_common import Level, LogThrottle, Notice
+from shellbot_control import ConfigurationError, TargetsError
 from shellbot_description import driven_joint_names
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
-from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, retry_after
