@@ -326,7 +326,7 @@ def test_parameters_reach_the_bus_process():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"prot": "/dev/x"}, "unknown parameter ~prot"),
+        ({"prot": "/dev/x"}, "~prot does not exist; is port meant"),
         ({"port": ""}, "~port"),
         ({"variant": "simulation"}, "walker, full"),
         ({"direction": "left"}, "auto, rs485"),
@@ -336,10 +336,10 @@ def test_parameters_reach_the_bus_process():
         ({"latency_ms": math.nan}, "~latency_ms"),
         ({"priority": True}, "~priority"),
         ({"at_end": "fall"}, "sit, hold, off"),
-        ({"setpoint": {"hold_after": -1.0}}, "hold_after"),
-        ({"setpoint": {"hold_aftr": 1.0}}, "hold_aftr"),
+        ({"setpoint": {"hold_after": -1.0}}, "~setpoint.hold_after is -1.0; give"),
+        ({"setpoint": {"hold_aftr": 1.0}}, "~setpoint.hold_aftr does not exist; is hold_after meant"),
         ({"setpoint": 3}, "give a mapping"),
-        ({"config": "/nowhere/driver.yaml"}, "cannot be read"),
+        ({"config": "/nowhere/driver.yaml"}, "cannot read /nowhere"),
     ],
 )
 def test_bad_parameters_are_told_with_the_choices(given, words):
