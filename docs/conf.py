@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings of Sphinx for the kinematics library's pages; scripts/docs builds them."""
+"""Settings of Sphinx; scripts/docs builds the pages."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ from typing import Any, List
 from latex2mathml.converter import convert
 
 HERE = Path(__file__).resolve().parent
-for package in ("shellbot_kinematics", "shellbot_description"):
+for package in ("shellbot_kinematics", "shellbot_description", "ax_bus"):
     sys.path.insert(0, str(HERE.parent / "src" / package / "src"))
 
-project = "Shellbot kinematics"
+project = "Shellbot"
 author = "The Shellbot authors"
 copyright = "The Shellbot authors, MIT licence"  # noqa: A001 - Sphinx's name
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
 html_math_renderer = "mathml"  # browsers draw it themselves: no script, no network
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-# the other pages of this folder are about the whole workspace and read in the repository
-OURS = {"kinematics.md"}
-exclude_patterns = sorted(page.name for page in HERE.glob("*.md") if page.name not in OURS)
-
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-# links to the pages above, right in the repository; a test looks whether every linked file exists
+# links to files of the repository that are no pages; a test looks whether every linked file exists
 suppress_warnings = ["myst.xref_missing", "myst.ref", "ref.myst"]  # the category's name changed with the versions
 
 autodoc_member_order = "bysource"
@@ -41,14 +37,8 @@ napoleon_use_rtype = False
 MATH_FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuMathTeXGyre.ttf")
 html_static_path = ["_static", *([str(MATH_FONT)] if MATH_FONT.is_file() else [])]
 html_css_files = ["pages.css"]
-html_theme = "alabaster"
-html_theme_options = {
-    "page_width": "1200px",
-    "sidebar_width": "220px",
-    "body_max_width": "none",
-    "code_font_size": "0.8em",
-}
-html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
+html_theme = "furo"
+html_title = "Shellbot"
 html_show_sourcelink = False
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 ROS = {
     "rospy",
@@ -117,19 +115,20 @@ def test_the_rules_cover_every_package():
     assert with_modules <= {package for package, _ in FILES}, "a package without any module"
 
 
-@pytest.mark.parametrize("package,file", FILES, ids=[str(f.relative_to(ROOT / "src")) for _, f in FILES])
-def test_imports(package, file):
+def offences(package, file):
     for module, line in imported_modules(file):
-        where = f"{file.relative_to(ROOT)}:{line}"
-        assert may_import_ros(file) or not is_ros(module), (
-            f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
-        )
-        top = module.split(".")[0]
-        if top in OWN and top != package:
-            assert top in OWN[package], f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
-            assert package != "shellbot_kinematics" or file.stem in KINEMATICS_SERVER, (
-                f"{where} imports {top}: the general library imports nothing of ours; move it into the server's modules"
-            )
+        where, top = f"{file.relative_to(ROOT)}:{line}", module.split(".")[0]
+        if is_ros(module) and not may_import_ros(file):
+            yield f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
+        if top in OWN and top != package and top not in OWN[package]:
+            yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
+        elif top in OWN and top != package == "shellbot_kinematics" and file.stem not in KINEMATICS_SERVER:
+            yield f"{where} imports {top}: the general library imports nothing of ours; let the server's modules do it"
+
+
+def test_every_import_keeps_the_rules():
+    found = [text for package, file in FILES for text in offences(package, file)]
+    assert not found, "\n".join(found)
 
 
 def test_the_rule_catches_a_violation(tmp_path):

@@ -28,9 +28,14 @@ LAUNCH = sorted(ROOT.glob("src/*/launch/*.launch"))
 SCRIPTS = sorted(f for f in (ROOT / "scripts").iterdir() if f.is_file())
 
 
-@pytest.mark.parametrize("file", PYTHON, ids=lambda f: str(f.relative_to(ROOT)))
-def test_licence_line(file):
-    assert "SPDX-License-Identifier: MIT" in file.read_text(encoding="utf-8")[:200]
+def names(files):
+    return [str(file.relative_to(ROOT)) for file in files]
+
+
+def test_every_file_has_a_licence_line():
+    missing = [f for f in PYTHON if "SPDX-License-Identifier: MIT" not in f.read_text(encoding="utf-8")[:200]]
+    assert not names(missing), "without 'SPDX-License-Identifier: MIT' in its first lines"
+    assert len(PYTHON) > 300
 
 
 @pytest.mark.parametrize("package", [p for p in PACKAGES if (ROOT / "src" / p / "src").is_dir()])
@@ -40,25 +45,41 @@ def test_exports_exist(package):
         assert hasattr(module, name), f"{package}.__all__ names {name}, which does not exist"
 
 
-@pytest.mark.parametrize("file", PYTHON, ids=lambda f: str(f.relative_to(ROOT)))
-def test_runs_on_the_oldest_numpy(file):
+def test_every_file_runs_on_the_oldest_numpy():
     """Ubuntu 20.04 has numpy 1.17, without numpy.typing: that is for type checkers only."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    found = [n.lineno for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "numpy.typing"]
-    assert not found, f"line {found}: import numpy.typing under `if TYPE_CHECKING:`, or write np.ndarray"
+
+    def imports_it(file):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        return any(isinstance(node, ast.ImportFrom) and node.module == "numpy.typing" for node in tree.body)
+
+    found = names(filter(imports_it, PYTHON))
+    assert not found, "import numpy.typing under `if TYPE_CHECKING:`, or write np.ndarray"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_package_has_a_readme(package):
-    readme = ROOT / "src" / package / "README.md"
-    assert readme.exists() and len(readme.read_text(encoding="utf-8")) > 200
+def test_every_package_has_a_readme():
+    readmes = [ROOT / "src" / package / "README.md" for package in PACKAGES]
+    short = [file for file in readmes if not file.exists() or len(file.read_text(encoding="utf-8")) <= 200]
+    assert not names(short)
 
 
-@pytest.mark.parametrize("file", LAUNCH, ids=lambda f: str(f.relative_to(ROOT / "src")))
-def test_launch_arguments_are_explained(file):
-    root = ElementTree.parse(str(file)).getroot()
-    for arg in root.findall("arg"):
-        assert arg.get("doc") or arg.get("value") is not None, f"{file.name}: argument {arg.get('name')} has no doc"
+def test_every_link_in_the_documents_leads_to_a_file():
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/*/README.md")]
+    lost = []
+    for page in documents:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http") and not (page.parent / target).resolve().exists():
+                lost.append(f"{page.relative_to(ROOT)} -> {target}")
+    assert not lost and len(documents) > 20
+
+
+def test_every_launch_argument_is_explained():
+    silent = [
+        f"{file.name}: {arg.get('name')}"
+        for file in LAUNCH
+        for arg in ElementTree.parse(str(file)).getroot().findall("arg")
+        if not arg.get("doc") and arg.get("value") is None
+    ]
+    assert not silent, "arguments without doc"
 
 
 def load_launch(file, *args):

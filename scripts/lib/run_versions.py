@@ -218,8 +218,8 @@ def arguments(argv: Optional[Sequence[str]]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--commit", help="test this commit, not the files as they are; others may go on editing")
     parser.add_argument(
-        "--write", type=Path, nargs="?", const=ROOT / "docs" / "validation.md", metavar="PAGE",
-        help="put the table between '<!-- begin: versions -->' and its end marker; page: docs/validation.md",
+        "--write", type=Path, nargs="?", const=ROOT / "docs" / "results" / "versions.md", metavar="PAGE",
+        help="put the table between '<!-- begin: versions -->' and its end marker; page: docs/results/versions.md",
     )  # fmt: skip
     parser.add_argument("--table", action="store_true", help="run nothing: the table of the results so far")
     return parser.parse_args(argv)

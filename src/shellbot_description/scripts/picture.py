@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Renders the picture of the README: the robot standing and closed. Needs mujoco and Pillow, no display."""
+"""Renders the pictures of README (standing and closed) and glossary (--labels). Needs mujoco and Pillow, no display."""
 
 from __future__ import annotations
 
@@ -14,12 +14,27 @@ sys.path.insert(0, str(PACKAGE / "src"))
 
 import mujoco  # noqa: E402
 import numpy as np  # noqa: E402
-from PIL import Image  # noqa: E402
+from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 from shellbot_description import VARIANTS, expand, named_pose, pose  # noqa: E402
 
 ROBOT = '<robot name="shellbot">'
 OPTIONS = '<mujoco><compiler discardvisual="false" fusestatic="false" strippath="false"/></mujoco>'
+FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+# label -> link it points to, place of the text in parts of the picture's width and height
+LABELS = {
+    "upper gore": ("upper_1_gore_link", (0.78, 0.06)),
+    "shell joint": ("upper_1_shell_link", (0.82, 0.16)),
+    "shoulder joint": ("upper_1_shoulder_link", (0.82, 0.26)),
+    "chassis (rim around it)": ("chassis", (0.05, 0.12)),
+    "fan joint (one servo, six legs)": ("lower_6_fan_link", (0.05, 0.86)),
+    "coxa joint": ("lower_1_coxa_link", (0.86, 0.44)),
+    "femur joint": ("lower_1_femur_link", (0.86, 0.54)),
+    "tibia joint": ("lower_1_tibia_link", (0.86, 0.64)),
+    "lower gore": ("lower_1_gore_link", (0.84, 0.76)),
+    "foot (tip frame)": ("lower_1_foot", (0.74, 0.90)),
+}
+RAISED = {"upper_1_shoulder": -0.9}  # opens one gore, so that its joints are seen
 
 
 def scene(variant: str, body_height: float) -> mujoco.MjModel:
@@ -70,15 +85,53 @@ def render(variant: str, name: str, size: int, distance: float) -> np.ndarray:
     return pixels.reshape(size, 2, size, 2, 3).mean(axis=(1, 3)).astype(np.uint8)
 
 
+def labelled(variant: str, size: int) -> Image.Image:
+    """Return a picture of the standing robot whose parts are named."""
+    model = scene(variant, pose("stand").body_height)
+    data = mujoco.MjData(model)
+    for joint, angle in {**named_pose("stand", variant), **RAISED}.items():
+        data.qpos[model.joint(joint).qposadr[0]] = angle
+    mujoco.mj_forward(model, data)
+    camera = mujoco.MjvCamera()
+    camera.azimuth, camera.elevation, camera.distance = 130.0, -24.0, 0.95
+    camera.lookat[:] = (0.0, 0.0, -0.02)
+    height, width = size, 3 * size // 2
+    with mujoco.Renderer(model, height, width) as renderer:
+        renderer.update_scene(data, camera)
+        picture = Image.fromarray(renderer.render())
+        eyes = renderer.scene.camera
+        eye = 0.5 * (np.array(eyes[0].pos) + np.array(eyes[1].pos))
+        ahead, up = np.array(eyes[0].forward), np.array(eyes[0].up)
+        scale = 0.5 * height * eyes[0].frustum_near / eyes[0].frustum_top  # pixels a metre at a distance of 1 m
+    draw, font = ImageDraw.Draw(picture), ImageFont.truetype(FONT, size // 40)
+    for text, (link, (x, y)) in LABELS.items():
+        body = model.body(link)
+        is_gore = link.endswith("gore_link")  # their frames are at the sphere's centre: point to their middle
+        r_eye = (data.xipos if is_gore else data.xpos)[body.id] - eye
+        across = np.cross(ahead, up) @ r_eye / (ahead @ r_eye) * scale + width / 2
+        down = height / 2 - up @ r_eye / (ahead @ r_eye) * scale
+        box = draw.textbbox((x * width, y * height), text, font=font)
+        draw.line([(box[0] if across < box[0] else box[2], 0.5 * (box[1] + box[3])), (across, down)], (30, 60, 120), 2)
+        draw.ellipse([across - 4, down - 4, across + 4, down + 4], (30, 60, 120))
+        draw.rectangle([box[0] - 5, box[1] - 4, box[2] + 5, box[3] + 4], (255, 255, 255), (30, 60, 120))
+        draw.text((x * width, y * height), text, (0, 0, 0), font)
+    return picture
+
+
 def main() -> None:
     """Write the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variant", default="simulation", choices=VARIANTS, help="which robot")
-    parser.add_argument("--output", default=str(PACKAGE / "doc" / "shellbot.png"), help="file to write")
+    parser.add_argument("--output", help="file to write (default: the package's doc/shellbot.png or doc/parts.png)")
     parser.add_argument("--size", type=int, default=480, help="height in pixels")
+    parser.add_argument("--labels", action="store_true", help="the standing robot with its parts named")
     options = parser.parse_args()
+    output = options.output or str(PACKAGE / "doc" / ("parts.png" if options.labels else "shellbot.png"))
+    if options.labels:
+        labelled(options.variant, options.size).quantize(256).save(output, optimize=True)
+        return
     views = [render(options.variant, name, options.size, 1.05) for name in ("stand", "closed")]
-    Image.fromarray(np.concatenate(views, axis=1)).quantize(256).save(options.output, optimize=True)
+    Image.fromarray(np.concatenate(views, axis=1)).quantize(256).save(output, optimize=True)
 
 
 if __name__ == "__main__":

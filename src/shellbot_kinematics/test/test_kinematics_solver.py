@@ -183,6 +183,21 @@ def test_unreachable_reference_is_answered_by_the_nearest_point(solver, stand):
     assert (targets.position <= solver.model.upper).all() and (targets.position >= solver.model.lower).all()
 
 
+@pytest.mark.parametrize("millimetres, words", [(0.4, ""), (5.0, "out of reach, nearest point taken: lower_1 stops")])
+def test_a_miss_smaller_than_a_servo_step_is_no_complaint(solver, stand, millimetres, words):
+    solver.set_config(NO_BLEND)
+    q = np.concatenate([np.tile([0.0, 0.0, -0.3, solver.model.upper[3]], 6), np.zeros(12)])
+    solver.reset(q)
+    chain, feet = solver.model.chain("lower_1", Frame.FOOT), solver.fk_feet(q)
+    beyond = chain.fk([0.0, 0.0, -0.3, solver.model.upper[3] + 0.05])[:3, 3] - feet[0]
+    feet[0] += 1e-3 * millimetres * beyond / np.linalg.norm(beyond)
+    targets = solver.solve(LimbReferences.feet(0.0, feet), q, DT)
+    assert not targets.all_reached and 0.0 < targets.reports[0].distance <= 1e-3 * millimetres
+    assert targets.complaint.startswith(words) and bool(targets.complaint) == bool(words)
+    feet[1] = [np.inf, 0.0, 0.0]
+    assert "lower_2 holds its last targets" in solver.solve(LimbReferences.feet(0.0, feet), q, DT).complaint
+
+
 def test_coxa_stops_at_its_limit_and_the_leg_reaches_on(solver):
     """The solver of the ticks keeps to its branch: the coxa is asked for 2.2 rad and stops at 1.9."""
     solver.set_config(NO_BLEND)

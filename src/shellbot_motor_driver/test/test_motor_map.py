@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from shellbot_control.controllers import config_folder, file_name, load_controll
 from shellbot_description import VARIANTS, driven_joint_names, expand, load_variables, motor_joint_names
 from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_motor_driver.map import servo_map as servo_map_module
 from shellbot_motor_driver.map.servo_map import config_file
 
 COUNTS = {"walker": (24, 19), "full": (36, 31)}
@@ -44,6 +46,14 @@ def test_models_are_the_descriptions():
     for entry in servos.entries:
         assert entry.model is model_of(variables.limits(entry.joint.rsplit("_", 1)[1]).servo)
     assert {e.model.name for e in servos.entries if e.joint.endswith(("femur", "tibia"))} == {"AX-18A"}
+
+
+def test_a_servo_with_other_steps_than_an_ax_is_refused(monkeypatch):
+    variables = load_variables()
+    joints = {**variables.joints, "femur": replace(variables.joints["femur"], servo="mx28")}
+    monkeypatch.setattr(servo_map_module, "load_variables", lambda: replace(variables, joints=joints))
+    with pytest.raises(ServoMapError, match=r"lower_1_femur: .* MX-28 does not have; choose AX-12A or AX-18A"):
+        ServoMap.load("walker")
 
 
 @pytest.mark.parametrize("variant", COUNTS)

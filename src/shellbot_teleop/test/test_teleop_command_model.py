@@ -59,8 +59,8 @@ POSE_ESAPODE = {"q": (5, -1), "w": (4, 1), "e": (5, 1), "a": (3, -1), "s": (4, -
 
 @pytest.mark.parametrize(
     "layout, key, expected",
-    [("shell", key, value) for key, value in {**DRIVE, **KEYPAD}.items()]
-    + [("esapode", key, value) for key, value in KEYPAD.items()],
+    [("walk", key, value) for key, value in {**DRIVE, **KEYPAD}.items()]
+    + [("tilt", key, value) for key, value in KEYPAD.items()],
 )
 def test_every_drive_key_sends_its_full_speed_at_once_and_one_zero_on_release(model, layout, key, expected):
     model.set_layout(layout, 0.0)
@@ -74,7 +74,7 @@ def test_every_drive_key_sends_its_full_speed_at_once_and_one_zero_on_release(mo
     "layout, key, axis, sign",
     [
         (layout, key, *value)
-        for layout, table in (("shell", {**POSE_BOTH, **POSE_SHELL}), ("esapode", {**POSE_BOTH, **POSE_ESAPODE}))
+        for layout, table in (("walk", {**POSE_BOTH, **POSE_SHELL}), ("tilt", {**POSE_BOTH, **POSE_ESAPODE}))
         for key, value in table.items()
     ],
 )
@@ -216,11 +216,11 @@ def test_focus_loss_and_quit_send_one_zero_only_if_something_moved(model):
 def test_layout_change_drops_held_keys(model):
     model.press("w", 0.0)
     out = model.press("Tab", 0.1)
-    assert out[0] == effects.ZERO_TWIST and effects.LayoutChanged("esapode") in out
-    assert model.layout == "esapode"
+    assert out[0] == effects.ZERO_TWIST and effects.LayoutChanged("tilt") in out
+    assert model.layout == "tilt"
     model.press("Tab", 0.2)
-    assert model.layout == "shell"
-    assert "choose one of" in model.set_layout("dvorak", 0.3)[0].text and model.layout == "shell"
+    assert model.layout == "walk"
+    assert "choose one of" in model.set_layout("dvorak", 0.3)[0].text and model.layout == "walk"
 
 
 def test_speed_scale_acts_on_a_held_key_and_stays_in_its_range(model):

@@ -139,7 +139,7 @@ SECOND_REPORT = {
 }
 
 
-@pytest.mark.parametrize("layout, table", [("shell", FIRST_REPORT), ("esapode", SECOND_REPORT)])
+@pytest.mark.parametrize("layout, table", [("walk", FIRST_REPORT), ("tilt", SECOND_REPORT)])
 def test_the_shipped_map_has_every_key_of_both_reports(teleop_keymap, layout, table):
     assert {key: teleop_keymap.find(layout, key).action for key in table} == table
 
@@ -147,7 +147,7 @@ def test_the_shipped_map_has_every_key_of_both_reports(teleop_keymap, layout, ta
 def test_only_the_six_letters_differ_between_the_layouts(teleop_keymap):
     for key, action in {**FIRST_REPORT, **SECOND_REPORT}.items():
         if key not in "qweasd":
-            assert teleop_keymap.find("shell", key).action == teleop_keymap.find("esapode", key).action == action
+            assert teleop_keymap.find("walk", key).action == teleop_keymap.find("tilt", key).action == action
 
 
 def test_every_action_has_a_key_and_every_binding_a_help_text(teleop_keymap):

@@ -54,9 +54,9 @@ def test_the_terminal_waits_for_the_master_says_so_and_ends_on_ctrl_c(terminal):
 
 
 def test_the_terminal_switches_the_layout_and_quits_by_its_key(terminal):
-    assert terminal.wait_for("layout shell", 15.0)
+    assert terminal.wait_for("layout walk", 15.0)
     terminal.type(b"\t")
-    assert terminal.wait_for("layout esapode", 3.0)
+    assert terminal.wait_for("layout tilt", 3.0)
     terminal.type(b"\x11")
     assert terminal.wait(5.0) == 0 and terminal.restored()
 

@@ -110,7 +110,7 @@ def test_it_never_exceeds_the_terminal(model, width, height):
     assert len(lines) <= height and max(len(line) for line in text(lines).split("\n")) <= width
 
 
-@pytest.mark.parametrize("layout", ["shell", "esapode"])
+@pytest.mark.parametrize("layout", ["walk", "tilt"])
 def test_80_by_24_still_shows_every_key(model, layout):
     model.set_layout(layout, 0.0)
     shown = text(screen(model, WALKING, [], 80, 24))

@@ -328,8 +328,8 @@ def test_sliders_move_the_body_and_follow_the_keys(setup, teleop_keyboard):
 def test_the_layout_is_switched_live_and_the_help_with_it(setup, teleop_keyboard):
     teleop_keyboard.press("Tab")
     teleop_keyboard.release("Tab")
-    assert setup.until(lambda: setup.model.layout == "esapode")
-    assert setup.window.keys.layout_name == "esapode"
+    assert setup.until(lambda: setup.model.layout == "tilt")
+    assert setup.window.keys.layout_name == "tilt"
     teleop_keyboard.press("w")
     assert setup.until(lambda: setup.kinds(PublishBodyPose))
     teleop_keyboard.release("w")

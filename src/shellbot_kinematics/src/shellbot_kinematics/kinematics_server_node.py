@@ -18,7 +18,6 @@ from shellbot_kinematics.cfg import KinematicsConfig
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message
 from shellbot_kinematics.node_tick_conversions import answer_references
-from shellbot_kinematics.reports import JointTargets, Status
 from shellbot_kinematics.server_core import ServerCore
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SolverConfig
@@ -94,16 +93,8 @@ class KinematicsServer:
                 self._core.note_duration(time.perf_counter() - start)
         if answer.complaint and (self._core.heard_joints or time.monotonic() > self._warn_from):
             rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.complaint}")
-        if answer.targets is not None and not answer.targets.all_reached:
-            self._complain(answer.targets)
-
-    @staticmethod
-    def _complain(targets: JointTargets) -> None:
-        worst = [str(report) for report in targets.reports if not report.reached]
-        if any(targets.status == Status.BAD_REFERENCE):
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {'; '.join(worst)}")
-        else:
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: out of reach, nearest point taken: {'; '.join(worst)}")
+        if answer.targets is not None and answer.targets.complaint:
+            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.targets.complaint}")
 
 
 def wait_for_description() -> str:

@@ -83,6 +83,10 @@ class LimbReport:
         return f"{self.limb} stops {1e3 * self.distance:.1f} mm from its reference: {self.limit}"
 
 
+NOTICEABLE = 1e-3
+"""m: a limb of servos with steps of 0.29 deg misses its reference by nearly as much at every joint limit."""
+
+
 @dataclass(frozen=True, eq=False)
 class JointTargets:
     """Targets of all driven joints for one tick.
@@ -118,6 +122,17 @@ class JointTargets:
     def all_reached(self) -> bool:
         """Whether every limb met its reference or was to be held."""
         return bool((self.status <= Status.HELD).all())
+
+    @property
+    def complaint(self) -> str:
+        """What the operator should know of limbs that do not meet their references; empty if nothing."""
+        if self.all_reached:
+            return ""
+        near = (Status.OUT_OF_REACH, Status.AT_LIMIT)
+        reports = [report for report in self.reports if not report.reached]
+        missed = [report for report in reports if not (report.status in near and report.distance < NOTICEABLE)]
+        head = "" if any(self.status == Status.BAD_REFERENCE) else "out of reach, nearest point taken: "
+        return f"{head}{'; '.join(map(str, missed))}" if missed else ""
 
     def report(self, i: int) -> LimbReport:
         """Return the report of the limb in row i of LIMBS."""

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The same exchanges by our bus and by dynamixel-sdk: SYNC WRITE to all and a READ of each, no driver above."""
+"""The same exchanges by our bus, by dynamixel-sdk and by bare system calls: SYNC WRITE to all, a READ of each."""
 
 from __future__ import annotations
 
 import gc
+import os
+import select
 import time
 from dataclasses import dataclass
 from typing import Callable, List, Sequence, Tuple
 
 import numpy as np
 
-from ax_bus import Bus, SyncWriter, Timeouts, direction
+from ax_bus import Bus, SyncWriter, Timeouts, direction, protocol
 from ax_bus.errors import ServoError
 from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
 from ax_bus.serial_port import SerialPort
@@ -43,7 +45,7 @@ class ExchangeFigures:
 
 
 def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[ExchangeFigures]:
-    """Measure both, in turns of a tenth of the ticks, so that what else the machine does hits them alike.
+    """Measure ours, the SDK and the system calls, in turns of a tenth of the ticks: the machine's load hits all alike.
 
     Raises
     ------
@@ -52,13 +54,15 @@ def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[Exchan
     """
     with emulated_chain(variant) as port:
         rounds, share = 10, max(1, ticks // 10)
-        ours, theirs = _Tally("shellbot_motor_driver"), _Tally("dynamixel-sdk")
+        ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
         for _ in range(rounds):
             with _ours(port, servo_ids) as (write, read):
                 _run(ours, write, read, servo_ids, share)
             with _sdk(port, servo_ids) as (write, read):
                 _run(theirs, write, read, servo_ids, share)
-        return [tally.figures(len(servo_ids)) for tally in (ours, theirs)]
+            with _floor(port, servo_ids) as (write, read):
+                _run(floor, write, read, servo_ids, share)
+        return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
 
 
 class _Tally:
@@ -138,6 +142,40 @@ class _ours:  # noqa: N801 - a context manager used like a function
         except ServoError:
             return False
         return True
+
+
+class _floor:  # noqa: N801
+    """What no library can save: look, write, sleep until something comes, read; packets made before, replies counted.
+
+    A machine on which a sleep and a wake-up cost 50 us shows it here.
+    """
+
+    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
+        self._fd = os.open(port, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)  # set up by those who had it before
+        self._reads = {i: protocol.read(i, FEEDBACK_ADDRESS, FEEDBACK_COUNT) for i in servo_ids}
+        self._goals = protocol.sync_write(30, {i: bytes((0, 2, 100, 0)) for i in servo_ids})
+        self._size = protocol.OVERHEAD + FEEDBACK_COUNT
+
+    def __enter__(self) -> Tuple[Write, Read]:
+        fd, poll = self._fd, select.poll()
+        poll.register(fd, select.POLLIN)
+
+        def write(_: np.ndarray) -> None:
+            os.write(fd, self._goals)
+
+        def read(servo_id: int) -> bool:
+            poll.poll(0)
+            os.write(fd, self._reads[servo_id])
+            poll.poll(1e3 * _LINK_LATENCY)
+            try:
+                return len(os.read(fd, 512)) == self._size
+            except BlockingIOError:
+                return False
+
+        return write, read
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
 
 
 class _sdk:  # noqa: N801

@@ -177,6 +177,11 @@ class ServoMap:
                 model = model_of(limits.servo)
             except RegisterError as error:
                 raise ServoMapError(f"servo map, {joint}: {error}") from error
+            if model.register("goal_position").maximum != POSITION_MAX:
+                raise ServoMapError(
+                    f"servo map, {joint}: the driver counts in steps of the AX family (0 to {POSITION_MAX}), which "
+                    f"{model.name} does not have; choose AX-12A or AX-18A for class {kind} in the description"
+                )
             lower, upper = _within(joint, row.get(_RANGE), limits.lower, limits.upper)
             entries.append(ServoEntry(joint, row["id"], model, row["zero"], row["sign"], gear, lower, upper))
         return cls(variant, tuple(entries), variables)
