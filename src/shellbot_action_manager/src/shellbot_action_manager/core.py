@@ -53,7 +53,7 @@ class ActionManagerCore:
         self._machine = ModeMachine(self.config.modes)
         self._body = BodyMotion(self.config, self.geometry, self._announcer)
         self._builder = ReferenceBuilder()
-        self._contacts = ContactEstimator(self.config.contact_height, self.config.contact_lag)
+        self._contacts = ContactEstimator(self.config.contact.height, self.config.contact.lag)
         self._time: Optional[float] = None
         self._output: Optional[ActionOutput] = None
         self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
