@@ -13,8 +13,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_common import GAP, Level, Notice, Stamp, classify_stamp
-from shellbot_control import CommandFilter, JointLimits, JointOrder, TargetsError
-from shellbot_gazebo_connector.arrival import ArrivalStatus, arrival_status
+from shellbot_control import ArrivalStatus, CommandFilter, JointLimits, JointOrder, TargetsError, arrival_status
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 
 Array = np.ndarray
@@ -73,7 +72,7 @@ class ConnectorCore:
     def __init__(self, limits: JointLimits, parameters: Optional[ConnectorParameters] = None) -> None:
         self._parameters = parameters or ConnectorParameters()
         self._limits = limits
-        self._filter = CommandFilter(limits, self._parameters.command_filter())
+        self._filter = CommandFilter(limits, self._parameters)
         self._measured_order = JointOrder(limits.names)
         self._status_period_ns = round(NS_PER_S / self._parameters.status_rate)
         self._before_reset_ns: Optional[int] = None
