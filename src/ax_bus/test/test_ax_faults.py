@@ -305,6 +305,15 @@ def test_a_latency_timer_of_16_ms_needs_a_longer_time_out_and_mixes_nothing_up(k
     assert patient.bus.read(1, POSITION, 8).round_trip > 16e-3
 
 
+def test_a_reply_that_lay_in_the_kernel_while_the_host_was_stopped_is_not_stamped_as_new():
+    bench = Bench()
+    bench.fault("host_stall", value=0.4, times=1)
+    asked = bench.port.now()
+    reply = bench.bus.read(1, POSITION, 8, retries=0)
+    assert reply.round_trip >= 0.4 and bench.port.now() - asked >= 0.4
+    assert reply.stamp - asked < 0.01, "the end of its time-out at the latest"
+
+
 @kind("host_stall")
 def test_a_reply_that_came_while_the_host_did_not_run_counts(kind):
     bench = Bench(retries=0)

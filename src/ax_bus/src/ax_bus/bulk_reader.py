@@ -68,6 +68,6 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
             for silent in waiting.keys() - came.keys():
                 exchanger.owe(silent, waiting[silent])
             break
-        came[servo_id] = exchanger.accept(status, packet, attempt, started)
+        came[servo_id] = exchanger.accept(status, packet, attempt, started, deadline)
         started = port.now() - sending  # the next one is as long under way as if it had been asked by itself
     return came

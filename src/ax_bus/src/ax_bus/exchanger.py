@@ -35,9 +35,10 @@ class Reply(NamedTuple):
     attempts : int
         Tries it took.
     stamp : float
-        Port's time at its arrival, s.
+        Port's time by which it had arrived, s: when it was read, or the end of its time-out if that was earlier,
+        because a reply may lie in the kernel while this process is stopped.
     round_trip : float
-        From the start of sending to the arrival, s.
+        From the start of sending until it was read, s.
     """
 
     servo_id: int
@@ -149,8 +150,8 @@ class Exchanger:
             if may_ask and self.transmit(packet):
                 status, heard = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
-                    if not status.flags & ErrorFlags.CHECKSUM:
-                        return self.accept(status, packet, attempts, started)
+                    if status.flags == 0 or not status.flags & ErrorFlags.CHECKSUM:  # & of flags takes a microsecond
+                        return self.accept(status, packet, attempts, started, started + timeout)
                     statistics.garbled_instructions += 1
             statistics.timeouts += 1
             if may_ask:
@@ -177,15 +178,15 @@ class Exchanger:
         """Note that a reply did not come in time, and may come late."""
         self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
 
-    def accept(self, status: Status, packet: bytes, attempts: int, started: float) -> Reply:
-        """Return a reply that is believed, and count it."""
-        statistics, stamp = self.statistics, self.port.now()
+    def accept(self, status: Status, packet: bytes, attempts: int, started: float, deadline: float) -> Reply:
+        """Return a reply that is believed, and count it; it was asked for at ``started`` and due by ``deadline``, s."""
+        statistics, now = self.statistics, self.port.now()
         statistics.replies += 1
-        trip = stamp - started
+        trip = now - started
         statistics.round_trips.append(trip)
         wire = bytes_time(len(packet) + OVERHEAD + len(status.data), self.port.baud) + READ_LATENCY
         statistics.overheads.append(trip - wire)
-        return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
+        return Reply(status.servo_id, status.flags, status.data, attempts, min(now, deadline), trip)
 
     def transmit(self, packet: bytes) -> bool:
         """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending."""

@@ -164,13 +164,13 @@ class _floor:  # noqa: N801
             os.write(fd, self._goals)
 
         def read(servo_id: int) -> bool:
-            poll.poll(0)
+            if poll.poll(0):
+                os.read(fd, 512)  # what came too late
             os.write(fd, self._reads[servo_id])
-            poll.poll(1e3 * _LINK_LATENCY)
-            try:
-                return len(os.read(fd, 512)) == self._size
-            except BlockingIOError:
-                return False
+            heard = 0
+            while heard < self._size and poll.poll(1e3 * _LINK_LATENCY):
+                heard += len(os.read(fd, 512))
+            return heard == self._size
 
         return write, read
 

@@ -180,6 +180,7 @@ class Walker:
         # A start into which a fault falls is tried again: a driver that reads nothing has nothing to be wrong about.
         config = DriverConfig.from_mapping({"start": {"allow_write_only": False}})
         self.bus = BusProcess(BusSettings(port, VARIANT, link_latency=link_latency, config=config))
+        self._gait = Gait(self.bus.joint_names)  # reads files: not between the start and the first look
         self._parent = os.getppid()
         self._needs_rearm = False
         self._is_over = threading.Event()
@@ -222,11 +223,10 @@ class Walker:
 
     def _walk(self) -> None:
         log, bus = self.log, self.bus
-        gait = Gait(bus.joint_names)
         due = time.monotonic()
         steps: Tuple[str, str] = ("", "")
         while due < self.end and not self._is_alone:
-            bus.set_targets(gait(time.monotonic()))
+            bus.set_targets(self._gait(time.monotonic()))
             before = time.monotonic()
             state = bus.state()
             claim = torque_claim(bus)
