@@ -114,7 +114,7 @@ def test_frozen(variables):
 @pytest.mark.parametrize(
     "path, value, message",
     [
-        (("geometry", "lower", "fan_length_mm"), float("nan"), "geometry.lower.fan_length_mm is nan; give a number from 1 to 500 mm"),
+        (("geometry", "lower", "fan_length_mm"), math.nan, "geometry.lower.fan_length_mm is nan; give a number"),
         (("geometry", "lower", "fan_length_mm"), "120 mm", "is '120 mm'; give a number"),
         (("geometry", "lower", "fan_length_mm"), -3, "is -3; give a number from 1 to 500 mm"),
         (("geometry", "lower", "fan_length_mm"), True, "is True; give a number"),
@@ -152,7 +152,7 @@ def test_missing_keys_are_named(raw, path):
 def test_unknown_keys_are_named(raw, section):
     """A typing error does not pass silently."""
     (raw if section is None else raw[section])["fan_lenght_mm"] = 120
-    with pytest.raises(DescriptionError, match="fan_lenght_mm does not exist; there are|fan_lenght_mm does not exist; is .* meant"):
+    with pytest.raises(DescriptionError, match="fan_lenght_mm does not exist; (there are|is .* meant)"):
         variables_from_raw(raw)
 
 

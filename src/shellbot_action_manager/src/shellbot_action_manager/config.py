@@ -12,7 +12,7 @@ from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.heading import HeadingConfig
 from shellbot_action_manager.mode_table import ModeTable, load_mode_table
-from shellbot_common import Settings, choice, number, package_file
+from shellbot_common import Settings, choice, number, package_file, required
 
 Range = Tuple[float, float]
 
@@ -118,12 +118,12 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_share: float = number(0.05, 1.0)
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")
-    heading: HeadingConfig
-    body: BodyConfig
-    posture: PostureConfig
-    contact: ContactConfig
-    upper: UpperConfig
-    odometry: OdometryConfig
+    heading: HeadingConfig = required()
+    body: BodyConfig = required()
+    posture: PostureConfig = required()
+    contact: ContactConfig = required()
+    upper: UpperConfig = required()
+    odometry: OdometryConfig = required()
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,9 @@ class ActionManagerConfig(FileConfig):
         hexapod, stand or sit: where to go after the first joint states.
     """
 
-    gaits: Mapping[str, Gait]
-    modes: ModeTable
-    gait: str
+    gaits: Mapping[str, Gait] = required()
+    modes: ModeTable = required()
+    gait: str = required()
     start_mode: str = choice(("hexapod", "stand", "sit"))
 
     def conflict(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError, UnknownGaitError
-from shellbot_common import Settings, number, package_file, read_yaml
+from shellbot_common import Settings, number, package_file, read_yaml, required
 
 Phases = Tuple[float, float, float, float, float, float]
 
@@ -72,7 +72,7 @@ class Gait(Settings, error=ConfigError):
     stance_radius: float = number(0.20, 0.36, "m")
     stance_height: float = number(0.10, 0.22, "m")
     stride_limit: float = number(0.01, 0.20, "m")
-    slip_scale: SlipScale
+    slip_scale: SlipScale = required()
 
     def conflict(self) -> str:
         """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""

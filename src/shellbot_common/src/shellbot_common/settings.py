@@ -83,6 +83,11 @@ def choice(options: Sequence[str], *, default: Any = dataclasses.MISSING) -> Any
     return dataclasses.field(default=default, metadata={"choices": tuple(options)})
 
 
+def required() -> Any:
+    """Declare a field without default or range; type checkers want it where a field made by `number` stands above."""
+    return dataclasses.field()
+
+
 class Settings:
     """Base of frozen dataclasses of settings; see the module.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
-from shellbot_common import Settings, number
+from shellbot_common import Settings, number, required
 from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.limits import Limits, Vector3
 
@@ -29,13 +29,13 @@ class TeleopConfig(Settings, error=ConfigError):
     fallback_tilt: Vector3 = number(0.0, 3.2, "rad")
     shell_height_range: Range = number(-1.0, 1.0, "m", ordered=True)
     shell_angle_range: Range = number(-3.2, 3.2, "rad", ordered=True)
-    gaits: Tuple[str, ...]
+    gaits: Tuple[str, ...] = required()
     release_grace: float = number(0.0, 0.05, "s")
     first_hold: float = number(0.1, 1.0, "s")
     repeat_hold: float = number(0.05, 0.5, "s")
     service_timeout: float = number(0.1, 30.0, "s")
     stale_after: float = number(0.1, 10.0, "s")
-    gains_server: str
+    gains_server: str = required()
 
     def conflict(self) -> str:
         """Return which of the names is missing, if one is."""

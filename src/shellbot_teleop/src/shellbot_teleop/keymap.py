@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Dict, List, Mapping, Optional, Tuple
 
-from shellbot_common import Settings, choice
+from shellbot_common import Settings, choice, required
 from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
@@ -21,8 +21,8 @@ class Binding(Settings, error=KeymapError):
 
     key: str
     action: str = choice(sorted(ACTIONS))
-    help: str
-    group: str
+    help: str = required()
+    group: str = required()
     layout: str = ""
 
     def conflict(self) -> str:
@@ -74,9 +74,7 @@ class Keymap(Settings, error=KeymapError):
             return f"layout {layout!r} binds a key twice: {'; '.join(clashes)}; remove one of each"
         missing = [action for action in _REQUIRED_ACTIONS if action not in bound.values()]
         if missing:
-            return (
-                f"layout {layout!r} has no key for {', '.join(missing)}; an operator must be able to stop"
-            )
+            return f"layout {layout!r} has no key for {', '.join(missing)}; an operator must be able to stop"
         return ""
 
     @property
