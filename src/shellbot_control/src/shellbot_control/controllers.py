@@ -11,6 +11,7 @@ from typing import Any, Dict, Tuple
 
 import yaml
 
+from shellbot_common import package_file
 from shellbot_control.gains import CONTROLLER
 
 JOINT_STATE_RATE_HZ = 100
@@ -29,10 +30,8 @@ _HEADER = """\
 
 
 def config_folder() -> Path:
-    """Return the folder ``config`` of this package: beside the sources, or where catkin installed it."""
-    here = Path(__file__).resolve()
-    beside = here.parents[2] / "config"
-    return beside if beside.is_dir() else here.parents[4] / "share" / "shellbot_control" / "config"
+    """Return the folder ``config`` of this package."""
+    return package_file("shellbot_control", "config")
 
 
 def file_name(variant: str) -> str:

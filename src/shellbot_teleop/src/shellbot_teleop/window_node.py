@@ -13,19 +13,18 @@ import rospy
 from python_qt_binding.QtCore import QObject, QTimer, Signal
 from python_qt_binding.QtWidgets import QApplication
 
+from shellbot_common import SettingsError, package_file
 from shellbot_teleop.command_line import parse_arguments
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.config import TeleopConfig, load_config
+from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
-from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.gains_client_node import GainsClient
-from shellbot_teleop.keymap import Keymap, load_keymap
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
-from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.x_display import answers
@@ -141,9 +140,9 @@ def main() -> int:
         signal.signal(number, lambda *_: ending.set())
     arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
     try:
-        config = load_config(arguments.config or resource("config/teleop.yaml"))
-        keymap = load_keymap(arguments.keymap or resource("config/keymap.yaml"))
-    except TeleopError as error:
+        config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
+        keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
+    except SettingsError as error:
         sys.stderr.write(f"teleop_window: {error}\n")
         return 2
     if not has_display():

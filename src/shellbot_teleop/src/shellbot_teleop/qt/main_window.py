@@ -79,7 +79,7 @@ class TeleopWindow(QMainWindow):
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
         self.link, self.focus = Pill(), Pill()
-        self.layouts = ChoiceRow(self.model.keymap.layout_names, [text for _, text in self.model.keymap.layouts])
+        self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
         self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
         self.speed.set_range(0.1, 1.0)
         self.speed.setMinimumWidth(150)
