@@ -82,4 +82,4 @@ class EmulatedRobotTest(unittest.TestCase):
 
 if __name__ == "__main__":
     rospy.init_node("emulated_robot_rostest")
-    rostest.rosrun("shellbot_evaluation", "emulated_robot_rostest", EmulatedRobotTest, sys.argv)
+    rostest.rosrun("shellbot_chain", "emulated_robot_rostest", EmulatedRobotTest, sys.argv)
