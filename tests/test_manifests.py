@@ -22,8 +22,11 @@ KEYS = {
     "numba": "python3-numba",
     "numpy": "python3-numpy",
     "PIL": "python3-pil",
+    "psutil": "python3-psutil",
     "scipy": "python3-scipy",
     "serial": "python3-serial",
+    "tabulate": "python3-tabulate",
+    "tqdm": "python3-tqdm",
     "Xlib": "python3-xlib",
     "yaml": "python3-yaml",
 }
@@ -84,6 +87,8 @@ def needed(package):
     for file in programs(package):
         for module in imports(file):
             found.setdefault(dependency(module), f"{file.relative_to(SOURCE)} imports {module}")
+        for name in re.findall(r'Launch\(\s*"(\w+)"', file.read_text(encoding="utf-8")):
+            found.setdefault(name, f"{file.relative_to(SOURCE)} launches it")
     for file in sorted((SOURCE / package / "launch").glob("*.launch")):
         text = re.sub(r"<!--.*?-->", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         for name in re.findall(r"pkg=\"(\w+)\"|find[ (]'?(\w+)'?\)", text):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shellbot_teleop.keymap import load_keymap
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import NAMED_KEYS, key_label
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +24,7 @@ DOCS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "src").glob("*/README.md")),
 ]
-KEYMAP = load_keymap(ROOT / "src/shellbot_teleop/config/keymap.yaml")
+KEYMAP = Keymap.load(ROOT / "src/shellbot_teleop/config/keymap.yaml")
 BOUND = {binding.key for binding in KEYMAP.bindings}
 NAMES = {key_label(key): key for key in [*NAMED_KEYS, *BOUND]}
 NAMES.update({key: key for key in NAMED_KEYS}, arrows="Up", **{key.upper(): key for key in ("Space", "Escape", "Esc")})
