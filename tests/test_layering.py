@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,26 +33,28 @@ OWN = {
     "ax_bus": set(),
     "ax_emulator": {"ax_bus"},
     "ax_tools": {"ax_bus", "ax_emulator"},
-    "shellbot_description": set(),
-    "shellbot_kinematics": set(),
-    "shellbot_control": {"shellbot_description"},
-    "shellbot_action_manager": {"shellbot_description", "shellbot_kinematics", "shellbot_control"},
-    "shellbot_simulator": {"shellbot_description", "shellbot_control"},
-    "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
-    "shellbot_motor_driver": {"shellbot_description", "shellbot_control", "ax_bus", "ax_emulator", "ax_tools"},
-    "shellbot_teleop": set(),
-    "shellbot_evaluation": {
+    "shellbot_common": set(),
+    "shellbot_description": {"shellbot_common"},
+    "shellbot_kinematics": {"shellbot_common"},
+    "shellbot_control": {"shellbot_common", "shellbot_description"},
+    "shellbot_action_manager": {"shellbot_common", "shellbot_description", "shellbot_kinematics", "shellbot_control"},
+    "shellbot_simulator": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_motor_driver": {
+        "shellbot_common",
         "shellbot_description",
-        "shellbot_kinematics",
         "shellbot_control",
-        "shellbot_action_manager",
-        "shellbot_simulator",
-        "shellbot_motor_driver",
         "ax_bus",
         "ax_emulator",
         "ax_tools",
     },
+    "shellbot_teleop": {"shellbot_common"},
 }
+OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
+OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
+OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
+# The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
+KINEMATICS_SERVER = {"server_core", "kinematics_server_node"}
 
 
 def python_files():
@@ -111,11 +115,26 @@ def offences(package, file):
             yield f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
         if top in OWN and top != package and top not in OWN[package]:
             yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
+        elif top in OWN and top != package == "shellbot_kinematics" and file.stem not in KINEMATICS_SERVER:
+            yield f"{where} imports {top}: the general library imports nothing of ours; let the server's modules do it"
 
 
 def test_every_import_keeps_the_rules():
     found = [text for package, file in FILES for text in offences(package, file)]
     assert not found, "\n".join(found)
+
+
+def test_nothing_on_board_imports_evaluation_benchmarks_or_the_chain():
+    launch = ROOT / "src/shellbot_bringup/launch"
+    elements = [e for name in ("onboard", "chain") for e in ElementTree.parse(launch / f"{name}.launch").iter()]
+    on_board = [e for e in elements if e.get("if") != "$(arg emulated)"]
+    assert len(on_board) < len(elements)
+    reached = {e.get("pkg") for e in on_board if e.tag == "node"}
+    reached |= {re.findall(r"find (\w+)", e.get("file"))[0] for e in on_board if e.tag == "include"}
+    assert {"shellbot_action_manager", "shellbot_kinematics", "shellbot_motor_driver"} <= reached
+    for _ in OWN:
+        reached = reached.union(*(OWN.get(package, ()) for package in reached))
+    assert not reached & {"shellbot_chain", "shellbot_evaluation", "shellbot_benchmarks"}
 
 
 def test_the_rule_catches_a_violation(tmp_path):
@@ -134,8 +153,8 @@ def test_the_rule_catches_a_violation(tmp_path):
 
 
 def test_kinematics_keeps_the_beat_that_it_may_not_import():
-    """The one fact that stands twice, because the kinematics library depends on nothing of ours."""
-    from shellbot_control import GAP, TICK
+    """The one fact that stands twice: a kernel's cache knows the files of its own package only."""
+    from shellbot_common import GAP, TICK
     from shellbot_kinematics import SolverConfig
     from shellbot_kinematics._tick import GAP as KINEMATICS_GAP
 

@@ -11,7 +11,8 @@ from action_echo import LEVEL, EchoRobot, yaw_quaternion
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import Feedback
 from shellbot_action_manager.modes.mode_table import Mode
-from shellbot_control import TICK, JointLimits
+from shellbot_common import TICK
+from shellbot_control import JointLimits
 from shellbot_description import expand
 
 JUMP = 0.16  # rad in a tick: a swinging leg at top speed

@@ -17,7 +17,7 @@ from shellbot_action_manager.body.legs import LowerCommand
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.modes.mode_table import load_mode_table
-from shellbot_action_manager.package_files import config_file
+from shellbot_common import package_file
 
 NAMES = registry.behaviour_names()
 
@@ -43,7 +43,7 @@ def nod(monkeypatch, tmp_path):
     """A behaviour added by one file and one row; returns its class and the table that names it."""
     monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))
     added = runpy.run_path(str(Path(__file__).with_name("behaviour_nod.py")))["Nod"]
-    table = yaml.safe_load(config_file("modes.yaml").read_text())
+    table = yaml.safe_load(package_file("shellbot_action_manager", "config/modes.yaml").read_text())
     row = next(r for r in table["transitions"] if (r["from"], r["request"]) == (["hexapod"], "stand"))
     row["steps"] = ["stop_walking", "nod"]
     path = tmp_path / "modes.yaml"

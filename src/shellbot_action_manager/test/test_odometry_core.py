@@ -130,6 +130,18 @@ def test_a_gap_and_bad_numbers_move_nothing_and_a_clock_that_goes_back_resets():
     assert odometry.step(0.5, standing(feet), None).x == 0.0
 
 
+@pytest.mark.parametrize("late", [0.01, 0.05])
+def test_a_late_stamp_changes_nothing(late):
+    odometry = core()
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    for tick in range(100):
+        estimate = odometry.step(1.0 + tick * DT, standing(feet - [0.001 * tick, 0.0, 0.0]), None)
+    assert odometry.step(estimate.t - late, standing(feet + 0.1), None) is estimate
+    onwards = odometry.step(estimate.t + DT, standing(feet - [0.100, 0.0, 0.0]), None)
+    assert onwards.x == pytest.approx(estimate.x + 0.001)
+    assert odometry.step(onwards.t - 0.06, standing(feet), None).x == 0.0, "60 ms back is a reset"
+
+
 def test_variance_grows_with_the_way():
     odometry = core()
     short, _ = drive(odometry, (0.2, 0.0, 0.0), 1.0)

@@ -22,7 +22,7 @@ from shellbot_action_manager.interface import ActionOutput, ContactEstimate, Fee
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
-from shellbot_control import GAP, TICK
+from shellbot_common import TICK, Stamp, classify_stamp
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
@@ -104,20 +104,22 @@ class ActionManagerCore:
         Parameters
         ----------
         t : float
-            Simulated time of the joint states that started the tick, s. Going back means reset.
+            Simulated time of the joint states that started the tick, s. A late one (see `classify_stamp`) changes
+            nothing, the last output is returned; one that is older by more than a gap resets.
         commands : OperatorCommands
             What the operator commands.
         feedback : Feedback or None
             What was measured; None or NaN joints: the references are held.
         """
-        if self._time is not None and t < self._time:
+        kind = classify_stamp(self._time, t)
+        if kind in (Stamp.REPEATED, Stamp.LATE) and self._output is not None:
+            return self._output
+        if kind is Stamp.RESET:
             stopped = self._machine.mode == STOPPED
             self.reset()
             if stopped:  # a latched stop outlives a reset of the simulation
                 self.emergency_stop()
-        if self._time is not None and t == self._time and self._output is not None:
-            return self._output
-        dt = TICK if self._time is None or t - self._time > GAP else t - self._time
+        dt = t - self._time if self._time is not None and kind is Stamp.NEXT else TICK
         self._time = t
         self._forget_old_answers(dt)
         self._announcer.say("machine", self._machine.text)  # the answer to a request is older than this tick

@@ -77,7 +77,7 @@ class NoContacts:
 
 
 CONTACT_MODELS: Dict[str, Callable[[ActionManagerConfig], ContactModel]] = {
-    "feet": lambda config: FeetContacts(config.contact_height, config.contact_lag),
+    "feet": lambda config: FeetContacts(config.contact.height, config.contact.lag),
     "none": lambda config: NoContacts(),
 }
 

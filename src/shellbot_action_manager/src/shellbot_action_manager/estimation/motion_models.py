@@ -10,7 +10,6 @@ from typing import Callable, Dict, Optional, Protocol, Tuple
 import numpy as np
 
 from shellbot_action_manager.config import OdometryConfig
-from shellbot_control import GAP
 
 _COAST = 3  # ticks that the last velocity is kept for when the standing feet change all at once
 
@@ -46,7 +45,7 @@ class MotionModel(Protocol):
         Parameters
         ----------
         dt : float
-            s; infinite at the first tick.
+            s; after a gap or another model there is a `reset` before.
         p_level : (6, 3) array
             Feet from the body's centre in level axes, m.
         contact : (6,) bool array
@@ -84,7 +83,7 @@ class FeetModel:
     def step(self, dt: float, p_level: np.ndarray, contact: np.ndarray, imu_turn: Optional[float]) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
         moved = Displacement(np.zeros(2), imu_turn or 0.0)
-        if self._previous_feet is not None and dt <= GAP:
+        if self._previous_feet is not None:
             both = contact & self._previous_contact
             used = int(both.sum())
             if used >= 2:

@@ -15,6 +15,7 @@ from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
+from shellbot_common import Stamp, classify_stamp
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,18 @@ class OdometryCore:
         Parameters
         ----------
         t : float
-            Simulated time, s; going back means reset.
+            Simulated time, s; a late one (see `classify_stamp`) changes nothing, one older by more than a gap resets.
         contacts : ContactEstimate
             Measured feet, which of them stand, and the model of the present behaviour; the phase is not used.
         orientation : (4,) array or None
             Quaternion x, y, z, w of base_link; None: yaw and tilt come from the feet alone.
         """
-        if t < self._state.t:
+        kind = classify_stamp(self._state.t, t)
+        if kind is Stamp.RESET:
             self.reset()
-        dt = t - self._state.t
-        if dt == 0.0 or not np.isfinite(contacts.p_base_foot).all():
+        if kind in (Stamp.REPEATED, Stamp.LATE) or not np.isfinite(contacts.p_base_foot).all():
             return self._state
+        dt = t - self._state.t
         contact = np.asarray(contacts.contact, dtype=bool)
         roll, pitch, yaw = self._attitude(contacts.p_base_foot, contact, orientation)
         p_level = contacts.p_base_foot @ rotation_from_rpy(roll, pitch, 0.0).T
@@ -95,9 +97,9 @@ class OdometryCore:
             imu_turn = wrap_angle(yaw - self._previous_yaw)
         self._previous_yaw = yaw
         model = self._models[contacts.model]
-        if contacts.model != self._model:
+        if contacts.model != self._model or kind is not Stamp.NEXT:
             self._model = contacts.model
-            model.reset()  # it goes on from here, not from where it was last used
+            model.reset()  # it goes on from here, not from before a gap or from where it was last used
         moved = model.step(dt, p_level, contact, imu_turn)
         # The tip of a loaded foot is the lowest point of the robot.
         height = -float(p_level[contact, 2].mean()) if contact.any() else self._state.height

@@ -8,11 +8,13 @@ from typing import Optional
 
 import numpy as np
 
+from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait.planar_motion import wrap_angle
+from shellbot_common import Settings, number
 
 
 @dataclass(frozen=True)
-class HeadingConfig:
+class HeadingConfig(Settings, error=ConfigError):
     """Gain and limits of the heading hold.
 
     Attributes
@@ -25,9 +27,9 @@ class HeadingConfig:
         The commanded heading never runs ahead of the measured one by more than this, rad.
     """
 
-    gain: float
-    max_rate: float
-    max_error: float
+    gain: float = number(0.0, 10.0, "1/s")
+    max_rate: float = number(0.0, 2.0, "rad/s")
+    max_error: float = number(0.01, 1.5, "rad")
 
 
 class HeadingHold:
@@ -35,11 +37,11 @@ class HeadingHold:
 
     def __init__(self, config: HeadingConfig) -> None:
         self._config = config
-        self._commanded: Optional[float] = None
+        self._wanted: Optional[float] = None
 
     def reset(self) -> None:
         """Forget the heading; the next step takes the measured one."""
-        self._commanded = None
+        self._wanted = None
 
     def step(self, yaw: Optional[float], rate: float, dt: float) -> float:
         """Return the turning rate (rad/s) to add to the commanded one.
@@ -54,11 +56,11 @@ class HeadingHold:
             s.
         """
         if yaw is None or not np.isfinite(yaw):
-            self._commanded = None
+            self._wanted = None
             return 0.0
-        if self._commanded is None:
-            self._commanded = yaw
+        if self._wanted is None:
+            self._wanted = yaw
         limit = self._config.max_error
-        error = float(np.clip(wrap_angle(self._commanded + rate * dt - yaw), -limit, limit))
-        self._commanded = yaw + error
+        error = float(np.clip(wrap_angle(self._wanted + rate * dt - yaw), -limit, limit))
+        self._wanted = yaw + error
         return float(np.clip(self._config.gain * error, -self._config.max_rate, self._config.max_rate))

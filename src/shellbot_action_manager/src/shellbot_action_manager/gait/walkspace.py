@@ -47,7 +47,7 @@ def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:
     Half a stance moves foot k by (v + w x n_k) duty T / 2, forth and back; the fraction is the largest over the legs.
     """
     half_stance = 0.5 * gait.duty_factor * gait.period_fast
-    slip = np.asarray(gait.slip_scale)
+    slip = gait.slip_scale.array
     vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
     dx, dy = half_stance * (vx - w * reach.rest[:, 1]), half_stance * (vy + w * reach.rest[:, 0])
     step = 2.0 * np.pi / _BEARINGS

@@ -10,8 +10,7 @@ from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set,
 
 from shellbot_action_manager.behaviours.registry import behaviour_names
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.package_files import config_file
-from shellbot_action_manager.settings import read_yaml, require_keys
+from shellbot_common import SettingsError, check_names, package_file, read_yaml
 
 
 class Mode(IntEnum):
@@ -120,8 +119,8 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
     ConfigError
         If the file cannot be read, or names a mode, request or behaviour that does not exist, or has a row twice.
     """
-    data = read_yaml(config_file("modes.yaml") if path is None else path)
-    require_keys("the mode table", data, ("modes", "transitions", "refusals", "take_over"))
+    data = read_yaml(path or package_file("shellbot_action_manager", "config/modes.yaml"), ConfigError)
+    _require("mode table", data, ("modes", "transitions", "refusals", "take_over"))
     behaviours = behaviour_names()
     modes = _mode_rows(data["modes"], behaviours)
 
@@ -163,10 +162,15 @@ def _rows(rows: Any, name: str, keys: Sequence[str]) -> List[Mapping[str, Any]]:
     if not isinstance(rows, list):
         raise ConfigError(f"mode table: {name} is {type(rows).__name__}; expected a list of rows")
     for i, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise ConfigError(f"mode table: {name}[{i}] is {row!r}; expected the keys {', '.join(keys)}")
-        require_keys(f"mode table: {name}[{i}]", row, keys)
+        _require(f"mode table: {name}[{i}]", row, keys)
     return rows
+
+
+def _require(where: str, found: Any, keys: Sequence[str]) -> None:
+    try:
+        check_names(found, keys, keys)
+    except SettingsError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def _known(kind: str, value: Any, choices: Sequence[str]) -> str:
