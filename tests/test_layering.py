@@ -33,18 +33,28 @@ OWN = {
     "ax_bus": set(),
     "ax_emulator": {"ax_bus"},
     "ax_tools": {"ax_bus", "ax_emulator"},
-    "shellbot_description": set(),
-    "shellbot_kinematics": set(),
-    "shellbot_control": {"shellbot_description"},
-    "shellbot_action_manager": {"shellbot_description", "shellbot_kinematics", "shellbot_control"},
-    "shellbot_simulator": {"shellbot_description", "shellbot_control"},
-    "shellbot_gazebo_connector": {"shellbot_description", "shellbot_control"},
-    "shellbot_motor_driver": {"shellbot_description", "shellbot_control", "ax_bus", "ax_emulator", "ax_tools"},
-    "shellbot_teleop": set(),
+    "shellbot_common": set(),
+    "shellbot_description": {"shellbot_common"},
+    "shellbot_kinematics": {"shellbot_common"},
+    "shellbot_control": {"shellbot_common", "shellbot_description"},
+    "shellbot_action_manager": {"shellbot_common", "shellbot_description", "shellbot_kinematics", "shellbot_control"},
+    "shellbot_simulator": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_motor_driver": {
+        "shellbot_common",
+        "shellbot_description",
+        "shellbot_control",
+        "ax_bus",
+        "ax_emulator",
+        "ax_tools",
+    },
+    "shellbot_teleop": {"shellbot_common"},
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
+# The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
+KINEMATICS_SERVER = {"server_core", "kinematics_server_node"}
 
 
 def python_files():
@@ -105,6 +115,8 @@ def offences(package, file):
             yield f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
         if top in OWN and top != package and top not in OWN[package]:
             yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
+        elif top in OWN and top != package == "shellbot_kinematics" and file.stem not in KINEMATICS_SERVER:
+            yield f"{where} imports {top}: the general library imports nothing of ours; let the server's modules do it"
 
 
 def test_every_import_keeps_the_rules():
@@ -141,8 +153,8 @@ def test_the_rule_catches_a_violation(tmp_path):
 
 
 def test_kinematics_keeps_the_beat_that_it_may_not_import():
-    """The one fact that stands twice, because the kinematics library depends on nothing of ours."""
-    from shellbot_control import GAP, TICK
+    """The one fact that stands twice: a kernel's cache knows the files of its own package only."""
+    from shellbot_common import GAP, TICK
     from shellbot_kinematics import SolverConfig
     from shellbot_kinematics._tick import GAP as KINEMATICS_GAP
 

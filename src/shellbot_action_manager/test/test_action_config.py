@@ -12,7 +12,7 @@ from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ConfigError, UnknownGaitError
 from shellbot_action_manager.mode_machine import ModeMachine
 from shellbot_action_manager.mode_table import Mode, load_mode_table
-from shellbot_action_manager.package_files import config_file
+from shellbot_common import package_file
 
 
 def write(tmp_path, data):
@@ -23,12 +23,12 @@ def write(tmp_path, data):
 
 @pytest.fixture
 def settings():
-    return yaml.safe_load(config_file("action_manager.yaml").read_text())
+    return yaml.safe_load(package_file("shellbot_action_manager", "config/action_manager.yaml").read_text())
 
 
 @pytest.fixture
 def modes():
-    return yaml.safe_load(config_file("modes.yaml").read_text())
+    return yaml.safe_load(package_file("shellbot_action_manager", "config/modes.yaml").read_text())
 
 
 def test_shipped_settings_load():
@@ -40,11 +40,11 @@ def test_shipped_settings_load():
 @pytest.mark.parametrize(
     ("section", "key", "value", "message"),
     [
-        ("heading", "gain", -1.0, "heading.gain is -1; allowed are 0 to 10 1/s"),
-        ("body", "tilt_range", [0.1, 0.1], "body.tilt_range is .*; expected a list of 3 numbers"),
+        ("heading", "gain", -1.0, "heading.gain is -1.0; give a number from 0 to 10 1/s"),
+        ("body", "tilt_range", [0.1, 0.1], "body.tilt_range is .*; give a list of 3 numbers"),
         ("body", "z_range", [0.05, -0.05], "the first number must not be the greater one"),
-        ("posture", "rise_time", "slow", "posture.rise_time is 'slow'; expected a number from 0.3 to 20 s"),
-        ("upper", "surprise", 1, "upper has unknown surprise"),
+        ("posture", "rise_time", "slow", "posture.rise_time is 'slow'; give a number from 0.3 to 20 s"),
+        ("upper", "surprise", 1, "upper.surprise does not exist; there are joint_rate"),
     ],
 )
 def test_bad_setting_is_named_with_its_range(tmp_path, settings, section, key, value, message):
@@ -56,13 +56,13 @@ def test_bad_setting_is_named_with_its_range(tmp_path, settings, section, key, v
 def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, settings):
     with pytest.raises(UnknownGaitError, match="there is no gait 'moonwalk'; the gaits are"):
         load_config(gait="moonwalk")
-    with pytest.raises(ConfigError, match="start_mode is 'fly'; use one of hexapod, stand, sit"):
+    with pytest.raises(ConfigError, match="start_mode is 'fly'; choose from hexapod, stand, sit"):
         load_config(start_mode="fly")
     del settings["heading"]
-    with pytest.raises(ConfigError, match="the settings lacks heading"):
+    with pytest.raises(ConfigError, match="heading is missing; needed are cmd_vel_timeout"):
         load_config(path=write(tmp_path, settings))
     settings["heading"] = 3
-    with pytest.raises(ConfigError, match="heading is 3; expected the keys"):
+    with pytest.raises(ConfigError, match="heading is 3; give a mapping with the keys gain"):
         load_config(path=write(tmp_path, settings))
 
 
@@ -73,8 +73,8 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
         (lambda d: d["transitions"][0].update(request="fly"), "there is no request 'fly'"),
         (lambda d: d["transitions"][0].update(steps=["jump"]), "there is no step 'jump'"),
         (lambda d: d["transitions"].append(copy.deepcopy(d["transitions"][0])), "stands there twice"),
-        (lambda d: d["transitions"][0].pop("goal"), r"transitions\[0\] lacks goal"),
-        (lambda d: d["refusals"].append(3), "expected the keys from, request, text"),
+        (lambda d: d["transitions"][0].pop("goal"), r"transitions\[0\]: goal is missing"),
+        (lambda d: d["refusals"].append(3), r"refusals\[\d+\]: 3 is no mapping; give the keys from, request, text"),
         (lambda d: d.update(refusals="none"), "refusals is str; expected a list"),
     ],
 )

@@ -396,6 +396,18 @@ def test_a_clock_that_goes_back_starts_anew(standing):
     assert r.largest_step() < CALM
 
 
+def test_late_joint_states_change_nothing(standing):
+    r = standing
+    r.run(1.0, twist=[0.3, 0.0, 0.0])
+    for late in (0.01, 0.05):
+        assert r.core.step(r.t - late, r.commands, Feedback(r.q, r.orientation)) is r.output
+    r.run(1.0, twist=[0.3, 0.0, 0.0])
+    assert (r.output.mode.name, r.output.mode.step) == ("hexapod", "walking")
+    assert r.largest_step() < SMOOTH
+    r.core.step(r.t - 0.06, r.commands, Feedback(r.q, r.orientation))
+    assert not r.core.twist.any(), "60 ms back is a reset"
+
+
 def test_a_latched_stop_outlives_a_reset_of_the_clock(standing):
     r = standing
     r.core.emergency_stop(r.t)

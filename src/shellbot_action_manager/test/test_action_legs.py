@@ -18,6 +18,7 @@ from shellbot_action_manager.body_pose import (
     up_from_quaternion,
 )
 from shellbot_action_manager.config import load_config
+from shellbot_action_manager.gait_table import SlipScale
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.pose_range import clamp_pose, obstacle, pose_ranges
 from shellbot_action_manager.walking import LEG_AZIMUTH, advance, neutral_feet, standing_at
@@ -143,7 +144,7 @@ def test_limits_reach_the_speed_of_the_issue(geometry, config):
 
 
 def test_limits_follow_from_stride_duty_and_period(geometry, config):
-    gait = dataclasses.replace(config.gaits["tripod"], stride_limit=0.05, slip_scale=(1.0, 1.0, 1.0))
+    gait = dataclasses.replace(config.gaits["tripod"], stride_limit=0.05, slip_scale=SlipScale(1.0, 1.0, 1.0))
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
     speed = speed_limits(reach, gait, (9.0, 9.0, 9.0))
     longest = 0.05 / (gait.duty_factor * gait.period_fast)
@@ -204,7 +205,7 @@ def test_body_pose_is_shortened_with_its_direction_and_the_limit_is_named(geomet
 def test_body_pose_outside_the_box_and_nan_are_answered_in_words(geometry, config):
     gait = config.gaits["tripod"]
     pose, text = clamp_pose(np.array([0, 0, 0.2, 0, 0, 0.0]), config, geometry.legs, gait, walking=False)
-    assert pose[2] == config.shift_range[2][1]
+    assert pose[2] == config.body.shift_range[2][1]
     assert "height 0.200 is outside -0.030 to 0.050" in text
     pose, text = clamp_pose(np.array([np.nan, 0, 0, 0, 0, 0]), config, geometry.legs, gait, walking=False)
     assert not pose.any()

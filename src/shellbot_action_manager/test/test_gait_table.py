@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
-import yaml
 
 from shellbot_action_manager.errors import ConfigError, UnknownGaitError
 from shellbot_action_manager.gait_table import find_gait, load_gaits, parse_gait
-from shellbot_action_manager.package_files import config_file
+from shellbot_common import package_file, read_yaml
 
 
 @pytest.fixture
 def block():
-    return copy.deepcopy(yaml.safe_load(config_file("gaits.yaml").read_text())["tripod"])
+    return read_yaml(package_file("shellbot_action_manager", "config/gaits.yaml"))["tripod"]
 
 
 def test_shipped_table_has_tripod_ripple_and_wave():
@@ -35,15 +32,19 @@ def test_period_goes_from_slow_to_fast(block):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("duty_factor", 0.2, r"duty_factor is 0.2; allowed are 0.4 to 0.95"),
+        ("duty_factor", 0.2, r"duty_factor is 0.2; give a number from 0.4 to 0.95"),
         ("duty_factor", 0.45, r"only \d feet on the ground"),
-        ("duty_factor", "half", r"duty_factor is 'half'; expected a number"),
+        ("duty_factor", "half", r"duty_factor is 'half'; give a number"),
         ("lift_height", float("nan"), r"lift_height is nan"),
         ("lift_height", True, r"lift_height is True"),
-        ("phase_offset", [0.0, 0.5], r"phase_offset is \[0.0, 0.5\]; expected a list of 6 numbers"),
+        ("phase_offset", [0.0, 0.5], r"phase_offset is \[0.0, 0.5\]; give a list of 6 numbers"),
         ("phase_offset", [0.0] * 6, r"only 0 feet on the ground"),
-        ("slip_scale", 1.0, r"slip_scale is 1.0; expected the keys forward, sideways, turn"),
-        ("slip_scale", {"forward": 1.0, "sideways": 1.0, "turn": 9.0}, r"slip_scale.turn is 9; allowed are 0.5 to 2"),
+        ("slip_scale", 1.0, r"slip_scale is 1.0; give a mapping with the keys forward, sideways, turn"),
+        (
+            "slip_scale",
+            {"forward": 1.0, "sideways": 1.0, "turn": 9.0},
+            r"slip_scale.turn is 9.0; give a number from 0.5 to 2",
+        ),
         ("period_fast", 0.3, r"period_slow 0.8 s is more than twice period_fast 0.3 s"),
         ("period_fast", 2.0, r"period_fast 2 s is longer than period_slow"),
     ],
@@ -55,10 +56,11 @@ def test_bad_value_is_named_with_its_range(block, key, value, message):
 
 
 def test_missing_and_unknown_keys_are_named(block):
-    del block["ramp"]
-    block["rampe"] = 0.3
-    with pytest.raises(ConfigError, match="gait 'tripod' lacks ramp and has unknown rampe"):
+    ramp = block.pop("ramp")
+    with pytest.raises(ConfigError, match="gait 'tripod': ramp is missing"):
         parse_gait("tripod", block)
+    with pytest.raises(ConfigError, match="gait 'tripod': rampe does not exist; is ramp meant"):
+        parse_gait("tripod", {**block, "rampe": ramp})
 
 
 def test_unreadable_yaml_names_file_and_line(tmp_path):
@@ -76,7 +78,7 @@ def test_missing_file_and_wrong_content_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="expected a mapping"):
         load_gaits(path)
     path.write_text("tripod: 3\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="expected a block of keys"):
+    with pytest.raises(ConfigError, match="gait 'tripod' is 3; give a mapping"):
         load_gaits(path)
 
 

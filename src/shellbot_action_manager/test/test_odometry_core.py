@@ -122,6 +122,18 @@ def test_a_gap_and_bad_numbers_move_nothing_and_a_clock_that_goes_back_resets():
     assert odometry.step_feet(0.5, feet, all_down, None).x == 0.0
 
 
+@pytest.mark.parametrize("late", [0.01, 0.05])
+def test_a_late_stamp_changes_nothing(late):
+    odometry = core()
+    feet, all_down = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16))), np.ones(6, dtype=bool)
+    for tick in range(100):
+        estimate = odometry.step_feet(1.0 + tick * DT, feet - [0.001 * tick, 0.0, 0.0], all_down, None)
+    assert odometry.step_feet(estimate.t - late, feet + 0.1, all_down, None) is estimate
+    onwards = odometry.step_feet(estimate.t + DT, feet - [0.100, 0.0, 0.0], all_down, None)
+    assert onwards.x == pytest.approx(estimate.x + 0.001)
+    assert odometry.step_feet(onwards.t - 0.06, feet, all_down, None).x == 0.0, "60 ms back is a reset"
+
+
 def test_variance_grows_with_the_way():
     odometry = core()
     short, _ = drive(odometry, (0.2, 0.0, 0.0), 1.0)

@@ -233,6 +233,15 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
     assert done.returncode == 0 and not complaints, done.stderr
 
 
+def test_the_unit_waits_for_the_robot_to_sit():
+    sitting = pytest.importorskip("shellbot_motor_driver.node.motor_driver_node").SITTING_S
+
+    text = (ROOT / "deploy/shellbot-onboard.service").read_text(encoding="utf-8")
+    (said,) = re.findall(r"lets the robot sit, then switches the torque off: (\d+) s at most", text)
+    (limit,) = re.findall(r"^TimeoutStopSec=(\d+)$", text, flags=re.MULTILINE)
+    assert sitting < int(said) < int(limit)
+
+
 def test_the_settings_are_arguments_that_the_launch_file_takes():
     text = (ROOT / "src/shellbot_bringup/deploy/shellbot-onboard.default").read_text(encoding="utf-8")
     (arguments,) = re.findall(r'^SHELLBOT_ARGUMENTS="(.*)"$', text, flags=re.MULTILINE)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shellbot_common import GAP
 from shellbot_control import CommandFilter, CommandFilterParameters, ConfigurationError, JointLimits
 
 NAMES = ("lower_1_fan", "lower_1_coxa", "lower_1_femur")
@@ -105,7 +106,7 @@ def test_watchdog_speaks_once_and_holds_and_the_way_back_is_slow():
     target = REST + [0.0, 0.8, 0.0]
     command, notices = command_filter.apply(2.0, NAMES, target)
     assert set(keys(notices)) == {"resumed", "catch_up"}
-    assert abs(command.position[1] - REST[1]) <= PARAMETERS.catch_up_velocity * PARAMETERS.max_dt + 1e-12
+    assert abs(command.position[1] - REST[1]) <= PARAMETERS.catch_up_velocity * GAP + 1e-12
     previous, t, ticks = command.position, 2.0, 0
     while not np.array_equal(command.position, target):
         t, ticks = t + 0.01, ticks + 1
@@ -170,7 +171,7 @@ def test_reset_starts_again_from_the_measured_joints():
 def test_a_gap_earns_no_long_step():
     command_filter = started()
     command, _ = command_filter.apply(1.4, NAMES, REST + [0.0, 1.5, 0.0])
-    assert command.position[1] <= PARAMETERS.catch_up_velocity * PARAMETERS.max_dt + 1e-12
+    assert command.position[1] <= PARAMETERS.catch_up_velocity * GAP + 1e-12
 
 
 @settings(max_examples=60, deadline=None)
@@ -184,14 +185,14 @@ def test_commands_are_always_within_limits_and_speed(messages):
         command_filter.check(t)
         command, _ = command_filter.apply(t, NAMES, position)
         assert np.all(command.position >= LIMITS.lower) and np.all(command.position <= LIMITS.upper)
-        assert np.all(np.abs(command.position - previous) <= LIMITS.velocity * min(dt, PARAMETERS.max_dt) + 1e-9)
+        assert np.all(np.abs(command.position - previous) <= LIMITS.velocity * min(dt, GAP) + 1e-9)
         if any(math.isnan(value) for value in position):
             assert command.holding
             np.testing.assert_array_equal(command.position, previous)
         previous = command.position
 
 
-@pytest.mark.parametrize("name", ["target_timeout", "catch_up_velocity", "catch_up_time", "max_dt", "nominal_dt"])
+@pytest.mark.parametrize("name", ["target_timeout", "catch_up_velocity", "catch_up_time"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, "fast"])
 def test_parameters_are_checked(name, value):
     with pytest.raises(ConfigurationError, match=name):

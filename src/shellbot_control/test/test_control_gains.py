@@ -7,7 +7,8 @@ import pytest
 
 import shellbot_control
 import shellbot_description
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, controller_joints, joint_class
+from shellbot_common import Level
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, controller_joints, joint_class
 from shellbot_control.controllers import (
     CONTROLLER,
     config_folder,

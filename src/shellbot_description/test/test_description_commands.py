@@ -38,7 +38,7 @@ def test_expand_writes_a_file(tmp_path):
         (["foot_friction=slippery"], "expand: argument foot_friction = 'slippery' is out of range"),
         (["friction=1"], "expand: argument 'friction' does not exist; choose from mesh_uri"),
         (["gazebo"], "expand: 'gazebo' is no xacro argument; write name=value"),
-        (["--variables", "/nowhere.yaml"], "expand: /nowhere.yaml: cannot be read"),
+        (["--variables", "/nowhere.yaml"], "expand: cannot read /nowhere.yaml"),
         (["--output", "/nowhere/robot.urdf"], "expand: .*No such file"),
     ],
 )
@@ -53,7 +53,7 @@ def test_unreadable_variables_of_the_launch_file(tmp_path):
     """A broken YAML file names itself."""
     broken = tmp_path / "broken.yaml"
     broken.write_text("geometry: {lower: [")
-    with pytest.raises(SystemExit, match="broken.yaml: is not valid YAML"):
+    with pytest.raises(SystemExit, match="broken.yaml is not valid YAML in line"):
         main(["--variables", str(broken)])
 
 

@@ -184,8 +184,8 @@ def test_wrong_poses_are_refused():
     good["body_height_m"] = 0.1
     for change, message in (
         ({"femur_deg": 150.0}, "femur_deg = 150.0 is beyond the joint's range"),
-        ({"femur_deg": "ten"}, "femur_deg = 'ten' is not a number"),
-        ({"knee_deg": 1.0}, "knee_deg is not a known key"),
+        ({"femur_deg": "ten"}, "stand: femur_deg is 'ten'; give a number from -360 to 360 deg"),
+        ({"knee_deg": 1.0}, "stand: knee_deg does not exist"),
     ):
         with pytest.raises(DescriptionError, match=message):
             parse_poses({"poses": {"stand": {**good, **change}}})

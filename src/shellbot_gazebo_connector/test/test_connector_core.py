@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shellbot_control import ConfigurationError, JointLimits
-from shellbot_gazebo_connector import ConnectorCore, ConnectorParameters, arrival_status
+from shellbot_control import ConfigurationError, JointLimits, arrival_status
+from shellbot_gazebo_connector import ConnectorCore, ConnectorParameters
 
 NAMES = ("lower_1_fan", "lower_1_coxa", "lower_1_femur")
 LIMITS = JointLimits(NAMES, [-2.15, -1.9, -2.6], [0.05, 1.9, 2.6], [3.09, 6.18, 10.2], [0.5, 1.5, 1.8])
@@ -233,9 +233,9 @@ def test_stop_and_rearm_answer_in_words():
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "soon", True])
 def test_parameters_are_checked(bad):
     with pytest.raises(ConfigurationError, match="~arrival_tolerance"):
-        ConnectorParameters.from_mapping({"arrival_tolerance": bad})
+        ConnectorParameters.from_mapping({"arrival_tolerance": bad}, "~")
 
 
 def test_unknown_parameters_are_refused():
-    with pytest.raises(ConfigurationError, match="~timeout; there are target_timeout"):
-        ConnectorParameters.from_mapping({"timeout": 1.0})
+    with pytest.raises(ConfigurationError, match="~timeout does not exist; is target_timeout meant"):
+        ConnectorParameters.from_mapping({"timeout": 1.0}, "~")

@@ -11,7 +11,7 @@ from servo_bench import Bench
 from test_motor_node import state
 
 from ax_bus.errors import PortLostError
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_motor_driver import BusSettings, Phase, Reaction, ServoMap
 from shellbot_motor_driver.process.keeper import Keeper
 from shellbot_motor_driver.process.orders import Orders, Pulse, newest

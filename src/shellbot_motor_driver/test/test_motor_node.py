@@ -12,7 +12,8 @@ import pytest
 from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, Level, Notice
+from shellbot_common import Level, LogThrottle, Notice
+from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
 from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -33,7 +34,6 @@ from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.node.bus_plot import plot
 from shellbot_motor_driver.node.gains_page import compliance_of_page
-from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, failure_words, retry_after
@@ -326,7 +326,7 @@ def test_parameters_reach_the_bus_process():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"prot": "/dev/x"}, "unknown parameter ~prot"),
+        ({"prot": "/dev/x"}, "~prot does not exist; is port meant"),
         ({"port": ""}, "~port"),
         ({"variant": "simulation"}, "walker, full"),
         ({"direction": "left"}, "auto, rs485"),
@@ -336,10 +336,10 @@ def test_parameters_reach_the_bus_process():
         ({"latency_ms": math.nan}, "~latency_ms"),
         ({"priority": True}, "~priority"),
         ({"at_end": "fall"}, "sit, hold, off"),
-        ({"setpoint": {"hold_after": -1.0}}, "hold_after"),
-        ({"setpoint": {"hold_aftr": 1.0}}, "hold_aftr"),
+        ({"setpoint": {"hold_after": -1.0}}, "~setpoint.hold_after is -1.0; give"),
+        ({"setpoint": {"hold_aftr": 1.0}}, "~setpoint.hold_aftr does not exist; is hold_after meant"),
         ({"setpoint": 3}, "give a mapping"),
-        ({"config": "/nowhere/driver.yaml"}, "cannot be read"),
+        ({"config": "/nowhere/driver.yaml"}, "cannot read /nowhere"),
     ],
 )
 def test_bad_parameters_are_told_with_the_choices(given, words):

@@ -6,17 +6,19 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from shellbot_common import package_file
 from shellbot_description import load_variables
-from shellbot_simulator import node_parameters
 from shellbot_simulator.config import SimulatorConfig, load_config
 from shellbot_simulator.errors import ConfigError, ModelError
-from shellbot_simulator.node_parameters import joint_gains
-from shellbot_simulator.paths import config_path, resolve_uri
+from shellbot_simulator.node_parameters import NodeParameters, joint_gains
+from shellbot_simulator.paths import resolve_uri
 from shellbot_simulator.servo import PidGains
+
+CONFIG = package_file("shellbot_simulator", "config/simulator.yaml")
 
 
 def test_file_holds_every_setting_with_its_default():
-    values = yaml.safe_load(config_path().read_text(encoding="utf-8"))
+    values = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     assert set(values) == set(SimulatorConfig.__dataclass_fields__)
     assert load_config() == SimulatorConfig()
 
@@ -27,7 +29,7 @@ def test_friction_is_that_of_the_description():
 
 
 def test_every_setting_has_a_comment():
-    lines = config_path().read_text(encoding="utf-8").splitlines()
+    lines = CONFIG.read_text(encoding="utf-8").splitlines()
     keys = [number for number, line in enumerate(lines) if line and line[0].isalpha()]
     commented = [
         n
@@ -41,16 +43,16 @@ def test_every_setting_has_a_comment():
     ("text", "says"),
     [
         ("timestep: 0.003", "does not divide the tick"),
-        ("timestep: .nan", "timestep = nan is outside"),
-        ("friction: -1", r"friction = -1.0 is outside \[0.01, 5.0\]"),
-        ("frictoin: 0.8", "unknown setting 'frictoin'; the settings are: timestep"),
-        ("solver: Newtn", "choose one of Newton, CG, PGS"),
-        ("contact_solref: 3", "must be a list of 2 numbers"),
+        ("timestep: .nan", "timestep is nan; give a number from 0.0002 to 0.01 s"),
+        ("friction: -1", "friction is -1; give a number from 0.01 to 5$"),
+        ("frictoin: 0.8", "frictoin does not exist; is friction meant"),
+        ("solver: Newtn", "Choose from Newton, CG, PGS"),
+        ("contact_solref: 3", r"contact_solref is 3; give a list of 2 numbers"),
         ("contact_solref: [0.001, 1]", "at least two time steps"),
-        ("iterations: 2.5", "must be a whole number"),
-        ("self_collision: 1", "must be true or false"),
-        ("- a list", "expected 'name: value' lines"),
-        ("{unclosed", "cannot read the simulator settings"),
+        ("iterations: 2.5", "give a whole number from 1 to 1000"),
+        ("self_collision: 1", "give true or false"),
+        ("- a list", "holds a list; expected a mapping"),
+        ("{unclosed", "is not valid YAML"),
     ],
 )
 def test_wrong_file_is_refused_in_words(tmp_path, text, says):
@@ -69,23 +71,23 @@ def test_missing_file_is_refused_in_words(tmp_path):
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"rtf": -1.0}, "~rtf = -1.0 is outside"),
-        ({"rtf": float("nan")}, "must be a finite number"),
-        ({"viewer": "maybe"}, "choose one of auto, true, false"),
-        ({"seed": 0.5}, "must be a whole number"),
-        ({"rft": 1.0}, "unknown parameter ~rft"),
-        ({"paused": "yes"}, "must be true or false"),
+        ({"rtf": -1.0}, r"~rtf is -1.0; give a number from 0 to 1000 \(0 is as fast as possible"),
+        ({"rtf": float("nan")}, "~rtf is nan; give a number"),
+        ({"viewer": "maybe"}, "choose from auto, true, false"),
+        ({"seed": 0.5}, "give a whole number"),
+        ({"rft": 1.0}, "~rft does not exist; is rtf meant"),
+        ({"paused": "yes"}, "give true or false"),
     ],
 )
 def test_wrong_node_parameters_are_refused_in_words(values, says):
     with pytest.raises(ConfigError, match=says):
-        node_parameters.from_mapping(values)
+        NodeParameters.from_mapping(values, "~")
 
 
 def test_node_parameters_take_what_roslaunch_makes_of_arguments():
-    parameters = node_parameters.from_mapping({"rtf": 0, "viewer": False, "seed": 3})
+    parameters = NodeParameters.from_mapping({"rtf": 0, "viewer": False, "seed": 3})
     assert (parameters.rtf, parameters.viewer, parameters.seed_or_none) == (0.0, "false", 3)
-    assert node_parameters.from_mapping({}).seed_or_none is None
+    assert NodeParameters.from_mapping({}).seed_or_none is None
 
 
 def test_gains_are_read_as_ros_control_reads_them():

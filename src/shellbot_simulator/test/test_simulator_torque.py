@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shellbot_common import TICK
 from shellbot_description import expand, named_pose_array
-from shellbot_simulator.config import TICK
 from shellbot_simulator.errors import CommandError
 from shellbot_simulator.simulator import Simulator
 

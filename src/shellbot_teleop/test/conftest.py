@@ -7,20 +7,20 @@ import os
 
 import pytest
 
-from shellbot_teleop.config import load_config
-from shellbot_teleop.keymap import load_keymap
-from shellbot_teleop.resources import resource
+from shellbot_common import package_file
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 
 @pytest.fixture(scope="session")
 def teleop_config():
-    return load_config(resource("config/teleop.yaml"))
+    return TeleopConfig.load(package_file("shellbot_teleop", "config/teleop.yaml"))
 
 
 @pytest.fixture(scope="session")
 def teleop_keymap():
-    return load_keymap(resource("config/keymap.yaml"))
+    return Keymap.load(package_file("shellbot_teleop", "config/keymap.yaml"))
 
 
 @pytest.fixture(scope="session")

@@ -11,55 +11,50 @@ import pytest
 import yaml
 from scipy.spatial.transform import Rotation
 
+from shellbot_common import package_file
 from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
-from shellbot_teleop.config import load_config, parse_config
+from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.errors import ConfigError, ImageError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
-from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
 from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
 
 
 def settings():
-    return yaml.safe_load(resource("config/teleop.yaml").read_text())
+    return yaml.safe_load(package_file("shellbot_teleop", "config/teleop.yaml").read_text())
 
 
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"publish_rate": 0.0}, ["publish_rate = 0.0", "5.0 .. 100.0"]),
-        ({"speed_scale": math.nan}, ["speed_scale = nan"]),
+        ({"publish_rate": 0.0}, ["publish_rate is 0.0", "from 5 to 100 Hz"]),
+        ({"speed_scale": math.nan}, ["speed_scale is nan"]),
         ({"repeat_hold": 3}, ["repeat_hold"]),
         ({"gaits": []}, ["gaits"]),
-        ({"speed_step": "fast"}, ["speed_step = 'fast'"]),
+        ({"speed_step": "fast"}, ["speed_step is 'fast'"]),
         ({"fallback_velocity": [1.0, 2.0]}, ["fallback_velocity", "3 numbers"]),
         ({"shell_angle_range": [1.0, 0.0]}, ["shell_angle_range"]),
-        ({"warp": 9}, ["unknown ['warp']"]),
+        ({"warp": 9}, ["warp does not exist"]),
     ],
 )
 def test_wrong_settings_are_named(change, words):
     with pytest.raises(ConfigError) as caught:
-        parse_config({**settings(), **change})
+        TeleopConfig.from_mapping({**settings(), **change})
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_a_missing_setting_and_unreadable_files_are_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"missing \['tilt_rate'\]"):
-        parse_config({name: value for name, value in settings().items() if name != "tilt_rate"})
+    with pytest.raises(ConfigError, match="tilt_rate is missing"):
+        TeleopConfig.from_mapping({name: value for name, value in settings().items() if name != "tilt_rate"})
     (tmp_path / "bad.yaml").write_text("a: [")
-    for name in ("bad.yaml", "none.yaml"):
-        with pytest.raises(ConfigError, match="cannot read the settings"):
-            load_config(tmp_path / name)
+    for name, words in (("bad.yaml", "not valid YAML in line 1"), ("none.yaml", "cannot read")):
+        with pytest.raises(ConfigError, match=words):
+            TeleopConfig.load(tmp_path / name)
     (tmp_path / "list.yaml").write_text("- 1")
     with pytest.raises(ConfigError, match="mapping"):
-        load_config(tmp_path / "list.yaml")
-
-
-def test_a_resource_that_is_not_there_says_where_it_was_looked_for():
-    with pytest.raises(ConfigError, match="devel/setup.bash"):
-        resource("config/none.yaml")
+        TeleopConfig.load(tmp_path / "list.yaml")
 
 
 TREE = {

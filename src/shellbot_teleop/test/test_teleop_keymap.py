@@ -8,10 +8,10 @@ import copy
 import pytest
 import yaml
 
+from shellbot_common import package_file
 from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
-from shellbot_teleop.keymap import load_keymap, parse_keymap
-from shellbot_teleop.resources import resource
+from shellbot_teleop.keymap import Keymap
 
 BINDING = {"key": "w", "action": "drive.forward", "help": "go", "group": "walk"}
 SAFE = [
@@ -31,7 +31,7 @@ def document(*bindings):
 
 
 def test_a_good_map_is_looked_up_by_layout():
-    keymap = parse_keymap(
+    keymap = Keymap.from_mapping(
         document(dict(BINDING, layout="one"), dict(BINDING, action="pose.raise", layout="two"), dict(BINDING, key="8"))
     )
     assert keymap.find("one", "w").action == "drive.forward"
@@ -44,24 +44,24 @@ def test_a_good_map_is_looked_up_by_layout():
 @pytest.mark.parametrize(
     "change, words",
     [
-        ({"action": "drive.fly"}, ["'drive.fly'", "drive.forward", "choose one of"]),
+        ({"action": "drive.fly"}, ["'drive.fly'", "drive.forward", "Choose from"]),
         ({"key": "Hyper"}, ["'Hyper'", "PageUp", "a..z"]),
         ({"key": "Ctrl+C"}, ["'Ctrl+C'", "not C H I J M Z"]),
-        ({"key": 8}, ["write it in quotes", "8"]),
+        ({"key": 8}, ["bindings[3].key is 8; give a text, in quotes"]),
         ({"group": "dance"}, ["'dance'", "walk"]),
         ({"layout": "three"}, ["'three'", "one", "two"]),
-        ({"colour": "red"}, ["unknown ['colour']"]),
+        ({"colour": "red"}, ["bindings[3].colour does not exist"]),
     ],
 )
 def test_a_wrong_binding_is_named_with_the_choices(change, words):
     with pytest.raises(KeymapError) as caught:
-        parse_keymap(document(dict(BINDING, **change)))
+        Keymap.from_mapping(document(dict(BINDING, **change)))
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_a_missing_field_is_named():
-    with pytest.raises(KeymapError, match=r"missing \['help'\]"):
-        parse_keymap(document({name: value for name, value in BINDING.items() if name != "help"}))
+    with pytest.raises(KeymapError, match=r"bindings\[3\].help is missing"):
+        Keymap.from_mapping(document({name: value for name, value in BINDING.items() if name != "help"}))
 
 
 @pytest.mark.parametrize("layouts", [("", ""), ("one", "one"), ("", "one")])
@@ -69,7 +69,7 @@ def test_two_bindings_of_one_key_in_one_layout_are_refused(layouts):
     first, second = (dict(BINDING, **({"layout": layout} if layout else {})) for layout in layouts)
     second["action"] = "drive.left"
     with pytest.raises(KeymapError, match="'w' does both drive.forward and drive.left"):
-        parse_keymap(document(first, second))
+        Keymap.from_mapping(document(first, second))
 
 
 @pytest.mark.parametrize("missing", ["drive.stop", "safety.emergency_stop", "safety.rearm"])
@@ -77,13 +77,13 @@ def test_a_map_without_a_way_to_stop_is_refused(missing):
     content = document(BINDING)
     content["bindings"] = [binding for binding in content["bindings"] if binding["action"] != missing]
     with pytest.raises(KeymapError, match=missing):
-        parse_keymap(content)
+        Keymap.from_mapping(content)
 
 
 @pytest.mark.parametrize("content", [None, [], "w", {"bindings": []}])
 def test_a_document_that_is_no_key_map_is_refused(content):
     with pytest.raises(KeymapError):
-        parse_keymap(content)
+        Keymap.from_mapping(content)
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_an_unreadable_file_is_named(tmp_path, text, word):
     path = tmp_path / "keys.yaml"
     path.write_text(text)
     with pytest.raises(KeymapError, match=word) as caught:
-        load_keymap(path)
+        Keymap.load(path)
     assert str(path) in str(caught.value)
 
 
 def test_a_file_that_is_not_there_or_not_text_says_what_to_do(tmp_path):
-    with pytest.raises(KeymapError, match="--keymap"):
-        load_keymap(tmp_path / "none.yaml")
+    with pytest.raises(KeymapError, match="cannot read .*none.yaml: No such file"):
+        Keymap.load(tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(KeymapError, match="cannot read"):
-        load_keymap(tmp_path / "bytes.yaml")
+        Keymap.load(tmp_path / "bytes.yaml")
 
 
 FIRST_REPORT = {
@@ -157,6 +157,6 @@ def test_every_action_has_a_key_and_every_binding_a_help_text(teleop_keymap):
 
 
 def test_the_shipped_file_is_plain_yaml_without_double_entries():
-    content = yaml.safe_load(resource("config/keymap.yaml").read_text())
+    content = yaml.safe_load(package_file("shellbot_teleop", "config/keymap.yaml").read_text())
     seen = [(entry["key"], entry.get("layout", "")) for entry in content["bindings"]]
     assert len(seen) == len(set(seen))

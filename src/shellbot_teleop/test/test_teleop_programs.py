@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from shellbot_teleop.resources import resource
 from shellbot_teleop.virtual_display import XKeyboard
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -120,7 +119,3 @@ def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, n
         process.terminate()
     assert process.wait(timeout=10) == 0
     assert "Traceback" not in log.read_text()
-
-
-def test_the_shipped_files_are_found():
-    assert resource("config/keymap.yaml").is_file() and resource("config/teleop.yaml").is_file()

@@ -24,6 +24,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.mode_machine import ModeStatus
+from shellbot_common import Stamp, classify_stamp
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
@@ -91,7 +92,10 @@ class ActionManagerNode:
         start = time.perf_counter()
         with self._lock:
             stamp, t = message.header.stamp, message.header.stamp.to_sec()
-            if t < self._time:
+            kind = classify_stamp(self._time, t)
+            if kind is Stamp.LATE:
+                return
+            if kind is Stamp.RESET:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
                 self._commands = OperatorCommands(gait=self._commands.gait)
                 self._imu = None

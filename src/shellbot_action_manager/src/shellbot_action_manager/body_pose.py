@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shellbot_action_manager.errors import ConfigError
+from shellbot_common import Settings, number
+
 REST_POSE = np.zeros(6)
 
 
@@ -58,7 +61,7 @@ def feet_in_walk(p_base_feet: np.ndarray, pose: np.ndarray, height: float) -> np
 
 
 @dataclass(frozen=True)
-class PoseLimits:
+class PoseLimits(Settings, error=ConfigError):
     """How fast the body may be posed.
 
     Attributes
@@ -69,10 +72,10 @@ class PoseLimits:
         m/s^2, rad/s^2.
     """
 
-    shift_rate: float
-    tilt_rate: float
-    shift_acceleration: float
-    tilt_acceleration: float
+    shift_rate: float = number(0.005, 0.5, "m/s")
+    tilt_rate: float = number(0.05, 3.0, "rad/s")
+    shift_acceleration: float = number(0.05, 5.0, "m/s^2")
+    tilt_acceleration: float = number(0.2, 30.0, "rad/s^2")
 
     @property
     def rate(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from shellbot_action_manager.mode_machine import ModeMachine
 from shellbot_action_manager.mode_table import Mode
 from shellbot_action_manager.reference_builder import ReferenceBuilder
 from shellbot_action_manager.twist_command import fresh_twist
-from shellbot_control import GAP, TICK
+from shellbot_common import TICK, Stamp, classify_stamp
 
 _STANDING = (Mode.STAND, Mode.HEXAPOD)
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
@@ -53,7 +53,7 @@ class ActionManagerCore:
         self._machine = ModeMachine(self.config.modes)
         self._body = BodyMotion(self.config, self.geometry, self._announcer)
         self._builder = ReferenceBuilder()
-        self._contacts = ContactEstimator(self.config.contact_height, self.config.contact_lag)
+        self._contacts = ContactEstimator(self.config.contact.height, self.config.contact.lag)
         self._time: Optional[float] = None
         self._output: Optional[ActionOutput] = None
         self._after_stop = Mode.STAND if self.config.start_mode == "stand" else Mode.HEXAPOD
@@ -109,20 +109,22 @@ class ActionManagerCore:
         Parameters
         ----------
         t : float
-            Simulated time of the joint states that started the tick, s. Going back means reset.
+            Simulated time of the joint states that started the tick, s. A late one (see `classify_stamp`) changes
+            nothing, the last output is returned; one that is older by more than a gap resets.
         commands : OperatorCommands
             What the operator wants.
         feedback : Feedback or None
             What was measured; None or NaN joints: the references are held.
         """
-        if self._time is not None and t < self._time:
+        kind = classify_stamp(self._time, t)
+        if kind in (Stamp.REPEATED, Stamp.LATE) and self._output is not None:
+            return self._output
+        if kind is Stamp.RESET:
             stopped = self._machine.mode == Mode.STOPPED
             self.reset()
             if stopped:  # a latched stop outlives a reset of the simulation
                 self.emergency_stop(t)
-        if self._time is not None and t == self._time and self._output is not None:
-            return self._output
-        dt = TICK if self._time is None or t - self._time > GAP else t - self._time
+        dt = t - self._time if self._time is not None and kind is Stamp.NEXT else TICK
         self._time = t
         self._let_answers_pass(dt)
         self._announcer.say("machine", self._machine.text)  # what a request was answered is older than this tick

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from shellbot_common import SettingsError
+
 
 class ActionManagerError(ValueError):
     """Base of every error of this package."""
 
 
-class ConfigError(ActionManagerError):
+class ConfigError(ActionManagerError, SettingsError):
     """A configuration file cannot be read, or a value in it is out of range."""
 
 

@@ -7,27 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
-from shellbot_action_manager.errors import ConfigError, UnknownGaitError
-from shellbot_action_manager.settings import check_number, check_numbers, read_yaml, require_keys
+import numpy as np
 
-_SCALARS = {
-    "duty_factor": (0.4, 0.95, ""),
-    "period_slow": (0.2, 5.0, "s"),
-    "period_fast": (0.2, 5.0, "s"),
-    "lift_height": (0.005, 0.10, "m"),
-    "lift_peak": (0.3, 0.6, ""),
-    "dwell": (0.0, 0.3, ""),
-    "ramp": (0.05, 0.5, ""),
-    "rest_radius": (0.20, 0.36, "m"),
-    "stance_radius": (0.20, 0.36, "m"),
-    "stance_height": (0.10, 0.22, "m"),
-    "stride_limit": (0.01, 0.20, "m"),
-}
-_AXES = ("forward", "sideways", "turn")
+from shellbot_action_manager.errors import ConfigError, UnknownGaitError
+from shellbot_common import Settings, number, package_file, read_yaml, required
+
+Phases = Tuple[float, float, float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Gait:
+class SlipScale(Settings, error=ConfigError):
+    """Factor from the commanded to the feet's twist."""
+
+    forward: float = number(0.5, 2.0)
+    sideways: float = number(0.5, 2.0)
+    turn: float = number(0.5, 2.0)
+
+    @property
+    def array(self) -> np.ndarray:
+        """Forward, sideways, turn, (3,)."""
+        return np.array([self.forward, self.sideways, self.turn])
+
+
+@dataclass(frozen=True)
+class Gait(Settings, error=ConfigError):
     """One row of the gait table.
 
     Attributes
@@ -52,31 +55,56 @@ class Gait:
         Circle on which the feet stand at rest and while walking, and height of the body's centre, m.
     stride_limit : float
         Longest way of a foot relative to the body in one stance, m.
-    slip_scale : tuple of 3 float
-        Factor from the commanded to the feet's twist: forward, sideways, turn.
+    slip_scale : SlipScale
+        Factor from the commanded to the feet's twist.
     """
 
     name: str
-    phase_offset: Tuple[float, ...]
-    duty_factor: float
-    period_slow: float
-    period_fast: float
-    lift_height: float
-    lift_peak: float
-    dwell: float
-    ramp: float
-    rest_radius: float
-    stance_radius: float
-    stance_height: float
-    stride_limit: float
-    slip_scale: Tuple[float, float, float]
+    phase_offset: Phases = number(0.0, 1.0)
+    duty_factor: float = number(0.4, 0.95)
+    period_slow: float = number(0.2, 5.0, "s")
+    period_fast: float = number(0.2, 5.0, "s")
+    lift_height: float = number(0.005, 0.10, "m")
+    lift_peak: float = number(0.3, 0.6)
+    dwell: float = number(0.0, 0.3)
+    ramp: float = number(0.05, 0.5)
+    rest_radius: float = number(0.20, 0.36, "m")
+    stance_radius: float = number(0.20, 0.36, "m")
+    stance_height: float = number(0.10, 0.22, "m")
+    stride_limit: float = number(0.01, 0.20, "m")
+    slip_scale: SlipScale = required()
+
+    def conflict(self) -> str:
+        """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""
+        slow, fast = f"period_slow {self.period_slow:g} s", f"period_fast {self.period_fast:g} s"
+        if self.period_fast > self.period_slow:
+            return f"{fast} is longer than {slow}; swap them"
+        if self.period_slow > 2.0 * self.period_fast:
+            # The stride, speed times period, is to grow with the speed up to the top; speed limits are found there.
+            return f"{slow} is more than twice {fast}, the steps would be longest at half speed; bring them together"
+        return _poor_support(self.phase_offset, self.duty_factor)
 
     def period(self, usage: float) -> float:
         """Return the cycle time (s) at a share 0..1 of the top speed."""
         return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
 
 
-def parse_gait(name: str, block: Mapping[str, Any]) -> Gait:
+def _poor_support(offsets: Phases, duty: float) -> str:
+    """Return at which phase fewer than three feet stand; empty if there is none."""
+    samples = 240
+    for i in range(samples):
+        # Half a sample off the grid: a tripod with duty 0.5 exchanges its feet exactly at a phase of the grid.
+        phase = (i + 0.5) / samples
+        standing = sum((phase + offset) % 1.0 < duty for offset in offsets)
+        if standing < 3:
+            return (
+                f"duty_factor {duty:g} leaves only {standing} feet on the ground at phase {phase:.2f}; "
+                "raise it or spread phase_offset"
+            )
+    return ""
+
+
+def parse_gait(name: str, block: Any) -> Gait:
     """Return one checked row.
 
     Raises
@@ -85,46 +113,8 @@ def parse_gait(name: str, block: Mapping[str, Any]) -> Gait:
         Naming the gait, the key, the value and the range.
     """
     if not isinstance(block, Mapping):
-        raise ConfigError(f"gait '{name}' is {block!r}; expected a block of keys")
-    require_keys(f"gait '{name}'", block, [*_SCALARS, "phase_offset", "slip_scale"])
-    values: Dict[str, Any] = {
-        key: check_number(f"gait '{name}': {key}", block[key], *limits) for key, limits in _SCALARS.items()
-    }
-    values["phase_offset"] = check_numbers(f"gait '{name}': phase_offset", block["phase_offset"], 6, 0.0, 1.0)
-    slip = block["slip_scale"]
-    if not isinstance(slip, Mapping):
-        raise ConfigError(f"gait '{name}': slip_scale is {slip!r}; expected the keys {', '.join(_AXES)}")
-    require_keys(f"gait '{name}': slip_scale", slip, _AXES)
-    values["slip_scale"] = tuple(
-        check_number(f"gait '{name}': slip_scale.{axis}", slip[axis], 0.5, 2.0) for axis in _AXES
-    )
-    if values["period_fast"] > values["period_slow"]:
-        raise ConfigError(
-            f"gait '{name}': period_fast {values['period_fast']:g} s is longer than period_slow "
-            f"{values['period_slow']:g} s; swap them"
-        )
-    if values["period_slow"] > 2.0 * values["period_fast"]:
-        # The stride, speed times period, is to grow with the speed all the way; speed limits are found at the top.
-        raise ConfigError(
-            f"gait '{name}': period_slow {values['period_slow']:g} s is more than twice period_fast "
-            f"{values['period_fast']:g} s, the steps would be longest at half speed; bring them together"
-        )
-    _check_support(name, values["phase_offset"], values["duty_factor"])
-    return Gait(name=name, **values)
-
-
-def _check_support(name: str, offsets: Tuple[float, ...], duty: float) -> None:
-    """Refuse a gait in which fewer than three feet stand at some phase."""
-    samples = 240
-    for i in range(samples):
-        # Half a sample off the grid: a tripod with duty 0.5 exchanges its feet exactly at a phase of the grid.
-        phase = (i + 0.5) / samples
-        standing = sum((phase + offset) % 1.0 < duty for offset in offsets)
-        if standing < 3:
-            raise ConfigError(
-                f"gait '{name}' has only {standing} feet on the ground at phase {phase:.2f}; "
-                f"raise duty_factor (now {duty:g}) or spread phase_offset"
-            )
+        raise ConfigError(f"gait '{name}' is {block!r}; give a mapping of keys to values, as for the gait tripod")
+    return Gait.from_mapping({**block, "name": name}, f"gait '{name}': ")
 
 
 def load_gaits(path: Optional[Union[str, Path]] = None) -> Dict[str, Gait]:
@@ -140,9 +130,7 @@ def load_gaits(path: Optional[Union[str, Path]] = None) -> Dict[str, Gait]:
     ConfigError
         If the file cannot be read or a row is not valid.
     """
-    from shellbot_action_manager.package_files import config_file
-
-    data = read_yaml(config_file("gaits.yaml") if path is None else path)
+    data = read_yaml(path or package_file("shellbot_action_manager", "config/gaits.yaml"), ConfigError)
     return {str(name): parse_gait(str(name), block) for name, block in data.items()}
 
 

@@ -8,11 +8,13 @@ from typing import Optional
 
 import numpy as np
 
+from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.planar_motion import wrap_angle
+from shellbot_common import Settings, number
 
 
 @dataclass(frozen=True)
-class HeadingConfig:
+class HeadingConfig(Settings, error=ConfigError):
     """Gain and limits of the heading hold.
 
     Attributes
@@ -25,9 +27,9 @@ class HeadingConfig:
         The commanded heading never runs ahead of the measured one by more than this, rad.
     """
 
-    gain: float
-    max_rate: float
-    max_error: float
+    gain: float = number(0.0, 10.0, "1/s")
+    max_rate: float = number(0.0, 2.0, "rad/s")
+    max_error: float = number(0.01, 1.5, "rad")
 
 
 class HeadingHold:

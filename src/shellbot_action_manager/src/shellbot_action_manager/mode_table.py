@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.package_files import config_file
-from shellbot_action_manager.settings import read_yaml, require_keys
+from shellbot_common import SettingsError, check_names, package_file, read_yaml
 
 
 class Mode(IntEnum):
@@ -70,8 +69,8 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
     ConfigError
         If the file cannot be read, or names a mode, request or step that does not exist, or has a row twice.
     """
-    data = read_yaml(config_file("modes.yaml") if path is None else path)
-    require_keys("the mode table", data, ("transitions", "refusals"))
+    data = read_yaml(path or package_file("shellbot_action_manager", "config/modes.yaml"), ConfigError)
+    _require("mode table", data, ("transitions", "refusals"))
     transitions: Dict[Tuple[Mode, str], Transition] = {}
     for row in _rows(data["transitions"], "transitions", ("from", "request", "goal", "steps")):
         steps = tuple(_known("step", step, STEPS) for step in row["steps"])
@@ -90,10 +89,15 @@ def _rows(rows: Any, name: str, keys: Sequence[str]) -> List[Mapping[str, Any]]:
     if not isinstance(rows, list):
         raise ConfigError(f"mode table: {name} is {type(rows).__name__}; expected a list of rows")
     for i, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise ConfigError(f"mode table: {name}[{i}] is {row!r}; expected the keys {', '.join(keys)}")
-        require_keys(f"mode table: {name}[{i}]", row, keys)
+        _require(f"mode table: {name}[{i}]", row, keys)
     return rows
+
+
+def _require(where: str, found: Any, keys: Sequence[str]) -> None:
+    try:
+        check_names(found, keys, keys)
+    except SettingsError as error:
+        raise ConfigError(f"{where}: {error}") from error
 
 
 def _known(kind: str, value: Any, choices: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from shellbot_action_manager.body_pose import rotation_from_rpy, rpy_from_quater
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.interface import ContactEstimate, Feedback
 from shellbot_action_manager.planar_motion import wrap_angle
-from shellbot_control import GAP
+from shellbot_common import Stamp, classify_stamp
 
 _COAST = 3  # ticks that the last speed is kept for when the standing feet change all at once
 
@@ -92,7 +92,7 @@ class OdometryCore:
         Parameters
         ----------
         t : float
-            Simulated time, s; going back means reset.
+            Simulated time, s; a late one (see `classify_stamp`) changes nothing, one older by more than a gap resets.
         p_base_feet : (6, 3) array
             Measured feet in base_link, m.
         contact : (6,) bool array
@@ -106,18 +106,19 @@ class OdometryCore:
         weighted mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In
         the tick in which a tripod takes over from the other no foot stands before and after: the last motion goes on.
         """
-        if t < self._state.t:
+        kind = classify_stamp(self._state.t, t)
+        if kind is Stamp.RESET:
             self.reset()
-        dt = t - self._state.t
-        if dt == 0.0 or not np.isfinite(p_base_feet).all():
+        if kind in (Stamp.REPEATED, Stamp.LATE) or not np.isfinite(p_base_feet).all():
             return self._state
+        dt = t - self._state.t
         contact = np.asarray(contact, dtype=bool)
         roll, pitch, imu_yaw = self._attitude(p_base_feet, contact, orientation)
         feet = p_base_feet @ rotation_from_rpy(roll, pitch, 0.0).T  # level axes, (6, 3)
         shift, turn, used = np.zeros(2), 0.0, 0
         if imu_yaw is not None and self._last_imu_yaw is not None:
             turn = wrap_angle(imu_yaw - self._last_imu_yaw)
-        if self._last_feet is not None and dt <= GAP:
+        if self._last_feet is not None and kind is Stamp.NEXT:
             both = contact & self._last_contact
             used = int(both.sum())
             if used >= 2:

@@ -22,6 +22,7 @@ from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.diagnostics_conversions import diagnostics_message
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.odometry import OdometryCore
+from shellbot_common import Stamp, classify_stamp
 from shellbot_msgs.msg import FootContacts
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
@@ -70,12 +71,13 @@ class OdometryNode:
             rospy.logwarn_throttle(2.0, "odometry: foot_contacts holds no six feet; holding the estimate")
             return
         with self._lock:
-            if t < self._time:
+            kind = classify_stamp(self._time, t)
+            if kind in (Stamp.REPEATED, Stamp.LATE):
+                return
+            if kind is Stamp.RESET:
                 rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
                 self._core.reset()
                 self._imu = None
-            elif t == self._time:
-                return
             self._time = t
             orientation = None
             if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:

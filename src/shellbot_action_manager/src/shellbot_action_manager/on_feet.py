@@ -198,7 +198,7 @@ class OnFeet:
 
     def _select(self, gait: Gait) -> None:
         self.gait = gait
-        self._slip_scale = np.asarray(gait.slip_scale)
+        self._slip_scale = gait.slip_scale.array
         self._ranges = [pose_ranges(self._config, self._legs, gait, walking) for walking in (False, True)]
 
     def _update_walkspace(self, walking: bool, force: bool = False) -> None:

@@ -19,8 +19,8 @@ _NAMES = ("x", "y", "height", "roll", "pitch", "yaw")
 
 def box(config: ActionManagerConfig) -> Tuple[np.ndarray, np.ndarray]:
     """Return the lowest and the highest pose (6,) of the configured box, m and rad."""
-    low = [pair[0] for pair in config.shift_range] + [-tilt for tilt in config.tilt_range]
-    high = [pair[1] for pair in config.shift_range] + list(config.tilt_range)
+    low = [pair[0] for pair in config.body.shift_range] + [-tilt for tilt in config.body.tilt_range]
+    high = [pair[1] for pair in config.body.shift_range] + list(config.body.tilt_range)
     return np.array(low), np.array(high)
 
 
@@ -34,7 +34,7 @@ def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, g
     feet[..., :2] = neutral_feet(gait.stance_radius if walking else gait.rest_radius)[:, None, :]
     if walking:
         angles = np.arange(8) * (np.pi / 4.0)
-        ring = 0.5 * config.stride_kept * np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        ring = 0.5 * config.body.stride_kept * np.stack((np.cos(angles), np.sin(angles)), axis=1)
         feet[:, :8, :2] += ring
         feet[:, 8:16, :2] += ring
         feet[:, 8:, 2] = gait.lift_height

@@ -62,7 +62,7 @@ class Reach:
         Half a stance moves foot k by (v + w x n_k) duty T / 2, forth and back; the share is the largest over the legs.
         """
         half_stance = 0.5 * gait.duty_factor * gait.period_fast
-        slip = np.asarray(gait.slip_scale)
+        slip = gait.slip_scale.array
         vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
         dx, dy = half_stance * (vx - w * self.neutral[:, 1]), half_stance * (vy + w * self.neutral[:, 0])
         step = 2.0 * np.pi / _BEARINGS

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The real launch, headless, measured by a probe: real-time factor, latency, processor shares, time to standing.
 
-The launch file is shellbot_bringup's, which depends on this package: it is found when the benchmark runs, not declared.
+The launch file is that of shellbot_bringup.
 """
 
 from __future__ import annotations

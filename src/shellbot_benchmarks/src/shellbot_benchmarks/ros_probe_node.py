@@ -21,7 +21,7 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError
-from shellbot_control import TICK
+from shellbot_common import TICK
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.pose_conversions import twist_message
 from shellbot_msgs.msg import Mode

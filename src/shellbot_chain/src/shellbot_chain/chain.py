@@ -15,11 +15,11 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.geometry import load_geometry
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.odometry import OdometryCore
+from shellbot_common import TICK
 from shellbot_control import CommandFilter, ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.solver import JointTargets, ShellbotSolver
-from shellbot_simulator.config import TICK
 from shellbot_simulator.config import load_config as load_simulator_config
 from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator

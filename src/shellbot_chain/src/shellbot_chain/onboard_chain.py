@@ -11,12 +11,11 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, VirtualPort
-from shellbot_control import Notice
+from shellbot_common import TICK, Notice
 from shellbot_kinematics.solver import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, DriverState, Phase, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
-from shellbot_simulator.config import TICK
 from shellbot_simulator.simulator import Simulator
 
 from .chain import Chain

@@ -9,15 +9,11 @@ from shellbot_control.gains import CONTROLLER, JOINT_CLASSES, Gains, GainTable, 
 from shellbot_control.joint_limits import JointLimits
 from shellbot_control.joint_order import JointOrder
 from shellbot_control.limiting import clamp_targets, rate_limit
-from shellbot_control.notices import Level, Notice
-from shellbot_control.tick import GAP, TICK
 from shellbot_control.watchdog import Watchdog
 
 __all__ = [
     "CONTROLLER",
-    "GAP",
     "JOINT_CLASSES",
-    "TICK",
     "ArrivalStatus",
     "CommandFilter",
     "CommandFilterParameters",
@@ -28,8 +24,6 @@ __all__ = [
     "Gains",
     "JointLimits",
     "JointOrder",
-    "Level",
-    "Notice",
     "TargetsError",
     "Watchdog",
     "arrival_status",

@@ -8,13 +8,13 @@ from typing import List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from shellbot_common import GAP, TICK, Level, Notice
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.joint_order import JointOrder, shorten
 from shellbot_control.limiting import clamp_targets
 from shellbot_control.motion_limiter import MotionLimiter
-from shellbot_control.notices import Level, Notice
 from shellbot_control.watchdog import Watchdog
 
 Array = np.ndarray
@@ -166,7 +166,7 @@ class CommandFilter:
         # Said without the age, which the status carries: this sentence stands until targets come again.
         self._enter_hold(
             f"no valid joint_targets for {self._watchdog.timeout:g} s: holding the last command; "
-            "check kinematics_server and action_manager"
+            "check the nodes kinematics and action_manager"
         )
         return (Notice("watchdog", Level.WARN, self._hold_cause),)
 
@@ -204,12 +204,11 @@ class CommandFilter:
 
     def _time_step(self, stamp: float) -> float:
         """Return the s since the last command, limited; a gap makes the next step a resumption."""
-        parameters = self._parameters
-        dt = parameters.nominal_dt if self._stamp is None else max(stamp - self._stamp, 0.0)
+        dt = TICK if self._stamp is None else max(stamp - self._stamp, 0.0)
         self._stamp = stamp if self._stamp is None else max(stamp, self._stamp)
-        if dt > parameters.max_dt:
+        if dt > GAP:
             self._limiter.resume()
-            return parameters.max_dt
+            return GAP
         return dt
 
     def _validate(self, names: Sequence[str], position: Positions, notices: List[Notice]) -> Optional[Array]:

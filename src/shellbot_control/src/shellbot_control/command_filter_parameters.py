@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of the command filter."""
+"""Parameters of the command filter, checked when they are made."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
+from shellbot_common import Settings, number
 from shellbot_control.errors import ConfigurationError
-from shellbot_control.tick import GAP
 
 
 @dataclass(frozen=True)
-class CommandFilterParameters:
+class CommandFilterParameters(Settings, error=ConfigurationError):
     """Parameters of :class:`CommandFilter`.
 
     Parameters
@@ -24,27 +23,14 @@ class CommandFilterParameters:
         rad/s; speed at which a longer way begins after a start, a hold or a stop (estimate: slow enough to react).
     catch_up_time : float
         s; in this time the speed grows from there to the joints' own limit, so that moving targets are reached.
-    nominal_dt : float
-        s; the tick, taken as the time step of the first command.
-    max_dt : float
-        s; ticks farther apart are a gap and count as this much, so that a pause earns no long step.
 
     Raises
     ------
     ConfigurationError
-        If a value is not positive and finite.
+        If a value is out of range.
     """
 
-    target_timeout: float = 0.5
-    catch_up_threshold: float = 0.1
-    catch_up_velocity: float = 1.0
-    catch_up_time: float = 0.5
-    nominal_dt: float = 0.01
-    max_dt: float = GAP
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not (isinstance(value, (int, float)) and math.isfinite(value) and value > 0.0):
-                raise ConfigurationError(f"{field.name} is {value}; give a positive finite number")
+    target_timeout: float = number(0.001, 3600.0, "s", default=0.5)
+    catch_up_threshold: float = number(1e-6, 10.0, "rad", default=0.1)
+    catch_up_velocity: float = number(1e-6, 100.0, "rad/s", default=1.0)
+    catch_up_time: float = number(1e-6, 3600.0, "s", default=0.5)

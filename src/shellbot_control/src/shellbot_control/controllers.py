@@ -11,6 +11,7 @@ from typing import Any, Dict, Tuple
 
 import yaml
 
+from shellbot_common import package_file
 from shellbot_control.gains import CONTROLLER
 
 JOINT_STATE_RATE_HZ = 100
@@ -29,8 +30,8 @@ _HEADER = """\
 
 
 def config_folder() -> Path:
-    """Return the folder ``config`` of this package in its source tree."""
-    return Path(__file__).resolve().parents[2] / "config"
+    """Return the folder ``config`` of this package."""
+    return package_file("shellbot_control", "config")
 
 
 def file_name(variant: str) -> str:

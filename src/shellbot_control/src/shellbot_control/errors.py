@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from shellbot_common import SettingsError
+
 
 class ControlError(Exception):
     """Base of all errors of shellbot_control."""
 
 
-class ConfigurationError(ControlError, ValueError):
+class ConfigurationError(ControlError, SettingsError):
     """A parameter, URDF or gain file that cannot be used."""
 
 

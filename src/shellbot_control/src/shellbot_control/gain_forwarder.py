@@ -13,9 +13,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Deque, Dict, Iterable, List, Mapping, Optional, Tuple
 
+from shellbot_common import Level, Notice
 from shellbot_control.gains import Gains
 from shellbot_control.joint_order import shorten
-from shellbot_control.notices import Level, Notice
 
 _ECHOES = 8  # so many sent values are remembered per joint to tell an echo from somebody else's change
 

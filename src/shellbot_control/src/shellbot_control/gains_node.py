@@ -13,16 +13,16 @@ from dynamic_reconfigure.msg import Config
 from dynamic_reconfigure.server import Server
 from dynamic_reconfigure.srv import Reconfigure
 
+from shellbot_common import Level, Notice
+from shellbot_common.log_node import LOG
 from shellbot_control.cfg import GainsConfig
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
 from shellbot_control.gains import CONTROLLER, GainTable, controller_joints
 from shellbot_control.gains_conversions import gains_from_config, gains_to_config
-from shellbot_control.notices import Level, Notice
 
 CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
-LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
 
 class GainsNode:

@@ -7,10 +7,10 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from shellbot_common import Level, Notice
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.limiting import rate_limit
-from shellbot_control.notices import Level, Notice
 
 Array = np.ndarray
 

@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Dict, FrozenSet, List, Mapping, Sequence, Tuple
 
+from shellbot_common import read_yaml
 from shellbot_description.errors import DescriptionError
-from shellbot_description.files import package_path, read_yaml
+from shellbot_description.files import package_path
 from shellbot_description.names import LEG_COUNT, LOWER_CLASSES, UPPER_CLASSES, has_upper_legs
 
 LinkPair = FrozenSet[str]
@@ -63,4 +64,4 @@ def expand_patterns(data: Mapping[str, Any], variant: str, where: str = "exclusi
 def collision_exclusions(variant: str = "simulation") -> FrozenSet[LinkPair]:
     """Return the pairs of links that may not collide with each other, each a frozenset of two link names."""
     path = package_path() / "config" / "collision_exclusions.yaml"
-    return expand_patterns(read_yaml(path), variant, str(path))
+    return expand_patterns(read_yaml(path, DescriptionError), variant, str(path))

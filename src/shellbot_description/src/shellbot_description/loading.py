@@ -6,10 +6,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Type, TypeVar, Union
 
+from shellbot_common import SettingsError, check_names, check_number, read_yaml
 from shellbot_description.errors import DescriptionError
-from shellbot_description.files import package_path, read_yaml
+from shellbot_description.files import package_path
 from shellbot_description.names import JOINT_CLASSES
 from shellbot_description.variables import (
     Battery,
@@ -31,15 +32,17 @@ from shellbot_description.variables import (
 
 Section = TypeVar("Section")
 
-_SERVO_SETTINGS = {"range_deg", "resolution_deg", "compliance_slope_steps", "armature_kgm2", "mass_kg"}
-
-
-def _number(value: Any, low: float, high: float, key: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise DescriptionError(f"{key} = {value!r} is not a number; give one from {low:g} to {high:g}")
-    if not low <= value <= high:
-        raise DescriptionError(f"{key} = {value!r} is out of range; give a number from {low:g} to {high:g}")
-    return float(value)
+_SECTIONS = (
+    "name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "battery", "contact", "sensors",
+)  # fmt: skip
+# of all servos: least, greatest
+_SERVO_SETTINGS = {
+    "range_deg": (10.0, 360.0),
+    "resolution_deg": (1e-3, 5.0),
+    "compliance_slope_steps": (2.0, 128.0),
+    "armature_kgm2": (0.0, 1.0),
+    "mass_kg": (0.001, 1.0),
+}
 
 
 def _mapping(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
@@ -49,27 +52,30 @@ def _mapping(data: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]
     return value
 
 
-def _take(data: Mapping[str, Any], key: str, where: str) -> Any:
-    if key not in data:
-        raise DescriptionError(f"{where}{key} is missing; see config/shellbot.yaml for its meaning")
-    return data[key]
-
-
 def _section(cls: Type[Section], data: Mapping[str, Any], where: str) -> Section:
     values: Dict[str, Any] = {}
-    known = set()
+    keys = {item.name: _key(item) for item in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    _check_keys(where, data, list(keys.values()))
     for item in dataclasses.fields(cls):  # type: ignore[arg-type]
-        unit = item.metadata.get("unit")
-        key = f"{item.name}_{unit}" if unit else item.name
-        known.add(key)
-        value = _take(data, key, where)
-        if unit is not None:
-            value = si(_number(value, item.metadata["low"], item.metadata["high"], where + key), unit)
+        value = data[keys[item.name]]
+        if "unit" in item.metadata:
+            unit, low, high = (item.metadata[name] for name in ("unit", "low", "high"))
+            value = si(check_number(where + keys[item.name], value, low, high, unit), unit)
         values[item.name] = value
-    unknown = sorted(set(data) - known)
-    if unknown:
-        raise DescriptionError(f"{where}{unknown[0]} is not a known key; known are {', '.join(sorted(known))}")
     return cls(**values)
+
+
+def _key(item: Any) -> str:
+    """Return the key of a field: its name, behind it the unit of the file."""
+    return "_".join(filter(None, (item.name, item.metadata.get("unit"))))
+
+
+def _check_keys(where: str, data: Any, keys: Iterable[str]) -> None:
+    """Raise SettingsError if a key is unknown or missing."""
+    try:
+        check_names(data, keys, keys)
+    except SettingsError as error:
+        raise SettingsError(f"{where}{error}; config/shellbot.yaml says what each means") from None
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any], where: str = "") -> Dict[str, Any]:
@@ -92,7 +98,7 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any], where: str = "") 
 def load_raw(path: Optional[Union[str, Path]] = None) -> Dict[str, Any]:
     """Return the variables as they stand in the file, over those of the file that its key `base` names."""
     path = package_path() / "config" / "shellbot.yaml" if path is None else Path(path)
-    data = read_yaml(path)
+    data = read_yaml(path, DescriptionError)
     if "base" not in data:
         return data
     changes = {key: value for key, value in data.items() if key != "base"}
@@ -104,33 +110,36 @@ def load_raw(path: Optional[Union[str, Path]] = None) -> Dict[str, Any]:
 
 def variables_from_raw(data: Mapping[str, Any]) -> Variables:
     """Check the raw values and return them in SI; see `load_variables`."""
-    known = {"name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "battery", "contact", "sensors"}
-    unknown = sorted(set(data) - known)
-    if unknown:
-        raise DescriptionError(f"{unknown[0]} is not a known section; known are {', '.join(sorted(known))}")
+    try:
+        variables = _variables(data)
+    except SettingsError as error:
+        raise DescriptionError(str(error)) from None
+    _check_relations(variables)
+    return variables
+
+
+def _variables(data: Mapping[str, Any]) -> Variables:
+    _check_keys("", data, _SECTIONS)
     geometry, servos = _mapping(data, "geometry", ""), _mapping(data, "servos", "")
     joints, sensors = _mapping(data, "joints", ""), _mapping(data, "sensors", "")
-    extra = sorted(set(servos) - _SERVO_SETTINGS - {key for key in servos if isinstance(servos[key], dict)})
-    if extra:
-        raise DescriptionError(f"servos.{extra[0]} is not a known key; known are {', '.join(sorted(_SERVO_SETTINGS))}")
     models = {key: value for key, value in servos.items() if isinstance(value, dict)}
-    variables = Variables(
-        name=str(_take(data, "name", "")),
+    _check_keys("servos.", {key: value for key, value in servos.items() if key not in models}, _SERVO_SETTINGS)
+    servo = {
+        name: check_number(f"servos.{name}", servos[name], low, high) for name, (low, high) in _SERVO_SETTINGS.items()
+    }
+    return Variables(
+        name=str(data["name"]),
         lower=_section(LowerLeg, _mapping(geometry, "lower", "geometry."), "geometry.lower."),
         upper=_section(UpperLeg, _mapping(geometry, "upper", "geometry."), "geometry.upper."),
         gore=_section(Gore, _mapping(geometry, "gore", "geometry."), "geometry.gore."),
         foot=_section(Foot, _mapping(geometry, "foot", "geometry."), "geometry.foot."),
         mass=_section(Mass, _mapping(data, "mass", ""), "mass."),
         servos={key: _section(Servo, value, f"servos.{key}.") for key, value in models.items()},
-        servo_range=si(_number(_take(servos, "range_deg", "servos."), 10, 360, "servos.range_deg"), "deg"),
-        servo_resolution=si(
-            _number(_take(servos, "resolution_deg", "servos."), 1e-3, 5, "servos.resolution_deg"), "deg"
-        ),
-        compliance_slope=_number(
-            _take(servos, "compliance_slope_steps", "servos."), 2, 128, "servos.compliance_slope_steps"
-        ),
-        servo_armature=_number(_take(servos, "armature_kgm2", "servos."), 0, 1, "servos.armature_kgm2"),
-        servo_mass=_number(_take(servos, "mass_kg", "servos."), 0.001, 1, "servos.mass_kg"),
+        servo_range=si(servo["range_deg"], "deg"),
+        servo_resolution=si(servo["resolution_deg"], "deg"),
+        compliance_slope=servo["compliance_slope_steps"],
+        servo_armature=servo["armature_kgm2"],
+        servo_mass=servo["mass_kg"],
         fan_drive=_section(FanDrive, _mapping(data, "fan_drive", ""), "fan_drive."),
         joints={
             name: _section(JointLimits, _mapping(joints, name, "joints."), f"joints.{name}.") for name in JOINT_CLASSES
@@ -141,8 +150,6 @@ def variables_from_raw(data: Mapping[str, Any]) -> Variables:
         imu=_section(Imu, _mapping(sensors, "imu", "sensors."), "sensors.imu."),
         camera=_section(Camera, _mapping(sensors, "camera", "sensors."), "sensors.camera."),
     )
-    _check_relations(variables)
-    return variables
 
 
 def _check_relations(variables: Variables) -> None:

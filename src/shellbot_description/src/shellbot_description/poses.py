@@ -10,8 +10,9 @@ from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
+from shellbot_common import SettingsError, check_names, check_number, read_yaml
 from shellbot_description.errors import DescriptionError
-from shellbot_description.files import package_path, read_yaml
+from shellbot_description.files import package_path
 from shellbot_description.loading import load_variables
 from shellbot_description.names import JOINT_CLASSES, driven_joint_names, joint_class
 
@@ -29,15 +30,13 @@ class Pose:
 
 
 def _parse(name: str, data: Mapping[str, Any], where: str) -> Pose:
-    known = {f"{item}_deg" for item in JOINT_CLASSES} | {"body_height_m", "foot_radius_m"}
-    missing = sorted((known - {"foot_radius_m"}) - set(data))
-    unknown = sorted(set(data) - known)
-    if missing or unknown:
-        problem = f"{missing[0]} is missing" if missing else f"{unknown[0]} is not a known key"
-        raise DescriptionError(f"{where}: {problem}; a pose has {', '.join(sorted(known))}")
-    for key, value in data.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise DescriptionError(f"{where}.{key} = {value!r} is not a number; give degrees or metres")
+    required = (*(f"{item}_deg" for item in JOINT_CLASSES), "body_height_m")
+    try:
+        check_names(data, (*required, "foot_radius_m"), required)
+        for key, value in data.items():
+            check_number(key, value, *((-360.0, 360.0, "deg") if key.endswith("_deg") else (0.0, 1.0, "m")))
+    except SettingsError as error:
+        raise DescriptionError(f"{where}: {error}") from error
     angles = {item: math.radians(data[f"{item}_deg"]) for item in JOINT_CLASSES}
     limits = load_variables().joints
     for item, angle in angles.items():
@@ -72,7 +71,7 @@ def parse_poses(data: Mapping[str, Any], where: str = "poses.yaml") -> Dict[str,
 @lru_cache(maxsize=1)
 def _poses() -> Dict[str, Pose]:
     path = package_path() / "config" / "poses.yaml"
-    return parse_poses(read_yaml(path), str(path))
+    return parse_poses(read_yaml(path, DescriptionError), str(path))
 
 
 def pose(name: str) -> Pose:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+import os
 import queue
+import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -223,4 +226,19 @@ def main() -> int:
     except ChainError as error:
         rospy.logfatal("demo: %s", error)
         return 2
-    return 0 if DemoNode(params).run() else 1
+    if not DemoNode(params).run():
+        return 1
+    end_launch()
+    return 0
+
+
+def end_launch() -> None:
+    """End the launch that started this node as Ctrl-C does.
+
+    The node is required: roslaunch would end everything after it, too, but call its end a death, in red.
+    """
+    parent = os.getppid()
+    if b"roslaunch" in Path(f"/proc/{parent}/cmdline").read_bytes():
+        rospy.loginfo("demo: done; ending everything")
+        os.kill(parent, signal.SIGINT)
+        rospy.spin()

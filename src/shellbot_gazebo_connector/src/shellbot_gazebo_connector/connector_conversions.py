@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
-from shellbot_gazebo_connector.arrival import ArrivalStatus
+from shellbot_control import ArrivalStatus
 from shellbot_gazebo_connector.connector_core import Command
 from shellbot_msgs.msg import ReferenceStatus
 

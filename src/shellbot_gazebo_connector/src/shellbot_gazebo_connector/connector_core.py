@@ -12,15 +12,13 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_control import GAP, CommandFilter, JointLimits, JointOrder, Level, Notice, TargetsError
-from shellbot_gazebo_connector.arrival import ArrivalStatus, arrival_status
+from shellbot_common import GAP, Level, Notice, Stamp, classify_stamp
+from shellbot_control import ArrivalStatus, CommandFilter, JointLimits, JointOrder, TargetsError, arrival_status
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 
 Array = np.ndarray
 
 NS_PER_S = 1_000_000_000
-# A stamp that goes back by more than this is a reset of the simulation; by less, a late message (five ticks).
-JUMP_NS = int(round(GAP * 1e9))
 # Targets may be this much older than the newest ones when the clock goes back: the node's queue of 50 ticks.
 IN_FLIGHT_NS = 500_000_000
 
@@ -74,7 +72,7 @@ class ConnectorCore:
     def __init__(self, limits: JointLimits, parameters: Optional[ConnectorParameters] = None) -> None:
         self._parameters = parameters or ConnectorParameters()
         self._limits = limits
-        self._filter = CommandFilter(limits, self._parameters.command_filter())
+        self._filter = CommandFilter(limits, self._parameters)
         self._measured_order = JointOrder(limits.names)
         self._status_period_ns = round(NS_PER_S / self._parameters.status_rate)
         self._before_reset_ns: Optional[int] = None
@@ -109,7 +107,7 @@ class ConnectorCore:
             return self._filter.text
         if self._measured is None:
             return "no joint_states yet: start the simulator, or unpause it"
-        return "no joint_targets yet: start kinematics_server and action_manager"
+        return "no joint_targets yet: start the nodes kinematics and action_manager"
 
     def on_joint_states(self, stamp_ns: int, names: Sequence[str], position: Sequence[float]) -> Output:
         """Take measured joints; joints that are not driven are ignored.
@@ -124,10 +122,14 @@ class ConnectorCore:
         Returns
         -------
         Output
-            The status when it is due, and the command of targets that came before the first joint states.
+            The status when it is due, and the command of targets that came before the first joint states; empty for
+            late ones (see `classify_stamp`), which change nothing.
         """
         notices: List[Notice] = []
-        if self._states_ns is not None and stamp_ns < self._states_ns - JUMP_NS:
+        kind = _classify(self._states_ns, stamp_ns)
+        if kind is Stamp.LATE:
+            return Output()
+        if self._states_ns is not None and kind is Stamp.RESET:
             notices.append(self._reset(self._states_ns, stamp_ns))
         self._states_ns = stamp_ns
         if self._before_reset_ns is not None and stamp_ns > self._before_reset_ns:
@@ -165,7 +167,7 @@ class ConnectorCore:
             if self._left_over(stamp_ns):
                 text = f"joint_targets of {stamp_ns / NS_PER_S:.2f} s are from before the reset of the clock: dropped"
                 return Output(notices=(Notice("left over", Level.INFO, text),))
-            if self._targets_ns is not None and stamp_ns < self._targets_ns - JUMP_NS:
+            if self._targets_ns is not None and _classify(self._targets_ns, stamp_ns) is Stamp.RESET:
                 notices.append(self._reset(self._targets_ns, stamp_ns))
             self._targets_ns = max(stamp_ns, self._targets_ns or 0)
         targets = _Targets(stamp_ns, names, position)
@@ -219,7 +221,7 @@ class ConnectorCore:
         newest = self._before_reset_ns
         if newest is None or self._states_ns is None:
             return False
-        return max(self._states_ns + JUMP_NS, newest - IN_FLIGHT_NS) < stamp_ns <= newest
+        return max(self._states_ns + GAP * NS_PER_S, newest - IN_FLIGHT_NS) < stamp_ns <= newest
 
     def _apply(self, targets: _Targets, notices: List[Notice]) -> Optional[Command]:
         now_ns = targets.stamp_ns if self._states_ns is None else self._states_ns
@@ -237,3 +239,7 @@ class ConnectorCore:
             return None
         self._status_ns = now_ns
         return self.status(now_ns)
+
+
+def _classify(newest_ns: Optional[int], stamp_ns: int) -> Stamp:
+    return classify_stamp(None if newest_ns is None else newest_ns / NS_PER_S, stamp_ns / NS_PER_S)

@@ -5,24 +5,22 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Tuple
+from typing import Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64MultiArray
-from std_srvs.srv import Trigger, TriggerResponse
+from std_msgs.msg import Float64MultiArray
 
-from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, Level, Notice, controller_joints
+from shellbot_common.log_node import NodeLog
+from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
+from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, controller_joints
 from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
 
-STOPPED_BY = "~stopped_by"
-THROTTLE_S = 5.0  # wall clock, per kind of notice
 SILENT_S = 2.0  # wall clock; so long without joint_states is worth a diagnostic
-LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
 
 class GazeboConnectorNode:
@@ -31,20 +29,16 @@ class GazeboConnectorNode:
     def __init__(self, limits: JointLimits, parameters: ConnectorParameters) -> None:
         self._core = ConnectorCore(limits, parameters)
         self._lock = threading.Lock()
-        self._logged: Dict[str, float] = {}
+        self._log = NodeLog("gazebo_connector")
         self._states_at = self._commands = 0.0
         self._command = rospy.Publisher(f"{CONTROLLER}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True)
         self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
-        self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        # A stop outlives a crash of this node: respawned, it finds the cause here. A fresh launch clears it.
-        stopped_by = rospy.get_param(STOPPED_BY, "")
-        if stopped_by:
-            rospy.logwarn("gazebo_connector: %s", self._core.stop(stopped_by))
-        self._stopped.publish(self._core.stopped)
-        rospy.Service("emergency_stop", Trigger, lambda _: TriggerResponse(True, self._stop("service emergency_stop")))
-        rospy.Service("rearm", Trigger, self._on_rearm)
-        rospy.Subscriber("emergency_stop", Bool, self._on_emergency_stop, queue_size=5)
+        self._stop_interface = StopInterface()
+        if self._stop_interface.cause:
+            rospy.logwarn("gazebo_connector: %s", self._core.stop(self._stop_interface.cause))
+        self._stop_interface.show(self._core.stopped)
+        self._stop_interface.advertise(self._stop, self._rearm)
         # The newest measured joints suffice, but every message of targets wants its command.
         rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True)
         self._targets = rospy.Subscriber(
@@ -56,6 +50,7 @@ class GazeboConnectorNode:
         while not rospy.is_shutdown():
             before, self._commands = self._commands, 0
             self._publish_diagnostics(int(before))
+            self._log()
             time.sleep(1.0)
 
     def _on_joint_states(self, message: JointState) -> None:
@@ -69,25 +64,21 @@ class GazeboConnectorNode:
         with self._lock:
             self._do(self._core.on_joint_targets(stamp.to_nsec(), message.name, message.position), stamp)
 
-    def _on_emergency_stop(self, message: Bool) -> None:
-        if message.data:
-            self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
-
-    def _on_rearm(self, _request: Any) -> TriggerResponse:
+    def _rearm(self) -> Tuple[bool, str]:
         with self._lock:
             success, text = self._core.rearm()
-            self._stopped.publish(self._core.stopped)
-            rospy.set_param(STOPPED_BY, "")  # under the lock: what is written last is what holds
+            self._stop_interface.show(self._core.stopped)
+            self._stop_interface.keep("")
         rospy.loginfo("gazebo_connector: %s", text)
-        return TriggerResponse(success, text)
+        return success, text
 
-    def _stop(self, cause: str) -> str:
+    def _stop(self, cause: str) -> Tuple[bool, str]:
         with self._lock:
             text = self._core.stop(cause)
-            self._stopped.publish(self._core.stopped)
-            rospy.set_param(STOPPED_BY, cause)
+            self._stop_interface.show(self._core.stopped)
+            self._stop_interface.keep(self._stop_interface.cause or cause)
         rospy.logwarn("gazebo_connector: %s", text)
-        return text
+        return True, text
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:
         if rospy.is_shutdown():
@@ -99,14 +90,8 @@ class GazeboConnectorNode:
             status = status_to_message(output.status)
             status.header.stamp = stamp
             self._status.publish(status)
-        for notice in output.notices:
-            self._log(notice)
-
-    def _log(self, notice: Notice) -> None:
-        now = time.monotonic()
-        if now - self._logged.get(notice.key, -THROTTLE_S) >= THROTTLE_S:
-            self._logged[notice.key] = now
-            LOG[notice.level]("gazebo_connector: %s", notice.text)
+        if output.notices:
+            self._log(*output.notices)
 
     def _publish_diagnostics(self, commands: int) -> None:
         with self._lock:
@@ -150,7 +135,7 @@ def main() -> None:
     rospy.init_node("gazebo_connector")
     try:
         private = {key: value for key, value in rospy.get_param("~", {}).items() if key != STOPPED_BY[1:]}
-        parameters = ConnectorParameters.from_mapping(private)
+        parameters = ConnectorParameters.from_mapping(private, "~")
         urdf, joints = wait_for_parameters()
         GazeboConnectorNode(JointLimits.from_urdf(urdf, joints), parameters).run()
     except ConfigurationError as error:

@@ -61,7 +61,7 @@ from shellbot_kinematics._planar import clamp, wrap
 from shellbot_kinematics._sphere import CENTRE, orientation, sphere_inverse, sphere_rates, turn_rates, yaw_pitch
 from shellbot_kinematics._upper_rules import upper_reference
 
-# s: ticks farther apart are a gap; the same fact as shellbot_control.GAP, which this package may not import
+# s: ticks farther apart are a gap; the same fact as shellbot_common.GAP, of which the kernel's cache would not know
 GAP = 0.05
 
 

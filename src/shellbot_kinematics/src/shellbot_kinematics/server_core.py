@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_kinematics._tick import GAP
+from shellbot_common import Stamp, classify_stamp
 from shellbot_kinematics.errors import InvalidReferenceError, KinematicsError
 from shellbot_kinematics.references import LimbReferences
 from shellbot_kinematics.reports import JointTargets, Status
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from shellbot_kinematics.solver import ShellbotSolver
 
 _FINE = (Status.OK, Status.HELD)
-# A stamp that goes back by more than a gap is a reset of the simulation, by less a late message (docs/architecture.md)
-_JUMP = GAP
 
 
 @dataclass
@@ -105,11 +103,12 @@ class ServerCore:
         InvalidReferenceError
             If there is nothing to command yet.
         """
-        if self._is_late(references.stamp) and self._targets is not None:
+        kind = classify_stamp(self._stamp, references.stamp)
+        if kind is Stamp.LATE and self._targets is not None:
             self._statistics.late += 1
             rest = np.zeros_like(self._targets.velocity)
             return dataclasses.replace(self._targets, stamp=references.stamp, velocity=rest)
-        dt = self._time_step(references.stamp)
+        dt = self._time_step(kind, references.stamp)
         if not self.heard_joints:
             raise InvalidReferenceError(
                 "waiting for joint_states: without them the first targets would jump; start a simulator"
@@ -171,18 +170,13 @@ class ServerCore:
         values += sorted(s.troubled.items())
         return Summary(level, text, tuple(values))
 
-    def _is_late(self, stamp: float) -> bool:
-        return self._stamp is not None and self._stamp - _JUMP <= stamp < self._stamp
-
-    def _time_step(self, stamp: float) -> float:
+    def _time_step(self, kind: Stamp, stamp: float) -> float:
+        """Return the s since the tick before, 0 if there is none to go on from."""
         before, self._stamp = self._stamp, stamp
-        if before is None:
-            return 0.0
-        if stamp < before:
+        if kind is Stamp.RESET:
             self.solver.reset()
             self._statistics.resets += 1
-            return 0.0
-        return stamp - before
+        return stamp - before if before is not None and kind in (Stamp.NEXT, Stamp.AFTER_GAP) else 0.0
 
     def _note(self, targets: JointTargets) -> None:
         self._statistics.ticks += 1

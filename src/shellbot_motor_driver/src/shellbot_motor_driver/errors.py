@@ -6,17 +6,18 @@ from __future__ import annotations
 from typing import Any
 
 from ax_bus.errors import NoReplyError, ServoError
+from shellbot_common import SettingsError
 
 
 class MotorDriverError(ServoError):
     """Base of the errors of shellbot_motor_driver; those of the bus below it are `ax_bus.ServoError` as well."""
 
 
-class ServoMapError(MotorDriverError, ValueError):
+class ServoMapError(MotorDriverError, SettingsError):
     """A servo map, or joint targets for it, that cannot be used."""
 
 
-class DriverConfigError(MotorDriverError, ValueError):
+class DriverConfigError(MotorDriverError, SettingsError):
     """A parameter of the motor driver that cannot be used."""
 
 

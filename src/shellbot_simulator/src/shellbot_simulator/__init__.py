@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The embedded simulator: MuJoCo physics behind the names of gazebo_ros and ros_control."""
 
-from .config import TICK, SimulatorConfig, load_config
+from . import _mujoco  # noqa: F401  says what to do if it is missing or too old
+from .config import SimulatorConfig, load_config
 from .errors import (
     CommandError,
     ConfigError,
@@ -30,7 +31,6 @@ __all__ = [
     "Simulator",
     "SimulatorConfig",
     "SimulatorError",
-    "TICK",
     "load_config",
     "shellbot_profile",
 ]

@@ -11,7 +11,8 @@ import numpy as np
 import rospy
 from sensor_msgs.msg import Image
 
-from .config import TICK
+from shellbot_common import TICK
+
 from .errors import RenderError
 from .node_parameters import NodeParameters
 from .render_process import RenderProcess

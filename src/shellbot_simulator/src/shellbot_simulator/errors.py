@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from shellbot_common import SettingsError
+
 
 class SimulatorError(Exception):
     """Base of everything this package raises on purpose."""
 
 
-class ConfigError(SimulatorError, ValueError):
+class ConfigError(SimulatorError, SettingsError):
     """A setting is missing, unknown or out of range; the text names key, value and allowed range."""
 
 

@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+
+from shellbot_common import Settings, choice, number
 
 from .errors import ConfigError
 from .servo import PidGains
 
-VARIANTS = ("auto", "simulation", "full", "walker")
-VIEWERS = ("auto", "true", "false")
-
 
 @dataclasses.dataclass(frozen=True)
-class NodeParameters:
+class NodeParameters(Settings, error=ConfigError):
     """How the node runs the simulator.
 
     Attributes
@@ -44,52 +42,23 @@ class NodeParameters:
         Path of a settings file; empty for the package's own.
     """
 
-    variant: str = "auto"
-    rtf: float = 1.0
-    viewer: str = "auto"
-    seed: int = -1
-    friction: float = 0.0
+    variant: str = choice(("auto", "simulation", "full", "walker"), default="auto")
+    rtf: float = number(0.0, 1000.0, default=1.0, hint="0 is as fast as possible")
+    viewer: str = choice(("auto", "true", "false"), default="auto")
+    seed: int = number(-1, 2**31 - 1, default=-1, hint="-1 is no deviation and no noise")
+    friction: float = number(0.0, 5.0, default=0.0, hint="0 takes the one of the settings file")
     paused: bool = False
-    lockstep_timeout: float = 0.5
-    camera_rate: float = 10.0
-    camera_width: int = 640
-    camera_height: int = 480
+    lockstep_timeout: float = number(0.02, 60.0, "s of wall time", default=0.5)
+    camera_rate: float = number(0.1, 100.0, "pictures per simulated second", default=10.0)
+    camera_width: int = number(16, 2048, "pixels", default=640)
+    camera_height: int = number(16, 2048, "pixels", default=480)
     camera_nice: bool = False
     config: str = ""
-
-    def __post_init__(self) -> None:
-        """Check ranges; raises ConfigError."""
-        _range("rtf", self.rtf, 0.0, 1000.0, "0 is as fast as possible")
-        _range("seed", self.seed, -1, 2**31 - 1, "-1 is no deviation and no noise")
-        _range("friction", self.friction, 0.0, 5.0, "0 takes the one of the settings file")
-        _range("lockstep_timeout", self.lockstep_timeout, 0.02, 60.0, "seconds of wall time")
-        _range("camera_rate", self.camera_rate, 0.1, 100.0, "pictures per simulated second")
-        _range("camera_width", self.camera_width, 16, 2048, "pixels")
-        _range("camera_height", self.camera_height, 16, 2048, "pixels")
-        if self.variant not in VARIANTS:
-            raise ConfigError(f"~variant = {self.variant!r} is unknown; choose one of {', '.join(VARIANTS)}")
-        if self.viewer not in VIEWERS:
-            raise ConfigError(f"~viewer = {self.viewer!r} is unknown; choose one of {', '.join(VIEWERS)}")
 
     @property
     def seed_or_none(self) -> Optional[int]:
         """The seed as `Simulator.reset` takes it."""
         return None if self.seed < 0 else self.seed
-
-
-def from_mapping(values: Mapping[str, Any]) -> NodeParameters:
-    """Build the parameters from a parameter server's private names.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown name, a wrong type or a value out of range.
-    """
-    fields = {field.name: field for field in dataclasses.fields(NodeParameters)}
-    unknown = sorted(set(values) - set(fields))
-    if unknown:
-        raise ConfigError(f"unknown parameter ~{unknown[0]}; the parameters are {', '.join(fields)}")
-    return NodeParameters(**{name: _convert(name, value, fields[name].default) for name, value in values.items()})
 
 
 def joint_gains(
@@ -141,24 +110,3 @@ def joint_gains(
         except (TypeError, ValueError) as error:
             raise ConfigError(f"shellbot_legs_controller/{joint}/pid: {error}; correct controllers.yaml") from error
     return tuple(gains), tuple(missing)
-
-
-def _convert(name: str, value: Any, default: Any) -> Any:
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ConfigError(f"~{name} = {value!r} must be true or false")
-        return value
-    if isinstance(default, str):
-        return str(value).lower() if name == "viewer" else str(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ConfigError(f"~{name} = {value!r} must be a finite number")
-    if isinstance(default, int):
-        if value != int(value):
-            raise ConfigError(f"~{name} = {value!r} must be a whole number")
-        return int(value)
-    return float(value)
-
-
-def _range(name: str, value: float, low: float, high: float, meaning: str) -> None:
-    if not low <= value <= high:
-        raise ConfigError(f"~{name} = {value} is outside {low} .. {high} ({meaning}); correct the parameter")

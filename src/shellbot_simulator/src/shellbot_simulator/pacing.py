@@ -7,7 +7,8 @@ import collections
 import math
 from typing import Deque, Tuple
 
-from .config import TICK
+from shellbot_common import TICK
+
 from .errors import ConfigError
 
 

@@ -10,9 +10,10 @@ from typing import Any, ContextManager, Optional
 import rospy
 from std_msgs.msg import Float64MultiArray
 
+from shellbot_common import TICK
+
 from .camera_node import Camera
 from .command_conversions import command_from_message
-from .config import TICK
 from .errors import CommandError, RenderError, SimulationDivergedError
 from .lockstep import CommandGate, Phase
 from .node_parameters import NodeParameters

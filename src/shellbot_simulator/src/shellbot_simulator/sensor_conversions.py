@@ -12,9 +12,10 @@ from geometry_msgs.msg import Point, Quaternion, Vector3
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Image, Imu, JointState
 
+from shellbot_common import TICK
 from shellbot_msgs.msg import FootContacts
 
-from .config import TICK, SimulatorConfig
+from .config import SimulatorConfig
 from .state import SimState
 
 TICK_NS = int(round(TICK * 1e9))

@@ -10,7 +10,9 @@ from typing import List, Optional, Sequence, Tuple
 import mujoco
 import numpy as np
 
-from .config import TICK, SimulatorConfig, load_config
+from shellbot_common import TICK
+
+from .config import SimulatorConfig, load_config
 from .errors import SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor

@@ -13,7 +13,7 @@ from shellbot_description import DescriptionError
 
 from .config import load_config
 from .errors import SimulatorError
-from .node_parameters import NodeParameters, from_mapping, joint_gains
+from .node_parameters import NodeParameters, joint_gains
 from .physics_loop_node import CONTROLLER, PhysicsLoop
 from .shellbot_profile import shellbot_profile, variant_of
 from .simulator import Simulator
@@ -71,7 +71,7 @@ def main() -> None:
                 f"the parameter {rospy.resolve_name('robot_description')} is missing: "
                 "include shellbot_description's description.launch"
             )
-        parameters = from_mapping(rospy.get_param("~", {}))
+        parameters = NodeParameters.from_mapping(rospy.get_param("~", {}), "~")
         loop = PhysicsLoop(_build_simulator(parameters, urdf_text, rospy.get_param(CONTROLLER, {})), parameters)
     except (SimulatorError, DescriptionError) as error:
         rospy.logfatal(f"simulator: {error}")

@@ -245,7 +245,7 @@ class CommandModel:
             ]
         out = self.release_all(t)
         self._layout = name
-        description = dict(self._keymap.layouts)[name]
+        description = self._keymap.layouts[name]
         return out + [effects.LayoutChanged(name), Notice("info", f"Key layout {name}: {description}.")]
 
     def _next_layout(self, t: float) -> List[Effect]:

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from shellbot_common import SettingsError
+
 
 class TeleopError(Exception):
     """Base of all errors of this package."""
 
 
-class KeymapError(TeleopError, ValueError):
+class KeymapError(TeleopError, SettingsError):
     """The key map cannot be read or contradicts itself."""
 
 
-class ConfigError(TeleopError, ValueError):
+class ConfigError(TeleopError, SettingsError):
     """A setting is missing, unknown or out of range."""
 
 

@@ -15,18 +15,18 @@ from typing import Deque, Iterable, List, Optional
 
 import rospy
 
+from shellbot_common import SettingsError, package_file
 from shellbot_teleop.actions import ACTIONS, HeldAction
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_line import parse_arguments
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.config import TeleopConfig, load_config
+from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, PublishTwist, Quit
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.key_tracker import RepeatTracker
-from shellbot_teleop.keymap import Keymap, load_keymap
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
-from shellbot_teleop.resources import resource
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, age, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
@@ -221,13 +221,13 @@ def main() -> int:
         )
         return 3
     try:
-        config = load_config(arguments.config or resource("config/teleop.yaml"))
-        keymap = load_keymap(arguments.keymap or resource("config/keymap.yaml"))
+        config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
+        keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
         program = TerminalProgram(config, keymap)
         if arguments.layout:
             notices: List[Effect] = program.model.set_layout(arguments.layout, time.monotonic())
             program._carry_out(effect for effect in notices if not isinstance(effect, PublishTwist))
-    except TeleopError as error:
+    except (SettingsError, TeleopError) as error:
         sys.stderr.write(f"teleop_terminal: {error}\n")
         return 2
     program.run(sys.stdin.fileno())

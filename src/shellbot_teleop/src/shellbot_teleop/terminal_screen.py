@@ -170,7 +170,7 @@ def compact_key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -
     """Key help without headings, entry after entry: for a terminal of 80 x 24."""
     lines: List[Line] = [[]]
     used = 0
-    for group, _ in keymap.groups:
+    for group in keymap.groups:
         for keys, text in _entries(keymap, layout, group):
             caps = " ".join(key_label(key) for key in keys)
             length = len(caps) + len(text) + 3
@@ -187,7 +187,7 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
     lines: List[Line] = []
     column = 27
     per_line = max(width // column, 1)
-    for group, title in keymap.groups:
+    for group, title in keymap.groups.items():
         entries = _entries(keymap, layout, group)
         if not entries:
             continue

@@ -13,13 +13,13 @@ import psutil
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import EmulatedChain, VirtualPort
+from shellbot_common import TICK
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_motor_driver.driving.driver_state import DriverState, Phase
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_process import BusProcess, BusSettings
-from shellbot_simulator.config import TICK
 
 from .emulator import emulated_chain
 

@@ -12,12 +12,11 @@ from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import HOST_TIME
-from shellbot_control import Level
+from shellbot_common import TICK, Level
 from shellbot_motor_driver.driving.driver_state import Condition, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_simulator.config import TICK
 
 
 @dataclass(frozen=True)

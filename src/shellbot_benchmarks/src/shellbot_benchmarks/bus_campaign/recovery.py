@@ -12,8 +12,8 @@ import numpy as np
 from ax_emulator import Fault
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.onboard_chain import OnboardChain
+from shellbot_common import TICK
 from shellbot_motor_driver.driving.driver_state import Condition, Phase
-from shellbot_simulator.config import TICK
 
 _LIMIT = 8.0  # s of waiting for a reaction
 _SETTLE = 2.5  # s between two faults

@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_description import named_pose_array
 from shellbot_motor_driver.driving.driver_config import Setpoint
 from shellbot_motor_driver.driving.motion import Motion

@@ -3,204 +3,166 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional
+from typing import Union
 
-import yaml
-
+from shellbot_common import Settings, number, package_file
 from shellbot_motor_driver.errors import DriverConfigError
-from shellbot_motor_driver.map.servo_map import config_folder
-
-
-def _value(default: Any, low: float, high: float) -> Any:
-    """Return a field with its allowed range."""
-    return field(default=default, metadata={"range": (low, high)})
-
-
-_SECTIONS = {"BusDown": "bus", "ComplianceStart": "compliance"}  # where a section's name is not its class's
-
-
-class _Section:
-    """Checks the ranges of its fields."""
-
-    def __post_init__(self) -> None:
-        """Refuse what is out of range."""
-        for item in fields(self):  # type: ignore[arg-type]
-            given = getattr(self, item.name)
-            section = _SECTIONS.get(type(self).__name__, type(self).__name__.lower())
-            where = f"driver parameter {section}.{item.name}"
-            if isinstance(item.default, bool):
-                if not isinstance(given, bool):
-                    raise DriverConfigError(f"{where} is {given!r}; give true or false")
-                continue
-            low, high = item.metadata["range"]
-            is_whole = isinstance(item.default, int)
-            good = isinstance(given, int) if is_whole else isinstance(given, (int, float))
-            if isinstance(given, bool) or not good or not math.isfinite(given) or not low <= given <= high:
-                kind = "a whole number" if is_whole else "a number"
-                raise DriverConfigError(f"{where} is {given!r}; give {kind} from {low:g} to {high:g}")
 
 
 @dataclass(frozen=True)
-class Tick(_Section):
+class Tick(Settings, error=DriverConfigError):
     """The beat and what of it the bus may use."""
 
-    period: float = _value(0.01, 0.002, 0.1)
-    booked_share: float = _value(0.7, 0.1, 0.9)
-    deadline_share: float = _value(0.95, 0.2, 1.0)
-    retries: int = _value(1, 0, 3)
-    check_interval: float = _value(0.3, 0.05, 10.0)
-    speed_interval: float = _value(0.5, 0.0, 10.0)
+    period: float = number(0.002, 0.1, default=0.01)
+    booked_share: float = number(0.1, 0.9, default=0.7)
+    deadline_share: float = number(0.2, 1.0, default=0.95)
+    retries: int = number(0, 3, default=1)
+    check_interval: float = number(0.05, 10.0, default=0.3)
+    speed_interval: float = number(0.0, 10.0, default=0.5)
 
 
 @dataclass(frozen=True)
-class Start(_Section):
+class Start(Settings, error=DriverConfigError):
     """What is checked before anything moves, and how torque comes on."""
 
-    ping_tries: int = _value(4, 1, 20)
-    wiring_rounds: int = _value(5, 1, 100)
+    ping_tries: int = number(1, 20, default=4)
+    wiring_rounds: int = number(1, 100, default=5)
     torque: bool = True
-    torque_ramp: float = _value(1.0, 0.1, 10.0)
+    torque_ramp: float = number(0.1, 10.0, default=1.0)
     lock_eeprom: bool = True
     allow_write_only: bool = False
-    latency_timer_ms: int = _value(1, 1, 255)
+    latency_timer_ms: int = number(1, 255, default=1)
     name_strangers: bool = True
     retry_missing: bool = False
 
 
 @dataclass(frozen=True)
-class Setpoint(_Section):
+class Setpoint(Settings, error=DriverConfigError):
     """Targets: their age, jumps, speeds."""
 
-    hold_after: float = _value(0.1, 0.02, 1.0)
-    sit_after: float = _value(2.0, 0.1, 60.0)
-    off_after: float = _value(10.0, 1.0, 3600.0)
-    decelerate: float = _value(0.1, 0.01, 1.0)
-    jump: float = _value(0.35, 0.05, 6.0)
-    steady: float = _value(0.1, 0.02, 1.0)
-    far: float = _value(0.5, 0.0, 6.0)
-    catch_up_threshold: float = _value(0.1, 0.01, 1.0)
-    catch_up_speed: float = _value(1.0, 0.05, 10.0)
-    catch_up_time: float = _value(0.5, 0.05, 10.0)
-    sit_speed: float = _value(0.6, 0.05, 5.0)
-    speed_headroom: float = _value(1.1, 1.0, 3.0)
+    hold_after: float = number(0.02, 1.0, default=0.1)
+    sit_after: float = number(0.1, 60.0, default=2.0)
+    off_after: float = number(1.0, 3600.0, default=10.0)
+    decelerate: float = number(0.01, 1.0, default=0.1)
+    jump: float = number(0.05, 6.0, default=0.35)
+    steady: float = number(0.02, 1.0, default=0.1)
+    far: float = number(0.0, 6.0, default=0.5)
+    catch_up_threshold: float = number(0.01, 1.0, default=0.1)
+    catch_up_speed: float = number(0.05, 10.0, default=1.0)
+    catch_up_time: float = number(0.05, 10.0, default=0.5)
+    sit_speed: float = number(0.05, 5.0, default=0.6)
+    speed_headroom: float = number(1.0, 3.0, default=1.1)
 
 
 @dataclass(frozen=True)
-class Servo(_Section):
+class Servo(Settings, error=DriverConfigError):
     """When a servo is suspect, lost, asked again."""
 
-    stale_after: float = _value(0.1, 0.01, 2.0)
-    suspect_misses: int = _value(3, 1, 20)
-    suspect_interval: float = _value(0.03, 0.005, 0.5)
-    lost_misses: int = _value(10, 2, 100)
-    lost_after: float = _value(0.5, 0.05, 5.0)
-    goals_until: float = _value(0.2, 0.05, 5.0)
-    old_after: float = _value(0.5, 0.05, 5.0)
-    lost_interval: float = _value(0.5, 0.05, 10.0)
+    stale_after: float = number(0.01, 2.0, default=0.1)
+    suspect_misses: int = number(1, 20, default=3)
+    suspect_interval: float = number(0.005, 0.5, default=0.03)
+    lost_misses: int = number(2, 100, default=10)
+    lost_after: float = number(0.05, 5.0, default=0.5)
+    goals_until: float = number(0.05, 5.0, default=0.2)
+    old_after: float = number(0.05, 5.0, default=0.5)
+    lost_interval: float = number(0.05, 10.0, default=0.5)
     rearm_after_lost: bool = True
 
 
 @dataclass(frozen=True)
-class BusDown(_Section):
+class BusDown(Settings, error=DriverConfigError):
     """When the bus as a whole is down, and how it is opened again."""
 
-    down_share: float = _value(0.3333, 0.05, 1.0)
-    reopen_first: float = _value(0.1, 0.01, 2.0)
-    reopen_longest: float = _value(1.0, 0.1, 10.0)
+    down_share: float = number(0.05, 1.0, default=0.3333)
+    reopen_first: float = number(0.01, 2.0, default=0.1)
+    reopen_longest: float = number(0.1, 10.0, default=1.0)
 
 
 @dataclass(frozen=True)
-class Heat(_Section):
+class Heat(Settings, error=DriverConfigError):
     """Overheating."""
 
-    margin: float = _value(5.0, 1.0, 30.0)
-    torque_share: float = _value(0.5, 0.1, 1.0)
-    cool_down: float = _value(1200.0, 0.0, 7200.0)
+    margin: float = number(1.0, 30.0, default=5.0)
+    torque_share: float = number(0.1, 1.0, default=0.5)
+    cool_down: float = number(0.0, 7200.0, default=1200.0)
 
 
 @dataclass(frozen=True)
-class Overload(_Section):
+class Overload(Settings, error=DriverConfigError):
     """Overload shutdown of a servo."""
 
-    recover_after: float = _value(2.0, 0.1, 60.0)
-    torque_share: float = _value(0.5, 0.1, 1.0)
-    window: float = _value(60.0, 1.0, 3600.0)
+    recover_after: float = number(0.1, 60.0, default=2.0)
+    torque_share: float = number(0.1, 1.0, default=0.5)
+    window: float = number(1.0, 3600.0, default=60.0)
 
 
 @dataclass(frozen=True)
-class Voltage(_Section):
+class Voltage(Settings, error=DriverConfigError):
     """The battery's ladder."""
 
-    window: float = _value(2.0, 0.1, 30.0)
-    warn: float = _value(10.5, 6.0, 14.0)
-    derate: float = _value(9.9, 6.0, 14.0)
-    derate_share: float = _value(0.7, 0.1, 1.0)
-    sit: float = _value(9.6, 6.0, 14.0)
-    cut: float = _value(9.0, 6.0, 14.0)
+    window: float = number(0.1, 30.0, default=2.0)
+    warn: float = number(6.0, 14.0, default=10.5)
+    derate: float = number(6.0, 14.0, default=9.9)
+    derate_share: float = number(0.1, 1.0, default=0.7)
+    sit: float = number(6.0, 14.0, default=9.6)
+    cut: float = number(6.0, 14.0, default=9.0)
 
-    def __post_init__(self) -> None:
-        """Check the order, too."""
-        super().__post_init__()
-        if not self.warn > self.derate > self.sit > self.cut:
-            raise DriverConfigError(
-                f"driver parameters voltage.warn, derate, sit, cut are {self.warn}, {self.derate}, {self.sit}, "
-                f"{self.cut} V; give falling voltages"
-            )
+    def conflict(self) -> str:
+        """Return that the steps are out of order, if they are."""
+        if self.warn > self.derate > self.sit > self.cut:
+            return ""
+        steps = f"{self.warn}, {self.derate}, {self.sit}, {self.cut} V"
+        return f"warn, derate, sit, cut are {steps}; give falling voltages"
 
 
 @dataclass(frozen=True)
-class Plausibility(_Section):
+class Plausibility(Settings, error=DriverConfigError):
     """What a servo can say."""
 
-    extra_steps: float = _value(10.0, 0.0, 200.0)
-    speed_factor: float = _value(1.2, 1.0, 5.0)
-    voltage_low: float = _value(6.0, 0.0, 12.0)
-    voltage_high: float = _value(14.0, 12.0, 25.0)
-    temperature_low: float = _value(0.0, -40.0, 20.0)
-    temperature_high: float = _value(100.0, 80.0, 150.0)
-    temperature_rate: float = _value(2.0, 0.5, 50.0)
-    believe_after: int = _value(3, 2, 20)
+    extra_steps: float = number(0.0, 200.0, default=10.0)
+    speed_factor: float = number(1.0, 5.0, default=1.2)
+    voltage_low: float = number(0.0, 12.0, default=6.0)
+    voltage_high: float = number(12.0, 25.0, default=14.0)
+    temperature_low: float = number(-40.0, 20.0, default=0.0)
+    temperature_high: float = number(80.0, 150.0, default=100.0)
+    temperature_rate: float = number(0.5, 50.0, default=2.0)
+    believe_after: int = number(2, 20, default=3)
 
 
 @dataclass(frozen=True)
-class Alarms(_Section):
+class Alarms(Settings, error=DriverConfigError):
     """Persistence of error bits."""
 
-    needed: int = _value(2, 1, 10)
-    window: int = _value(3, 1, 10)
-    say_after: float = _value(10.0, 0.5, 600.0)
+    needed: int = number(1, 10, default=2)
+    window: int = number(1, 10, default=3)
+    say_after: float = number(0.5, 600.0, default=10.0)
 
-    def __post_init__(self) -> None:
-        """Check that it can be met."""
-        super().__post_init__()
-        if self.needed > self.window:
-            raise DriverConfigError(
-                f"driver parameter alarms.needed is {self.needed}; give at most alarms.window ({self.window})"
-            )
+    def conflict(self) -> str:
+        """Return that it can never be met, if so."""
+        return f"needed is {self.needed}; give at most window ({self.window})" if self.needed > self.window else ""
 
 
 @dataclass(frozen=True)
-class Fan(_Section):
+class Fan(Settings, error=DriverConfigError):
     """The fan's servo in wheel mode."""
 
-    lease: float = _value(0.5, 0.05, 5.0)
-    stop_burst: int = _value(3, 1, 10)
+    lease: float = number(0.05, 5.0, default=0.5)
+    stop_burst: int = number(1, 10, default=3)
 
 
 @dataclass(frozen=True)
-class ComplianceStart(_Section):
+class ComplianceStart(Settings, error=DriverConfigError):
     """Compliance at start, registers."""
 
-    slope: int = _value(16, 2, 128)
-    margin: int = _value(1, 0, 255)
-    punch: int = _value(32, 0, 1023)
+    slope: int = number(2, 128, default=16)
+    margin: int = number(0, 255, default=1)
+    punch: int = number(0, 1023, default=32)
 
 
 @dataclass(frozen=True)
-class DriverConfig:
+class DriverConfig(Settings, error=DriverConfigError):
     """All parameters of `MotorDriver`; ``config/driver.yaml`` explains each.
 
     Parameters
@@ -223,7 +185,7 @@ class DriverConfig:
     compliance: ComplianceStart = ComplianceStart()
 
     @classmethod
-    def load(cls, path: Optional[Path] = None) -> DriverConfig:
+    def load(cls, path: Union[str, Path, None] = None) -> DriverConfig:
         """Read a file; by default the package's.
 
         Raises
@@ -231,44 +193,4 @@ class DriverConfig:
         DriverConfigError
             If it cannot be read or a value is unknown or out of range.
         """
-        path = Path(path) if path is not None else config_folder() / "driver.yaml"
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise DriverConfigError(f"driver parameters {path} cannot be read: {error}") from error
-        try:
-            return cls.from_mapping({} if content is None else content)
-        except DriverConfigError as error:
-            raise DriverConfigError(f"{path}: {error}") from error
-
-    @classmethod
-    def from_mapping(cls, content: Any) -> DriverConfig:
-        """Make it from nested mappings (a YAML file, or the node's private parameters).
-
-        Raises
-        ------
-        DriverConfigError
-            As in `load`.
-        """
-        sections: Dict[str, Any] = {item.name: item.default for item in fields(cls)}
-        given = _mapping(content, "driver parameters", sections)
-        made: Dict[str, Any] = {}
-        for name, part in given.items():
-            kind = type(sections[name])
-            known = [item.name for item in fields(kind)]
-            made[name] = kind(**_mapping(part, f"driver parameters, section {name}", known))
-        return cls(**made)
-
-    def to_mapping(self) -> Dict[str, Dict[str, Any]]:
-        """Return nested mappings that `from_mapping` takes."""
-        sections: Dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {name: {item.name: getattr(part, item.name) for item in fields(part)} for name, part in sections.items()}
-
-
-def _mapping(content: Any, what: str, known: Any) -> Mapping[str, Any]:
-    if not isinstance(content, dict):
-        raise DriverConfigError(f"{what} are {content!r}; give a mapping of {', '.join(known)}")
-    unknown = sorted(str(name) for name in content if name not in known)
-    if unknown:
-        raise DriverConfigError(f"{what} have no {', '.join(unknown)}; choose from {', '.join(known)}")
-    return content
+        return super().load(package_file("shellbot_motor_driver", "config/driver.yaml") if path is None else path)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from ax_bus.registers import RAD_PER_S_PER_STEP
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_motor_driver.driving.servo_link import ServoLink
 from shellbot_motor_driver.driving.start_report import Answer
 from shellbot_motor_driver.safety.rungs import Rungs

@@ -10,7 +10,8 @@ import numpy as np
 from ax_bus.bus import Bus
 from ax_bus.errors import PortError, StopAskedError
 from ax_bus.protocol import ErrorFlags
-from shellbot_control import GAP, JointLimits, Level, Notice
+from shellbot_common import GAP, Level, Notice
+from shellbot_control import JointLimits
 from shellbot_motor_driver.driving.commander import Commander
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import DriverState, Supply

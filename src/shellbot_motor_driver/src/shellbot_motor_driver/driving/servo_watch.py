@@ -9,7 +9,7 @@ import numpy as np
 
 from ax_bus.errors import NoReplyError
 from ax_bus.registers import FEEDBACK_COUNT
-from shellbot_control import Level
+from shellbot_common import Level
 from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
 from shellbot_motor_driver.driving.motion import Motion
 from shellbot_motor_driver.driving.port_watch import PortWatch

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 
+from shellbot_common import Settings, number
 from shellbot_control import GainTable
 from shellbot_description import Variables, load_variables
 from shellbot_motor_driver.errors import DriverConfigError
@@ -21,7 +22,7 @@ _CLOSE = 1.05  # ratio up to which a gain counts as met
 
 
 @dataclass(frozen=True)
-class Compliance:
+class Compliance(Settings, error=DriverConfigError):
     """Registers 26 to 29 and 48 of a servo, both directions alike.
 
     Parameters
@@ -37,17 +38,15 @@ class Compliance:
     """
 
     slope: int = 16
-    margin: int = 1
-    punch: int = 32
-    torque_share: float = 1.0
+    margin: int = number(0, 255, default=1)
+    punch: int = number(0, 1023, default=32)
+    torque_share: float = number(0.0, 1.0, default=1.0)
 
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        if self.slope not in SLOPES:
-            raise DriverConfigError(f"compliance slope is {self.slope}; choose from {', '.join(map(str, SLOPES))}")
-        for name, high in (("margin", 255), ("punch", 1023), ("torque_share", 1.0)):
-            if not 0 <= getattr(self, name) <= high:
-                raise DriverConfigError(f"compliance {name} is {getattr(self, name)}; give 0 to {high}")
+    def conflict(self) -> str:
+        """Return that the servos have no such slope, if so."""
+        if self.slope in SLOPES:
+            return ""
+        return f"compliance slope is {self.slope}; choose from {', '.join(map(str, SLOPES))}"
 
 
 def stiffness(joint_class: str, slope: int, variables: Optional[Variables] = None) -> float:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
-import yaml
 
 from ax_bus.errors import RegisterError
 from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, Model, model_of
+from shellbot_common import package_file, read_yaml
 from shellbot_description import Variables, driven_joint_names, joint_class, load_variables, motor_joint_names
 from shellbot_motor_driver.errors import ServoMapError
 
@@ -148,11 +148,8 @@ class ServoMap:
             If the file cannot be read or an entry is wrong.
         """
         path = path if path is not None else config_file()
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, yaml.YAMLError) as error:
-            raise ServoMapError(f"servo map {path} cannot be read: {error}") from error
-        if not isinstance(content, dict) or not isinstance(content.get("servos"), dict):
+        content = read_yaml(path, ServoMapError)
+        if not isinstance(content.get("servos"), dict):
             raise ServoMapError(f"servo map {path} has no mapping 'servos'; see the package's config/servos.yaml")
         return cls.from_rows(variant, content["servos"])
 
@@ -300,17 +297,9 @@ class ServoMap:
         return ends
 
 
-def config_folder() -> Path:
-    """Return the package's folder of parameters: beside the sources, or where catkin installed it."""
-    beside = Path(__file__).resolve().parents[3] / "config"
-    if (beside / "servos.yaml").is_file():
-        return beside
-    return Path(__file__).resolve().parents[5] / "share" / "shellbot_motor_driver" / "config"
-
-
 def config_file() -> Path:
     """Return the package's servo map."""
-    return config_folder() / "servos.yaml"
+    return package_file("shellbot_motor_driver", "config/servos.yaml")
 
 
 def _motors(variant: str) -> Tuple[str, ...]:

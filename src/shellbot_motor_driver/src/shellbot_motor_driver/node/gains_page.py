@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 from ax_bus.errors import ServoError
-from shellbot_control import ConfigurationError, GainTable, Level, Notice, joint_class
+from shellbot_common import Level, Notice
+from shellbot_control import ConfigurationError, GainTable, joint_class
 from shellbot_motor_driver.driving.driver_config import ComplianceStart
 from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains
 from shellbot_motor_driver.process.bus_process import BusProcess

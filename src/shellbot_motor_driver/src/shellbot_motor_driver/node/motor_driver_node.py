@@ -13,17 +13,18 @@ import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
 from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 
 from ax_bus.errors import ServoError
-from shellbot_control import ConfigurationError, Level, Notice, TargetsError
+from shellbot_common import Level, Notice
+from shellbot_common.log_node import LOG, NodeLog
+from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
+from shellbot_control import ConfigurationError, TargetsError
 from shellbot_description import driven_joint_names
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
-from shellbot_motor_driver.node.log_throttle import LogThrottle
 from shellbot_motor_driver.node.node_parameters import NodeParameters
 from shellbot_motor_driver.node.stamp_clock import StampClock
 from shellbot_motor_driver.node.start_policy import StartFailure, retry_after
@@ -40,13 +41,11 @@ from shellbot_motor_driver.safety.health import (
     slow_feedback_words,
 )
 
-STOPPED_BY = "~stopped_by"
 LIMP = "~limp"
 KEPT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
 POLL_S = 0.05  # between two looks at the bus process's life and words
 SITTING_S = 8.0  # at the end; with 2 s for torque off all in all less than the 15 s after which roslaunch kills
 UNCONFIRMED = 3  # exit status: torque may be on
-LOG = {Level.INFO: rospy.loginfo, Level.WARN: rospy.logwarn, Level.ERROR: rospy.logerr}
 
 
 class MotorDriverNode:
@@ -67,27 +66,22 @@ class MotorDriverNode:
         self._failure = StartFailure(parameters.config.start.retry_missing)
         self._try_at: Optional[float] = 0.0
         self._gains = GainsPage(self._joint_names, parameters.config.compliance)
-        self._throttle, self._log_lock = LogThrottle(), threading.Lock()
-        self._told_stopped: Optional[bool] = None
-        self._telling = threading.Lock()
-        self._stop_cause = str(rospy.get_param(STOPPED_BY, ""))
+        self._log = NodeLog("motor_driver")
+        self._latch = StopInterface()
         self._limp = bool(rospy.get_param(LIMP, False))
-        if self._stop_cause:
-            self._bus.emergency_stop(self._stop_cause)
+        if self._latch.cause:
+            self._bus.emergency_stop(self._latch.cause)
         if self._limp:
             self._bus.torque(False)
         self._states = StatePublisher(parameters, self._gate, self._clock)
-        self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._tell_stopped(bool(self._stop_cause))
+        self._latch.show(bool(self._latch.cause))
+        self._latch.advertise(self._stop, self._rearm)
         self._services = [
             rospy.Service("torque", SetBool, self._on_torque),
-            rospy.Service("emergency_stop", Trigger, lambda _: TriggerResponse(*self._stop("service emergency_stop"))),
-            rospy.Service("rearm", Trigger, self._on_rearm),
             rospy.Service("~timing", Trigger, self._on_timing),
         ]
         self._subscribers = [
-            rospy.Subscriber("emergency_stop", Bool, self._on_emergency_stop, queue_size=5),
             rospy.Subscriber("joint_targets", JointState, self._on_joint_targets, queue_size=2, tcp_nodelay=True),
             rospy.Subscriber("gains/parameter_updates", Config, self._on_gains, queue_size=5),
         ]
@@ -137,8 +131,10 @@ class MotorDriverNode:
         with self._lock:
             self._failure.clear()
             self._try_at, self._restarts = None, bus.restarts
-            if self._stop_cause:
-                rospy.logwarn("motor_driver: still stopped (%s): torque is off until rearm is called", self._stop_cause)
+            if self._latch.cause:
+                rospy.logwarn(
+                    "motor_driver: still stopped (%s): torque is off until rearm is called", self._latch.cause
+                )
             elif self._limp:
                 rospy.logwarn("motor_driver: torque was switched off before and stays off; call torque with true")
             self._process = bus
@@ -197,20 +193,7 @@ class MotorDriverNode:
             return
 
     def _tell_state(self, state: DriverState) -> None:
-        self._tell_stopped(bool(self._stop_cause) or is_stopped(state))
-
-    def _tell_stopped(self, stopped: bool) -> None:
-        with self._telling:
-            if stopped != self._told_stopped:
-                self._told_stopped = stopped
-                self._stopped.publish(stopped)
-
-    def _log(self, *notices: Notice) -> None:
-        """Log notices, and what was held back before."""
-        with self._log_lock:
-            due = self._throttle.pass_on(notices, time.monotonic())
-        for notice in due:
-            LOG[notice.level]("motor_driver: %s", notice.text)
+        self._latch.show(bool(self._latch.cause) or is_stopped(state))
 
     # --------------------------------------------------------------------------------------------------- in
 
@@ -227,36 +210,30 @@ class MotorDriverNode:
         except TargetsError as error:
             self._log(Notice("targets", Level.ERROR, f"joint_targets refused: {error}"))
 
-    def _on_emergency_stop(self, message: Bool) -> None:
-        if message.data:
-            self._stop(f"topic emergency_stop from {message._connection_header.get('callerid', 'somebody')}")
-
     def _stop(self, cause: str) -> Tuple[bool, str]:
         """Stop; return whether every servo has confirmed it, and the words."""
         self._bus.emergency_stop(cause)  # first, and without the lock: nothing may delay it
-        was_stopped = self._stop_cause
-        self._stop_cause = was_stopped or cause
-        self._tell_stopped(True)
+        was_stopped = self._latch.cause
+        self._latch.cause = was_stopped or cause
+        self._latch.show(True)
         with self._lock:
-            self._stop_cause = was_stopped or cause  # again: a re-arming that came before may have ended just now
-            rospy.set_param(STOPPED_BY, self._stop_cause)
+            self._latch.keep(was_stopped or cause)  # again: a re-arming that came before may have ended just now
         status = self._bus.confirm_off()
         text = f"was stopped before ({was_stopped})" if was_stopped else f"stopped ({cause})"
         text += f": {status.text}; stays so until rearm is called"
         (rospy.logwarn if status.confirmed else rospy.logerr)("motor_driver: %s", text)
         return status.confirmed, text
 
-    def _on_rearm(self, _request: Any) -> TriggerResponse:
+    def _rearm(self) -> Tuple[bool, str]:
         with self._lock:
             accepted, reason = self._bus.rearm()
             if accepted:
-                self._stop_cause = ""
-                rospy.set_param(STOPPED_BY, "")
+                self._latch.keep("")
             if self._process is None:
                 self._try_at = 0.0  # as the words of the failure promise
                 reason = f"trying to start again; it did not so far: {self._failure.words}"
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
-        return TriggerResponse(accepted, reason)
+        return accepted, reason
 
     def _on_torque(self, request: Any) -> SetBoolResponse:
         if not request.data:
@@ -265,9 +242,9 @@ class MotorDriverNode:
             if request.data:
                 if self._process is None:
                     return SetBoolResponse(False, self._failure.words)
-                if self._stop_cause:
+                if self._latch.cause:
                     return SetBoolResponse(
-                        False, f"stopped ({self._stop_cause}): call rearm, which also brings torque up"
+                        False, f"stopped ({self._latch.cause}): call rearm, which also brings torque up"
                     )
                 accepted, reason = self._bus.torque(True)
             if accepted or not request.data:

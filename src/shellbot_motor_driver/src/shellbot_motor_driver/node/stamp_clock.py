@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Optional
 
-from shellbot_control import GAP
+from shellbot_common import GAP
 
 # s; a wall clock that is slewed (NTP: at most 0.5 ms/s) is followed silently, one that is set by more is said
 _SET = GAP

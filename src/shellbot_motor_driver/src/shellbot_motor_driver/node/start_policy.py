@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Optional
 
 from ax_bus.errors import PortError, PortMissingError, ServoError
-from shellbot_control import Level, Notice
+from shellbot_common import Level, Notice
 from shellbot_motor_driver.errors import BusProcessError, StartError
 
 RETRY_PORT_S = 1.0

@@ -8,7 +8,8 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_control import JointOrder, Level, Notice, TargetsError
+from shellbot_common import Level, Notice
+from shellbot_control import JointOrder, TargetsError
 
 Array = np.ndarray
 

@@ -11,7 +11,8 @@ from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from shellbot_control import JointLimits, Level, Notice, clamp_targets
+from shellbot_common import Level, Notice
+from shellbot_control import JointLimits, clamp_targets
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import BusProcessError

@@ -17,7 +17,7 @@ import numpy as np
 from ax_bus.bus import Bus
 from ax_bus.errors import PortError, ServoError
 from ax_bus.serial_port import SerialPort
-from shellbot_control import Level, Notice
+from shellbot_common import Level, Notice
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.driving.start_report import Answer, StartReport

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Callable, Deque, Optional
 
 from ax_bus.errors import ServoError
-from shellbot_control import Level, Notice
+from shellbot_common import Level, Notice
 from shellbot_motor_driver.driving.start_report import StartReport
 from shellbot_motor_driver.errors import BusProcessError
 from shellbot_motor_driver.map.servo_map import ServoMap

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from shellbot_control import Level, Notice
+from shellbot_common import Level, Notice
 from shellbot_control.joint_order import shorten
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.orders import newest

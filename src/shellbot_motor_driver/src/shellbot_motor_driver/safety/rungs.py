@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Tuple
 
-from shellbot_control import Level, Notice
+from shellbot_common import Level, Notice
 from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
 
 _MOST_NOTICES = 200  # if nobody fetches them

@@ -49,7 +49,7 @@ class KeysPanel(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         row = 0
-        for group, title in self._keymap.groups:
+        for group, title in self._keymap.groups.items():
             lines: Dict[str, List[str]] = {}
             for binding in self._keymap.in_layout(layout):
                 if binding.group == group:

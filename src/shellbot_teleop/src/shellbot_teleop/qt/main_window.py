@@ -67,6 +67,7 @@ class TeleopWindow(QMainWindow):
         self._config, self._controller, self._monitor = config, controller, monitor
         self.model: CommandModel = controller.model
         self._connected = False
+        self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
         tips = _tips(self.model.keymap)
         self.setWindowTitle("Shellbot")
         self.setStyleSheet(theme.STYLE)
@@ -78,7 +79,7 @@ class TeleopWindow(QMainWindow):
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
         self.link, self.focus = Pill(), Pill()
-        self.layouts = ChoiceRow(self.model.keymap.layout_names, [text for _, text in self.model.keymap.layouts])
+        self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
         self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
         self.speed.set_range(0.1, 1.0)
         self.speed.setMinimumWidth(150)
@@ -224,7 +225,7 @@ class TeleopWindow(QMainWindow):
         self.rearm.setEnabled(model.stopped or not self._connected)
         if self._controller.editing:
             self.focus.show_state("typing: Enter to drive", theme.WARN)
-        elif self.isActiveWindow():
+        elif self.isActiveWindow() or self.view_has_focus:
             self.focus.show_state("keys drive", theme.ACCENT)
         else:
             self.focus.show_state("click here to drive", theme.MUTED)

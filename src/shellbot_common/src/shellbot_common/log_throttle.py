@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Dict, Iterable, Optional, Tuple
 
-from shellbot_control import Notice
+from shellbot_common.notices import Notice
 
 SAME_S = 5.0  # s after which the same sentence is said again
 MOST = 3  # sentences of one kind (`Notice.key`) in `WINDOW_S`

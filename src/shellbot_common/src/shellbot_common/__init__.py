@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What every node of Shellbot needs, in one place; imports nothing of ours."""
+
+from shellbot_common.errors import PackageFileError, SettingsError
+from shellbot_common.log_throttle import LogThrottle
+from shellbot_common.notices import Level, Notice
+from shellbot_common.package_files import package_file, package_folders
+from shellbot_common.settings import Settings, check_names, check_number, choice, number, required
+from shellbot_common.stamps import GAP, TICK, Stamp, classify_stamp
+from shellbot_common.yaml_file import read_yaml
+
+__all__ = [
+    "GAP",
+    "TICK",
+    "Level",
+    "LogThrottle",
+    "Notice",
+    "PackageFileError",
+    "Settings",
+    "SettingsError",
+    "Stamp",
+    "check_names",
+    "check_number",
+    "choice",
+    "classify_stamp",
+    "number",
+    "package_file",
+    "package_folders",
+    "read_yaml",
+    "required",
+]

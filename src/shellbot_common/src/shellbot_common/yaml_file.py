@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""YAML files that hold a mapping of names to values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, Type, Union
+
+import yaml
+
+from shellbot_common.errors import SettingsError
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is given twice, of which YAML would silently take the last."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Dict[Any, Any]:
+        """Return the mapping of a node."""
+        seen = set()
+        for key, _ in node.value:
+            if key.tag != _MERGE and (key.tag, key.value) in seen:
+                raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
+            if isinstance(key, yaml.ScalarNode):
+                seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError) -> Dict[str, Any]:
+    """Return the mapping in a YAML file; that of an empty file is empty.
+
+    Parameters
+    ----------
+    path : str or Path
+        A UTF-8 file.
+    error : type
+        What is raised.
+
+    Raises
+    ------
+    SettingsError
+        If the file cannot be read, is not YAML, gives a key twice or holds no mapping; names file and line.
+    """
+    try:
+        data = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise error(f"cannot read {path}: {reason}; give the path of a readable YAML file") from problem
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark is not None else ""
+        reason = getattr(problem, "problem", None) or "syntax error"
+        raise error(f"{path} is not valid YAML{line}: {reason}; correct that line") from problem
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise error(f"{path} holds a {type(data).__name__}; expected a mapping of names to values")
+    return data
