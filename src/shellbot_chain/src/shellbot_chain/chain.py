@@ -25,12 +25,11 @@ from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator
 from shellbot_simulator.state import SimState
 
-from .chain_config import ChainConfig
+from .chain_config import MODE_LIMIT_S, ChainConfig
 from .errors import ChainError, DefinitionError, MissionFailed
 from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
-MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
 
 

@@ -10,6 +10,8 @@ from typing import Any, Optional
 
 from .errors import DefinitionError
 
+MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
+
 
 @dataclass(frozen=True)
 class ChainConfig:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
-from shellbot_chain.chain import MODE_LIMIT_S
+from shellbot_chain.chain_config import MODE_LIMIT_S
 from shellbot_chain.errors import DefinitionError
 
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
