@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,19 +49,10 @@ OWN = {
         "ax_tools",
     },
     "shellbot_teleop": {"shellbot_common"},
-    "shellbot_evaluation": {
-        "shellbot_common",
-        "shellbot_description",
-        "shellbot_kinematics",
-        "shellbot_control",
-        "shellbot_action_manager",
-        "shellbot_simulator",
-        "shellbot_motor_driver",
-        "ax_bus",
-        "ax_emulator",
-        "ax_tools",
-    },
 }
+OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
+OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
+OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
 KINEMATICS_SERVER = {"server_core", "kinematics_server_node"}
 
@@ -129,6 +122,19 @@ def offences(package, file):
 def test_every_import_keeps_the_rules():
     found = [text for package, file in FILES for text in offences(package, file)]
     assert not found, "\n".join(found)
+
+
+def test_nothing_on_board_imports_evaluation_benchmarks_or_the_chain():
+    launch = ROOT / "src/shellbot_bringup/launch"
+    elements = [e for name in ("onboard", "chain") for e in ElementTree.parse(launch / f"{name}.launch").iter()]
+    on_board = [e for e in elements if e.get("if") != "$(arg emulated)"]
+    assert len(on_board) < len(elements)
+    reached = {e.get("pkg") for e in on_board if e.tag == "node"}
+    reached |= {re.findall(r"find (\w+)", e.get("file"))[0] for e in on_board if e.tag == "include"}
+    assert {"shellbot_action_manager", "shellbot_kinematics", "shellbot_motor_driver"} <= reached
+    for _ in OWN:
+        reached = reached.union(*(OWN.get(package, ()) for package in reached))
+    assert not reached & {"shellbot_chain", "shellbot_evaluation", "shellbot_benchmarks"}
 
 
 def test_the_rule_catches_a_violation(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
@@ -25,3 +26,9 @@ def test_the_operator_asks_for_no_shells_that_the_robot_refuses():
 def test_the_operator_offers_the_gaits_that_there_are():
     offered = load("shellbot_teleop/config/teleop.yaml")["gaits"]
     assert sorted(offered) == sorted(load("shellbot_action_manager/config/gaits.yaml"))
+
+
+def test_the_operators_window_finds_the_simulators():
+    simulator = pytest.importorskip("shellbot_simulator.viewer")
+    operator = pytest.importorskip("shellbot_teleop.qt.simulator_view")
+    assert operator.WINDOW_NAME == simulator.WINDOW_NAME

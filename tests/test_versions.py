@@ -201,8 +201,8 @@ def test_table_and_what_stands_under_it():
         "1.6.3",
         "1000 / 0 / 2",
         "900 / 0 / 0",
-        "80 / 0 / 8",
-        "104",
+        "100 / 0 / 10",
+        "125",
         "abc1234",
     ]
     cells = [c.strip() for c in lines[3].strip("|").split("|")]
@@ -212,7 +212,7 @@ def test_table_and_what_stands_under_it():
     assert "- 3.10-0.59.1: not run: description, control," in text
     assert "- 3.10-0.59.1, kinematics: failed: test_x::test_0, test_x::test_1, " in text
     assert "test_x::test_4 and 2 more." in text
-    assert "needs rospy of ROS (8)" in text
+    assert "needs rospy of ROS (10)" in text
     assert "3.8-0.56.4: not run" not in text
 
 

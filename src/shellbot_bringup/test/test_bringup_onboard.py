@@ -125,7 +125,7 @@ def test_the_driver_takes_what_the_launch_file_gives_it():
 
 
 def test_the_emulated_robot_takes_what_the_launch_file_gives_it():
-    from shellbot_evaluation.emulated_robot_params import from_mapping
+    from shellbot_chain.emulated_robot_params import from_mapping
 
     values = parameters(load("onboard.launch", *HEADLESS, "emulated:=true", "friction:=0.7"))
     private = {k.rsplit("/", 1)[1]: v for k, v in values.items() if k.startswith("/emulated_robot/")}
@@ -233,8 +233,17 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
     assert done.returncode == 0 and not complaints, done.stderr
 
 
+def test_the_unit_waits_for_the_robot_to_sit():
+    sitting = pytest.importorskip("shellbot_motor_driver.node.motor_driver_node").SITTING_S
+
+    text = (ROOT / "deploy/shellbot-onboard.service").read_text(encoding="utf-8")
+    (said,) = re.findall(r"lets the robot sit, then switches the torque off: (\d+) s at most", text)
+    (limit,) = re.findall(r"^TimeoutStopSec=(\d+)$", text, flags=re.MULTILINE)
+    assert sitting < int(said) < int(limit)
+
+
 def test_the_settings_are_arguments_that_the_launch_file_takes():
-    text = (ROOT / "deploy/shellbot-onboard.default").read_text(encoding="utf-8")
+    text = (ROOT / "src/shellbot_bringup/deploy/shellbot-onboard.default").read_text(encoding="utf-8")
     (arguments,) = re.findall(r'^SHELLBOT_ARGUMENTS="(.*)"$', text, flags=re.MULTILINE)
     load("onboard.launch", *arguments.split())
     names = [argument.partition(":=")[0] for argument in arguments.split()]
@@ -253,7 +262,7 @@ SET = {"ATTR", "SYMLINK", "GROUP", "MODE", "ENV"}
 
 
 def rules():
-    text = (ROOT / "deploy/99-shellbot-servo-bus.rules").read_text(encoding="utf-8")
+    text = (ROOT / "src/shellbot_bringup/deploy/99-shellbot-servo-bus.rules").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
     examples = [line[2:] for line in text.splitlines() if line.startswith("# ACTION")]
     return [line for line in lines if not line.startswith("#")], examples
@@ -277,7 +286,7 @@ def test_the_udev_rules_parse_and_give_the_stable_name():
 
 @pytest.mark.skipif(shutil.which("udevadm") is None, reason="udev is not installed")
 def test_the_udev_rules_are_ones_that_udev_takes():
-    rule = str(ROOT / "deploy/99-shellbot-servo-bus.rules")
+    rule = str(ROOT / "src/shellbot_bringup/deploy/99-shellbot-servo-bus.rules")
     done = subprocess.run(["udevadm", "verify", rule], capture_output=True, text=True, timeout=60, check=False)
     if "Unknown command" in done.stderr or "unrecognized" in done.stderr.lower():
         pytest.skip("this udev cannot verify")

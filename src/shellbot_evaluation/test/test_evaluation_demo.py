@@ -5,25 +5,21 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import time
-from pathlib import Path
+import subprocess
+import sys
 
 import numpy as np
+import psutil
 import pytest
 from PIL import Image
 
-from shellbot_evaluation.bench_chain import ChainSpeed, fast_enough
-from shellbot_evaluation.bench_ros import ros_text
-from shellbot_evaluation.bench_teleop import teleop_text
-from shellbot_evaluation.demo_params import DemoParams
-from shellbot_evaluation.errors import DefinitionError, EvaluationError
-from shellbot_evaluation.latency import ChangeWatch, latency_row, spread_waits, worst_factor
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.planar import PlanarPath
+from shellbot_evaluation.demo_params import DemoParams, launch_start_time
+from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.mission import PhaseRecord
 from shellbot_evaluation.phases import DemoPlan
 from shellbot_evaluation.pictures import contact_sheet, rgb_from_bytes, save_all
-from shellbot_evaluation.planar import PlanarPath
-from shellbot_evaluation.processes import CpuMeter, children_of, launch_start_time, process_times
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.summary import make_summary, score_phases, score_tilt, summary_table
 
@@ -70,7 +66,7 @@ def test_table_shows_motion_warnings_and_how_it_ended():
     records, truth, own = tour()
     summary = make_summary(score_phases(records, truth, own), 1.0, 8.0, True, "all done", [], ["no camera"])
     text = summary_table(summary)
-    assert "| forward  | 1.000 m   | 1.000 m          | 1.020 m      | +10 mm" in text
+    assert "| forward | 1.000 m | 1.000 m | 1.020 m | +10 mm" in " ".join(text.split())
     assert "88.0 deg" in text and "warning: no camera" in text and "done: all done" in text
 
 
@@ -144,121 +140,19 @@ def test_contact_sheet_holds_every_picture_and_files_are_numbered(tmp_path):
         contact_sheet({})
 
 
-def fake_proc(tmp_path, pid, parent, name, utime, stime, start):
-    folder = tmp_path / str(pid)
-    folder.mkdir(exist_ok=True)
-    fields = ["S", str(parent), *["0"] * 9, str(utime), str(stime), *["0"] * 6, str(start), "0", "0"]
-    (folder / "stat").write_text(f"{pid} ({name}) " + " ".join(fields))
-    (tmp_path / "stat").write_text("cpu 1 2\nbtime 1000\n")
-
-
-def test_process_times_count_from_boot_though_the_name_has_blanks_and_brackets(tmp_path):
-    ticks = os.sysconf("SC_CLK_TCK")
-    fake_proc(tmp_path, 7, 1, "my (odd) name", 3 * ticks, ticks, 5 * ticks)
-    times = process_times(7, tmp_path)
-    assert (times.start_time, times.cpu_s) == (1005.0, 4.0)
-    with pytest.raises(EvaluationError, match="process 8 cannot be read"):
-        process_times(8, tmp_path)
-
-
-def test_descendants_are_found_through_generations(tmp_path):
-    for pid, parent in ((2, 1), (3, 2), (4, 3), (5, 1)):
-        fake_proc(tmp_path, pid, parent, "x", 0, 0, 0)
-    assert sorted(children_of(2, tmp_path)) == [3, 4]
-
-
-def test_cpu_meter_reports_share_and_drops_ended_processes(tmp_path, monkeypatch):
-    ticks = os.sysconf("SC_CLK_TCK")
-    fake_proc(tmp_path, 7, 1, "a", 0, 0, 0)
-    fake_proc(tmp_path, 8, 1, "b", 0, 0, 0)
-    now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    meter = CpuMeter({"a": 7, "b": 8}, tmp_path)
-    now[0] = 104.0
-    fake_proc(tmp_path, 7, 1, "a", 1 * ticks, 1 * ticks, 0)
-    (tmp_path / "8" / "stat").unlink()
-    assert meter.shares() == {"a": pytest.approx(0.5)}
+LAUNCHED = """
+import psutil, subprocess, sys
+own = "from shellbot_evaluation.demo_params import launch_start_time; print(launch_start_time())"
+print(psutil.Process().create_time(), flush=True)
+subprocess.run([sys.executable, "-c", own], check=True)
+"""
 
 
 def test_start_of_the_launch_prefers_what_the_script_has_set(monkeypatch):
     monkeypatch.setenv("SHELLBOT_START", "123.5")
     assert launch_start_time() == 123.5
     monkeypatch.delenv("SHELLBOT_START")
-    own = process_times(os.getpid()).start_time
-    assert launch_start_time() == pytest.approx(own) and Path("/proc").exists()
-
-
-def test_watch_finds_the_first_vector_that_differs_by_more_than_the_noise():
-    watch = ChangeWatch()
-    watch.feed([1.0, 2.0], now=0.0)
-    watch.wait_still(0.1, 1.0, noise=0.01)
-    watch.arm()
-    watch.feed([1.0, 2.005], now=10.0)
-    watch.feed([1.0, 2.02], now=10.5)
-    watch.feed([1.0, 3.0], now=11.0)
-    assert watch.wait_change(0.1) == 10.5
-
-
-def test_watch_gives_up_with_a_sentence():
-    watch = ChangeWatch()
-    with pytest.raises(EvaluationError, match="not at rest within"):
-        watch.wait_still(0.1, 0.1)
-    watch.feed([1.0], now=0.0)
-    watch.wait_still(0.1, 1.0)
-    watch.arm()
-    with pytest.raises(EvaluationError, match="nothing answered"):
-        watch.wait_change(0.1)
-
-
-def test_latency_row_is_judged_by_its_99th_percentile():
-    row = latency_row("key", [0.010] * 99 + [0.5], 60.0)
-    assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["kept"]) == (10.0, 10.0, 500.0, True)
-    assert latency_row("key", [0.010] * 98 + [0.5] * 2, 60.0)["kept"] is False
-    waits = spread_waits(10, 0.01)
-    assert sorted(waits) == pytest.approx(np.arange(0.0005, 0.01, 0.001)) and list(waits) != sorted(waits)
-
-
-def test_worst_second_is_found_though_the_mean_is_fine():
-    rows = [(0.01 * i, 0.01 * i) for i in range(300)]
-    rows += [(3.0 + 0.01 * i, 2.99 + 0.005 * i) for i in range(101)]  # a second at half the speed
-    rows += [(4.01 + 0.01 * i, 3.5 + 0.02 * i) for i in range(300)]
-    assert worst_factor(rows) == pytest.approx(0.5, abs=0.01)
-    assert worst_factor([(0.0, 0.0), (0.5, 0.4)]) == pytest.approx(0.8)
-
-
-def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
-    launch = {
-        "rtf": 1.0,
-        "real_time_factor": 1.0,
-        "worst_second": 0.97,
-        "start_s": 6.5,
-        "latencies_s": [0.004, 0.012],
-        "cpu_share": {"simulator": 0.14, "kinematics": 0.05},
-    }
-    fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_share": {"simulator": 0.31, "odometry": 0.4}}
-    lines = ros_text([launch, fast]).splitlines()
-    assert lines[2].split("|")[1:4] == [" 1                   ", " 1.00             ", " 0.97         "]
-    assert "as fast as possible" in lines[3] and "12.00" in lines[3]
-    nodes = [line.split("|")[1].strip() for line in lines[7:]]
-    assert nodes[:2] == ["simulator", "kinematics"] and "odometry" in nodes
-
-
-@pytest.mark.parametrize("press, release, kept", [(59.0, 99.0, True), (61.0, 10.0, False), (10.0, 101.0, False)])
-def test_key_latencies_are_judged_by_the_limits_asked_for(press, release, kept):
-    def figure(p99):
-        return {"count": 100, "p50_ms": 5.0, "p90_ms": 8.0, "p99_ms": p99, "max_ms": 120.0}
-
-    figures = {"key press to first changed joint target": figure(press), "key release to zero cmd_vel": figure(release)}
-    text, verdict = teleop_text(figures)
-    assert verdict is kept and f"{press:.1f}" in text
-    del figures["key release to zero cmd_vel"]
-    text, verdict = teleop_text(figures)
-    assert verdict is False and "not measured: key release to zero cmd_vel" in text
-
-
-def test_chain_speed_is_judged_without_the_bare_simulator():
-    def speed(situation, times):
-        return ChainSpeed(situation, 1.0, 1.0, 1.0, times, times, 1.0, 1.0)
-
-    assert fast_enough([speed("chain, walking", 8.5), speed("simulator alone", 1.0)])
-    assert not fast_enough([speed("chain, walking", 7.9), speed("chain, standing", 12.0)])
+    assert launch_start_time() == psutil.Process().create_time()
+    command = [sys.executable, "-c", LAUNCHED, "roslaunch"]
+    parent, child = map(float, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert child == parent, "below roslaunch, the launch's start counts"

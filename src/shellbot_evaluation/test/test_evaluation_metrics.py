@@ -8,13 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.trace import Trace, TraceRecorder
 from shellbot_evaluation.metrics import body_metrics, speed_metrics, turn_metrics, walk_metrics
 from shellbot_evaluation.mission import PhaseRecord
 from shellbot_evaluation.phases import turn, walk
-from shellbot_evaluation.planar import YawUnwrapper, displacement_in_start_axes, yaw_from_quaternion
 from shellbot_evaluation.stats import percentile, spread
-from shellbot_evaluation.trace import Trace, TraceRecorder
 
 NAMES = ("a", "b")
 
@@ -91,7 +90,7 @@ def test_scoring_a_phase_by_the_wrong_kind_or_beyond_the_recording_is_refused():
     with pytest.raises(DefinitionError, match="'t' is no walk"):
         walk_metrics(record, trace.truth_path, trace.odom_path)
     late = PhaseRecord(turn("t", 1.0, 0.5), 0.0, 0.5, 5.0)
-    with pytest.raises(EvaluationError, match=r"covers 0.00\.\.1.99 s, not 0.00\.\.5.00 s"):
+    with pytest.raises(ChainError, match=r"covers 0.00\.\.1.99 s, not 0.00\.\.5.00 s"):
         turn_metrics(late, trace.truth_path, trace.odom_path)
 
 
@@ -145,27 +144,16 @@ def test_trace_file_round_trip_and_window(tmp_path):
     assert loaded.joint_names == NAMES
     np.testing.assert_array_equal(loaded.p_world_base, trace.p_world_base)
     assert loaded.window(0.1, 0.2).t == pytest.approx(np.arange(0.1, 0.201, 0.01))
-    with pytest.raises(EvaluationError, match="fewer than 2 ticks"):
+    with pytest.raises(ChainError, match="fewer than 2 ticks"):
         trace.window(3.0, 4.0)
     np.savez(tmp_path / "other.npz", t=np.zeros(3))
-    with pytest.raises(EvaluationError, match="is no trace: it lacks p_world_base"):
+    with pytest.raises(ChainError, match="is no trace: it lacks p_world_base"):
         Trace.load(tmp_path / "other.npz")
 
 
 def test_empty_recorder_has_no_trace():
-    with pytest.raises(EvaluationError, match="nothing was recorded"):
+    with pytest.raises(ChainError, match="nothing was recorded"):
         TraceRecorder(NAMES).trace()
-
-
-def test_yaw_and_planar_axes():
-    angles = np.array([-3.0, -0.4, 0.0, 2.5])
-    quaternions = np.stack((0 * angles, 0 * angles, np.sin(angles / 2), np.cos(angles / 2)), axis=1)
-    assert yaw_from_quaternion(quaternions) == pytest.approx(angles)
-    assert displacement_in_start_axes(np.array([0.0, 1.0]), math.pi / 2) == pytest.approx((1.0, 0.0))
-    unwrap = YawUnwrapper()
-    assert [unwrap.update(a) for a in (3.0, -3.0, 3.0, -3.1)] == pytest.approx(
-        [3.0, 2 * math.pi - 3.0, 3.0, 2 * math.pi - 3.1]
-    )
 
 
 def test_statistics_are_those_of_samples_that_occurred():

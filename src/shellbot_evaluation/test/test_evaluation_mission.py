@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from shellbot_evaluation.errors import DefinitionError, MissionFailed
+from shellbot_chain.errors import DefinitionError, MissionFailed
 from shellbot_evaluation.mission import Mission, MissionState, Observation
 from shellbot_evaluation.phases import DemoPlan, GoTo, Pose, Turn, Walk, stand_up, turn, walk
 

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from ax_emulator import Fault
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.onboard_chain import BusOptions
 from shellbot_evaluation import onboard_cli
-from shellbot_evaluation.errors import DefinitionError
-from shellbot_evaluation.onboard_chain import BusOptions, OnboardChain
 from shellbot_evaluation.onboard_experiment import WalkCase, compare, plan
-from shellbot_motor_driver.driving.driver_state import Phase
 
 
 @pytest.fixture(scope="module")
@@ -41,38 +39,6 @@ def test_weaker_servos_show_in_the_comparison():
     weak = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0, bus=soft)).row
     good = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0)).row
     assert weak["joint_rms_deg"] > 1.2 * good["joint_rms_deg"]
-
-
-def test_31_servos_stand_up():
-    chain = OnboardChain(variant="simulation", seed=0)
-    chain.stand_up()
-    assert len(chain.driver_state.servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
-    assert chain.driver_state.ladder.phase is Phase.FOLLOWING
-    assert np.degrees(np.abs(chain.driver_state.position - chain.state.q)).max() < 2.0
-    assert chain.robot.chain.oversize_packets == 0
-
-
-def test_the_cores_see_what_the_bus_has_read():
-    chain = OnboardChain(seed=2, record=False)
-    chain.stand_up()
-    steps = (chain._measured()[1:4] / np.radians(300.0 / 1023.0)) % 1.0
-    assert np.allclose(steps, 0.5)  # whole steps from a zero of 511.5: nothing finer passes the bus
-    chain.add_faults([Fault("dead", servo=2)])
-    before = chain._measured()[2]
-    chain.command_body_pose((0.0, 0.0, 0.02, 0.0, 0.0, 0.0))
-    chain.run(0.4)
-    assert chain._measured()[2] == before  # nobody tells the truth behind the bus's back
-    assert abs(chain.state.q[2] - before) > 0.003
-
-
-def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
-    chain = OnboardChain(seed=3)
-    chain.run(1.0)
-    first = chain.state.q
-    chain.reset()
-    assert chain.driver_state.ladder.phase is Phase.WAITING and chain.mode == "waiting"
-    chain.run(1.0)
-    np.testing.assert_array_equal(chain.state.q, first)
 
 
 def test_plans_and_cases_are_checked():

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from pathlib import Path
 
 import pytest
 
+from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import case_summary, comparison, load_campaign
-from shellbot_evaluation.errors import DefinitionError, EvaluationError
+from shellbot_evaluation.console import Progress
+from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
 from shellbot_evaluation.reports import write_csv, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
@@ -23,13 +26,27 @@ def test_table_pads_columns_rounds_numbers_and_fills_gaps():
     rows = [{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}]
     text = markdown_table(rows, {"a": "alpha", "b": "beta"}, {"a": 2})
     assert text.splitlines() == [
-        "| alpha | beta |",
-        "|-------|------|",
-        "| 1.23  | x/y  |",
-        "| –     | –    |",
+        "| alpha   | beta   |",
+        "|---------|--------|",
+        "| 1.23    | x/y    |",
+        "| –       | –      |",
     ]
     with pytest.raises(EvaluationError, match="at least one row"):
         markdown_table([])
+
+
+def test_progress_draws_in_place_on_a_terminal_and_writes_lines_elsewhere():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    drawn, lines = Terminal(), io.StringIO()
+    for progress in (Progress(2, drawn), Progress(2, lines)):
+        progress.step("first")
+        progress.step("second")
+    assert [line.split("|")[-1].split()[0] for line in lines.getvalue().splitlines()] == ["1/2", "2/2"]
+    assert "first" in lines.getvalue() and "second" in lines.getvalue().splitlines()[-1]
+    assert drawn.getvalue().count("\n") == 1 and drawn.getvalue().count("\r") > 1 and "2/2" in drawn.getvalue()
 
 
 def test_text_between_markers_is_replaced_again_and_again_and_nothing_else(tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings, gains page, pictures, rotations, 3D scene, latency figures, log: the small pure modules."""
+"""Settings, gains page, pictures, rotations, 3D scene, log: the small pure modules."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from shellbot_common import package_file
 from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.errors import ConfigError, ImageError, TeleopError
+from shellbot_teleop.errors import ConfigError, ImageError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
-from shellbot_teleop.latency import ChangeDetector, as_document, summarise
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
 from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
 
@@ -209,47 +208,6 @@ def test_the_support_polygon_is_ordered_around_its_middle():
     area = 0.5 * sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ordered, np.roll(ordered, -1, axis=0)))
     assert area == pytest.approx(1.0)
     assert scene.support_polygon(square[:2]).shape == (0, 3)
-
-
-def test_the_first_changed_target_is_found_over_the_noise_of_standing():
-    detector = ChangeDetector(threshold=1e-4)
-    noise = np.random.default_rng(3)
-    for index in range(60):
-        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
-    detector.arm(0.6)
-    for index in range(61, 64):
-        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
-    assert detector.found is None
-    changed = np.zeros(24)
-    changed[7] = 0.02
-    detector.add(0.65, changed)
-    detector.add(0.66, 2 * changed)
-    assert detector.found == pytest.approx(0.05)
-    detector.disarm()
-    assert not detector.quiet
-    for index in range(40):
-        detector.add(1.0 + 0.01 * index, np.zeros(24))
-    assert detector.quiet
-
-
-def test_a_detector_without_quiet_samples_or_of_another_length_finds_nothing():
-    detector = ChangeDetector()
-    detector.arm(0.0)
-    detector.add(0.1, np.ones(3))
-    assert detector.found is None
-    detector.disarm()
-    detector.add(0.2, np.zeros(3))
-    detector.arm(0.3)
-    detector.add(0.4, np.ones(4))
-    assert detector.found is None
-
-
-def test_latency_figures():
-    summary = summarise("press", [0.001 * value for value in range(1, 101)])
-    assert (summary.count, summary.max_ms) == (100, pytest.approx(100.0)) and 99.0 < summary.p99_ms <= 100.0
-    assert as_document([summary])["press"]["p50_ms"] == 50.5 and "press" in summary.row()
-    with pytest.raises(TeleopError, match="nothing was measured"):
-        summarise("press", [])
 
 
 def test_the_monitor_hands_out_each_log_line_once_and_forgets_the_oldest():

@@ -53,6 +53,7 @@ class DemoTest(unittest.TestCase):
                 output, _ = process.communicate(timeout=40)
                 self.fail("the demo did not end by itself:\n" + output[-4000:])
             print(output[-6000:])
+            self.assertFalse("has died" in output, "roslaunch calls the good end a death")
             with open(os.path.join(results, "summary.json"), encoding="utf-8") as file:
                 summary = json.load(file)
             pictures = [f for f in os.listdir(results) if f.endswith(".png")]

@@ -118,8 +118,8 @@ class StartTest(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as broken:
             broken.write("tripod: [this is: no yaml\n")
             broken.flush()
-            with Started("roscore", "-p", str(port), port=port):
-                time.sleep(2.0)
+            with Started("roscore", "-p", str(port), port=port) as core:
+                core.wait_for("started core service", seconds=60)
                 subprocess.run(
                     ["rosparam", "set", "/action_manager/gaits_file", broken.name],
                     env=dict(os.environ, ROS_MASTER_URI=f"http://localhost:{port}"),

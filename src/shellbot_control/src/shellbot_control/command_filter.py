@@ -166,7 +166,7 @@ class CommandFilter:
         # Said without the age, which the status carries: this sentence stands until targets come again.
         self._enter_hold(
             f"no valid joint_targets for {self._watchdog.timeout:g} s: holding the last command; "
-            "check kinematics_server and action_manager"
+            "check the nodes kinematics and action_manager"
         )
         return (Notice("watchdog", Level.WARN, self._hold_cause),)
 

@@ -11,7 +11,8 @@ import numpy as np
 import rospy
 from sensor_msgs.msg import Image
 
-from .errors import EvaluationError
+from shellbot_chain.errors import ChainError
+
 from .pictures import rgb_from_bytes
 
 
@@ -56,7 +57,7 @@ class CameraNode:
                 return
             try:
                 picture = rgb_from_bytes(message.data, message.width, message.height, message.step, message.encoding)
-            except EvaluationError as error:
+            except ChainError as error:
                 rospy.logwarn_once("%s", error)
                 self.missing.append(self._wanted)
             else:

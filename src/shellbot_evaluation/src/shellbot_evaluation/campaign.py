@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
+
 from .experiments import Case, Experiment, load_yaml
 from .stats import spread
 

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import io
 import sys
-import time
 from pathlib import Path
 from typing import Callable, Optional, TextIO
 
-from .errors import EvaluationError
+from tqdm import tqdm
 
-BAR_WIDTH = 30
+from shellbot_chain.errors import ChainError
+
+from .errors import EvaluationError
 
 
 def say(text: str) -> None:
@@ -23,28 +25,27 @@ class Progress:
     """A bar on standard error: drawn in place on a terminal, one line a step elsewhere."""
 
     def __init__(self, total: int, stream: Optional[TextIO] = None) -> None:
-        self._total, self._done = total, 0
         self._stream = stream if stream is not None else sys.stderr
-        self._start = time.monotonic()
+        self._is_drawn = self._stream.isatty()
+        drawn_on = self._stream if self._is_drawn else io.StringIO()
+        self._bar = tqdm(total=total, file=drawn_on, ascii=".#", miniters=1, dynamic_ncols=True)
 
     def step(self, text: str) -> None:
         """Count one step as done and show what it was."""
-        self._done += 1
-        filled = BAR_WIDTH * self._done // max(self._total, 1)
-        line = f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {self._done}/{self._total}"
-        line += f" {time.monotonic() - self._start:5.1f} s  {text}"
-        if self._stream.isatty():
-            self._stream.write("\r\033[K" + line + ("\n" if self._done == self._total else ""))
-        else:
-            self._stream.write(line + "\n")
-        self._stream.flush()
+        self._bar.set_postfix_str(text, refresh=False)
+        self._bar.update()
+        if not self._is_drawn:
+            self._stream.write(f"{self._bar}\n")
+            self._stream.flush()
+        if self._bar.n == self._bar.total:
+            self._bar.close()
 
 
 def run_tool(tool: Callable[[], int]) -> int:
     """Run a tool and turn the errors that a user can mend into one sentence on standard error; returns the status."""
     try:
         return tool()
-    except EvaluationError as error:
+    except ChainError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except KeyboardInterrupt:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+import os
 import queue
+import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -16,18 +19,18 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
+from shellbot_chain.errors import ChainError, MissionFailed
+from shellbot_chain.planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
-from .demo_params import DemoParams
-from .errors import EvaluationError, MissionFailed
+from .demo_params import DemoParams, launch_start_time
+from .errors import EvaluationError
 from .mission import ZERO_TWIST, Mission, MissionState, Observation
 from .pictures import save_all
-from .planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
 from .plots import plot_paths
 from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
-from .processes import launch_start_time
 from .reports import write_json
 from .summary import make_summary, score_phases, score_tilt, summary_table
 
@@ -96,7 +99,7 @@ class DemoNode:
         warnings: List[str] = []
         try:
             scores = self._scores()
-        except EvaluationError as error:
+        except ChainError as error:
             success, self._mission.message = False, f"cannot be scored: {error}; is ground_truth/odom published?"
         files = self._write_pictures(warnings)
         factor = start = math.nan
@@ -220,7 +223,22 @@ def main() -> int:
     try:
         params = DemoParams.read(rospy.get_param)
         params.results_folder()
-    except EvaluationError as error:
+    except ChainError as error:
         rospy.logfatal("demo: %s", error)
         return 2
-    return 0 if DemoNode(params).run() else 1
+    if not DemoNode(params).run():
+        return 1
+    end_launch()
+    return 0
+
+
+def end_launch() -> None:
+    """End the launch that started this node as Ctrl-C does.
+
+    The node is required: roslaunch would end everything after it, too, but call its end a death, in red.
+    """
+    parent = os.getppid()
+    if b"roslaunch" in Path(f"/proc/{parent}/cmdline").read_bytes():
+        rospy.loginfo("demo: done; ending everything")
+        os.kill(parent, signal.SIGINT)
+        rospy.spin()

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Parameters of the demo, validated."""
+"""Parameters of the demo, validated, and when its launch started."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from .errors import DefinitionError
+import psutil
+
+from shellbot_chain.errors import DefinitionError
+
 from .phases import DemoPlan
 
 RANGES = {
@@ -90,3 +94,19 @@ class DemoParams:
         except OSError as error:
             raise DefinitionError(f"cannot make the results folder {folder}: {error}; choose another one") from error
         return folder
+
+
+def launch_start_time() -> float:
+    """Return when the launch that this process belongs to started, seconds since the epoch.
+
+    That is SHELLBOT_START where scripts/sim has set it; else the start of the parent process if it is roslaunch; else
+    that of this process.
+    """
+    with contextlib.suppress(KeyError, ValueError):
+        return float(os.environ["SHELLBOT_START"])
+    own = psutil.Process()
+    with contextlib.suppress(psutil.Error):
+        parent = own.parent()
+        if parent is not None and any("roslaunch" in word for word in parent.cmdline()):
+            return float(parent.create_time())
+    return float(own.create_time())

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The one base exception of this package; every message says what to do next."""
+"""The exception of this package; those of chain and definitions (shellbot_chain.errors) have the same base."""
 
 from __future__ import annotations
 
-
-class EvaluationError(Exception):
-    """An experiment, a benchmark or a report could not be carried out as asked."""
+from shellbot_chain.errors import ChainError
 
 
-class DefinitionError(EvaluationError, ValueError):
-    """A definition file or an argument holds a value that is not allowed."""
-
-
-class MissionFailed(EvaluationError):
-    """The robot did not do what the mission asked within its time limit."""
+class EvaluationError(ChainError):
+    """An experiment, a benchmark or a report could not be carried out as requested."""

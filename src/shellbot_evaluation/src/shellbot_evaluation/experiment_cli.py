@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import DefinitionError
+
 from .campaign import load_campaign
-from .chain_config import ChainConfig
 from .console import Progress, config_file, run_tool, say
-from .errors import DefinitionError
 from .experiment_report import campaign_text, experiment_text, write_report
 from .experiments import Experiment, load_experiments, plan_runs
 from .runner import RunResult, execute_all, sort_results, verdicts
@@ -65,10 +66,6 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .onboard_cli import main as onboard
 
         return onboard(given[1:])
-    if given[:1] == ["bus-faults"]:
-        from .bus_campaign.cli import main as bus_faults
-
-        return bus_faults(given[1:])
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

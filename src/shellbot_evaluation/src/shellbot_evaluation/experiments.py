@@ -11,7 +11,8 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import numpy as np
 import yaml
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
+
 from .phases import Phase, stand_up, turn, walk
 
 CASE_KEYS = {

@@ -8,11 +8,12 @@ from typing import Dict
 
 import numpy as np
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.planar import PlanarPath, tilt_from_quaternion
+from shellbot_chain.trace import Trace
+
 from .mission import PhaseRecord
 from .phases import Turn, Walk
-from .planar import PlanarPath, tilt_from_quaternion
-from .trace import Trace
 
 GRAVITY = 9.81  # m/s^2
 

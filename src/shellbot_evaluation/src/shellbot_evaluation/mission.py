@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
-from .errors import MissionFailed
+from shellbot_chain.errors import MissionFailed
+from shellbot_chain.planar import YawUnwrapper
+
 from .phases import GoTo, Phase, Pose, Turn, Walk
-from .planar import YawUnwrapper
 
 Twist = Tuple[float, float, float]
 BodyPose = Tuple[float, float, float, float, float, float]

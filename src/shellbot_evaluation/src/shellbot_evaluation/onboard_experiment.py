@@ -8,12 +8,13 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from .chain import Chain
-from .chain_config import ChainConfig
-from .errors import DefinitionError
-from .onboard_chain import BusOptions, OnboardChain
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.onboard_chain import BusOptions, OnboardChain
+from shellbot_chain.trace import Trace
+
 from .plots import plot_traces
-from .trace import Trace
 
 JOINT_LIMIT_DEG = 2.0
 PATH_LIMIT_PERCENT = 5.0

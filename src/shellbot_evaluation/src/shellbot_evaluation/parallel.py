@@ -6,8 +6,9 @@ from __future__ import annotations
 import concurrent.futures
 from typing import Any, Callable, List, Sequence, Tuple
 
+from shellbot_chain.errors import DefinitionError
+
 from .console import Progress
-from .errors import DefinitionError
 
 
 def map_jobs(

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
-from .errors import DefinitionError
+from shellbot_chain.chain import MODE_LIMIT_S
+from shellbot_chain.errors import DefinitionError
 
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
-MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, Tuple
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
 
 FORMATS = ("png", "svg", "pdf")
 COLOURS = ("#1f6fb4", "#d95f02", "#2a9d54", "#c1272d", "#7b4ea3", "#8c6239")

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
 from shellbot_kinematics import KinematicsError
 
 from . import plot_frames, plot_other, plot_shellbot
 from .console import run_tool, say
-from .errors import DefinitionError
 from .plot_canvas import check_file, finish
 from .plot_parser import check, parse, parser
 

@@ -8,9 +8,9 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import joint_map, reach_cloud
 
-from .errors import DefinitionError
 from .plot_canvas import new_figure
 from .plot_inputs import chain_of, given_joints
 

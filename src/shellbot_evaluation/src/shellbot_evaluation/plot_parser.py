@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
 import shellbot_description as description
+from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
-
-from .errors import DefinitionError
 
 FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
 MOST_SAMPLES = 2_000_000

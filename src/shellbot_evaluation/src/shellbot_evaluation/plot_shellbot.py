@@ -11,6 +11,7 @@ import numpy as np
 
 import shellbot_description as description
 from shellbot_action_manager import load_config
+from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import (
     Frame,
     LegSet,
@@ -22,7 +23,6 @@ from shellbot_kinematics import (
     walkspace,
 )
 
-from .errors import DefinitionError
 from .plot_canvas import new_figure
 from .plot_inputs import checked_height, fan_angle, limb_name, shellbot, stand_joints, tip_frame
 

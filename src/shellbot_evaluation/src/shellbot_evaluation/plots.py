@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .planar import PlanarPath
-from .trace import Trace
+from shellbot_chain.planar import PlanarPath
+from shellbot_chain.trace import Trace
 
 
 def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Mapping[str, PlanarPath]) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 
+from shellbot_chain.planar import yaw_from_quaternion
 from shellbot_kinematics.rotations import quaternion_from_rpy
-
-from .planar import yaw_from_quaternion
 
 
 def position_and_quaternion(message: Odometry) -> Tuple[Tuple[float, float, float], Tuple[float, float, float, float]]:

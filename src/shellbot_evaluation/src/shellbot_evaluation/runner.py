@@ -7,13 +7,15 @@ import concurrent.futures
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .chain import Chain
-from .chain_config import ChainConfig
-from .errors import DefinitionError, EvaluationError
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.trace import Trace
+
+from .errors import EvaluationError
 from .experiments import Experiment, Run
-from .metrics import as_row, speed_metrics, turn_metrics, walk_metrics
-from .mission import Mission
-from .trace import Trace
+from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, turn_metrics, walk_metrics
+from .mission import Mission, MissionState, Observation
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 
@@ -46,14 +48,38 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         if run.case.kind == "speed":
             return _speed_run(run, chain, head)
         mission = Mission(run.case.phases())
-        chain.run_mission(mission)
+        run_mission(chain, mission)
         record, trace = mission.records[-1], chain.trace()
         score = walk_metrics if run.case.kind == "walk" else turn_metrics
         own = score(record, trace.truth_path, trace.odom_path)  # type: ignore[operator]
         window = trace.window(record.t_start, record.t_end)
-        return RunResult(run, as_row(head, own, chain.score_body(window)), window)
-    except EvaluationError as error:
+        return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
+    except ChainError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
+
+
+def run_mission(chain: Chain, mission: Mission) -> None:
+    """Tick a chain until the mission has ended.
+
+    Raises
+    ------
+    MissionFailed
+        See `Mission.step`.
+    """
+    while mission.state is MissionState.RUNNING:
+        command = mission.step(Observation(chain.time, *chain.odom, chain.mode, chain.target, chain.step))
+        if command.request_mode is not None:
+            accepted, reason = chain.request_mode(command.request_mode)
+            if not accepted:
+                mission.refused(reason)
+        chain.command_twist(command.twist)
+        chain.command_body_pose(command.body_pose)
+        chain.tick()
+
+
+def _score_body(chain: Chain, window: Trace) -> BodyMetrics:
+    limits = chain.limits
+    return body_metrics(window, limits.lower, limits.upper, limits.effort, chain.simulator.mass)
 
 
 def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
@@ -63,7 +89,7 @@ def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
     chain.walk((speed * forward, speed * left, 0.0), seconds=run.case.values["duration_s"])
     window = chain.trace().window(start, chain.time)
     own = {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}
-    return RunResult(run, as_row(head, own, chain.score_body(window)), window)
+    return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
 
 
 def execute_all(runs: Sequence[Run], jobs: int, base: Optional[ChainConfig] = None) -> Iterator[RunResult]:

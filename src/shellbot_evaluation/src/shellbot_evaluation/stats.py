@@ -8,7 +8,7 @@ from typing import Iterable
 
 import numpy as np
 
-from .errors import DefinitionError
+from shellbot_chain.errors import DefinitionError
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from shellbot_chain.planar import PlanarPath
+
 from .metrics import turn_metrics, walk_metrics
 from .mission import PhaseRecord
 from .phases import Pose, Turn, Walk
-from .planar import PlanarPath
 from .tables import markdown_table
 
 COLUMNS = {

@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Mapping, Optional, Sequence
 
+from tabulate import tabulate
+
 from .errors import EvaluationError
 
 
@@ -50,13 +52,7 @@ def markdown_table(
     heads = dict(columns) if columns is not None else {key: key for key in rows[0]}
     places = digits or {}
     body = [[format_cell(row.get(key), places.get(key, 3)) for key in heads] for row in rows]
-    widths = [max(len(line[i]) for line in [list(heads.values()), *body]) for i in range(len(heads))]
-
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + " |\n"
-
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|\n"
-    return line(list(heads.values())) + rule + "".join(line(cells) for cells in body)
+    return tabulate(body, list(heads.values()), "github", disable_numparse=True) + "\n"
 
 
 def write_between_markers(path: Path, name: str, text: str) -> None:

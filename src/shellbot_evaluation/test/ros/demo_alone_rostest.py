@@ -11,14 +11,13 @@ import unittest
 from pathlib import Path
 
 import rostest
-
-from shellbot_evaluation.launching import executable_of
+from roslib.packages import find_node
 
 
 def run_demo(*arguments):
     """Run the node to its end; returns its status and everything that it printed."""
     done = subprocess.run(
-        [executable_of("shellbot_evaluation", "demo"), *arguments],
+        [find_node("shellbot_evaluation", "demo")[0], *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

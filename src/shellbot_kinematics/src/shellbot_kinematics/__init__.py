@@ -3,6 +3,7 @@
 joint targets.
 """
 
+from shellbot_kinematics import _numba  # noqa: F401  says what to do if it is missing or too old
 from shellbot_kinematics.base_pose import BasePose, base_pose_from_feet, fit_pose
 from shellbot_kinematics.batch import BatchResult, inverse_batch
 from shellbot_kinematics.chain import SerialChain

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
     from shellbot_motor_driver.process.bus_process import BusProcess
     from shellbot_motor_driver.process.bus_settings import BusSettings
-    from shellbot_motor_driver.process.servo_backend import ServoBackend
     from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
 
 # names are imported when they are first used: the help of a tool must not wait for numpy
@@ -37,7 +36,6 @@ _MODULES = {
     "map.servo_map": "ServoEntry ServoMap",
     "process.bus_process": "BusProcess",
     "process.bus_settings": "BusSettings",
-    "process.servo_backend": "ServoBackend",
     "safety.ladder": "Ladder Phase Reaction Rung",
 }
 __getattr__, __dir__ = lazy_names(__name__, {module: tuple(names.split()) for module, names in _MODULES.items()})
@@ -61,7 +59,6 @@ __all__ = [
     "Phase",
     "Reaction",
     "Rung",
-    "ServoBackend",
     "ServoEntry",
     "ServoIdentity",
     "ServoMap",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The embedded simulator: MuJoCo physics behind the names of gazebo_ros and ros_control."""
 
+from . import _mujoco  # noqa: F401  says what to do if it is missing or too old
 from .config import SimulatorConfig, load_config
 from .errors import (
     CommandError,

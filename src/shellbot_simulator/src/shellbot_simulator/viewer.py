@@ -12,6 +12,7 @@ from typing import Any, ContextManager, Optional
 from .errors import RenderError
 from .simulator import Simulator
 
+WINDOW_NAME = "robot_viewer"  # WM_CLASS instance, by which an operator's window on the same display finds this one
 _PERIOD = 1.0 / 30.0  # s of wall time between pictures
 _CLOSING = 3.0  # s of wall time that the window's thread gets to end
 
@@ -39,6 +40,10 @@ class Viewer:
 
     def __init__(self, simulator: Simulator) -> None:
         before = set(threading.enumerate())
+        os.environ["RESOURCE_NAME"] = WINDOW_NAME  # read by GLFW
+        if os.environ.get("DISPLAY"):
+            # of GLFW's two builds, on a Wayland desktop, too: only X11 lets the operator's window take the keys
+            os.environ.setdefault("PYGLFW_LIBRARY_VARIANT", "x11")
         try:
             import mujoco.viewer  # needs a display even to be imported on some machines: not at the top
 

@@ -24,6 +24,7 @@ from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
+from shellbot_teleop.qt.simulator_view import SimulatorView
 from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.x_display import answers
@@ -55,6 +56,8 @@ class WindowProgram:
         self.controller = OperatorController(self.model, config, self.link.execute)
         self.window = TeleopWindow(config, self.controller, self.monitor)
         self.controller.watch(self.window, QApplication.instance())
+        self.view = SimulatorView(self.window)
+        self.view.focus_changed.connect(self._on_view_focus)
         self.bridge.event.connect(self._on_event)
         self.window.camera.visible_changed.connect(self.link.want_camera)
         self._gains: Optional[GainsClient] = None
@@ -68,10 +71,12 @@ class WindowProgram:
         """Show the window and look for ROS."""
         self.window.show()
         self.window.activateWindow()
+        self.view.start()
         self.link.start()
 
     def close(self) -> None:
         """Send the last zero and leave."""
+        self.view.close()
         self.window.close()
         if self._gains is not None:
             self._gains.close()
@@ -80,6 +85,12 @@ class WindowProgram:
     def _change_gains(self, values: dict) -> None:
         if self._gains is not None:
             self._gains.change(values)
+
+    def _on_view_focus(self, has_focus: bool) -> None:
+        """Drop the keys that were held in the window which the focus leaves."""
+        self.window.view_has_focus = has_focus
+        if not has_focus:
+            self.controller.drop_all()
 
     def _on_event(self, event: LinkEvent) -> None:
         """Act on what came from ROS; in the window's thread."""
@@ -137,6 +148,9 @@ def main() -> int:
     if not has_display():
         sys.stderr.write(NO_DISPLAY + "\n")
         return 3
+    if os.environ.get("DISPLAY"):
+        # on a Wayland desktop, too: only X11 lets the window take the keys of the simulator's view
+        os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
     # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
     sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])

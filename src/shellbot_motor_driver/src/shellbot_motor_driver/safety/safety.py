@@ -152,7 +152,7 @@ class Safety:
             if before.reaction <= Reaction.HOLD:
                 rungs.clear("setpoint", "targets come again: following them")
             return
-        who = "check kinematics_server and action_manager"
+        who = "check the nodes kinematics and action_manager"
         if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
             text = f"no good targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)

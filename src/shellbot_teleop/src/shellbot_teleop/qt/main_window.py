@@ -67,6 +67,7 @@ class TeleopWindow(QMainWindow):
         self._config, self._controller, self._monitor = config, controller, monitor
         self.model: CommandModel = controller.model
         self._connected = False
+        self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
         tips = _tips(self.model.keymap)
         self.setWindowTitle("Shellbot")
         self.setStyleSheet(theme.STYLE)
@@ -224,7 +225,7 @@ class TeleopWindow(QMainWindow):
         self.rearm.setEnabled(model.stopped or not self._connected)
         if self._controller.editing:
             self.focus.show_state("typing: Enter to drive", theme.WARN)
-        elif self.isActiveWindow():
+        elif self.isActiveWindow() or self.view_has_focus:
             self.focus.show_state("keys drive", theme.ACCENT)
         else:
             self.focus.show_state("click here to drive", theme.MUTED)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""The same exchanges by our bus, by dynamixel-sdk and by bare system calls: SYNC WRITE to all, a READ of each."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import time
+from dataclasses import dataclass
+from typing import Callable, List, Sequence, Tuple
+
+import numpy as np
+
+from ax_bus import Bus, SyncWriter, Timeouts, direction, protocol
+from ax_bus.errors import ServoError
+from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
+from ax_bus.serial_port import SerialPort
+from ax_bus.wire_time import read_time, sync_write_time
+from shellbot_common import TICK
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.stats import percentile
+
+from .emulator import emulated_chain
+
+_LINK_LATENCY = 5e-3  # s
+_BAUD = 1_000_000
+
+
+@dataclass(frozen=True)
+class ExchangeFigures:
+    """Medians and percentiles over ticks of equal work, us unless the name says otherwise."""
+
+    library: str
+    servos: int
+    ticks: int
+    lost: int
+    round_trip_p50: float
+    round_trip_p99: float
+    overhead_p50: float
+    overhead_p99: float
+    tick_ms_p50: float
+    tick_ms_p99: float
+    cpu_ms_per_tick: float
+
+
+def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[ExchangeFigures]:
+    """Measure ours, the SDK and the system calls, in turns of a tenth of the ticks: the machine's load hits all alike.
+
+    Raises
+    ------
+    EvaluationError
+        If dynamixel-sdk is not installed, or nobody answers.
+    """
+    with emulated_chain(variant) as port:
+        rounds, share = 10, max(1, ticks // 10)
+        ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
+        for _ in range(rounds):
+            with _ours(port, servo_ids) as (write, read):
+                _run(ours, write, read, servo_ids, share)
+            with _sdk(port, servo_ids) as (write, read):
+                _run(theirs, write, read, servo_ids, share)
+            with _floor(port, servo_ids) as (write, read):
+                _run(floor, write, read, servo_ids, share)
+        return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
+
+
+class _Tally:
+    def __init__(self, library: str) -> None:
+        self.library = library
+        self.trips: List[float] = []
+        self.ticks: List[float] = []
+        self.cpu: List[float] = []
+        self.lost = 0
+
+    def figures(self, servos: int) -> ExchangeFigures:
+        if not self.trips:
+            raise EvaluationError(f"{self.library} got no reply at all; is the machine overloaded?")
+        wire = read_time(FEEDBACK_COUNT, _BAUD)
+        p50, p99 = (1e6 * percentile(self.trips, share) for share in (50.0, 99.0))
+        return ExchangeFigures(
+            self.library,
+            servos,
+            len(self.ticks),
+            self.lost,
+            p50,
+            p99,
+            p50 - 1e6 * wire,
+            p99 - 1e6 * wire,
+            1e3 * percentile(self.ticks, 50.0),
+            1e3 * percentile(self.ticks, 99.0),
+            1e3 * percentile(self.cpu, 50.0),
+        )
+
+
+Write = Callable[[np.ndarray], None]
+Read = Callable[[int], bool]
+
+
+def _run(tally: _Tally, write: Write, read: Read, servo_ids: Sequence[int], ticks: int) -> None:
+    values = np.column_stack([np.full(len(servo_ids), 512), np.full(len(servo_ids), 100)])
+    pause = sync_write_time(len(servo_ids), 4, _BAUD)
+    gc.collect()
+    gc.disable()
+    try:
+        for k in range(ticks):
+            values[:, 0] = 512 + k % 3
+            start, cpu = time.monotonic(), time.process_time()
+            write(values)
+            # a READ must not queue behind the SYNC WRITE: its wire time is not the library's round trip
+            used, sent = time.process_time() - cpu, time.monotonic()
+            time.sleep(max(0.0, pause - (sent - start)))
+            cpu = time.process_time()
+            for servo_id in servo_ids:
+                asked = time.monotonic()
+                if read(servo_id):
+                    tally.trips.append(time.monotonic() - asked)
+                else:
+                    tally.lost += 1
+            tally.cpu.append(used + time.process_time() - cpu)
+            tally.ticks.append(time.monotonic() - start)
+            time.sleep(max(0.0, TICK - tally.ticks[-1]))
+    finally:
+        gc.enable()
+
+
+class _ours:  # noqa: N801 - a context manager used like a function
+    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
+        self._port = SerialPort(port, _BAUD, direction("auto"))
+        self._bus = Bus(self._port, Timeouts(link_latency=_LINK_LATENCY))
+        self._writer = SyncWriter(self._bus, 30, servo_ids, words=2)
+
+    def __enter__(self) -> Tuple[Write, Read]:
+        return self._writer, self._read
+
+    def __exit__(self, *_: object) -> None:
+        self._port.close()
+
+    def _read(self, servo_id: int) -> bool:
+        try:
+            self._bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT, retries=0)
+        except ServoError:
+            return False
+        return True
+
+
+class _floor:  # noqa: N801
+    """What no library can save: look, write, sleep until something comes, read; packets made before, replies counted.
+
+    A machine on which a sleep and a wake-up cost 50 us shows it here.
+    """
+
+    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
+        self._fd = os.open(port, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)  # set up by those who had it before
+        self._reads = {i: protocol.read(i, FEEDBACK_ADDRESS, FEEDBACK_COUNT) for i in servo_ids}
+        self._goals = protocol.sync_write(30, {i: bytes((0, 2, 100, 0)) for i in servo_ids})
+        self._size = protocol.OVERHEAD + FEEDBACK_COUNT
+
+    def __enter__(self) -> Tuple[Write, Read]:
+        fd, poll = self._fd, select.poll()
+        poll.register(fd, select.POLLIN)
+
+        def write(_: np.ndarray) -> None:
+            os.write(fd, self._goals)
+
+        def read(servo_id: int) -> bool:
+            if poll.poll(0):
+                os.read(fd, 512)  # what came too late
+            os.write(fd, self._reads[servo_id])
+            heard = 0
+            while heard < self._size and poll.poll(1e3 * _LINK_LATENCY):
+                heard += len(os.read(fd, 512))
+            return heard == self._size
+
+        return write, read
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+
+class _sdk:  # noqa: N801
+    """The SDK as its own examples use it: GroupSyncWrite and readTxRx, split as the servos' buffer needs."""
+
+    def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
+        try:
+            import dynamixel_sdk as sdk
+        except ImportError as error:
+            raise EvaluationError(
+                "dynamixel-sdk is not installed; scripts/setup --dev installs it (requirements-dev.txt)"
+            ) from error
+        self._handler = sdk.PacketHandler(1.0)
+        self._port = sdk.PortHandler(port)
+        if not self._port.openPort() or not self._port.setBaudRate(_BAUD):
+            raise EvaluationError(f"dynamixel-sdk cannot open {port}")
+        self._groups = [
+            (range(i, min(i + 26, len(servo_ids))), sdk.GroupSyncWrite(self._port, self._handler, 30, 4))
+            for i in range(0, len(servo_ids), 26)
+        ]
+        self._ids = servo_ids
+
+    def __enter__(self) -> Tuple[Write, Read]:
+        return self._write, self._read
+
+    def __exit__(self, *_: object) -> None:
+        self._port.closePort()
+
+    def _write(self, values: np.ndarray) -> None:
+        for indices, group in self._groups:
+            group.clearParam()
+            for i in indices:
+                goal, speed = int(values[i, 0]), int(values[i, 1])
+                group.addParam(self._ids[i], [goal & 255, goal >> 8, speed & 255, speed >> 8])
+            group.txPacket()
+
+    def _read(self, servo_id: int) -> bool:
+        _, result, _ = self._handler.readTxRx(self._port, servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
+        return bool(result == 0)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/bench."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
+    common.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page",
+    )
+    common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
+    p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
+    kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop|kinematics|bus")
+    chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
+    chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
+    chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
+    ros = kinds.add_parser("ros", parents=[common], help="the real launch, headless")
+    ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
+    ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
+    ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
+    teleop = kinds.add_parser("teleop", parents=[common], help="keys through the real window on a virtual display")
+    teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
+    for name, text in (
+        ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
+        ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
+    ):
+        kinds.add_parser(name, help=text, add_help=False)  # these have a command line of their own
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns the exit status: 1 if a limit was not kept."""
+    given = sys.argv[1:] if argv is None else argv
+    if given[:1] == ["kinematics"]:
+        from .bench_kinematics.cli import main as bench_kinematics
+
+        return bench_kinematics(given[1:])
+    if given[:1] == ["bus"]:
+        from .bench_bus.cli import main as bench_bus
+
+        return bench_bus(given[1:])
+    p = parser()
+    arguments = p.parse_args(argv)
+    if arguments.what is None:
+        p.error("say what to measure: chain, ros, teleop, kinematics or bus")
+    return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
+
+
+def _run(arguments: argparse.Namespace, command: str) -> int:
+    text, figures, kept = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
+    facts = machine()
+    text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
+    text += f" load {facts['load_at_end']:.1f} at the end.\n"
+    say(text)
+    if arguments.json is not None:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        write_json(arguments.json, {"bench": arguments.what, "machine": facts, **figures})
+    if arguments.write is not None:
+        write_between_markers(arguments.write, f"bench-{arguments.what}", text)
+    return 0 if kept else 1
+
+
+def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_chain import ASKED_TIMES_REAL_TIME, COLUMNS, DIGITS, bench_chain, fast_enough
+
+    results = bench_chain(arguments.seconds, arguments.timestep)
+    rows, kept = [asdict(result) for result in results], fast_enough(results)
+    text = markdown_table(rows, COLUMNS, DIGITS)
+    text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Asked for: {ASKED_TIMES_REAL_TIME:g} ×"
+    text += f" real time; {'kept' if kept else 'NOT kept'} by CPU time.\n"
+    return text, {"timestep_s": arguments.timestep, "rows": rows, "kept": kept}, kept
+
+
+def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_ros import bench_ros, ros_text
+
+    results = [bench_ros(rtf, arguments.seconds, arguments.samples, arguments.logs) for rtf in arguments.rtf]
+    return ros_text(results), {"launches": results}, True
+
+
+def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_teleop import bench_teleop, teleop_text
+
+    figures = bench_teleop(arguments.samples, arguments.logs)
+    text, kept = teleop_text(figures)
+    return text, figures, kept
+
+
+if __name__ == "__main__":
+    sys.exit(main())

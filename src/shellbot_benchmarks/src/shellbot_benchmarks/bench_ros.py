@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The real launch, headless, measured by a probe: real-time factor, latency, processor shares, time to standing.
+
+The launch file is that of shellbot_bringup.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Sequence
+
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.tables import markdown_table
+
+from .latency import latency_row
+from .launching import Launch
+
+HEADLESS = {"gui": "false", "teleop": "none", "rviz": "false"}
+
+
+def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> Dict[str, Any]:
+    """Run a probe of this package against a launch; returns the figures that it printed.
+
+    Raises
+    ------
+    EvaluationError
+        With the probe's sentence and the launch's last words if it does not succeed in time.
+    """
+    command = [sys.executable, "-m", f"shellbot_benchmarks.{module}", *arguments]
+    environment = {**os.environ, "ROS_MASTER_URI": launch.master_uri}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit_s, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise EvaluationError(f"the probe did not end within {limit_s:g} s; log:\n{launch.last_words()}") from error
+    if done.returncode != 0:
+        said = done.stderr.strip()[-800:]
+        raise EvaluationError(f"the probe failed: {said}\nend of the launch's log:\n{launch.last_words()}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dict[str, Any]:
+    """Launch sim.launch headless with a real-time factor (0: as fast as possible) and measure it."""
+    log = log_folder / f"bench_ros_rtf{rtf:g}.log"
+    with Launch("shellbot_bringup", "sim.launch", {**HEADLESS, "rtf": rtf}, log) as launch:
+        arguments = ["--started", repr(launch.started), "--seconds", str(seconds), "--samples", str(samples)]
+        figures = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        launch.check()
+    figures["rtf"] = rtf
+    return figures
+
+
+def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return the Markdown of the measurements, one launch a row, and the processor shares."""
+    rows: List[Dict[str, object]] = []
+    names: List[str] = []
+    for figures in results:
+        latency = latency_row("cmd_vel to joint_targets", figures["latencies_s"])
+        rows.append(
+            {
+                "rtf asked": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
+                "real-time factor": figures["real_time_factor"],
+                "worst second": figures["worst_second"],
+                "standing after s": figures["start_s"],
+                "latency p50 ms": latency["p50_ms"],
+                "latency p99 ms": latency["p99_ms"],
+                "samples": latency["samples"],
+            }
+        )
+        names += [name for name in figures["cpu_share"] if name not in names]
+    shares: List[Dict[str, object]] = []
+    for name in names:
+        shares.append({"node": name})
+        for figures in results:
+            head = "rtf 0: cores" if figures["rtf"] == 0 else f"rtf {figures['rtf']:g}: cores"
+            shares[-1][head] = float(figures["cpu_share"].get(name, float("nan")))
+    shares.sort(key=lambda row: -float(list(row.values())[1]))  # type: ignore[arg-type]
+    digits = {key: 2 for row in rows + shares for key in row}
+    return markdown_table(rows, digits=digits) + "\n" + markdown_table(shares, digits=digits)

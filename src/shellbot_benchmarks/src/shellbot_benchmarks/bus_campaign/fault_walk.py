@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Walk through the emulated bus while faults of all kinds come and go; watch falls, steps of the joints, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+import psutil
+
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.onboard_chain import BusOptions, OnboardChain
+from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_common import Level
+from shellbot_motor_driver.driving.driver_state import Condition
+
+from .operator import Operator
+from .schedule import Slot, put_right, random_schedule
+
+TWIST = (0.12, 0.0, 0.25)  # a circle of half a metre
+_FALL_TILT_DEG = 25.0
+_FALL_HEIGHT = 0.6  # share of the standing height
+_ANNOUNCED_FOR = 3.0  # s that an announcement counts for what follows it
+_STEP_TOLERANCE = 1.02
+
+
+@dataclass(frozen=True)
+class FaultWalk:
+    """One campaign.
+
+    Parameters
+    ----------
+    seconds : float
+        Length, after standing up.
+    seed : int
+        Of the robot and of the schedule.
+    kinds : tuple of str
+        Only these faults; all if empty.
+    slots : tuple of Slot or None
+        Instead: this schedule.
+    bus : BusOptions
+        The bus.
+    """
+
+    seconds: float = 600.0
+    seed: int = 0
+    kinds: Tuple[str, ...] = ()
+    slots: Optional[Tuple[Slot, ...]] = None
+    bus: BusOptions = BusOptions()
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0.0:
+            raise DefinitionError(f"seconds is {self.seconds}; give a time to walk")
+
+
+class FaultRecord(NamedTuple):
+    """What one fault did: when the driver first said something, and when the robot followed targets again, s after."""
+
+    kind: str
+    servo: Optional[int]
+    start: float
+    said_after: float
+    text: str
+    stopped: bool
+    back_after: float
+
+
+@dataclass
+class FaultWalkResult:
+    """What was seen; lengths in m and s."""
+
+    seconds: float
+    seed: int
+    walked: float = 0.0
+    moving_share: float = 0.0
+    stops: int = 0
+    rearmings: int = 0
+    falls: int = 0
+    silent_falls: List[str] = field(default_factory=list)
+    greatest_step_share: float = 0.0  # of what the speed limit allows
+    greatest_joint_speed: float = 0.0  # rad/s, true
+    memory_growth_mb: float = 0.0
+    records: List[FaultRecord] = field(default_factory=list)
+    struck: Dict[str, int] = field(default_factory=dict)
+    refusals: Dict[str, int] = field(default_factory=dict)
+    ends_walking: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether everything asked for was kept."""
+        return not self.silent_falls and self.greatest_step_share <= _STEP_TOLERANCE and self.memory_growth_mb < 10.0
+
+
+def run_fault_walk(campaign: FaultWalk) -> FaultWalkResult:
+    """Stand up, then walk in a circle through the schedule."""
+    chain = OnboardChain(ChainConfig(variant="walker", seed=campaign.seed, record=False), campaign.bus)
+    chain.stand_up()
+    slots = campaign.slots
+    if slots is None:
+        slots = tuple(random_schedule(campaign.seconds, chain.robot.servo_map.servo_ids, campaign.seed, campaign.kinds))
+    return _Walk(chain, campaign, slots).run()
+
+
+class _Walk:
+    """State of one campaign."""
+
+    def __init__(self, chain: OnboardChain, campaign: FaultWalk, slots: Tuple[Slot, ...]) -> None:
+        self.chain, self.campaign = chain, campaign
+        self.start = chain.time
+        self.operator = Operator(chain, TWIST)
+        self.result = FaultWalkResult(campaign.seconds, campaign.seed)
+        self.repairs = sorted(slot.repair for slot in slots)
+        self.slots = list(slots)
+        chain.add_faults([slot.fault for slot in slots])
+        self.standing_height = float(chain.state.p_world_base[2])
+        self.announced_until = -np.inf
+        self.is_down = False
+        self.goals: Optional[np.ndarray] = None
+        self.usable = np.zeros(0, dtype=bool)
+        self.stamp = 0.0
+        self.watch: Optional[Dict[str, Any]] = None
+        self.originals = [servo.table.as_dict() for servo in chain.robot.chain.servos]
+
+    def run(self) -> FaultWalkResult:
+        result, chain = self.result, self.chain
+        place, memory = chain.state.p_world_base[:2].copy(), 0.0
+        while chain.time - self.start < self.campaign.seconds:
+            self.operator.step()
+            try:
+                chain.tick()
+            except ChainError as error:
+                result.silent_falls.append(f"{chain.time - self.start:.1f} s: {error}")
+                break
+            t = chain.time - self.start
+            result.walked += float(np.linalg.norm(chain.state.p_world_base[:2] - place))
+            place = chain.state.p_world_base[:2].copy()
+            self._look(t)
+            if not memory and t > 0.25 * self.campaign.seconds:
+                memory = _resident_mb()
+        result.memory_growth_mb = _resident_mb() - memory if memory else 0.0
+        self._close_record()
+        result.moving_share = self.operator.moving_time / max(chain.time - self.start, 1e-9)
+        result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
+        result.refusals = self.operator.refusals
+        result.struck = dict(chain.robot.chain.faults.struck)
+        result.ends_walking = chain.driver.ladder().may_move and not self.is_down
+        return result
+
+    def _look(self, t: float) -> None:
+        chain = self.chain
+        state = chain.driver_state
+        loud = [notice for notice in chain.notices if notice.level is not Level.INFO]
+        chain.notices.clear()
+        if chain.is_announced or not state.ladder.may_move:
+            self.announced_until = t + _ANNOUNCED_FOR
+        self._watch_fault(t, loud[0].text if loud else "", state.ladder.may_move)
+        self._watch_fall(t)
+        self._watch_steps(state)
+        while self.repairs and self.repairs[0] <= t:
+            self.repairs.pop(0)
+            put_right(chain.robot.chain.servos, self.originals, chain.port.baud)
+
+    def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
+        if self.slots and self.slots[0].fault.start <= t:
+            self._close_record()
+            self.watch = {
+                "fault": self.slots.pop(0).fault,
+                "said": np.nan,
+                "text": "",
+                "stopped": False,
+                "back": np.nan,
+            }
+        watch = self.watch
+        if watch is None:
+            return
+        since = t - watch["fault"].start
+        if text and not watch["text"]:
+            watch["said"], watch["text"] = since, text
+        if not may_move:
+            watch["stopped"], watch["back"] = True, np.nan
+        elif watch["stopped"] and np.isnan(watch["back"]):
+            watch["back"] = since
+
+    def _close_record(self) -> None:
+        if self.watch is None:
+            return
+        fault: Any = self.watch["fault"]
+        record = FaultRecord(
+            fault.kind,
+            fault.servo,
+            fault.start,
+            self.watch["said"],
+            self.watch["text"],
+            self.watch["stopped"],
+            self.watch["back"],
+        )
+        self.result.records.append(record)
+        self.watch = None
+
+    def _watch_fall(self, t: float) -> None:
+        state = self.chain.state
+        tilt = float(np.degrees(tilt_from_quaternion(state.quat_world_base)))
+        low = state.p_world_base[2] < _FALL_HEIGHT * self.standing_height
+        is_down = tilt > _FALL_TILT_DEG or low
+        if is_down and not self.is_down:
+            self.result.falls += 1
+            if t > self.announced_until:
+                self.result.silent_falls.append(f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m")
+        self.is_down = is_down
+
+    def _watch_steps(self, state: Any) -> None:
+        """Look at the goals of servos whose torque is on and that were not just brought back to where they are."""
+        chain = self.chain
+        usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
+        usable = chain.robot.servo_map.expand(usable)
+        # by the driver's clock: a stall of the host makes its next tick longer
+        duration, self.stamp = state.stamp - self.stamp, state.stamp
+        if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
+            allowed = chain.driver.limits.velocity * duration
+            share = np.abs(state.command - self.goals) / allowed
+            self.result.greatest_step_share = max(
+                self.result.greatest_step_share, float(share[usable & self.usable].max())
+            )
+        self.goals, self.usable = state.command, usable
+        fastest = float(np.abs(chain.state.dq).max())
+        self.result.greatest_joint_speed = max(self.result.greatest_joint_speed, fastest)
+
+
+def _resident_mb() -> float:
+    return psutil.Process().memory_info().rss / 1e6

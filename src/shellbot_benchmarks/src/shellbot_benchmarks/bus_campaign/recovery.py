@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""How long it takes: a replugged port, a browned-out servo, a dead one; and whether a lossy line lets it walk."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import List
+
+import numpy as np
+
+from ax_emulator import Fault
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.onboard_chain import OnboardChain
+from shellbot_common import TICK
+from shellbot_motor_driver.driving.driver_state import Condition, Phase
+
+_LIMIT = 8.0  # s of waiting for a reaction
+_SETTLE = 2.5  # s between two faults
+
+
+@dataclass(frozen=True)
+class RecoveryCampaign:
+    """How often what is tried.
+
+    Parameters
+    ----------
+    repetitions : int
+        Of each.
+    seed : int
+        Of victims and times.
+    """
+
+    repetitions: int = 10
+    seed: int = 0
+
+
+@dataclass
+class RecoveryResult:
+    """Times in s; infinite where nothing happened in time."""
+
+    replug: List[float] = field(default_factory=list)
+    brown_out: List[float] = field(default_factory=list)
+    dead_timeouts_per_half_second: List[float] = field(default_factory=list)
+    rejoin: List[float] = field(default_factory=list)
+
+
+def run_recovery(campaign: RecoveryCampaign) -> RecoveryResult:
+    """Let a standing robot suffer one fault after the other."""
+    chance = random.Random(f"recovery/{campaign.seed}")
+    chain = OnboardChain(ChainConfig(variant="walker", seed=campaign.seed, record=False))
+    chain.stand_up()
+    result = RecoveryResult()
+    ids = list(chain.robot.servo_map.servo_ids)
+    for _ in range(campaign.repetitions):
+        result.replug.append(_replug(chain, chance.uniform(0.3, 3.0)))
+        result.brown_out.append(_brown_out(chain, chance.choice(ids), chance.uniform(0.0, 0.3)))
+        costs, back = _dead(chain, chance.choice(ids))
+        result.dead_timeouts_per_half_second.append(costs)
+        result.rejoin.append(back)
+    return result
+
+
+def lossy_walk(seed: int, lost: float, seconds: float = 10.0) -> float:
+    """Return how far the robot walks at 0.15 m/s when a share of the replies is lost; NaN if the driver stops it."""
+    chain = OnboardChain(ChainConfig(variant="walker", seed=seed, record=False))
+    chain.stand_up()
+    if lost > 0.0:
+        chain.add_faults([Fault("lost_reply", probability=lost)])
+    start, stops = chain.state.p_world_base[:2].copy(), []
+    for _ in range(round(seconds / TICK)):
+        chain.command_twist((0.15, 0.0, 0.0))
+        chain.tick()
+        if not chain.driver.ladder().may_move:
+            stops.append(chain.time)
+    return float("nan") if stops else float(np.linalg.norm(chain.state.p_world_base[:2] - start))
+
+
+def _replug(chain: OnboardChain, duration: float) -> float:
+    """Return how long after the port is there again every servo is read again."""
+    chain.add_faults([Fault("port_error", start=0.05, stop=0.05 + duration)])
+    chain.run(0.05 + duration)
+    plugged = chain.time
+    while chain.time < plugged + _LIMIT:
+        chain.tick()
+        state = chain.driver_state
+        if state.ladder.phase is not Phase.BUS_DOWN and state.is_measured.all():
+            took = chain.time - plugged
+            _settle(chain)
+            return took
+    _settle(chain)
+    return float("inf")
+
+
+def _brown_out(chain: OnboardChain, servo_id: int, delay: float) -> float:
+    """Return how long after it a reboot is noticed: the servo is no longer taken for good."""
+    chain.run(delay)
+    chain.add_faults([Fault("reboot", servo=servo_id)])
+    struck = chain.time
+    took = float("inf")
+    while chain.time < struck + _LIMIT:
+        chain.tick()
+        if chain.driver_state.servo(servo_id).condition is not Condition.GOOD:
+            took = chain.time - struck
+            break
+    _settle(chain)
+    return took
+
+
+def _dead(chain: OnboardChain, servo_id: int) -> tuple:
+    """Return the time-outs per 0.5 s that a lost servo costs, and how long after its return it is good again."""
+    chain.add_faults([Fault("dead", servo=servo_id, stop=6.0)])
+    chain.run(2.0)  # until it counts as lost
+    before, start = _timeouts(chain), chain.time
+    chain.run(3.5)
+    costs = (_timeouts(chain) - before) / ((chain.time - start) / 0.5)
+    chain.run(0.5)
+    back = chain.time
+    while chain.time < back + _LIMIT:
+        chain.tick()
+        if chain.driver_state.servo(servo_id).condition is Condition.GOOD:
+            took = chain.time - back
+            _settle(chain)
+            return costs, took
+    _settle(chain)
+    return costs, float("inf")
+
+
+def _timeouts(chain: OnboardChain) -> float:
+    return float(chain.driver.bus.statistics.snapshot()["timeouts"])
+
+
+def _settle(chain: OnboardChain) -> None:
+    """Re-arm when it is allowed, and let the robot stand again."""
+    end, asked = chain.time + _SETTLE, False
+    while chain.time < end or chain.driver.ladder().needs_rearm:
+        ladder = chain.driver.ladder()
+        if ladder.needs_rearm and round(chain.time / TICK) % 50 == 0:
+            asked = bool(chain.driver.rearm()) or asked
+        chain.tick()
+        if chain.time > end + 30.0:
+            break
+    if asked:
+        chain.manager.reset()
+        chain.solver.reset()
+        chain.stand_up()

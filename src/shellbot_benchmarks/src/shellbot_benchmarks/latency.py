@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""From event and arrival times to latencies: which message was the first that answered."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import deque
+from typing import Deque, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.stats import percentile
+
+
+class ChangeWatch:
+    """Notes when a stream of vectors, still until then, first differs from its resting value.
+
+    Thread-safe: `feed` is called by the receiving thread, the rest by the measuring one. Times are seconds of the
+    machine's monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Condition()
+        self._last: Optional[np.ndarray] = None
+        self._still_since = math.inf
+        self._rest: Optional[np.ndarray] = None
+        self._changed_at = math.nan
+        self._noise = 0.0
+
+    def feed(self, values: Sequence[float], now: float) -> None:
+        """Take the newest vector, received at `now`."""
+        new = np.array(values, dtype=float)
+        with self._lock:
+            if self._last is None or self._last.shape != new.shape or np.max(np.abs(new - self._last)) > self._noise:
+                self._still_since = now
+            if self._rest is not None and math.isnan(self._changed_at):
+                changed = self._rest.shape == new.shape and np.max(np.abs(new - self._rest)) > self._noise
+                self._changed_at = now if changed else math.nan
+            self._last = new
+            self._lock.notify_all()
+
+    def wait_still(self, still_s: float, limit_s: float, noise: float = 0.0) -> None:
+        """Wait until no value has moved by more than `noise` between vectors for `still_s` seconds.
+
+        Raises
+        ------
+        EvaluationError
+            If that does not happen within `limit_s`.
+        """
+        deadline = time.monotonic() + limit_s
+        with self._lock:
+            self._noise = noise
+            self._rest, self._changed_at = None, math.nan
+            while not time.monotonic() - self._still_since >= still_s:
+                if time.monotonic() > deadline:
+                    raise EvaluationError(f"the targets were not at rest within {limit_s:g} s; is the robot walking?")
+                self._lock.wait(0.05)
+
+    def arm(self) -> None:
+        """Take the present vector as the resting value; the next that differs counts."""
+        with self._lock:
+            self._rest, self._changed_at = self._last, math.nan
+
+    def wait_change(self, limit_s: float) -> float:
+        """Return when the first vector that differs was received.
+
+        Raises
+        ------
+        EvaluationError
+            If none comes within `limit_s`.
+        """
+        deadline = time.monotonic() + limit_s
+        with self._lock:
+            while math.isnan(self._changed_at):
+                if time.monotonic() > deadline:
+                    raise EvaluationError(f"nothing answered within {limit_s:g} s; is the chain running?")
+                self._lock.wait(0.05)
+            return self._changed_at
+
+
+class ChangeDetector:
+    """First joint target that differs from the ones before a key press.
+
+    Standing still is not exactly still (body pose and odometry feed back), so the threshold is the larger of a fixed
+    one and three times the spread of the last quiet samples.
+
+    Parameters
+    ----------
+    threshold : float
+        rad, least change that counts.
+    memory : float
+        s of quiet samples that are remembered.
+    """
+
+    def __init__(self, threshold: float = 1e-4, memory: float = 0.5) -> None:
+        self._threshold, self._memory = threshold, memory
+        self._quiet: Deque[Tuple[float, Tuple[float, ...]]] = deque()
+        self._armed_at: Optional[float] = None
+        self._reference: Optional[np.ndarray] = None
+        self._limit = threshold
+        self.found: Optional[float] = None  # s after arming
+
+    @property
+    def quiet(self) -> bool:
+        """True when the remembered samples fill half the memory and stay within the threshold."""
+        if len(self._quiet) < 2 or self._quiet[-1][0] - self._quiet[0][0] < 0.5 * self._memory:
+            return False
+        return self._spread() <= self._threshold
+
+    def _spread(self) -> float:
+        samples = np.array([position for _, position in self._quiet])
+        return float(np.max(np.ptp(samples, axis=0))) if len(samples) else 0.0
+
+    def arm(self, t: float) -> None:
+        """Take that the key goes down at t (s)."""
+        self._reference = np.asarray(self._quiet[-1][1]) if self._quiet else None
+        self._limit = max(self._threshold, 3.0 * self._spread())
+        self._armed_at, self.found = t, None
+
+    def disarm(self) -> None:
+        """Take that the key is up again, and collect quiet samples."""
+        self._armed_at = None
+        self._quiet.clear()
+
+    def add(self, t: float, position: Sequence[float]) -> None:
+        """Take joint targets (n,) in rad that arrived at t (s)."""
+        if self._armed_at is None:
+            self._quiet.append((t, tuple(position)))
+            while self._quiet and t - self._quiet[0][0] > self._memory:
+                self._quiet.popleft()
+        elif (
+            self.found is None
+            and self._reference is not None
+            and len(position) == len(self._reference)
+            and float(np.max(np.abs(np.asarray(position) - self._reference))) > self._limit
+        ):
+            self.found = t - self._armed_at
+
+
+def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[float] = None) -> Dict[str, object]:
+    """Return p50, p90, p99 and greatest latency in ms, and whether p99 keeps the limit."""
+    ms: List[float] = [1e3 * latency for latency in latencies_s]
+    p99 = percentile(ms, 99.0)
+    row: Dict[str, object] = {
+        "what": name,
+        "samples": len(ms),
+        "p50_ms": percentile(ms, 50.0),
+        "p90_ms": percentile(ms, 90.0),
+        "p99_ms": p99,
+        "max_ms": max(ms),
+    }
+    if limit_ms is not None:
+        row.update({"limit_ms": limit_ms, "kept": p99 < limit_ms})
+    return row
+
+
+def spread_waits(count: int, period_s: float, seed: int = 0) -> Tuple[float, ...]:
+    """Return waits (s) that spread events evenly over a period, in random order."""
+    rng = np.random.default_rng(seed)
+    return tuple(float(w) for w in rng.permutation((np.arange(count) + 0.5) / count * period_s))
+
+
+def worst_factor(rows: Sequence[Tuple[float, float]]) -> float:
+    """Return the smallest real-time factor over any stretch of a wall second (of all rows if they are shorter).
+
+    Parameters
+    ----------
+    rows : sequence of (float, float)
+        Wall clock and simulated time of each tick, s, in order.
+    """
+    worst, first = math.inf, 0
+    for wall, simulated in rows:
+        while first + 1 < len(rows) and wall - rows[first + 1][0] >= 1.0:
+            first += 1
+        if wall - rows[first][0] >= 1.0:
+            worst = min(worst, (simulated - rows[first][1]) / (wall - rows[first][0]))
+    return worst if math.isfinite(worst) else (rows[-1][1] - rows[0][1]) / (rows[-1][0] - rows[0][0])

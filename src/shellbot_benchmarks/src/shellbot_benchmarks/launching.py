@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Start a launch file as a user would, in its own session, and end all of it again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional
+
+import psutil
+
+from shellbot_evaluation.errors import EvaluationError
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine that nobody listens on now."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+def executable_of(package: str, node: str) -> str:
+    """Return the path of a package's executable in the entered workspace (rosrun is not part of every installation).
+
+    Raises
+    ------
+    EvaluationError
+        If it is in no workspace on CMAKE_PREFIX_PATH.
+    """
+    for prefix in os.environ.get("CMAKE_PREFIX_PATH", "").split(":"):
+        found = Path(prefix) / "lib" / package / node
+        if prefix and os.access(found, os.X_OK):
+            return str(found)
+    raise EvaluationError(
+        f"package {package} has no executable '{node}' here; run scripts/setup and source devel/setup.bash"
+    )
+
+
+class Launch:
+    """A roslaunch with its own master on its own port; a context manager.
+
+    Parameters
+    ----------
+    package, file : str
+        What to launch.
+    arguments : mapping
+        Launch arguments.
+    log : pathlib.Path
+        File for everything that it prints.
+    environment : mapping, optional
+        Variables to set on top of the present ones.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        file: str,
+        arguments: Mapping[str, Any],
+        log: Path,
+        environment: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        self.port = free_port()
+        self.master_uri = f"http://localhost:{self.port}"
+        self.started = 0.0
+        self._log = log
+        self._command = ["roslaunch", "-p", str(self.port), package, file]
+        self._command += [f"{name}:={value}" for name, value in arguments.items()]
+        self._environment: Dict[str, str] = {**os.environ, **(environment or {}), "ROS_MASTER_URI": self.master_uri}
+        self._process: Optional[subprocess.Popen[bytes]] = None
+
+    def __enter__(self) -> Launch:
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        self.started = time.time()
+        with self._log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                self._command, stdout=stream, stderr=subprocess.STDOUT, env=self._environment, start_new_session=True
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def check(self) -> None:
+        """Raise EvaluationError with the last lines of its output if the launch has ended."""
+        if self._process is None or self._process.poll() is not None:
+            raise EvaluationError(f"the launch has ended; its last words (all in {self._log}):\n{self.last_words()}")
+
+    def last_words(self, lines: int = 15) -> str:
+        """Return the end of what it printed."""
+        return "\n".join(self._log.read_text(errors="replace").splitlines()[-lines:])
+
+    def stop(self) -> None:
+        """Interrupt it as Ctrl-C would; whatever is left after 20 s is killed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            for member in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    member.kill()
+            process.wait(5.0)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Node `teleop_latency`: from the real key to the robot, through the real window.
+
+It starts the window on a virtual display of its own, presses a key of that display again and again (X events, as from a
+keyboard) and listens to cmd_vel and joint_targets. The chain must be running; the robot is brought to mode hexapod.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Dict, List, Optional
+
+import rosgraph
+import rospy
+from geometry_msgs.msg import Twist
+from sensor_msgs.msg import JointState
+
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.tables import markdown_table
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import RequestMode
+from shellbot_teleop.errors import TeleopError
+from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+
+from .latency import ChangeDetector, latency_row
+
+
+class LatencyMeter:
+    """Presses keys and takes the times; all times are of one steady clock on this machine."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._detector = ChangeDetector()
+        self._lock = threading.Condition()
+        self._first_twist: Optional[float] = None
+        self._zero: Optional[float] = None
+        self._zeros = 0
+        self._watching = "nothing"
+        self._targets_seen = 0
+        self.mode = ""
+        rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=20, tcp_nodelay=True)
+        rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=20, tcp_nodelay=True)
+        rospy.Subscriber(
+            "mode",
+            Mode,
+            lambda message: setattr(self, "mode", message.name if message.target in ("", message.name) else ""),
+        )
+
+    def _on_twist(self, message: Twist) -> None:
+        now = time.monotonic()
+        zero = message.linear.x == message.linear.y == message.angular.z == 0.0
+        with self._lock:
+            if self._watching == "press" and not zero and self._first_twist is None:
+                self._first_twist = now
+            elif self._watching == "release" and zero:
+                self._zeros += 1
+                self._zero = self._zero or now
+            self._lock.notify_all()
+
+    def _on_targets(self, message: JointState) -> None:
+        with self._lock:
+            self._targets_seen += 1
+            self._detector.add(time.monotonic(), message.position)
+            self._lock.notify_all()
+
+    def measure(self, presses: int, hold: float, rest: float) -> List[Dict[str, object]]:
+        """Press and release `presses` times; hold and rest in s, the rest varied so that ticks are hit everywhere."""
+        to_twist: List[float] = []
+        to_target: List[float] = []
+        to_zero: List[float] = []
+        draw = random.Random(7)
+        with virtual_display() as display:
+            window = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-c",
+                    "import sys; from shellbot_teleop.window_node import main; sys.exit(main())",
+                    "__name:=teleop_latency_window",
+                ],
+                env=dict(os.environ, DISPLAY=display),
+            )
+            keyboard = XKeyboard(display)
+            try:
+                self._wait_for_window(window)
+                for _ in range(presses):
+                    time.sleep(rest + draw.uniform(0.0, 0.05))
+                    with self._lock:  # let the last steps end; a robot that never is quite still is measured, too
+                        if self._targets_seen:
+                            self._lock.wait_for(lambda: self._detector.quiet, timeout=4.0)
+                    with self._lock:
+                        self._first_twist, self._watching = None, "press"
+                        pressed = time.monotonic()
+                        self._detector.arm(pressed)
+                    keyboard.press(self._key)
+                    time.sleep(hold)
+                    with self._lock:
+                        if self._first_twist is not None:
+                            to_twist.append(self._first_twist - pressed)
+                        if self._detector.found is not None:
+                            to_target.append(self._detector.found)
+                        self._zero, self._zeros, self._watching = None, 0, "release"
+                        released = time.monotonic()
+                    keyboard.release(self._key)
+                    with self._lock:
+                        self._lock.wait_for(lambda: self._zero is not None, timeout=1.0)
+                        if self._zero is not None:
+                            to_zero.append(self._zero - released)
+                        self._detector.disarm()
+            finally:
+                keyboard.release(self._key)
+                window.terminate()
+                window.wait(timeout=10)
+        found = {"key press to cmd_vel": to_twist, "key release to zero cmd_vel": to_zero}
+        if self._targets_seen:
+            found["key press to first changed joint target"] = to_target
+        for name, latencies in found.items():
+            if not latencies:
+                raise EvaluationError(
+                    f"{name}: nothing was measured; is the robot in mode hexapod and does the window have the focus?"
+                )
+        lost = presses - min(len(to_twist), len(to_zero))
+        if lost:
+            raise EvaluationError(f"{lost} of {presses} presses had no cmd_vel or no zero after it.")
+        return [latency_row(name, latencies) for name, latencies in found.items()]
+
+    def _wait_for_window(self, window: subprocess.Popen) -> None:
+        """Wait until the window is there and joined to ROS."""
+        deadline = time.monotonic() + 30.0
+        while time.monotonic() < deadline and window.poll() is None:
+            published = dict(rosgraph.Master(rospy.get_name()).getSystemState()[0])
+            if any("teleop_latency_window" in node for node in published.get(rospy.resolve_name("cmd_vel"), [])):
+                time.sleep(2.0)  # both ends connect, the window is painted
+                return
+            time.sleep(0.2)
+        raise EvaluationError("the window did not come up: start scripts/teleop --window by hand to see why.")
+
+
+def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
+    """Ask for mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
+    rospy.wait_for_service("request_mode", timeout=10.0)
+    request = rospy.ServiceProxy("request_mode", RequestMode)
+    deadline = time.monotonic() + timeout
+    answer = None
+    while meter.mode != "hexapod" and time.monotonic() < deadline:
+        answer = request("hexapod")
+        time.sleep(1.0)
+    if meter.mode != "hexapod":
+        raise EvaluationError(f"the robot did not reach hexapod: {answer.reason if answer else 'no answer'}")
+
+
+def main() -> int:
+    """Run the measurement; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Latency from a real key press to cmd_vel and to the joint targets.")
+    parser.add_argument("--presses", type=int, default=100)
+    parser.add_argument("--key", default="w", help="a velocity key of the key map's default layout")
+    parser.add_argument("--hold", type=float, default=0.25, help="s that the key is held")
+    parser.add_argument(
+        "--rest",
+        type=float,
+        default=0.6,
+        help="least s between presses; it waits longer until the joint targets are quiet",
+    )
+    parser.add_argument("--output", type=Path, help="JSON file for the figures")
+    parser.add_argument("--no-robot", action="store_true", help="only cmd_vel; nothing but roscore is needed")
+    arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
+    rospy.init_node("teleop_latency", anonymous=True)
+    try:
+        meter = LatencyMeter(arguments.key)
+        if not arguments.no_robot:
+            bring_to_hexapod(meter)
+        rows = meter.measure(arguments.presses, arguments.hold, arguments.rest)
+    except (EvaluationError, TeleopError, rospy.ROSException, rospy.ServiceException) as error:
+        rospy.logerr("teleop_latency: %s", error)
+        return 1
+    sys.stdout.write(markdown_table(rows, digits=dict.fromkeys(rows[0], 1)))
+    if arguments.output is not None:
+        write_json(arguments.output, {str(row["what"]): row for row in rows})
+    return 0

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""From arrival times to latencies, and the tables and verdicts of the benches."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from shellbot_benchmarks.bench_chain import ChainSpeed, bench_chain, fast_enough
+from shellbot_benchmarks.bench_ros import ros_text
+from shellbot_benchmarks.bench_teleop import teleop_text
+from shellbot_benchmarks.cpu_meter import CpuMeter
+from shellbot_benchmarks.latency import ChangeDetector, ChangeWatch, latency_row, spread_waits, worst_factor
+from shellbot_evaluation.errors import EvaluationError
+
+
+def test_watch_finds_the_first_vector_that_differs_by_more_than_the_noise():
+    watch = ChangeWatch()
+    watch.feed([1.0, 2.0], now=0.0)
+    watch.wait_still(0.1, 1.0, noise=0.01)
+    watch.arm()
+    watch.feed([1.0, 2.005], now=10.0)
+    watch.feed([1.0, 2.02], now=10.5)
+    watch.feed([1.0, 3.0], now=11.0)
+    assert watch.wait_change(0.1) == 10.5
+
+
+def test_watch_gives_up_with_a_sentence():
+    watch = ChangeWatch()
+    with pytest.raises(EvaluationError, match="not at rest within"):
+        watch.wait_still(0.1, 0.1)
+    watch.feed([1.0], now=0.0)
+    watch.wait_still(0.1, 1.0)
+    watch.arm()
+    with pytest.raises(EvaluationError, match="nothing answered"):
+        watch.wait_change(0.1)
+
+
+def test_latency_row_is_judged_by_its_99th_percentile():
+    row = latency_row("key", [0.010] * 99 + [0.5], 60.0)
+    assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["kept"]) == (10.0, 10.0, 500.0, True)
+    assert latency_row("key", [0.010] * 98 + [0.5] * 2, 60.0)["kept"] is False
+    waits = spread_waits(10, 0.01)
+    assert sorted(waits) == pytest.approx(np.arange(0.0005, 0.01, 0.001)) and list(waits) != sorted(waits)
+
+
+def test_worst_second_is_found_though_the_mean_is_fine():
+    rows = [(0.01 * i, 0.01 * i) for i in range(300)]
+    rows += [(3.0 + 0.01 * i, 2.99 + 0.005 * i) for i in range(101)]  # a second at half the speed
+    rows += [(4.01 + 0.01 * i, 3.5 + 0.02 * i) for i in range(300)]
+    assert worst_factor(rows) == pytest.approx(0.5, abs=0.01)
+    assert worst_factor([(0.0, 0.0), (0.5, 0.4)]) == pytest.approx(0.8)
+
+
+def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
+    launch = {
+        "rtf": 1.0,
+        "real_time_factor": 1.0,
+        "worst_second": 0.97,
+        "start_s": 6.5,
+        "latencies_s": [0.004, 0.012],
+        "cpu_share": {"simulator": 0.14, "kinematics": 0.05},
+    }
+    fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_share": {"simulator": 0.31, "odometry": 0.4}}
+    lines = ros_text([launch, fast]).splitlines()
+    assert lines[2].split()[1:6:2] == ["1", "1.00", "0.97"]
+    assert "as fast as possible" in lines[3] and "12.00" in lines[3]
+    nodes = [line.split("|")[1].strip() for line in lines[7:]]
+    assert nodes[:2] == ["simulator", "kinematics"] and "odometry" in nodes
+
+
+@pytest.mark.parametrize("press, release, kept", [(59.0, 99.0, True), (61.0, 10.0, False), (10.0, 101.0, False)])
+def test_key_latencies_are_judged_by_the_limits_asked_for(press, release, kept):
+    def figure(p99):
+        return {"samples": 100, "p50_ms": 5.0, "p90_ms": 8.0, "p99_ms": p99, "max_ms": 120.0}
+
+    figures = {"key press to first changed joint target": figure(press), "key release to zero cmd_vel": figure(release)}
+    text, verdict = teleop_text(figures)
+    assert verdict is kept and f"{press:.1f}" in text
+    del figures["key release to zero cmd_vel"]
+    text, verdict = teleop_text(figures)
+    assert verdict is False and "not measured: key release to zero cmd_vel" in text
+
+
+def test_chain_speed_is_judged_without_the_bare_simulator():
+    def speed(situation, times):
+        return ChainSpeed(situation, 1.0, 1.0, 1.0, times, times, 1.0, 1.0)
+
+    assert fast_enough([speed("chain, walking", 8.5), speed("simulator alone", 1.0)])
+    assert not fast_enough([speed("chain, walking", 7.9), speed("chain, standing", 12.0)])
+
+
+def test_bench_measures_every_situation():
+    """How fast is the bench's to say (fast_enough); on a busy machine it says nothing."""
+    results = bench_chain(seconds=0.2)
+    assert [result.situation.split(",")[0] for result in results] == ["chain"] * 3 + ["simulator alone"]
+    for result in results:
+        assert result.physics_steps_per_s == pytest.approx(500.0 * result.times_real_time)
+        assert result.times_real_time_cpu == pytest.approx(0.2 / result.cpu_s)
+
+
+def test_the_first_changed_target_is_found_over_the_noise_of_standing():
+    detector = ChangeDetector(threshold=1e-4)
+    noise = np.random.default_rng(3)
+    for index in range(60):
+        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
+    detector.arm(0.6)
+    for index in range(61, 64):
+        detector.add(0.01 * index, 0.001 * noise.uniform(-1, 1, 24))
+    assert detector.found is None
+    changed = np.zeros(24)
+    changed[7] = 0.02
+    detector.add(0.65, changed)
+    detector.add(0.66, 2 * changed)
+    assert detector.found == pytest.approx(0.05)
+    detector.disarm()
+    assert not detector.quiet
+    for index in range(40):
+        detector.add(1.0 + 0.01 * index, np.zeros(24))
+    assert detector.quiet
+
+
+def test_a_detector_without_quiet_samples_or_of_another_length_finds_nothing():
+    detector = ChangeDetector()
+    detector.arm(0.0)
+    detector.add(0.1, np.ones(3))
+    assert detector.found is None
+    detector.disarm()
+    detector.add(0.2, np.zeros(3))
+    detector.arm(0.3)
+    detector.add(0.4, np.ones(4))
+    assert detector.found is None
+
+
+def test_cpu_meter_reports_fractions_of_a_core_and_drops_ended_processes():
+    spin = [sys.executable, "-c", "while True: pass"]
+    with subprocess.Popen(spin) as busy, subprocess.Popen(["sleep", "99"]) as idle:
+        try:
+            meter = CpuMeter({"busy": busy.pid, "idle": idle.pid, "no process": 2**22 + 1})
+            idle.kill()
+            idle.wait()
+            fractions, end = {"busy": 0.0}, time.monotonic() + 60.0
+            while not fractions["busy"] and time.monotonic() < end:
+                time.sleep(0.1)
+                fractions = meter.fractions()
+        finally:
+            busy.kill()
+    assert list(fractions) == ["busy"] and 0.0 < fractions["busy"] < 1.5

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""The whole chain in one process, without ROS: simulator, action manager, kinematics, command filter, odometry."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.config import load_config as load_action_config
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.geometry import load_geometry
+from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
+from shellbot_action_manager.odometry import OdometryCore
+from shellbot_common import TICK
+from shellbot_control import CommandFilter, ControlError, JointLimits
+from shellbot_description import DescriptionError, driven_joint_names, expand
+from shellbot_kinematics.errors import KinematicsError
+from shellbot_kinematics.solver import JointTargets, ShellbotSolver
+from shellbot_simulator.config import load_config as load_simulator_config
+from shellbot_simulator.errors import SimulatorError
+from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.state import SimState
+
+from .chain_config import ChainConfig
+from .errors import ChainError, DefinitionError, MissionFailed
+from .trace import Trace, TraceRecorder
+
+CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
+MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
+WALKING_LIMIT_S = 120.0  # of simulated time that `walk` waits for `until`
+
+
+class Chain:
+    """Ticks the same cores as the nodes, in the same order and with the same latency.
+
+    At tick k the state s_k is measured; action manager, solver and filter turn it into command c_k; the physics then
+    steps with c_(k-1), because on the wire c_k is still under way. The chain is deterministic: the same configuration
+    and calls give the same numbers.
+
+    Parameters
+    ----------
+    config : ChainConfig, optional
+        What to build.
+    **changes
+        Fields of ChainConfig to set, e.g. ``Chain(seed=3, friction=0.7)``.
+
+    Raises
+    ------
+    DefinitionError
+        If a core refuses its part of the configuration; the message is the core's.
+
+    Attributes
+    ----------
+    simulator, solver, manager, odometry, filter
+        The cores, for experiments that change them between ticks.
+    state : SimState
+        The newest ground truth and measurement.
+    output : ActionOutput or None
+        What the action manager said at the last tick.
+    commands : OperatorCommands
+        What the operator wants; a twist must be renewed by `command_twist` before it gets old.
+    """
+
+    def __init__(self, config: Optional[ChainConfig] = None, **changes: Any) -> None:
+        self.config = (config or ChainConfig()).replace(**changes)
+        try:
+            self._build()
+        except CORE_ERRORS as error:
+            raise DefinitionError(str(error)) from error
+        self.joint_names: Tuple[str, ...] = self.limits.names
+        self._recorder = TraceRecorder(self.joint_names)
+        self.reset()
+
+    def reset(self, seed: Optional[int] = None) -> None:
+        """Start again at time zero; every core forgets. A seed given here replaces the configuration's."""
+        if seed is not None:
+            self.config = self.config.replace(seed=seed)
+        self._restart()
+        for core in (self.solver, self.filter, self.manager, self.odometry):
+            core.reset()
+        self.state: SimState = self.simulator.state()
+        self.output: Optional[ActionOutput] = None
+        self.commands = OperatorCommands()
+        self._pending: Optional[np.ndarray] = None
+        self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self._last_time: Optional[float] = None
+        self._recorder.clear()
+
+    @property
+    def time(self) -> float:
+        """Simulated time of the newest state, s."""
+        return self.state.time
+
+    @property
+    def mode(self) -> str:
+        """Name of the mode at the last tick."""
+        return self.output.mode.name if self.output is not None else "waiting"
+
+    @property
+    def target(self) -> str:
+        """Name of the mode that the robot is on its way to, or in, at the last tick."""
+        return self.output.mode.target.label if self.output is not None else "waiting"
+
+    @property
+    def step(self) -> str:
+        """Name of the present step of a transition between modes; empty at rest in a mode."""
+        return self.output.mode.step if self.output is not None else ""
+
+    @property
+    def odom(self) -> Tuple[float, float, float]:
+        """The robot's own estimate: x, y in m, yaw in rad; NaN before the first tick."""
+        return self._odom
+
+    def command_twist(self, twist: Sequence[float]) -> None:
+        """Send a velocity command now: forward m/s, leftward m/s, turning rad/s."""
+        self.commands = dataclasses.replace(self.commands, twist=np.array(twist, dtype=float), twist_time=self.time)
+
+    def command_body_pose(self, body_pose: Sequence[float]) -> None:
+        """Send a body pose now: x, y, z in m, roll, pitch, yaw in rad from the rest pose."""
+        self.commands = dataclasses.replace(self.commands, body_pose=np.array(body_pose, dtype=float))
+
+    def request_mode(self, name: str) -> Tuple[bool, str]:
+        """Ask for a mode; returns whether it was accepted and a sentence."""
+        accepted, reason = self.manager.request_mode(name, self.time)
+        return accepted, reason
+
+    def tick(self) -> SimState:
+        """Advance by 10 ms and return the new state."""
+        state, output = self.state, self._think()
+        under_way, self._pending = self._pending, self._target
+        self._apply(under_way)
+        if self.config.record:
+            self._record(state, output)
+        try:
+            self._advance()
+        except SimulatorError as error:
+            raise ChainError(f"at simulated {self.time:.2f} s: {error}") from error
+        self.state = self.simulator.state()
+        return self.state
+
+    def run(self, seconds: float, each_tick: Optional[Callable[[Chain], None]] = None) -> None:
+        """Tick for a while with the commands as they are; `each_tick` is called before each tick."""
+        for _ in range(int(round(seconds / TICK))):
+            if each_tick is not None:
+                each_tick(self)
+            self.tick()
+
+    def stand_up(self, limit_s: float = MODE_LIMIT_S) -> None:
+        """Tick until the robot is at rest in mode hexapod, and half a second more.
+
+        Raises
+        ------
+        MissionFailed
+            If it is not there in time; with what the action manager said last.
+        """
+        reason, end = "", self.time + limit_s
+        while True:
+            if self.mode == self.target == "hexapod" and not self.step:
+                break
+            if self.time > end:
+                said = self.output.mode.text if self.output is not None else "nothing"
+                raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {said} {reason}".strip())
+            if self.target not in ("hexapod", "waiting"):
+                _, reason = self.request_mode("hexapod")
+            self.tick()
+        self.run(0.5)
+
+    def walk(
+        self,
+        twist: Sequence[float],
+        seconds: Optional[float] = None,
+        until: Optional[Callable[[Chain], bool]] = None,
+        settle: bool = True,
+    ) -> None:
+        """Hold a velocity command for a time or until a condition is met, then stop and settle for 1.5 s.
+
+        Parameters
+        ----------
+        twist : (3,) sequence
+            Forward m/s, leftward m/s, turning rad/s.
+        seconds : float, optional
+            How long.
+        until : callable, optional
+            Called with this chain at each tick; walking ends when it returns True.
+        settle : bool
+            False: return while the robot still walks.
+
+        Raises
+        ------
+        DefinitionError
+            If neither an end by time nor by condition is given.
+        MissionFailed
+            If the condition is not met within two minutes.
+        """
+        if seconds is None and until is None:
+            raise DefinitionError("walk needs an end: give seconds or until")
+        end = self.time + (seconds if seconds is not None else WALKING_LIMIT_S)
+        while self.time < end - 0.5 * TICK and not (until is not None and until(self)):
+            self.command_twist(twist)
+            self.tick()
+        if seconds is None and self.time >= end - 0.5 * TICK:
+            raise MissionFailed(f"walking {tuple(twist)} did not meet its end within {WALKING_LIMIT_S:g} s")
+        if settle:
+            self.command_twist((0.0, 0.0, 0.0))
+            self.run(1.5)
+
+    def trace(self) -> Trace:
+        """Return everything recorded since the reset.
+
+        Raises
+        ------
+        ChainError
+            If nothing was recorded.
+        """
+        if not self.config.record:
+            raise ChainError("this chain does not record; build it with record=True")
+        return self._recorder.trace()
+
+    # What another robot at the end of the chain does in its own way (`OnboardChain`).
+
+    def _make_simulator(self, urdf: str) -> Simulator:
+        physics = load_simulator_config().replace(
+            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision
+        )
+        return Simulator(urdf, physics)
+
+    def _restart(self) -> None:
+        """Put the robot back to its start."""
+        self.simulator.reset(seed=self.config.seed)
+
+    def _measured(self) -> np.ndarray:
+        """Return what the robot measures of its joints, (n,) rad."""
+        return self.state.q
+
+    def _limited(self, targets: JointTargets) -> Optional[np.ndarray]:
+        """Return the joint targets as they leave the chain, (n,) rad; None to hold."""
+        self.filter.observe(self.state.q)
+        command, _ = self.filter.apply(self.time, targets.names, targets.position)
+        return command.position if command is not None else None
+
+    def _apply(self, command: Optional[np.ndarray]) -> None:
+        """Hand a command to the robot; None holds the last one."""
+        if command is not None:
+            self.simulator.command(command)
+
+    def _advance(self) -> None:
+        """Let 10 ms pass."""
+        self.simulator.step_tick()
+
+    def _build(self) -> None:
+        urdf = expand(self.config.variant)
+        names = driven_joint_names(self.config.variant)
+        self.simulator = self._make_simulator(urdf)
+        self.solver = ShellbotSolver(urdf)
+        self.limits = JointLimits.from_urdf(urdf, names)
+        self.filter = CommandFilter(self.limits)
+        self.manager = ActionManagerCore(
+            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
+            load_geometry(self.config.variant),
+        )
+        self.odometry = OdometryCore(self.manager.config)
+
+    @property
+    def _applied(self) -> np.ndarray:
+        """The command in force, (n,) rad."""
+        return self.simulator.applied_command
+
+    def _think(self) -> ActionOutput:
+        state = self.state
+        dt = 0.0 if self._last_time is None else state.time - self._last_time
+        self._last_time = state.time
+        imu = state.imu
+        measured = self._measured()
+        feedback = Feedback(measured, imu.orientation, imu.angular_velocity)
+        output = self.manager.step(state.time, self.commands, feedback)
+        self.output = output
+        self._target: Optional[np.ndarray] = None
+        if output.references is not None:
+            self._target = self._limited(self.solver.solve(output.references, measured, dt))
+        contacts = output.contacts
+        if np.isfinite(contacts.p_base_foot).all():
+            estimate = self.odometry.step_feet(state.time, contacts.p_base_foot, contacts.contact, imu.orientation)
+            self._odom = (estimate.x, estimate.y, estimate.yaw)
+        return output
+
+    def _record(self, state: SimState, output: ActionOutput) -> None:
+        self._recorder.append(
+            t=state.time,
+            p_world_base=state.p_world_base,
+            q_world_base=state.quat_world_base,
+            odom=self._odom,
+            joint_position=state.q,
+            joint_velocity=state.dq,
+            joint_effort=state.effort,
+            joint_target=self._applied,
+            contact_truth=state.contacts.foot_contact,
+            contact_estimated=output.contacts.contact,
+            lowest_foot_z=float(state.foot_height.min()),
+        )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""The node `emulated_robot`: servos on a pty in place of hardware, sensors and ground truth in place of the world."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import List, Optional
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState
+from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
+
+from shellbot_description import DescriptionError, expand
+from shellbot_msgs.msg import FootContacts
+from shellbot_simulator import sensor_conversions as convert
+from shellbot_simulator.camera_node import Camera
+from shellbot_simulator.errors import RenderError
+from shellbot_simulator.node_parameters import NodeParameters
+from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.viewer import Viewer, wants_viewer
+
+from .emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
+from .emulated_robot_server import RobotReport, RobotServer
+from .errors import ChainError
+
+_DIAGNOSTICS_PERIOD = 1.0  # s
+_DRIVER_ENDS = 11.0  # s
+_SLOW = 0.02  # share of time that physics may leave out before the status is a warning
+
+
+class EmulatedRobotNode:
+    """Publishes what the process of the robot reports, and hands faults to it.
+
+    Parameters
+    ----------
+    parameters : EmulatedRobotParams
+        The private parameters.
+    """
+
+    def __init__(self, parameters: EmulatedRobotParams) -> None:
+        variant = parameters.settings().robot.physical_variant
+        # bodies to look at: the real ones are in the other process
+        self._mirror = Simulator(expand(variant))
+        self._names: List[str] = list(self._mirror.joint_names)
+        self._covariance = convert.ImuCovariance(self._mirror.config)
+        self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
+        self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
+        self._joints = rospy.Publisher("ground_truth/joint_states", JointState, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._camera = Camera(
+            self._mirror,
+            NodeParameters(
+                camera_rate=parameters.camera_rate,
+                camera_width=parameters.camera_width,
+                camera_height=parameters.camera_height,
+            ),
+        )
+        self._viewer = self._open_viewer(parameters.viewer)
+        # Last: whoever waits for the servos finds sensors, too.
+        self._server = RobotServer(parameters.settings())
+        self._service = rospy.Service("~apply", Trigger, self._apply)
+        self._next_diagnostics = 0.0
+        self._lost_before = 0.0
+        rospy.loginfo(f"emulated robot: {variant}, servos at {self._server.port}")
+
+    def run(self) -> None:
+        """Run until the node is shut down or the robot's process has ended."""
+        try:
+            while not rospy.is_shutdown():
+                report = self._server.report()
+                if report is not None:
+                    self._publish(report)
+            # Real servos outlive the end of a launch: the driver lets the robot sit and switches its torque off.
+            end = time.monotonic() + _DRIVER_ENDS
+            while self._server.is_in_use() and time.monotonic() < end:
+                self._server.report(0.1)
+        finally:
+            self._camera.close()
+            if self._viewer is not None:
+                self._viewer.close()
+            self._server.close()
+
+    def _publish(self, report: RobotReport) -> None:
+        stamp, state = rospy.Time.from_sec(report.stamp), report.state
+        if self._imu.get_num_connections():
+            self._imu.publish(convert.imu_message(state, stamp, self._covariance))
+        if self._joints.get_num_connections():
+            self._joints.publish(convert.joint_state_message(state, stamp, self._names))
+        if self._odometry.get_num_connections():
+            self._odometry.publish(convert.odometry_message(state, stamp, "world"))
+        if self._contacts.get_num_connections():
+            self._contacts.publish(convert.foot_contacts_message(state, stamp))
+        self._show(report, stamp)
+        if report.stamp >= self._next_diagnostics:
+            self._next_diagnostics = report.stamp + _DIAGNOSTICS_PERIOD
+            self._diagnose(report, stamp)
+
+    def _show(self, report: RobotReport, stamp: rospy.Time) -> None:
+        if self._viewer is not None:
+            with self._viewer.lock():
+                self._mirror.show(report.state)
+            if not self._viewer.refresh():
+                rospy.loginfo("emulated robot: the window was closed; the robot goes on without it")
+                self._viewer = None
+        elif self._camera.is_wanted:
+            self._mirror.show(report.state)
+        if self._camera.is_wanted:
+            self._camera.offer(self._mirror, stamp)
+
+    def _diagnose(self, report: RobotReport, stamp: rospy.Time) -> None:
+        lost, self._lost_before = report.lost_time - self._lost_before, report.lost_time
+        level, text = DiagnosticStatus.OK, f"{report.voltage:.1f} V, {report.current:.1f} A"
+        if lost > _SLOW * _DIAGNOSTICS_PERIOD:
+            level = DiagnosticStatus.WARN
+            text = f"this machine is too slow for real time: {lost:.2f} s of physics were left out in the last second"
+        values = {
+            "voltage [V]": f"{report.voltage:.2f}",
+            "current [A]": f"{report.current:.2f}",
+            "charge": f"{report.charge:.3f}",
+            "physics left out [s]": f"{report.lost_time:.2f}",
+            "feet on the ground": int(report.state.contacts.foot_contact.sum()),
+            "other links on the ground": ", ".join(report.state.contacts.other_links) or "none",
+            **{f"fault {kind}": count for kind, count in sorted(report.faults.items())},
+        }
+        status = DiagnosticStatus(
+            level=level,
+            name="emulated_robot: physics and servos",
+            message=text,
+            hardware_id=self._server.port,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = stamp
+        self._diagnostics.publish(message)
+
+    def _apply(self, _request: TriggerRequest) -> TriggerResponse:
+        """Inject what the parameter ~fault says now, and set the battery to ~charge if that is given."""
+        try:
+            faults = faults_of(rospy.get_param("~fault", []))
+            charge: Optional[float] = rospy.get_param("~charge", None)
+            if charge is not None:
+                self._server.set_charge(from_mapping({"charge": charge}).charge)
+            self._server.inject(faults)
+        except (ChainError, OSError) as error:
+            return TriggerResponse(success=False, message=str(error))
+        said = ", ".join(fault.kind for fault in faults) or "no fault; set the parameter ~fault first"
+        return TriggerResponse(success=True, message=f"injected: {said}")
+
+    def _open_viewer(self, setting: str) -> Optional[Viewer]:
+        if not wants_viewer(setting):
+            return None
+        try:
+            return Viewer(self._mirror)
+        except RenderError as error:
+            rospy.logerr(f"emulated robot: {error}")
+            return None
+
+
+def main() -> int:
+    """Run the node; returns the exit status."""
+    rospy.init_node("emulated_robot")
+    try:
+        EmulatedRobotNode(from_mapping(rospy.get_param("~", {}))).run()
+    except (ChainError, DescriptionError) as error:
+        rospy.logfatal(f"emulated robot: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Motion seen from above: headings, and displacement in the axes of the start pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import ChainError
+
+
+def yaw_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Heading of the body's x axis about the world's z axis.
+
+    Parameters
+    ----------
+    quaternion : (..., 4) array
+        Orientation of the body in the world, component order x, y, z, w, unit length.
+
+    Returns
+    -------
+    (...) array
+        Yaw in -pi..pi, rad.
+    """
+    x, y, z, w = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
+    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def tilt_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Angle between the body's z axis and the world's z axis, rad, (...)."""
+    x, y = np.moveaxis(np.asarray(quaternion, dtype=float)[..., :2], -1, 0)
+    return np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0))
+
+
+def wrap_angle(angle: float) -> float:
+    """Bring an angle into -pi..pi, rad."""
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
+def displacement_in_start_axes(p_world: np.ndarray, yaw_start: float) -> np.ndarray:
+    """Turn world displacements into the axes that the body had at the start.
+
+    Parameters
+    ----------
+    p_world : (..., 2) array
+        Displacements in world axes, m.
+    yaw_start : float
+        Heading at the start, rad.
+
+    Returns
+    -------
+    (..., 2) array
+        Forward and leftward displacement, m.
+    """
+    p = np.asarray(p_world, dtype=float)
+    c, s = np.cos(yaw_start), np.sin(yaw_start)
+    return np.stack((c * p[..., 0] + s * p[..., 1], -s * p[..., 0] + c * p[..., 1]), axis=-1)
+
+
+class YawUnwrapper:
+    """Counts whole turns while headings in -pi..pi arrive one by one."""
+
+    def __init__(self) -> None:
+        self._yaw: float = float("nan")
+
+    def update(self, yaw: float) -> float:
+        """Take the newest heading (rad, any turn) and return it without jumps, rad."""
+        self._yaw = yaw if np.isnan(self._yaw) else self._yaw + wrap_angle(yaw - self._yaw)
+        return self._yaw
+
+
+@dataclass(frozen=True)
+class PlanarPath:
+    """A way seen from above: t (m,) in s, xy (m, 2) in m, yaw (m,) in rad without jumps."""
+
+    t: np.ndarray
+    xy: np.ndarray
+    yaw: np.ndarray
+
+    def between(self, t_start: float, t_end: float) -> PlanarPath:
+        """Cut out a window; its ends are interpolated between the neighbouring samples.
+
+        Raises
+        ------
+        ChainError
+            If the path does not cover the window to within 0.1 s.
+        """
+        if self.t.size < 2 or t_start < self.t[0] - 0.1 or t_end > self.t[-1] + 0.1 or t_end <= t_start:
+            covered = f"{self.t[0]:.2f}..{self.t[-1]:.2f} s" if self.t.size else "nothing"
+            raise ChainError(
+                f"the recorded path covers {covered}, not {t_start:.2f}..{t_end:.2f} s; record the whole phase"
+            )
+        inside = self.t[(self.t > t_start) & (self.t < t_end)]
+        t = np.concatenate(([t_start], inside, [t_end]))
+        xy = np.stack([np.interp(t, self.t, self.xy[:, i]) for i in range(2)], axis=1)
+        return PlanarPath(t, xy, np.interp(t, self.t, self.yaw))
+
+    def in_start_axes(self) -> np.ndarray:
+        """Displacement from the first sample in the axes of its heading, (m, 2)."""
+        return displacement_in_start_axes(self.xy - self.xy[0], float(self.yaw[0]))

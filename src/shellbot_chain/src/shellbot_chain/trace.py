@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""What happened during a run, one row a tick, as plain arrays; and its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+
+from .errors import ChainError
+from .planar import PlanarPath, yaw_from_quaternion
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run of m ticks of a robot with n joints.
+
+    Attributes
+    ----------
+    t : (m,) array
+        Simulated time, s.
+    p_world_base : (m, 3) array
+        Ground truth position of base_link, m.
+    q_world_base : (m, 4) array
+        Ground truth orientation of base_link, x, y, z, w.
+    yaw_world_base : (m,) array
+        Ground truth heading without jumps, rad.
+    odom : (m, 3) array
+        The robot's own estimate: x, y in m and yaw without jumps in rad; NaN before the first estimate.
+    joint_position, joint_velocity, joint_effort : (m, n) array
+        Measured joints; rad, rad/s, N m.
+    joint_target : (m, n) array
+        Command applied in that tick, rad.
+    contact_truth, contact_estimated : (m, 6) bool array
+        Feet on the ground: the simulator's contacts, and what gait phase and joints say.
+    lowest_foot_z : (m,) array
+        Height above ground of the lowest point of any foot, m; negative below ground.
+    joint_names : tuple of str
+        Order of the joint arrays.
+    """
+
+    t: np.ndarray
+    p_world_base: np.ndarray
+    q_world_base: np.ndarray
+    yaw_world_base: np.ndarray
+    odom: np.ndarray
+    joint_position: np.ndarray
+    joint_velocity: np.ndarray
+    joint_effort: np.ndarray
+    joint_target: np.ndarray
+    contact_truth: np.ndarray
+    contact_estimated: np.ndarray
+    lowest_foot_z: np.ndarray
+    joint_names: Tuple[str, ...]
+
+    @property
+    def truth_path(self) -> PlanarPath:
+        """Where the robot really went."""
+        return PlanarPath(self.t, self.p_world_base[:, :2], self.yaw_world_base)
+
+    @property
+    def odom_path(self) -> PlanarPath:
+        """Where the robot believes that it went, without the ticks before the first estimate."""
+        known = np.all(np.isfinite(self.odom), axis=1)
+        return PlanarPath(self.t[known], self.odom[known, :2], self.odom[known, 2])
+
+    def window(self, t_start: float, t_end: float) -> Trace:
+        """Rows with t_start <= t <= t_end (a tolerance of a microsecond).
+
+        Raises
+        ------
+        ChainError
+            If fewer than two rows lie inside.
+        """
+        inside = (self.t >= t_start - 1e-6) & (self.t <= t_end + 1e-6)
+        if np.count_nonzero(inside) < 2:
+            spoken = f"{self.t[0]:.2f}..{self.t[-1]:.2f}" if self.t.size else "nothing"
+            raise ChainError(
+                f"the trace has fewer than 2 ticks in {t_start:.2f}..{t_end:.2f} s (it covers {spoken} s);"
+                " record longer or choose another window"
+            )
+        return Trace(
+            **{f.name: getattr(self, f.name)[inside] for f in fields(self) if f.name != "joint_names"},
+            joint_names=self.joint_names,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the arrays to a compressed .npz file."""
+        np.savez_compressed(path, **{f.name: np.asarray(getattr(self, f.name)) for f in fields(self)})
+
+    @staticmethod
+    def load(path: Path) -> Trace:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ChainError
+            If the file lacks an array.
+        """
+        with np.load(path) as data:
+            missing = [f.name for f in fields(Trace) if f.name not in data]
+            if missing:
+                raise ChainError(f"{path} is no trace: it lacks {', '.join(missing)}; record it anew")
+            arrays: Dict[str, Any] = {f.name: data[f.name] for f in fields(Trace)}
+        arrays["joint_names"] = tuple(str(name) for name in arrays["joint_names"])
+        return Trace(**arrays)
+
+
+class TraceRecorder:
+    """Collects rows and hands out a Trace."""
+
+    def __init__(self, joint_names: Tuple[str, ...]) -> None:
+        self._joint_names = joint_names
+        self._rows: List[Dict[str, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def append(self, **row: Any) -> None:
+        """Add one tick; the names are those of Trace's arrays.
+
+        Headings are made free of jumps later: yaw_world_base is computed, and the odometry's yaw may wrap.
+        """
+        self._rows.append({name: np.array(value) for name, value in row.items()})
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._rows.clear()
+
+    def trace(self) -> Trace:
+        """Return all rows so far.
+
+        Raises
+        ------
+        ChainError
+            If nothing was recorded.
+        """
+        if not self._rows:
+            raise ChainError("nothing was recorded; tick the chain first")
+        columns = {name: np.array([row[name] for row in self._rows]) for name in self._rows[0]}
+        known = np.isfinite(columns["odom"][:, 2])
+        columns["odom"][known, 2] = np.unwrap(columns["odom"][known, 2])
+        columns["yaw_world_base"] = np.unwrap(yaw_from_quaternion(columns["q_world_base"]))
+        return Trace(joint_names=self._joint_names, **columns)

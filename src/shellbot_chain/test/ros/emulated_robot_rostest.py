@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The node `emulated_robot`: its topics at 100 Hz in wall time, its diagnostics, and faults through its service."""
+
+from __future__ import annotations
+
+import sys
+import time
+import unittest
+
+import rospy
+import rostest
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Image, Imu, JointState
+from std_srvs.srv import Trigger
+
+from ax_bus import Bus, Timeouts, direction
+from ax_bus.errors import NoReplyError
+from ax_bus.serial_port import SerialPort
+from shellbot_description import driven_joint_names
+from shellbot_msgs.msg import FootContacts
+
+PATIENT = Timeouts(link_latency=0.08)
+
+
+class EmulatedRobotTest(unittest.TestCase):
+    """One robot for all tests."""
+
+    def diagnostics(self):
+        end = time.monotonic() + 15.0
+        while time.monotonic() < end:
+            for status in rospy.wait_for_message("/diagnostics", DiagnosticArray, 15.0).status:
+                if status.name.startswith("emulated_robot"):
+                    return status
+        raise AssertionError("no diagnostics of the emulated robot")
+
+    def test_topics(self):
+        joints = rospy.wait_for_message("ground_truth/joint_states", JointState, 30.0)
+        self.assertEqual(tuple(joints.name), driven_joint_names("walker"))
+        self.assertLess(abs(joints.header.stamp.to_sec() - time.time()), 2.0)
+        imu = rospy.wait_for_message("imu/data", Imu, 10.0)
+        self.assertAlmostEqual(imu.linear_acceleration.z, 9.8, delta=1.0)
+        odometry = rospy.wait_for_message("ground_truth/odom", Odometry, 10.0)
+        self.assertEqual((odometry.header.frame_id, odometry.child_frame_id), ("world", "base_link"))
+        self.assertEqual(len(rospy.wait_for_message("ground_truth/foot_contacts", FootContacts, 10.0).contact), 6)
+        picture = rospy.wait_for_message("camera/image_raw", Image, 20.0)
+        self.assertEqual((picture.width, picture.height), (64, 48))
+        self.assertGreater(len(set(picture.data)), 10)
+        stamps = []
+        listener = rospy.Subscriber("ground_truth/joint_states", JointState, lambda m: stamps.append(m.header.stamp))
+        time.sleep(2.0)
+        listener.unregister()
+        # every tick is there unless this machine was too slow, which the node says
+        self.assertGreater(len(stamps), 100)
+
+    def test_faults(self):
+        status = self.diagnostics()
+        rospy.wait_for_service("emulated_robot/apply", 30.0)
+        apply = rospy.ServiceProxy("emulated_robot/apply", Trigger)
+        rospy.set_param("/emulated_robot/fault", {"kind": "dad"})
+        refused = apply()
+        self.assertFalse(refused.success)
+        self.assertIn("choose from lost_reply", refused.message)
+        with SerialPort(status.hardware_id, 1_000_000, direction("auto")) as port:
+            bus = Bus(port, PATIENT)
+            bus.ping(5, retries=3)
+            rospy.set_param("/emulated_robot/fault", [{"kind": "dead", "servo": 5, "stop": 3.0}])
+            rospy.set_param("/emulated_robot/charge", 0.3)
+            answer = apply()
+            self.assertTrue(answer.success, answer.message)
+            time.sleep(0.5)
+            with self.assertRaises(NoReplyError):
+                bus.ping(5, retries=0)
+            bus.ping(6, retries=3)
+            time.sleep(3.5)
+            bus.ping(5, retries=3)
+        values = {pair.key: pair.value for pair in self.diagnostics().values}
+        self.assertEqual(values["fault dead"], "1")
+        self.assertLess(float(values["voltage [V]"]), 11.5)
+
+
+if __name__ == "__main__":
+    rospy.init_node("emulated_robot_rostest")
+    rostest.rosrun("shellbot_chain", "emulated_robot_rostest", EmulatedRobotTest, sys.argv)

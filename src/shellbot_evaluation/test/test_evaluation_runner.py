@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Runs of experiments: they walk as commanded, whatever the number of processes; the command line and its files."""
+
+from __future__ import annotations
+
+import pytest
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.trace import Trace
+from shellbot_evaluation.experiment_cli import main
+from shellbot_evaluation.experiments import Run, make_case
+from shellbot_evaluation.mission import Mission, MissionState
+from shellbot_evaluation.phases import DemoPlan
+from shellbot_evaluation.runner import execute, execute_all, run_mission
+
+
+def walk_run(values, seed=0, friction=0.7):
+    return execute(Run("test", make_case("run", values), seed, friction)).row
+
+
+def assert_body_was_fine(row):
+    assert row["height_deviation_mm"] <= 10.0
+    assert row["lowest_foot_mm"] >= -2.0
+    assert row["joint_limit_excess_deg"] == 0.0
+
+
+@pytest.mark.parametrize("heading_deg, friction", [(0, 0.7), (90, 1.0)])
+def test_walk_of_a_metre_ends_where_it_was_commanded(heading_deg, friction):
+    row = walk_run({"kind": "walk", "distance_m": 1.0, "heading_deg": heading_deg, "speed_m_s": 0.15}, 1, friction)
+    assert row["distance_error_percent"] < 5.0
+    assert row["deviation_percent"] < 3.0
+    assert_body_was_fine(row)
+
+
+def test_turn_of_360_degrees_ends_where_it_was_commanded():
+    row = walk_run({"kind": "turn", "angle_deg": 360, "rate_deg_s": 40}, 2, 0.8)
+    assert row["angle_error_percent"] < 5.0
+    assert row["odometry_deg"] == pytest.approx(360.0, abs=4.0), "the odometry ends the run"
+    assert_body_was_fine(row)
+
+
+def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
+    chain, mission = Chain(seed=5), Mission(DemoPlan(forward_m=0.2, sideways_m=0.1, turn_deg=20.0).phases())
+    run_mission(chain, mission)
+    assert mission.state is MissionState.SUCCEEDED
+    assert [record.phase.name for record in mission.records][-2:] == ["tilt", "level"]
+
+
+def test_results_do_not_depend_on_the_number_of_processes():
+    case = make_case("short", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15})
+    runs = [Run("test", case, seed, 0.8) for seed in (0, 1)]
+    alone = {result.run.seed: result.row for result in execute_all(runs, 1)}
+    pair = {result.run.seed: result.row for result in execute_all(runs, 2)}
+    assert alone == pair and alone[0]["walked_m"] != alone[1]["walked_m"]
+
+
+DEFINITIONS = """
+tiny:
+  cases:
+    step: {kind: walk, distance_m: 0.1, speed_m_s: 0.15}
+    dash: {kind: speed, speed_m_s: 0.2, duration_s: 4.0}
+  limits: {height_deviation_mm: LIMIT}
+"""
+
+
+def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_kept(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: tiny -->\n<!-- end: tiny -->\n")
+    for limit, status in (("50.0", 0), ("0.0001", 1)):
+        (tmp_path / "tiny.yaml").write_text(DEFINITIONS.replace("LIMIT", limit))
+        arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--seeds", "1", "--traces"]
+        assert main([*arguments, "--out", str(tmp_path / "out"), "--write", str(page)]) == status
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {
+        "tiny.csv",
+        "tiny.json",
+        "tiny.md",
+        "tiny_step_path.png",
+        "tiny_dash_run.png",
+        "tiny_step_seed0.npz",
+        "tiny_friction.png",
+    } <= written
+    assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
+    assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
+    assert main(["absent"]) == 2
+    assert "there is no experiment 'absent'; choose from walk, turn, speed or all" in capsys.readouterr().err

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Programs run from an install space, which is laid out here as the packages' CMakeLists.txt say: without a build."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+PACKAGES = [
+    name for name in ("shellbot_common", "shellbot_description", "shellbot_control") if (SOURCE / name).is_dir()
+]
+
+
+def install(package, prefix):
+    """Copy what catkin_make install would: modules, programs and folders, but no meshes."""
+    folder, ignored = SOURCE / package, shutil.ignore_patterns("__pycache__", "*.stl")
+    cmake = (folder / "CMakeLists.txt").read_text(encoding="utf-8")
+    modules = prefix / "lib/python3/dist-packages" / package
+    shutil.copytree(str(folder / "src" / package), str(modules), ignore=ignored)
+    share, programs = prefix / "share" / package, prefix / "lib" / package
+    for names in re.findall(r"install\(\s*DIRECTORY\s+(.*?)\s+DESTINATION", cmake, re.DOTALL):
+        for name in names.split():
+            shutil.copytree(str(folder / name), str(share / name), ignore=ignored)
+    programs.mkdir(parents=True)
+    for names in re.findall(r"PROGRAMS\s+(.*?)\s+DESTINATION", cmake, re.DOTALL):
+        for name in names.split():
+            shutil.copy2(str(folder / name), str(programs))
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("install")
+    for package in PACKAGES:
+        install(package, folder)
+    return folder
+
+
+def run(prefix, program, *arguments):
+    environment = dict(os.environ, PYTHONPATH=str(prefix / "lib/python3/dist-packages"), CMAKE_PREFIX_PATH=str(prefix))
+    environment.pop("ROS_PACKAGE_PATH", None)
+    return subprocess.run(
+        [sys.executable, str(prefix / "lib" / program), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_generate_controllers_runs_from_an_install_space(prefix):
+    done = run(prefix, "shellbot_control/generate_controllers", "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+    file = prefix / "share/shellbot_control/config/controllers_walker.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text("old\n", encoding="utf-8")
+    assert run(prefix, "shellbot_control/generate_controllers", "--check").returncode == 1
+    assert run(prefix, "shellbot_control/generate_controllers").returncode == 0
+    assert file.read_text(encoding="utf-8") == text

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""What docs and messages call by name exists under that name: keys, nodes, steps of a transition."""
+
+from __future__ import annotations
+
+import ast
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keys import NAMED_KEYS, key_label
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# ---- keys ----------------------------------------------------------------------------
+
+DOCS = [
+    *sorted(ROOT.glob("*ING.md")),
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "src").glob("*/README.md")),
+]
+KEYMAP = Keymap.load(ROOT / "src/shellbot_teleop/config/keymap.yaml")
+BOUND = {binding.key for binding in KEYMAP.bindings}
+NAMES = {key_label(key): key for key in [*NAMED_KEYS, *BOUND]}
+NAMES.update({key: key for key in NAMED_KEYS}, arrows="Up", **{key.upper(): key for key in ("Space", "Escape", "Esc")})
+NAMES["ESC"] = "Escape"
+# Names that are no other word, wherever they stand; Ctrl-C is the terminal's own and written with a hyphen.
+PLAIN = r"Esc|ESC|Escape|ESCAPE|Space|SPACE|PgUp|PgDn|PageUp|PageDown|Backspace|F(?:[1-9]|1[0-2])|Ctrl\+[A-Z]"
+SINGLE = r"[A-Z0-9+−]|[↑↓←→]|Tab|Home|End|Enter|Insert|Delete|arrows"
+MARKED = rf"(?:{PLAIN}|{SINGLE})"
+
+
+def keys_of(text, in_key_table=False):
+    """The keys that a text names, as the key map spells them; a name that no key has stays as it is."""
+    found = re.findall(rf"(?<![\w/`])(?:{PLAIN})(?![\w/])", text)
+    for run in re.findall(rf"\*\*({MARKED}(?: {MARKED})*)\*\*|<kbd>(.+?)</kbd>", text):
+        found += " ".join(run).split()
+    if in_key_table:
+        found += [name for run in re.findall(r"`([^`]+)`", text) for name in run.split()]
+        found += re.findall(rf"(?<!\w)(?:{SINGLE})(?!\w)", text)
+    return {NAMES.get(name, name) for name in found}
+
+
+def named_in_docs():
+    """Every clause of the docs that names a key."""
+    for file in DOCS:
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for clause in re.split(r"[;:]|\. ", line):
+                if keys_of(clause):
+                    yield f"{file.relative_to(ROOT)}:{number}", clause, keys_of(clause)
+
+
+def wrong_keys(clauses):
+    stop, rearm = (
+        {binding.key for binding in KEYMAP.bindings if binding.action == f"safety.{action}"}
+        for action in ("emergency_stop", "rearm")
+    )
+    wrong = []
+    for where, clause, keys in clauses:
+        wrong += [f"{where} names {key}, which the key map has not" for key in sorted(keys - BOUND)]
+        if re.search(r"emergency.stop", clause, re.IGNORECASE) and not (keys & stop and keys <= stop | rearm):
+            wrong.append(f"{where}: the emergency stop is {sorted(stop)}, not {sorted(keys - stop - rearm)}")
+    return wrong
+
+
+def test_keys_in_docs_are_those_of_the_key_map():
+    clauses = list(named_in_docs())
+    assert len({where.split(":")[0] for where, _, _ in clauses}) >= 4, "the docs name keys in another way now"
+    assert not wrong_keys(clauses), "\n".join(wrong_keys(clauses))
+
+
+def test_the_table_of_keys_is_complete():
+    text = (ROOT / "src/shellbot_teleop/README.md").read_text(encoding="utf-8")
+    rows = [
+        line.split("|") for line in re.search(r"\| keys \|.*?\n\n", text, re.DOTALL).group(0).strip().splitlines()[2:]
+    ]
+    named = set().union(*(keys_of(row[1], in_key_table=True) for row in rows), *(keys_of(row[2]) for row in rows))
+    assert {name.lower() if len(name) == 1 else name for name in named} - set(KEYMAP.layout_names) == BOUND
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("Try the emergency stop (SPACE in the window)", "not ['Space']"),
+        ("emergency stop: first power, then **Space** is the emergency stop", "not ['Space']"),
+        ("press **K** to kneel", "names K"),
+        ("<kbd>F3</kbd> does it", "names F3"),
+        ("Ctrl+S saves", "names Ctrl+S"),
+    ],
+)
+def test_wrong_keys_are_found(text, words):
+    clauses = [("here", clause, keys_of(clause)) for clause in re.split(r"[;:]|\. ", text)]
+    assert words in " ".join(wrong_keys([c for c in clauses if c[2]]))
+
+
+# ---- nodes ---------------------------------------------------------------------------
+
+LAUNCHED = [
+    (node.get("type"), node.get("name"))
+    for file in sorted((ROOT / "src").glob("*/launch/*.launch"))
+    for node in ElementTree.parse(str(file)).getroot().iter("node")
+]
+NODES = {name for _, name in LAUNCHED}
+EXECUTABLES = {kind for kind, _ in LAUNCHED} - NODES
+AFTER_NODE = {"and", "from", "has", "in", "is", "it", "itself", "of", "start", "started", "that", "to", "was", "which"}
+
+
+def sentences():
+    """Every string constant that is no docstring."""
+    for file in [*sorted((ROOT / "src").glob("*/src/**/*.py")), *sorted((ROOT / "src").glob("*/nodes/*"))]:
+        if not file.is_file():
+            continue
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        docstrings = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield f"{file.relative_to(ROOT)}:{node.lineno}", node.value
+
+
+def unknown_nodes(found):
+    for where, text in found:
+        names = re.findall(r"\bthe nodes? ([a-z_]+)(?:(?:, [a-z_]+)* (?:and|or) ([a-z_]+))?", text)
+        wrong = {name for pair in names if pair[0] not in AFTER_NODE for name in pair if name} - NODES
+        wrong |= {name for name in EXECUTABLES if " " in text and re.search(rf"(?<![\w/]){name}(?!\w)", text)}
+        yield from (f"{where} names the node {name}; the launch files start {sorted(NODES)}" for name in sorted(wrong))
+
+
+def test_nodes_in_messages_are_those_of_the_launch_files():
+    wrong = list(unknown_nodes(sentences()))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_wrong_nodes_are_found():
+    texts = [
+        "check kinematics_server and action_manager",
+        "start the nodes kinematics and walker",
+        "is the node gain up?",
+    ]
+    assert len(list(unknown_nodes(("here", text) for text in texts))) == 3
+
+
+# ---- steps of a transition -----------------------------------------------------------
+
+
+def test_mode_message_lists_the_steps_of_the_mode_table():
+    message = (ROOT / "src/shellbot_msgs/msg/Mode.msg").read_text(encoding="utf-8")
+    of_transition, otherwise = re.search(r"^string step +# of a transition: (.+); else: (.+)$", message, re.M).groups()
+    table = yaml.safe_load((ROOT / "src/shellbot_action_manager/config/modes.yaml").read_text(encoding="utf-8"))
+    assert set(of_transition.split(", ")) == {step for row in table["transitions"] for step in row["steps"]}
+    code = "".join(
+        file.read_text(encoding="utf-8") for file in (ROOT / "src/shellbot_action_manager/src").rglob("*.py")
+    )
+    for name in set(re.findall(r"[a-z_]+", otherwise)) - {"or", "empty"}:
+        assert f'"{name}"' in code, f"Mode.msg says that step may be {name}, which the action manager never sends"
