@@ -125,11 +125,11 @@ def test_the_driver_takes_what_the_launch_file_gives_it():
 
 
 def test_the_emulated_robot_takes_what_the_launch_file_gives_it():
-    from shellbot_chain.emulated_robot_params import from_mapping
+    from shellbot_chain.emulated_robot_params import EmulatedRobotParams
 
     values = parameters(load("onboard.launch", *HEADLESS, "emulated:=true", "friction:=0.7"))
     private = {k.rsplit("/", 1)[1]: v for k, v in values.items() if k.startswith("/emulated_robot/")}
-    read = from_mapping(private)
+    read = EmulatedRobotParams.from_mapping(private)
     assert (read.friction, read.viewer, read.variant) == (0.7, "false", "walker")
 
 
