@@ -236,7 +236,7 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
 def test_the_unit_waits_for_the_robot_to_sit():
     sitting = pytest.importorskip("shellbot_motor_driver.node.motor_driver_node").SITTING_S
 
-    text = (ROOT / "deploy/shellbot-onboard.service").read_text(encoding="utf-8")
+    text = (ROOT / "src/shellbot_bringup/deploy/shellbot-onboard.service").read_text(encoding="utf-8")
     (said,) = re.findall(r"lets the robot sit, then switches the torque off: (\d+) s at most", text)
     (limit,) = re.findall(r"^TimeoutStopSec=(\d+)$", text, flags=re.MULTILINE)
     assert sitting < int(said) < int(limit)
