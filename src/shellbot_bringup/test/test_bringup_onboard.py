@@ -125,11 +125,11 @@ def test_the_driver_takes_what_the_launch_file_gives_it():
 
 
 def test_the_emulated_robot_takes_what_the_launch_file_gives_it():
-    from shellbot_chain.emulated_robot_params import from_mapping
+    from shellbot_chain.emulated_robot_params import EmulatedRobotParams
 
     values = parameters(load("onboard.launch", *HEADLESS, "emulated:=true", "friction:=0.7"))
     private = {k.rsplit("/", 1)[1]: v for k, v in values.items() if k.startswith("/emulated_robot/")}
-    read = from_mapping(private)
+    read = EmulatedRobotParams.from_mapping(private)
     assert (read.friction, read.viewer, read.variant) == (0.7, "false", "walker")
 
 
@@ -236,7 +236,7 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
 def test_the_unit_waits_for_the_robot_to_sit():
     sitting = pytest.importorskip("shellbot_motor_driver.node.motor_driver_node").SITTING_S
 
-    text = (ROOT / "deploy/shellbot-onboard.service").read_text(encoding="utf-8")
+    text = (ROOT / "src/shellbot_bringup/deploy/shellbot-onboard.service").read_text(encoding="utf-8")
     (said,) = re.findall(r"lets the robot sit, then switches the torque off: (\d+) s at most", text)
     (limit,) = re.findall(r"^TimeoutStopSec=(\d+)$", text, flags=re.MULTILINE)
     assert sitting < int(said) < int(limit)

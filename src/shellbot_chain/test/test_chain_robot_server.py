@@ -14,7 +14,7 @@ from ax_bus.errors import NoReplyError
 from ax_bus.serial_port import SerialPort
 from ax_emulator import Fault
 from shellbot_chain.emulated_robot import EmulatedRobotConfig
-from shellbot_chain.emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
+from shellbot_chain.emulated_robot_params import EmulatedRobotParams, faults_of
 from shellbot_chain.emulated_robot_server import RobotReport, RobotServer, ServerSettings
 from shellbot_chain.errors import ChainError, DefinitionError
 
@@ -106,7 +106,7 @@ def test_parameters_become_settings(tmp_path):
     schedule = tmp_path / "faults.yaml"
     schedule.write_text("- {kind: lost_reply, probability: 0.1}\n")
     given = {"port": "/tmp/x", "variant": "full", "seed": -1, "friction": 0, "viewer": True, "faults": str(schedule)}
-    parameters = from_mapping({**given, "fault": {"kind": "dead"}})
+    parameters = EmulatedRobotParams.from_mapping({**given, "fault": {"kind": "dead"}})
     settings = parameters.settings()
     assert parameters.viewer == "true"
     assert settings.robot.physical_variant == "simulation" and settings.robot.seed is None
@@ -118,17 +118,17 @@ def test_parameters_become_settings(tmp_path):
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"prot": "x"}, "unknown parameter ~prot; the parameters are port"),
-        ({"viewer": "maybe"}, "choose one of auto"),
-        ({"charge": 1.5}, "~charge is 1.5; give 0 to 1"),
-        ({"charge": "full"}, "~charge is 'full'; give a finite number"),
+        ({"prot": "x"}, "~prot does not exist; is port meant"),
+        ({"viewer": "maybe"}, "choose from auto"),
+        ({"charge": 1.5}, "~charge is 1.5; give a number from 0 to 1"),
+        ({"charge": "full"}, "~charge is 'full'; give a number from 0 to 1"),
         ({"seed": 1.5}, "whole number"),
         ({"precise": 1}, "true or false"),
     ],
 )
 def test_wrong_parameters_are_named(values, words):
     with pytest.raises(DefinitionError, match=words):
-        from_mapping(values)
+        EmulatedRobotParams.from_mapping(values)
 
 
 def test_a_missing_schedule_and_a_wrong_fault_are_named():

@@ -79,7 +79,7 @@ def test_summary_of_a_demo_that_failed_early_has_empty_phases():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"forward_m": math.nan}, "~forward_m is nan; allowed are 0.05 to 10"),
+        ({"forward_m": math.nan}, "~forward_m is nan; give a number from 0.05 to 10"),
         ({"tilt_deg": 45.0}, "~tilt_deg is 45"),
         ({"turn_deg": 0.0}, "~turn_deg is 0"),
         ({"speed_m_s": "fast"}, "~speed_m_s is 'fast'"),
@@ -87,7 +87,7 @@ def test_summary_of_a_demo_that_failed_early_has_empty_phases():
 )
 def test_unusable_demo_parameters_are_refused(changes, message):
     with pytest.raises(DefinitionError, match=message):
-        DemoParams(**changes)
+        DemoParams.from_mapping(changes, "~")
 
 
 def test_parameters_are_read_by_name_with_their_defaults(tmp_path):

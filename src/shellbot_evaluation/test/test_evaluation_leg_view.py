@@ -49,7 +49,7 @@ def test_upper_limbs_belong_to_the_full_variant(walker):
         limb_joints("upper_5", walker)
     with pytest.raises(DefinitionError, match="choose from lower_1"):
         limb_joints("leg_1", walker)
-    with pytest.raises(DefinitionError, match="cannot be read"):
+    with pytest.raises(DefinitionError, match="cannot read /nowhere/servos.yaml"):
         load_map("walker", "/nowhere/servos.yaml")
 
 

@@ -22,7 +22,7 @@ from shellbot_simulator.node_parameters import NodeParameters
 from shellbot_simulator.simulator import Simulator
 from shellbot_simulator.viewer import Viewer, wants_viewer
 
-from .emulated_robot_params import EmulatedRobotParams, faults_of, from_mapping
+from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer
 from .errors import ChainError
 
@@ -143,7 +143,7 @@ class EmulatedRobotNode:
             faults = faults_of(rospy.get_param("~fault", []))
             charge: Optional[float] = rospy.get_param("~charge", None)
             if charge is not None:
-                self._server.set_charge(from_mapping({"charge": charge}).charge)
+                self._server.set_charge(EmulatedRobotParams.from_mapping({"charge": charge}).charge)
             self._server.inject(faults)
         except (ChainError, OSError) as error:
             return TriggerResponse(success=False, message=str(error))
@@ -164,7 +164,7 @@ def main() -> int:
     """Run the node; returns the exit status."""
     rospy.init_node("emulated_robot")
     try:
-        EmulatedRobotNode(from_mapping(rospy.get_param("~", {}))).run()
+        EmulatedRobotNode(EmulatedRobotParams.from_mapping(rospy.get_param("~", {}))).run()
     except (ChainError, DescriptionError) as error:
         rospy.logfatal(f"emulated robot: {error}")
         return 1

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from shellbot_common import SettingsError
+
 
 class ChainError(Exception):
     """A chain, the emulated robot, or what is built on them could not do what was requested."""
 
 
-class DefinitionError(ChainError, ValueError):
+class DefinitionError(ChainError, SettingsError):
     """A definition file or an argument holds a value that is not allowed."""
 
 

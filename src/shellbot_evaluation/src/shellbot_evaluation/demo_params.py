@@ -13,24 +13,13 @@ from typing import Any, Callable, Optional
 import psutil
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import Settings, number
 
 from .phases import DemoPlan
 
-RANGES = {
-    "forward_m": (0.05, 10.0),
-    "sideways_m": (0.05, 10.0),
-    "turn_deg": (-1080.0, 1080.0),
-    "tilt_deg": (0.0, 20.0),
-    "speed_m_s": (0.01, 0.6),
-    "rate_deg_s": (1.0, 120.0),
-    "start_time": (0.0, math.inf),
-    "wall_limit_s": (10.0, 7200.0),
-    "picture_patience_s": (0.0, 60.0),
-}
-
 
 @dataclass(frozen=True)
-class DemoParams:
+class DemoParams(Settings, error=DefinitionError):
     """What to do (see `DemoPlan`) and how to report it.
 
     Attributes
@@ -48,30 +37,28 @@ class DemoParams:
         Wall seconds that the robot waits for a picture before it goes on.
     """
 
-    forward_m: float = 1.0
-    sideways_m: float = 0.5
-    turn_deg: float = 90.0
-    tilt_deg: float = 8.0
-    speed_m_s: float = 0.15
-    rate_deg_s: float = 30.0
+    forward_m: float = number(0.05, 10.0, default=1.0)
+    sideways_m: float = number(0.05, 10.0, default=0.5)
+    turn_deg: float = number(-1080.0, 1080.0, default=90.0)
+    tilt_deg: float = number(0.0, 20.0, default=8.0)
+    speed_m_s: float = number(0.01, 0.6, default=0.15)
+    rate_deg_s: float = number(1.0, 120.0, default=30.0)
     results: str = ""
     pictures: bool = True
-    start_time: float = 0.0
-    wall_limit_s: float = 600.0
-    picture_patience_s: float = 4.0
+    start_time: float = number(0.0, math.inf, default=0.0)
+    wall_limit_s: float = number(10.0, 7200.0, default=600.0)
+    picture_patience_s: float = number(0.0, 60.0, default=4.0)
 
-    def __post_init__(self) -> None:
-        for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high):
-                raise DefinitionError(f"~{name} is {value!r}; allowed are {low:g} to {high:g}; mend the argument")
-        if self.turn_deg == 0.0:
-            raise DefinitionError("~turn_deg is 0; give the angle to turn by, such as 90")
+    def conflict(self) -> str:
+        """Return that there is nothing to turn by, if so."""
+        return "turn_deg is 0; give the angle to turn by, such as 90" if self.turn_deg == 0.0 else ""
 
     @staticmethod
     def read(get: Callable[[str, Any], Any]) -> DemoParams:
         """Build from a reader of named parameters with defaults, such as rospy.get_param."""
-        return DemoParams(**{field.name: get("~" + field.name, field.default) for field in fields(DemoParams)})
+        return DemoParams.from_mapping(
+            {item.name: get("~" + item.name, item.default) for item in fields(DemoParams)}, "~"
+        )
 
     def plan(self) -> DemoPlan:
         """Return what the robot shall do."""

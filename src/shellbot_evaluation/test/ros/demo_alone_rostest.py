@@ -42,7 +42,7 @@ class DemoAloneTest(unittest.TestCase):
     def test_parameter_out_of_range_is_refused_by_name(self):
         status, output = run_demo("__name:=senseless_demo", "_speed_m_s:=-1.0")  # parameters stay with a name
         self.assertEqual(status, 2, output)
-        self.assertIn("~speed_m_s is -1.0; allowed are 0.01 to 0.6", output)
+        self.assertIn("~speed_m_s is -1.0; give a number from 0.01 to 0.6", output)
 
 
 if __name__ == "__main__":

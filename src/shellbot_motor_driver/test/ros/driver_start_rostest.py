@@ -153,7 +153,7 @@ class StartTest(unittest.TestCase):
             ({"variant": "simulation"}, "choose from walker, full"),
             ({"direction": "gpio"}, "CHIP:LINE"),
             ({"setpoint": {"hold_after": -1.0}}, "hold_after"),
-            ({"servo_map": "/nowhere/servos.yaml"}, "cannot be read"),
+            ({"servo_map": "/nowhere/servos.yaml"}, "cannot read /nowhere/servos.yaml"),
         ):
             driver = Driver(port=self.port, **parameters)
             self.assertEqual(driver.process.wait(20), 1)
