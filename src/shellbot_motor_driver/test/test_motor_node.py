@@ -292,6 +292,15 @@ def test_a_new_sentence_is_logged_at_once_and_the_same_one_seldom():
     assert throttle.pass_on(slow, 110.0) == (slow[0],), "another measured value is no other sentence"
 
 
+def test_a_warning_that_goes_on_is_said_less_and_less_often_but_an_error_is_not():
+    throttle = LogThrottle()
+    slow, off = Notice("feedback", Level.WARN, "read at only 4.0 Hz"), Notice("torque", Level.ERROR, "may be on")
+    said = [(t, notice.key) for t in range(200) for notice in throttle.pass_on([slow, off], 100.0 + t)]
+    assert [t for t, key in said if key == "feedback"] == [0, 5, 15, 35, 75, 135, 195]
+    assert [t for t, key in said if key == "torque"] == list(range(0, 200, 5))
+    assert not throttle.pass_on([slow], 304.0) and throttle.pass_on([slow], 311.0), "once it has ended it is new"
+
+
 def test_a_flood_is_cut_and_its_end_is_told_with_a_count():
     throttle = LogThrottle()
     flood = [Notice("lost", Level.ERROR, f"servo {i} lost") for i in range(45)]

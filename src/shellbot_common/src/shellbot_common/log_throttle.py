@@ -7,14 +7,21 @@ import re
 from dataclasses import dataclass, replace
 from typing import Dict, Iterable, Optional, Tuple
 
-from shellbot_common.notices import Notice
+from shellbot_common.notices import Level, Notice
 
 SAME_S = 5.0  # s after which the same sentence is said again
+LONGEST_S = 60.0  # s between two of a warning that goes on and on; errors are said every `SAME_S`
 MOST = 3  # sentences of one kind (`Notice.key`) in `WINDOW_S`
 WINDOW_S = 1.0
-_MEASURED = re.compile(
-    r"\d+\.\d+"
-)  # a sentence with another measured value is the same; IDs and counts are not measured
+# A sentence with another measured value is the same; IDs and counts are not measured.
+_MEASURED = re.compile(r"\d+\.\d+")
+
+
+@dataclass(frozen=True)
+class _Same:
+    said: float
+    offered: float
+    pause: float  # s until it is said again
 
 
 @dataclass(frozen=True)
@@ -29,22 +36,26 @@ class LogThrottle:
     """Decide what is logged. Time is passed in, s; call `pass_on` regularly, also without notices.
 
     A sentence that differs from those before is said at once, whatever its kind has said before: what a kind says next
-    may be the reason why. Of more than three different ones in a second the newest is said at the end of the second,
-    with the number of the others.
+    may be the reason why. A warning that goes on is said after 5, 10, 20, 40 s and then once a minute. Of more than
+    three different ones in a second the newest is said at the end of the second, with the number of the others.
     """
 
     def __init__(self) -> None:
-        self._same: Dict[Tuple[str, str], float] = {}
+        self._same: Dict[Tuple[str, str], _Same] = {}
         self._windows: Dict[str, _Window] = {}
 
     def pass_on(self, notices: Iterable[Notice], now: float) -> Tuple[Notice, ...]:
         """Take notices; return those to log now."""
         out = list(self._overdue(now))
+        self._same = {identity: same for identity, same in self._same.items() if now - same.offered <= SAME_S}
         for notice in notices:
             identity = (notice.key, _MEASURED.sub("#", notice.text))
-            if now - self._same.get(identity, -SAME_S) < SAME_S:
+            before = self._same.get(identity)
+            if before is not None and now - before.said < before.pause:
+                self._same[identity] = replace(before, offered=now)
                 continue
-            self._same[identity] = now
+            goes_on = before is not None and notice.level is not Level.ERROR
+            self._same[identity] = _Same(now, now, min(2.0 * before.pause, LONGEST_S) if goes_on else SAME_S)
             window = self._windows.get(notice.key)
             if window is None:
                 self._windows[notice.key] = _Window(now)
@@ -54,7 +65,6 @@ class LogThrottle:
                 self._windows[notice.key] = replace(window, held=notice, more=window.more + 1)
                 continue
             out.append(notice)
-        self._same = {identity: at for identity, at in self._same.items() if now - at < SAME_S}
         return tuple(out)
 
     def _overdue(self, now: float) -> Iterable[Notice]:
