@@ -22,6 +22,7 @@ def emulated(*options, module="ax_tools.cli", environment=None):
     try:
         port = process.stdout.readline().strip()
         assert port, process.stderr.read()
+        watch.cancel()
         yield port
     finally:
         process.terminate()
