@@ -110,7 +110,7 @@ class StartTest(unittest.TestCase):
         with Started(
             "roslaunch", "-p", str(port), "shellbot_bringup", "sim.launch", "rtf:=-1", *HEADLESS, port=port
         ) as sim:
-            sim.wait_for("~rtf is -1.0; give a number from 0 to 1000", seconds=60)
+            sim.wait_for("~rtf is -1; give a number from 0 to 1000", seconds=60)
             sim.process.wait(timeout=60)
 
     def test_unreadable_gaits_file_is_named(self):
