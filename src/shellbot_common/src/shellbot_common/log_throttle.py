@@ -54,8 +54,10 @@ class LogThrottle:
             if before is not None and now - before.said < before.pause:
                 self._same[identity] = replace(before, offered=now)
                 continue
-            goes_on = before is not None and notice.level is not Level.ERROR
-            self._same[identity] = _Same(now, now, min(2.0 * before.pause, LONGEST_S) if goes_on else SAME_S)
+            pause = SAME_S
+            if before is not None and notice.level is not Level.ERROR:
+                pause = min(2.0 * before.pause, LONGEST_S)
+            self._same[identity] = _Same(now, now, pause)
             window = self._windows.get(notice.key)
             if window is None:
                 self._windows[notice.key] = _Window(now)
