@@ -16,8 +16,8 @@ from shellbot_evaluation.tables import markdown_table
 KINEMATICS, INTERPRETED = "kinematics", "kinematics, interpreted"
 # the library that numba is for comes first; bringup has launch files only, which ROS must load
 PACKAGES = (
-    KINEMATICS, "description", "control", "action_manager", "simulator", "gazebo_connector", "motor_driver", "teleop",
-    "chain", "evaluation", "benchmarks",
+    KINEMATICS, "common", "description", "control", "action_manager", "simulator", "gazebo_connector", "motor_driver",
+    "teleop", "chain", "evaluation", "benchmarks",
 )  # fmt: skip
 Results = Dict[str, Dict[str, Dict[str, Any]]]  # case -> suite -> counts
 
