@@ -167,3 +167,15 @@ def test_a_rolling_model_in_the_two_tables_works_over_the_wire(warnings, monkeyp
         robot._contacts_pub.messages[-1].serialize(wire)
         odometry._on_contacts(Contacts().deserialize(wire.getvalue()))
     assert odometry._odom.messages[-1].pose.pose.position.x == pytest.approx(0.2 * 0.2)
+
+
+def test_a_tick_during_shutdown_ends_quietly(warnings, monkeypatch):
+    node = odometry_node.OdometryNode(load_config())
+    node._on_contacts(feet_message(1.0, 0.0))
+
+    def closed(_message):
+        raise rospy.ROSException("publish() to a closed topic")
+
+    for t, topic, method in ((1.01, node._transforms, "sendTransform"), (1.02, node._odom, "publish")):
+        monkeypatch.setattr(topic, method, closed)
+        node._on_contacts(feet_message(t, 0.001))

@@ -138,7 +138,7 @@ class ActionManagerTest(unittest.TestCase):
         self.assertEqual(contacts.model, "feet")
         self.assertEqual([(c.name, c.in_contact) for c in contacts.contacts][5], ("lower_6_foot", True))
         self.assertAlmostEqual(sum(c.load_share for c in contacts.contacts), 1.0)
-        self.assertEqual(len(live.last["limb_references"].limbs), 12)
+        self.assertEqual(len(live.last["limb_references"].limbs), 13)
         steps = np.diff(live.reference_times[-100:])
         self.assertAlmostEqual(float(np.median(steps)), 0.01, delta=1e-6)
         live.until(lambda: "diagnostics action_manager" in live.last, "diagnostics")

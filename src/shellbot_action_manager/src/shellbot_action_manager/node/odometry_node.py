@@ -94,8 +94,11 @@ class OdometryNode:
                 return
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)
-        self._odom.publish(conversions.odometry_to_message(state, stamp))
-        self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        try:
+            self._odom.publish(conversions.odometry_to_message(state, stamp))
+            self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        except rospy.ROSException:  # shut down in between
+            return
 
 
 def main() -> None:
