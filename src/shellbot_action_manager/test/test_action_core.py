@@ -109,10 +109,8 @@ def test_every_transition_and_back(standing):
 @pytest.mark.parametrize(
     ("mode", "asked", "reason"),
     [
-        ("hexapod", "shell", "closing to a ball is not available yet; the modes are hexapod, stand, sit, relax"),
         ("hexapod", "relax", "the robot would drop from its feet; request sit first, then relax"),
         ("hexapod", "fly", "there is no mode 'fly'; the modes are hexapod, relax, shell, sit, stand"),
-        ("sit", "shell", "closing to a ball is not available yet; the modes are hexapod, stand, sit, relax"),
         ("stand", "relax", "the robot would drop from its feet; request sit first, then relax"),
     ],
 )
@@ -141,9 +139,9 @@ def test_refused_while_waiting_stopped_or_tilted():
 
 def test_an_answer_passes_after_a_while_and_a_new_one_holds_as_long(standing):
     rest = standing.output.mode.text
-    standing.core.request_mode("shell")
+    standing.core.request_mode("relax")
     standing.run(3.0)
-    assert standing.output.mode.text.startswith("shell refused")
+    assert standing.output.mode.text.startswith("relax refused")
     standing.core.request_mode("hexapod")
     standing.run(3.0)
     assert "already" in standing.output.mode.text
@@ -154,7 +152,7 @@ def test_an_answer_passes_after_a_while_and_a_new_one_holds_as_long(standing):
 def test_an_answer_while_going_somewhere_does_not_stay(standing):
     standing.core.request_mode("sit")
     standing.run(0.1)
-    assert not standing.core.request_mode("shell")[0]
+    assert not standing.core.request_mode("fly")[0]
     standing.until("sit")
     standing.run(0.1)
     assert standing.output.mode.text.startswith("sitting")
@@ -517,8 +515,8 @@ def test_the_newest_word_is_told(standing):
     r = standing
     r.core.request_mode("fly")
     assert "moonwalk" in r.tick(gait="moonwalk").mode.text
-    r.core.request_mode("shell")
-    assert "shell refused" in r.tick().mode.text
+    r.core.request_mode("relax")
+    assert "relax refused" in r.tick().mode.text
 
 
 def test_a_twist_from_the_future_is_not_used(standing):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Mapping, Optional, Tuple, Union
 
 from shellbot_action_manager.body.body_pose import PoseLimits
+from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
@@ -136,6 +137,8 @@ class ActionManagerConfig(FileConfig):
         The gait table.
     modes : ModeTable
         The mode machine's table.
+    transform : TransformConfig
+        Closing to a ball and opening.
     gait : str
         Name of the gait to begin with.
     start_mode : str
@@ -144,6 +147,7 @@ class ActionManagerConfig(FileConfig):
 
     gaits: Mapping[str, Gait] = required()
     modes: ModeTable = required()
+    transform: TransformConfig = required()
     gait: str = required()
     start_mode: str = choice(("hexapod", "stand", "sit"))
 
@@ -157,6 +161,7 @@ def load_config(
     path: Optional[Union[str, Path]] = None,
     gaits_path: Optional[Union[str, Path]] = None,
     modes_path: Optional[Union[str, Path]] = None,
+    transform_path: Optional[Union[str, Path]] = None,
     gait: str = "tripod",
     start_mode: str = "hexapod",
 ) -> ActionManagerConfig:
@@ -171,5 +176,10 @@ def load_config(
     """
     file = FileConfig.load(path or package_file("shellbot_action_manager", "config/action_manager.yaml"))
     return ActionManagerConfig(
-        **vars(file), gaits=load_gaits(gaits_path), modes=load_mode_table(modes_path), gait=gait, start_mode=start_mode
+        **vars(file),
+        gaits=load_gaits(gaits_path),
+        modes=load_mode_table(modes_path),
+        transform=load_transform(transform_path),
+        gait=gait,
+        start_mode=start_mode,
     )

@@ -66,6 +66,7 @@ class ActionManagerCore:
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
         self._rearming = False
+        self._ignored = ""
         self._notice, self._failing_for, self._answered = "", 0.0, 0.0
 
     @property
@@ -220,12 +221,14 @@ class ActionManagerCore:
 
     def _obeyed(self, t: float, commands: OperatorCommands) -> Commands:
         """Return the commands that count in the mode gone to."""
-        twist, complaint = np.zeros(3), ""
-        if "cmd_vel" in self._machine.obeys:
-            timeout = self.config.cmd_vel_timeout
-            twist, complaint = fresh_twist(commands.twist, commands.twist_time, t, timeout)
+        twist, complaint = fresh_twist(commands.twist, commands.twist_time, t, self.config.cmd_vel_timeout)
+        ignored = ""
+        if "cmd_vel" not in self._machine.obeys:
+            ignored = f"cmd_vel does not count in mode {self._machine.goal.label}" if twist.any() else ""
+            twist, complaint = np.zeros(3), ""
         self._announcer.say("cmd_vel", complaint)
-        self._notice = complaint
+        self._notice = complaint or (ignored if ignored != self._ignored else "")  # once: the mode's text says it, too
+        self._ignored = ignored
         return Commands(twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys)
 
     def _forget_old_answers(self, dt: float) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
+from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.modes.announcer import Announcer
@@ -32,6 +33,8 @@ class Robot:
         Gait, twist, body pose and footholds: one for all, so that walking and stopping are one motion.
     settling : Moves or None
         Feet that were found in the air and are being put down, whichever behaviour on the feet runs.
+    transformation : Transformation or None
+        Where between standing and the closed ball the robot is; None without upper legs.
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, announcer: Announcer) -> None:
@@ -39,6 +42,7 @@ class Robot:
         self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
         self.engine = WalkEngine(config, self.geometry.legs)
         self.settling: Optional[Moves] = None
+        self.transformation = None if geometry.upper is None else Transformation(config.transform, self.geometry)
 
 
 class BehaviourBase:

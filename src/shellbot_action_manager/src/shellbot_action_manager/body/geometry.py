@@ -36,8 +36,10 @@ class RobotGeometry:
         Lengths of an upper leg; None for the variant `walker`.
     sit_lower : (6, 4) array
         fan, coxa, femur, tibia of the sitting robot, rad.
-    up_upper : (6, 2) array
-        shoulder, shell of the walking robot, rad; empty (0, 2) for `walker`.
+    stand_lower, closed_lower : (6, 4) array
+        The same of the standing robot and of the closed ball.
+    up_upper, closed_upper : (6, 2) array
+        shoulder, shell of the walking robot and of the closed ball, rad; empty (0, 2) for `walker`.
     """
 
     joint_names: Tuple[str, ...]
@@ -45,7 +47,10 @@ class RobotGeometry:
     legs: LegGeometry
     upper: Optional[UpperLeg]
     sit_lower: np.ndarray
+    stand_lower: np.ndarray
+    closed_lower: np.ndarray
     up_upper: np.ndarray
+    closed_upper: np.ndarray
 
     def q_lower(self, q: np.ndarray) -> np.ndarray:
         """Return fan, coxa, femur, tibia of the lower legs, (6, 4), in all driven joints q (n,), rad."""
@@ -63,15 +68,17 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
     variables = description.load_variables()
     legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
     names = description.driven_joint_names(variant)
-    sit = description.named_pose_array("sit", variant)
-    stand = description.named_pose_array("stand", variant)
+    sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
         legs=legs,
         upper=variables.upper if len(names) > LOWER_COUNT else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
+        stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
+        closed_lower=closed[:LOWER_COUNT].reshape(6, 4),
         up_upper=stand[LOWER_COUNT:].reshape(-1, 2),
+        closed_upper=closed[LOWER_COUNT:].reshape(-1, 2),
     )
 
 

@@ -60,13 +60,15 @@ class ModeMachine:
         """Accept or refuse a request; return whether it was accepted and one sentence.
 
         While a transition runs, the request is looked up from its goal and its steps are put behind the running ones.
+        A step that the new steps would undo is not finished first: if it runs, it is turned round at once; if it has
+        not begun, both are left out.
 
         Parameters
         ----------
         name : str
             Mode that is requested.
         refusal : callable
-            Called with the name of the behaviour that the request begins with; returns why it cannot begin, or None.
+            Called with the name of each behaviour that the request leads to; returns why it cannot begin, or None.
         """
         transition, reason = self._table.find(self.goal, name)
         if transition is None:
@@ -74,19 +76,29 @@ class ModeMachine:
             sentence = f"{reason}, or on the way there" if already and self.step else reason
             self.answer(sentence if already else f"{name} refused: {reason}")
             return already, sentence
-        first = transition.steps[0] if transition.steps else self._table.modes[transition.goal].behaviour
-        reason = refusal(first) or ""
+        steps = self._joined(self.steps[self.finished :], transition.steps)
+        called = transition.steps or (self._table.modes[transition.goal].behaviour,)
+        reason = next(filter(None, map(refusal, called)), "")
         if reason:
             self.answer(f"{name} refused: {reason}")
             return False, reason
         self.goal = transition.goal
-        self.steps = self.steps[self.finished :] + transition.steps
+        self.steps = steps
         self.finished = 0
         if self.step is None:
             self.enter(self.goal)
             return True, f"now in mode {self.mode.label}"
         self._announce_step()
         return True, self.text
+
+    def _joined(self, remaining: Tuple[str, ...], following: Tuple[str, ...]) -> Tuple[str, ...]:
+        """Return the steps that lead on when `following` are requested and `remaining`, the first running, are left."""
+        for i, step in enumerate(remaining):
+            reverse = self._table.reverses.get(step)
+            if reverse in following:
+                ahead = following[following.index(reverse) :]
+                return ahead if i == 0 else remaining[:i] + ahead[1:]
+        return remaining + following
 
     def answer(self, text: str) -> None:
         """Say something that is news for a while only, such as a refusal."""

@@ -23,6 +23,7 @@ class Mode(IntEnum):
     SHELL = 4
     RELAX = 5
     STOPPED = 6
+    HALFWAY = 7
 
     @property
     def label(self) -> str:
@@ -31,9 +32,9 @@ class Mode(IntEnum):
 
 
 WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
-"""The two modes that cannot be requested: before the first joint states, and after an emergency stop."""
+"""Before the first joint states, and after an emergency stop; neither can be requested, nor can halfway."""
 
-REQUESTS: Tuple[str, ...] = tuple(mode.label for mode in Mode if mode not in (WAITING, STOPPED))
+REQUESTS: Tuple[str, ...] = tuple(mode.label for mode in Mode if mode not in (WAITING, STOPPED, Mode.HALFWAY))
 OBEYED = ("cmd_vel", "upper_shells")
 
 
@@ -85,12 +86,16 @@ class TakeOver:
 
 @dataclass(frozen=True)
 class ModeTable:
-    """Checked table of modes and requests; `find` returns a transition or a refusal in words."""
+    """Checked table of modes and requests; `find` returns a transition or a refusal in words.
+
+    `reverses` names the step that undoes a step from wherever it is, so that a request can turn it round.
+    """
 
     modes: Mapping[Mode, ModeRow]
     transitions: Mapping[Tuple[Mode, str], Transition]
     refusals: Mapping[Tuple[Mode, str], str]
     take_over: Tuple[TakeOver, ...]
+    reverses: Mapping[str, str]
 
     @property
     def behaviours(self) -> Set[str]:
@@ -120,7 +125,7 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
         If the file cannot be read, or names a mode, request or behaviour that does not exist, or has a row twice.
     """
     data = read_yaml(path or package_file("shellbot_action_manager", "config/modes.yaml"), ConfigError)
-    _require("mode table", data, ("modes", "transitions", "refusals", "take_over"))
+    _require("mode table", data, ("modes", "transitions", "reverses", "refusals", "take_over"))
     behaviours = behaviour_names()
     modes = _mode_rows(data["modes"], behaviours)
 
@@ -142,12 +147,15 @@ def load_mode_table(path: Optional[Union[str, Path]] = None) -> ModeTable:
         TakeOver(tuple(known_mode(mode) for mode in row["modes"]), str(row["text"]), bool(row["goes_on"]))
         for row in _rows(data["take_over"], "take_over", ("modes", "text", "goes_on"))
     )
-    return ModeTable(modes, transitions, refusals, take_over)
+    reverses = {
+        _known("behaviour", step, behaviours): _known("behaviour", reverse, behaviours)
+        for step, reverse in _mapping(data["reverses"], "reverses").items()
+    }
+    return ModeTable(modes, transitions, refusals, take_over, reverses)
 
 
 def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
-    if not isinstance(data, Mapping):
-        raise ConfigError(f"mode table: modes is {type(data).__name__}; expected a row for each mode")
+    data = _mapping(data, "modes")
     modes: Dict[Mode, ModeRow] = {}
     for name, row in zip(data, _rows(list(data.values()), "modes", ("behaviour", "obeys", "text"))):
         obeys = frozenset(_known("command", command, OBEYED) for command in row["obeys"])
@@ -156,6 +164,12 @@ def _mode_rows(data: Any, behaviours: Sequence[str]) -> Dict[Mode, ModeRow]:
         if mode not in modes:
             raise ConfigError(f"mode table: modes lacks {mode.label}; add its row")
     return modes
+
+
+def _mapping(data: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"mode table: {name} is {type(data).__name__}; expected a row for each name")
+    return data
 
 
 def _rows(rows: Any, name: str, keys: Sequence[str]) -> List[Mapping[str, Any]]:

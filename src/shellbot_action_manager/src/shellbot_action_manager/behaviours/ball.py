@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Closing to a ball, being one, opening: one path of the joints for all, see `config/transform.yaml`."""
+
+from __future__ import annotations
+
+from typing import Optional, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
+from shellbot_action_manager.behaviours.transformation import Transformation
+from shellbot_action_manager.body.body_pose import REST_POSE
+from shellbot_action_manager.body.legs import lower_command
+from shellbot_action_manager.body.limbs import held
+
+_TOO_EARLY = "cmd_vel does not count before the robot stands"
+
+
+class OnPath(BehaviourBase):
+    """Base of the behaviours between standing and the closed ball.
+
+    What touches the ground there are gores: the place is kept and the heading followed until rolling has a model.
+    """
+
+    contact_model = "none"
+    safe_modes: Tuple[str, ...] = ("halfway", "shell")
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        super().__init__(name, robot)
+        self._direction = 1
+
+    @property
+    def _greatest_tilt(self) -> float:
+        """Tilt with which it begins, rad."""
+        return self._robot.config.posture.upright
+
+    def refusal(self, state: State) -> Optional[str]:
+        """Refuse without upper legs, or with a body that lies on its side."""
+        if self._robot.transformation is None:
+            return "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
+        if state.tilt <= self._greatest_tilt:
+            return None
+        lies, limit = np.degrees([state.tilt, self._greatest_tilt])
+        return f"the robot lies tilted by {lies:.0f} deg, more than {limit:.0f}; turn it upright first"
+
+    def enter(self, state: State) -> None:
+        """Begin at the present command, wherever on the path it is."""
+        self._path().begin(state, self._direction)
+
+    def failure(self, state: State) -> Optional[str]:
+        """Report a joint that did not come, or a tilt with which nothing stands on gores."""
+        transformation = self._path()
+        if transformation.late:
+            return transformation.late
+        upright = self._robot.config.posture.upright
+        if state.tilt > upright and not transformation.on_pole:
+            return f"tipped over by {np.degrees(state.tilt):.0f} deg, holding; turn it upright, then go on"
+        return None
+
+    def abort(self, reason: str) -> str:
+        """Hold part of the way."""
+        self._robot.announcer.say("transform", "")
+        return self.safe_modes[0]
+
+    def _path(self) -> Transformation:
+        transformation = self._robot.transformation
+        assert transformation is not None  # requests are refused, and no posture is recognised, without upper legs
+        return transformation
+
+
+@register("close_ball")
+class CloseBall(OnPath):
+    """Plays the path forwards, from wherever it is."""
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion."""
+        transformation = self._path()
+        limbs = transformation.step(dt, 1, state)
+        done = transformation.closed
+        self._robot.announcer.say("transform", "" if done else transformation.text)
+        return Motion(limbs, progress=transformation.fraction, done=done)
+
+
+@register("open_ball")
+class OpenBall(OnPath):
+    """Plays the path backwards, from wherever it is, and hands the feet to the walking engine."""
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        super().__init__(name, robot)
+        self._direction = -1
+        self._ignores = False
+
+    @property
+    def _greatest_tilt(self) -> float:
+        """Tilt with which it begins, rad: with more a ball would end upside down."""
+        return self._robot.config.transform.open_tilt if self._path().on_pole else super()._greatest_tilt
+
+    def failure(self, state: State) -> Optional[str]:
+        """Report, besides, a tilt with which the opening gores would throw the robot over."""
+        if self._path().on_pole and state.tilt > self._robot.config.transform.shut_tilt:
+            return f"tilted by {np.degrees(state.tilt):.0f} deg while opening, shut again; roll upright, then ask again"
+        return super().failure(state)
+
+    def abort(self, reason: str) -> str:
+        """Shut again on the pole, where a closed ball is what is safe; hold part of the way before."""
+        mode, transformation = super().abort(reason), self._robot.transformation
+        on_pole = transformation is not None and transformation.on_pole and not transformation.late
+        return "shell" if on_pole else mode
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion."""
+        transformation, robot = self._path(), self._robot
+        limbs = transformation.step(dt, -1, state)
+        done = transformation.standing
+        robot.announcer.say("transform", "" if done else transformation.text)
+        notice = _TOO_EARLY if commands.twist.any() and not self._ignores else ""  # once
+        self._ignores = bool(commands.twist.any())
+        if done:
+            height = robot.engine.gait.stance_height
+            feet = robot.geometry.legs.forward(lower_command(limbs).q)
+            robot.engine.start(feet + np.array([0.0, 0.0, height]), REST_POSE)
+        return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
+
+
+@register("ball")
+class Ball(OnPath):
+    """Keeps the ball shut, and shuts one that is not quite."""
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Recognise the closed ball."""
+        transformation = self._robot.transformation
+        if transformation is None or not transformation.found(state) or not transformation.nearly_closed:
+            return None
+        return Motion(held(state.commanded.limbs))
+
+    def failure(self, state: State) -> Optional[str]:
+        """Accept every attitude; a joint that is pressed away comes back."""
+        return None
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion."""
+        transformation = self._path()
+        limbs = transformation.step(dt, 1, state)
+        return Motion(limbs, activity="" if transformation.closed else "shutting", progress=transformation.fraction)
+
+
+@register("halfway")
+class Halfway(OnPath):
+    """Backs out to where the step began in which a joint did not come, and holds there."""
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Recognise every posture of the path."""
+        transformation = self._robot.transformation
+        if transformation is None or not transformation.found(state):
+            return None
+        return Motion(held(state.commanded.limbs))
+
+    def enter(self, state: State) -> None:
+        """Find the way back, if there is one to go."""
+        transformation = self._path()
+        self._retreat = transformation.retreat if transformation.late else None
+        self._direction = 0 if self._retreat is None else self._retreat[0]
+        transformation.begin(state, self._direction)
+
+    def failure(self, state: State) -> Optional[str]:
+        """Accept every attitude: holding is all that is left."""
+        return None
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion; a way back on which a joint does not come either ends there."""
+        transformation = self._path()
+        if self._retreat is not None:
+            direction, until = self._retreat
+            limbs = transformation.step(dt, direction, state, until)
+            if transformation.late or transformation.at(until):
+                self._retreat = None
+            return Motion(limbs, activity="backing_out", progress=0.5)
+        return Motion(held(state.commanded.limbs))

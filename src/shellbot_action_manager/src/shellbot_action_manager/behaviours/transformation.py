@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Plays the path between standing and the closed ball, both ways, and waits for the joints at each step."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import State
+from shellbot_action_manager.body.geometry import RobotGeometry
+from shellbot_action_manager.body.legs import LowerCommand, limb_commands, lower_command, upper_joints
+from shellbot_action_manager.body.levelling import Levelling, opened
+from shellbot_action_manager.body.limbs import LimbCommand
+from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
+
+_RELEASE = 0.4  # s of the path over which levelling comes and goes
+
+
+class Transformation:
+    """Where on the path the robot is; one for all behaviours on it, so that closing and opening are one motion.
+
+    Parameters
+    ----------
+    config : TransformConfig
+        Settings and path.
+    geometry : RobotGeometry
+        Of a robot with upper legs.
+    """
+
+    def __init__(self, config: TransformConfig, geometry: RobotGeometry) -> None:
+        self._config, self._geometry = config, geometry
+        self.path = TransformPath(config, geometry)
+        self._levelling = Levelling(config.levelling)
+        levelled = [i for i, step in enumerate(self.path.steps) if step.level]
+        self._level_from = self.path.starts[levelled[0]] if levelled else np.inf
+        self._time, self._direction, self._index, self._waited = 0.0, 1, 0, 0.0
+        self._arrived, self._behind_at_first = False, 0.0
+        self._residual = np.zeros((6, 6))
+        self.late = ""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the ball is closed and every joint has arrived."""
+        return self._arrived and self.at(self.path.duration)
+
+    @property
+    def standing(self) -> bool:
+        """Whether the robot stands as at the beginning of the path, every joint arrived."""
+        return self._arrived and self.at(0.0)
+
+    @property
+    def nearly_closed(self) -> bool:
+        """Whether the present posture is within the last step."""
+        return self._time >= self.path.starts[-1]
+
+    @property
+    def on_pole(self) -> bool:
+        """Whether the robot stands on the pole ends of its gores, on which the closed ball is what is safe."""
+        return self._time >= self._level_from
+
+    @property
+    def fraction(self) -> float:
+        """Fraction of the path that is closed, 0..1."""
+        return self._time / self.path.duration
+
+    @property
+    def text(self) -> str:
+        """The present step in words, counted from where this way begins."""
+        i, count = self._index, len(self.path.steps)
+        step = self.path.steps[i]
+        if self._direction > 0:
+            return f"closing, step {i + 1} of {count}: {step.closing}"
+        return f"opening, step {count - i} of {count}: {step.opening}"
+
+    @property
+    def retreat(self) -> Tuple[int, float]:
+        """Direction and time (s) of the end of the step that it came from."""
+        begun = self.path.starts if self._direction > 0 else self.path.ends
+        return -self._direction, float(begun[self._index])
+
+    def at(self, time: float) -> bool:
+        """Return whether the path stands at a time, s."""
+        return abs(self._time - time) < 1e-9
+
+    def found(self, state: State) -> bool:
+        """Return whether the commanded joints are on the path, and go to where that is."""
+        lower, upper = lower_command(state.commanded.limbs).q, upper_joints(state.commanded.limbs)
+        time, error = self.path.find(lower, upper)
+        if error <= self._config.found + self._config.levelling.range[1] * (time >= self._level_from):
+            self._time = time
+            return True
+        return False
+
+    def begin(self, state: State, direction: int) -> None:
+        """Begin at the present command: what it differs from the path is worked off on the way.
+
+        Raises nothing: a robot that is nowhere on the path begins at its end that `direction` leaves, as from standing.
+        """
+        self._residual = np.zeros((6, 6))
+        present = self._stacked(lower_command(state.commanded.limbs).q, upper_joints(state.commanded.limbs))
+        if np.abs(present - self._posture()).max() > self._config.found and not self.found(state):
+            self._time = 0.0
+        self._residual = present - self._posture()
+        self._waited, self._arrived, self.late = 0.0, False, ""
+        self._behind_at_first = self._behind(state)[1]
+        if direction:
+            self._direction = direction
+        self._index = self.path.step_at(self._time, self._direction)
+
+    def step(self, dt: float, direction: int, state: State, until: Optional[float] = None) -> Dict[str, LimbCommand]:
+        """Return the limbs' command one tick later, on the way to the end of the path, or to a time `until`, s."""
+        path = self.path
+        worst, error = self._behind(state)
+        borders = path.ends if direction > 0 else path.starts
+        ends, last = self.at(borders[self._index]), self._index == (len(path.steps) - 1 if direction > 0 else 0)
+        limit = self._config.arrived if ends else self._config.follow_error
+        if until is not None:  # backing out from a joint that is behind lets it catch up
+            limit = max(self._config.follow_error, self._behind_at_first + self._config.arrived)
+        waits = error > limit
+        self._waited = self._waited + dt if waits else 0.0
+        if self._waited > self._config.timeout and not self.late:
+            self.late = f"{worst} is {np.degrees(error):.0f} deg behind while {self.text}; "
+            self.late += "back to where the step began, free the joint, then request shell or stand"
+        self._arrived = ends and last and not waits
+        if not waits:
+            if ends and not last:
+                self._index += direction
+            goal = float(borders[self._index]) if until is None else until
+            ahead = self._time + direction * self._config.speed * dt
+            self._time = min(ahead, goal) if direction > 0 else max(ahead, goal)
+        self._catch_up(dt)
+        self._level(dt, state)
+        posture = self._posture()
+        return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
+
+    def _behind(self, state: State) -> Tuple[str, float]:
+        """Return the joint that is farthest behind its command, and by how much, rad."""
+        commanded = np.empty_like(state.q)
+        for name, group in self._geometry.limbs.items():
+            commanded[group.columns] = state.commanded.limbs[name].q[..., None]
+        error = np.abs(commanded - state.q)
+        worst = int(np.argmax(error))
+        return self._geometry.joint_names[worst], float(error[worst])
+
+    def _catch_up(self, dt: float) -> None:
+        step = self._config.catch_up * dt
+        self._residual = self._residual - np.clip(self._residual, -step, step)
+
+    def _level(self, dt: float, state: State) -> None:
+        lower, _ = self.path.at(self._time)
+        inside = min(self._time - self._level_from, self.path.duration - self._time) / _RELEASE
+        weight = min(max(inside, 0.0), 1.0)
+        self._levelling.step(dt, weight, lower[0, 0] + lower[0, 1], state.orientation, state.angular_velocity)
+
+    def _posture(self) -> np.ndarray:
+        lower, upper = self.path.at(self._time)
+        return self._stacked(opened(lower, self._levelling.offset), upper) + self._residual
+
+    def _stacked(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        return np.hstack((lower, upper))
