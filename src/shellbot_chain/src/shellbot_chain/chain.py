@@ -61,6 +61,8 @@ class Chain:
         The newest ground truth and measurement.
     output : ActionOutput or None
         What the action manager said at the last tick.
+    joint_offset : (n,) array
+        rad that each joint reads more than it has: an error of its zero.
     commands : OperatorCommands
         What the operator wants; a twist must be renewed by `command_twist` before it gets old.
     """
@@ -224,28 +226,40 @@ class Chain:
 
     def _make_simulator(self, urdf: str) -> Simulator:
         physics = load_simulator_config().replace(
-            friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision
+            friction=self.config.friction,
+            timestep=self.config.timestep,
+            self_collision=self.config.self_collision,
+            slope_deg=self.config.slope_deg,
+            slope_azimuth_deg=self.config.slope_azimuth_deg,
+            mass_scale=self.config.mass_scale,
         )
         return Simulator(urdf, physics)
 
     def _restart(self) -> None:
         """Put the robot back to its start."""
         self.simulator.reset(seed=self.config.seed)
+        errors = np.zeros(len(self.joint_names))
+        if self.config.joint_offset_deg:
+            std = math.radians(self.config.joint_offset_deg)
+            errors = std * np.random.default_rng(self.config.seed).standard_normal(errors.size)
+            fans = [name.endswith("_fan") for name in self.joint_names]
+            errors[fans] = errors[fans][0]  # one motor
+        self.joint_offset = errors
 
     def _measured(self) -> np.ndarray:
         """Return what the robot measures of its joints, (n,) rad."""
-        return self.state.q
+        return self.state.q + self.joint_offset
 
     def _limited(self, targets: JointTargets) -> Optional[np.ndarray]:
         """Return the joint targets as they leave the chain, (n,) rad; None to hold."""
-        self.filter.observe(self.state.q)
+        self.filter.observe(self._measured())
         command, _ = self.filter.apply(self.time, targets.names, targets.position)
         return command.position if command is not None else None
 
     def _apply(self, command: Optional[np.ndarray]) -> None:
         """Hand a command to the robot; None holds the last one."""
         if command is not None:
-            self.simulator.command(command)
+            self.simulator.command(command - self.joint_offset)
 
     def _advance(self) -> None:
         """Let 10 ms pass."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 from typing import Optional, Tuple, Union
 
@@ -30,6 +31,9 @@ class SimulatorConfig(Settings, error=ConfigError):
     rolling_friction: float = number(0.0, 1.0, "m", default=0.0001)
     self_collision: bool = True
     gravity: float = number(0.0, 30.0, "m/s^2", default=9.81)
+    slope_deg: float = number(0.0, 45.0, "deg", default=0.0)
+    slope_azimuth_deg: float = number(-360.0, 360.0, "deg", default=0.0)
+    mass_scale: float = number(0.2, 5.0, default=1.0)
     coupling_solref: Tuple[float, float] = (0.004, 1.0)
     foot_radius: float = number(0.001, 0.2, "m", default=0.025)
     yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
@@ -50,6 +54,12 @@ class SimulatorConfig(Settings, error=ConfigError):
             check_number(f"contact_solimp[{index}]", value, 0.0001, 0.9999)
         check_number("contact_solimp[2]", self.contact_solimp[2], 1e-6, 0.1, "m")
         return ""
+
+    @property
+    def up(self) -> Tuple[float, float, float]:
+        """Direction against gravity, in the world's axes, of which z is at a right angle to the floor."""
+        slope, azimuth = math.radians(self.slope_deg), math.radians(self.slope_azimuth_deg)
+        return math.sin(slope) * math.cos(azimuth), math.sin(slope) * math.sin(azimuth), math.cos(slope)
 
     @property
     def steps_per_tick(self) -> int:

@@ -34,6 +34,10 @@ class ImuSensor:
         self._rng: Optional[np.random.Generator] = None
         self._specific_force = np.zeros(3)
         self._noise = np.zeros((3, 3))
+        slope, azimuth = math.radians(config.slope_deg), math.radians(config.slope_azimuth_deg)
+        self._up = np.array(config.up)
+        self._level = np.zeros(4)  # turns "up" of a sloping floor's axes to z: the unit knows gravity, not the floor
+        mujoco.mju_axisAngle2Quat(self._level, np.array([math.sin(azimuth), -math.cos(azimuth), 0.0]), slope)
 
     def reset(self, rng: Optional[np.random.Generator]) -> None:
         """Start a new noise sequence; None means no noise."""
@@ -47,7 +51,7 @@ class ImuSensor:
     def rest(self, data: mujoco.MjData, gravity: float) -> None:
         """Take the reading at rest: a robot just placed on the floor carries no load before its first step."""
         self.read(data)
-        self._specific_force = data.site_xmat[self._site].reshape(3, 3).T @ np.array([0.0, 0.0, gravity])
+        self._specific_force = data.site_xmat[self._site].reshape(3, 3).T @ (gravity * self._up)
 
     def sample(self, data: mujoco.MjData) -> ImuSample:
         """Return the reading for the present positions and velocities."""
@@ -56,6 +60,7 @@ class ImuSensor:
         mujoco.mj_objectVelocity(self._model, data, mujoco.mjtObj.mjOBJ_SITE, self._site, velocity, 1)
         quaternion = np.zeros(4)
         mujoco.mju_mat2Quat(quaternion, rotation)
+        mujoco.mju_mulQuat(quaternion, self._level, quaternion.copy())
         if self._rng is not None:
             error = math.radians(self._config.orientation_std_deg) * self._noise[0]
             mujoco.mju_quatIntegrate(quaternion, error, 1.0)

@@ -40,13 +40,18 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
         If the text is no usable URDF; names the link, joint or mesh.
     """
     try:
-        return mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config))
+        model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config))
     except (ValueError, mujoco.FatalError) as error:
         raise (
             error
             if isinstance(error, ModelError)
             else ModelError(f"MuJoCo cannot compile the robot description: {error}")
         ) from error
+    if config.mass_scale != 1.0:
+        model.body_mass *= config.mass_scale
+        model.body_inertia *= config.mass_scale
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
 
 
 def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> str:
@@ -134,7 +139,7 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         iterations=str(config.iterations),
         ls_iterations=str(config.ls_iterations),
         impratio=repr(config.friction_stiffness_ratio),
-        gravity=_text((0.0, 0.0, -config.gravity)),
+        gravity=_text([-config.gravity * component for component in config.up]),
     )
 
 
