@@ -180,7 +180,7 @@ class Blocked(EchoRobot):
             self.q[self.blocked] = held[self.blocked]
 
 
-@pytest.mark.parametrize(("words", "way"), [("outwards, 3 of 4", "stand"), ("legs 1, 3, 5 step inwards", "shell")])
+@pytest.mark.parametrize(("words", "way"), [("outwards, 4 of 4", "stand"), ("legs 1, 3, 5 step inwards", "shell")])
 def test_a_blocked_joint_is_named_and_the_robot_backs_out_and_can_be_resumed(words, way):
     r = Blocked(ActionManagerCore.from_description(), "stand")
     r.run(0.1)

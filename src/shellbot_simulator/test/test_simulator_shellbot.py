@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import shellbot_description
+from shellbot_simulator.config import load_config
 from shellbot_simulator.errors import CommandError, ModelError, RenderError, SimulationDivergedError
 from shellbot_simulator.model_builder import urdf_mass
 from shellbot_simulator.shellbot_profile import variant_of
@@ -333,3 +334,23 @@ def test_without_opengl_the_error_names_the_packages(simulator, monkeypatch):
     renderer = render_process.RenderProcess(simulator.model)
     with pytest.raises(RenderError, match="none: .*Install libegl1"):
         renderer.render(simulator.data.qpos, 64, 48)
+
+
+@pytest.mark.parametrize("azimuth", [0.0, 130.0])
+def test_on_a_slope_the_imu_knows_gravity_and_not_the_floor(azimuth):
+    config = load_config().replace(slope_deg=5.0, slope_azimuth_deg=azimuth, mass_scale=1.1)
+    sloping = Simulator(URDF["simulation"], config)
+    level = Simulator(URDF["simulation"])
+    assert sloping.mass == pytest.approx(1.1 * level.mass)
+    for _ in range(50):
+        sloping.step_tick()
+    state = sloping.state()
+    x, y, z, w = state.imu.orientation
+    up_in_body = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+    direction = np.radians(azimuth)
+    expected = [np.sin(np.radians(5.0)) * np.cos(direction), np.sin(np.radians(5.0)) * np.sin(direction)]
+    assert up_in_body[:2] == pytest.approx(expected, abs=0.01)
+    force = state.imu.specific_force
+    assert force[:2] / np.linalg.norm(force) == pytest.approx(expected, abs=0.02)
+    assert state.contacts.ground_force @ np.array(config.up) == pytest.approx(9.81 * sloping.mass, rel=0.02)
+    assert (state.contacts.ground_force[:2] * expected).sum() > 0.0  # friction holds it against the hill

@@ -162,18 +162,18 @@ class ActionManagerTest(unittest.TestCase):
         self.upright()
 
     def test_03_refusals_in_words(self):
-        answer = self.live.request("shell")
+        answer = self.live.request("relax")
         self.assertFalse(answer.accepted)
-        self.assertIn("the modes are hexapod, stand, sit, relax", answer.reason)
+        self.assertIn("request sit first, then relax", answer.reason)
         self.assertEqual(answer.mode, "hexapod")
-        self.live.until(lambda: "shell refused" in self.live.last["mode"].text, "refusal on the topic")
-        self.live.until(lambda: any("shell" in text for text in self.live.told), "refusal in the log")
+        self.live.until(lambda: "relax refused" in self.live.last["mode"].text, "refusal on the topic")
+        self.live.until(lambda: any("relax" in text for text in self.live.told), "refusal in the log")
         self.assertIn("there is no mode 'fly'", self.live.request("fly").reason)
         self.live.gait.publish("moonwalk")
         self.live.until(lambda: "ripple, tripod, wave" in self.live.last["mode"].text, "refused gait")
         self.live.gait.publish("tripod")
         self.live.until(lambda: any("moonwalk" in text for text in self.live.told), "the gait's refusal in the log")
-        self.assertEqual(sum("closing to a ball is not available" in text for text in self.live.told), 1, "told once")
+        self.assertEqual(sum("the robot would drop from its feet" in text for text in self.live.told), 1, "told once")
 
     def test_04_body_pose_is_followed_and_limited(self):
         pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))

@@ -14,6 +14,7 @@ from shellbot_action_manager.body.levelling import Levelling, opened
 from shellbot_action_manager.body.limbs import LimbCommand
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
 
+_SAME = 1e-9  # s
 _RELEASE = 0.4  # s of the path over which levelling comes and goes
 
 
@@ -81,7 +82,7 @@ class Transformation:
 
     def at(self, time: float) -> bool:
         """Return whether the path stands at a time, s."""
-        return abs(self._time - time) < 1e-9
+        return abs(self._time - time) < _SAME
 
     def found(self, state: State) -> bool:
         """Return whether the commanded joints are on the path, and go to where that is."""
@@ -114,7 +115,9 @@ class Transformation:
         worst, error = self._behind(state)
         borders = path.ends if direction > 0 else path.starts
         ends, last = self.at(borders[self._index]), self._index == (len(path.steps) - 1 if direction > 0 else 0)
-        limit = self._config.arrived if ends else self._config.follow_error
+        # between the steps on the pole nothing waits: gores that slide on need less torque than gores that stick
+        sliding = self._level_from + _SAME < self._time < path.duration - _SAME
+        limit = self._config.arrived if ends and not sliding else self._config.follow_error
         if until is not None:  # backing out from a joint that is behind lets it catch up
             limit = max(self._config.follow_error, self._behind_at_first + self._config.arrived)
         waits = error > limit
@@ -149,9 +152,11 @@ class Transformation:
 
     def _level(self, dt: float, state: State) -> None:
         lower, _ = self.path.at(self._time)
-        inside = min(self._time - self._level_from, self.path.duration - self._time) / _RELEASE
-        weight = min(max(inside, 0.0), 1.0)
-        self._levelling.step(dt, weight, lower[0, 0] + lower[0, 1], state.orientation, state.angular_velocity)
+        weight = min(max((self._time - self._level_from) / _RELEASE, 0.0), 1.0)
+        if state.tilt > self._config.shut_tilt:  # it rolls: nothing but a shut ball is round
+            weight = 0.0
+        yaw = lower[0, 0] + lower[0, 1]
+        self._levelling.step(dt, weight, yaw, state.orientation, state.angular_velocity)
 
     def _posture(self) -> np.ndarray:
         lower, upper = self.path.at(self._time)

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Closing to a ball and opening, live: steps in words, turning round, cmd_vel, restart and reset in the ball."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+import unittest
+import xmlrpc.client
+
+import numpy as np
+import rosgraph
+import rospy
+import rostest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Empty
+
+from shellbot_description import driven_joint_names, named_pose_array
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import RequestMode
+
+WALL_LIMIT = 120.0  # s of wall clock for anything to happen
+JOINTS = driven_joint_names("simulation")
+
+
+class BallTest(unittest.TestCase):
+    """Tests run in the order of their names; each begins and ends standing."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.last, cls.texts, cls.logged = {}, [], []
+        cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
+        cls.request_service = rospy.ServiceProxy("request_mode", RequestMode)
+        for name, kind in (("joint_states", JointState), ("ground_truth/odom", Odometry)):
+            rospy.Subscriber(name, kind, lambda message, key=name: cls.last.__setitem__(key, message), queue_size=1)
+        rospy.Subscriber("mode", Mode, cls.on_mode, queue_size=100)
+        rospy.Subscriber("/rosout", Log, lambda message: cls.logged.append(message.msg), queue_size=100)
+
+    @classmethod
+    def on_mode(cls, message):
+        cls.last["mode"] = message
+        cls.texts.append(message.text)
+
+    def setUp(self):
+        self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing and ready")
+        self.texts.clear()
+        self.logged.clear()
+
+    def until(self, condition, what):
+        end = time.time() + WALL_LIMIT
+        while not condition():
+            if time.time() > end or rospy.is_shutdown():
+                raise AssertionError(f"{what}: not within {WALL_LIMIT:g} s; mode is\n{self.last.get('mode')}")
+            time.sleep(0.02)
+
+    def mode(self):
+        message = self.last.get("mode")
+        return (message.name, message.target, message.step) if message else None
+
+    def go(self, mode):
+        rospy.wait_for_service("request_mode", WALL_LIMIT)
+        answer = self.request_service(mode)
+        self.assertTrue(answer.accepted, answer.reason)
+        self.until(lambda: self.mode() == (mode, mode, ""), f"in mode {mode}")
+
+    def assert_closed(self):
+        message = self.last["joint_states"]
+        q = np.array([message.position[message.name.index(name)] for name in JOINTS])
+        self.assertLess(np.degrees(np.abs(q - named_pose_array("closed", "simulation")).max()), 2.5)
+        pose = self.last["ground_truth/odom"].pose.pose
+        self.assertAlmostEqual(pose.position.z, 0.160, delta=0.006)
+        self.assertLess(2.0 * math.asin(min(1.0, math.hypot(pose.orientation.x, pose.orientation.y))), 0.06)
+
+    def test_1_closes_and_opens_in_words(self):
+        self.go("shell")
+        rospy.sleep(1.0)
+        self.assert_closed()
+        closing = [text for text in dict.fromkeys(self.texts) if text.startswith("closing, step")]
+        self.assertEqual(len(closing), 16, closing)
+        self.assertIn("fan inwards, 1 of 4", closing[10])
+        self.go("hexapod")
+        opening = [text for text in dict.fromkeys(self.texts) if text.startswith("opening, step")]
+        self.assertEqual(len(opening), 16, opening)
+        self.assertGreater(self.last["ground_truth/odom"].pose.pose.position.z, 0.150)
+
+    def test_2_cmd_vel_is_ignored_on_the_way_and_a_request_turns_it_round(self):
+        self.assertTrue(self.request_service("shell").accepted)
+        self.until(lambda: "gores of legs 2" in self.last["mode"].text, "on the gores")
+        twist = Twist()
+        twist.linear.x = 0.2
+        for _ in range(20):
+            self.cmd_vel.publish(twist)
+            rospy.sleep(0.02)
+        self.until(lambda: any("cmd_vel does not count" in text for text in self.logged), "the word in the log")
+        self.cmd_vel.publish(Twist())
+        answer = self.request_service("shell")
+        self.assertTrue(answer.accepted)
+        self.assertIn("on the way there", answer.reason)
+        self.go("hexapod")
+        self.assertFalse(any("closed to a ball" in text for text in self.texts))
+
+    def test_3_a_node_that_dies_in_the_ball_finds_itself_there(self):
+        self.go("shell")
+        node = rosgraph.Master("/ball_rostest").lookupNode("/action_manager")
+        os.kill(xmlrpc.client.ServerProxy(node).getPid("/ball_rostest")[2], signal.SIGKILL)
+        self.until(lambda: "found closed" in self.last["mode"].text, "reborn")
+        self.assertEqual(self.mode(), ("shell", "shell", ""))
+        rospy.sleep(1.0)
+        self.assert_closed()
+        self.go("hexapod")
+
+    def test_4_a_reset_of_the_simulation_in_the_ball_stands_up_anew(self):
+        self.go("shell")
+        rospy.wait_for_service("/gazebo/reset_simulation", WALL_LIMIT)
+        rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
+        self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing again")
+
+
+if __name__ == "__main__":
+    rospy.init_node("ball_rostest")
+    rostest.rosrun("shellbot_action_manager", "ball_live", BallTest)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Closing to a ball and opening in physics, with what the robot does not know: slope, mass, errors of its zeros."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import DefinitionError
+from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_description import named_pose_array
+
+CLOSED = named_pose_array("closed", "simulation")
+
+
+def go(chain, mode, seconds=15.0):
+    """Request a mode and tick until the robot is at rest there; return the greatest tilt, deg, and penetration, mm."""
+    accepted, text = chain.request_mode(mode)
+    assert accepted, text
+    start, tilt, deep = chain.time, 0.0, 0.0
+    while not (chain.mode == chain.target == mode and not chain.step):
+        state = chain.tick()
+        tilt = max(tilt, np.degrees(float(tilt_from_quaternion(state.quat_world_base[None])[0])))
+        deep = max(deep, 1e3 * state.contacts.max_penetration)
+        assert chain.time - start < seconds, f"not in mode {mode}: {chain.output.mode}"
+    return tilt, deep
+
+
+def test_closes_and_opens_by_its_own_sensors():
+    chain = Chain(seed=0)
+    chain.stand_up()
+    before = chain.odom
+    for mode in ("shell", "hexapod"):
+        start = chain.time
+        tilt, deep = go(chain, mode, 12.0)
+        assert chain.time - start < 12.0
+        assert tilt < 3.0
+        assert deep < 0.5
+        if mode == "shell":
+            chain.run(1.0)
+            assert np.degrees(np.abs(chain.state.q - CLOSED).max()) < 1.0
+            assert set(chain.state.contacts.other_links) == {f"lower_{k}_gore_link" for k in range(1, 7)}
+            assert chain.odom[:2] == pytest.approx(before[:2], abs=0.01)  # the place is kept while gores slide
+    chain.run(1.0)
+    assert chain.state.p_world_base[2] == pytest.approx(0.1623, abs=0.002)
+    chain.walk((0.15, 0.0, 0.0), seconds=1.0)
+    assert chain.mode == "hexapod"
+
+
+def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():
+    chain = Chain(seed=7, friction=0.35, mass_scale=1.12, slope_deg=2.5, slope_azimuth_deg=80.0, joint_offset_deg=1.0)
+    assert np.abs(chain.joint_offset).max() > np.radians(1.5)
+    assert np.ptp(chain.joint_offset[:24:4]) == 0.0  # the six fans have one motor
+    chain.stand_up()
+    for mode in ("shell", "hexapod"):
+        tilt, deep = go(chain, mode)
+        assert tilt < 6.0  # of which the floor leans 2.5
+        assert deep < 1.0
+
+
+def test_turned_round_on_the_gores_it_goes_back_to_its_feet():
+    chain = Chain(seed=0)
+    chain.stand_up()
+    chain.request_mode("shell")
+    chain.run(4.5)
+    tilt, _ = go(chain, "hexapod")
+    assert tilt < 3.0
+    assert "shell" not in chain.mode
+
+
+def test_a_joint_that_cannot_move_makes_it_back_out_to_where_it_stands():
+    chain = Chain(seed=0)
+    chain.stand_up()
+    chain.request_mode("shell")
+    joint = chain.joint_names.index("lower_4_femur")
+    for _ in range(120):
+        chain.tick()
+    dof = chain.simulator.model.joint("lower_4_femur").dofadr[0]
+    chain.simulator.model.dof_damping[dof] = 1e3  # stuck in its bearing
+    for _ in range(600):
+        chain.tick()
+        if chain.mode == "halfway":
+            break
+    assert chain.output.mode.text.startswith("lower_4_femur is ")
+    chain.run(3.0)
+    assert chain.step == ""
+    assert tilt_from_quaternion(chain.state.quat_world_base[None])[0] < 0.1
+    assert abs(chain.state.q[joint] - chain.simulator.applied_command[joint]) < 0.3
+
+
+def test_offsets_out_of_range_are_refused():
+    with pytest.raises(DefinitionError, match="joint_offset_deg is 9; give 0 to 5 deg"):
+        Chain(joint_offset_deg=9)
