@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
         "experiment",
         nargs="*",
         help="walk, turn, speed (config/experiments.yaml) or all of the file: all;"
-        " or onboard, bus-faults: through the emulated servo bus, with a --help of their own",
+        " or, each with a --help of its own: transform (to a ball and back), onboard, bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     p.add_argument("--seeds", type=int, help="repetitions with seeds 0, 1, ... (default 5; campaign: as published)")
@@ -66,6 +66,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .onboard_cli import main as onboard
 
         return onboard(given[1:])
+    if given[:1] == ["transform"]:
+        from .transform_cli import main as transform
+
+        return transform(given[1:])
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

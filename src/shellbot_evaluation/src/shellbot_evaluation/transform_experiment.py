@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Closing to a ball and opening again, with everything varied that a robot does not know about itself and its floor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Sequence
+
+import numpy as np
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+from shellbot_common import TICK
+from shellbot_description import named_pose_array
+
+FRICTION = (0.3, 1.0)
+MASS = (0.85, 1.15)
+SLOPE_DEG = 3.0
+OFFSET_DEG = 1.0
+LIMIT_S = 30.0  # of each way, waiting included
+REST_S = 1.0  # in the ball and after opening
+GOALS = {  # greatest value of a run
+    "to_shell_s": 12.0,
+    "to_hexapod_s": 12.0,
+    "tilt_deg": 3.0,
+    "ball_joint_error_deg": 1.0,
+    "penetration_mm": 0.5,
+    "clamped_s": 0.5,
+}
+COLUMNS = {
+    "seed": "seed",
+    "friction": "friction",
+    "mass": "mass",
+    "slope_deg": "slope / deg",
+    "to_shell_s": "closes in / s",
+    "to_hexapod_s": "opens in / s",
+    "tilt_deg": "tilt / deg",
+    "ball_joint_error_deg": "joint error in the ball / deg",
+    "penetration_mm": "penetration / mm",
+    "clamped_s": "torque limit / s",
+    "said": "said last",
+}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one run; mass against the description's, deg."""
+
+    seed: int
+    friction: float
+    mass: float
+    slope_deg: float
+    slope_azimuth_deg: float
+    joint_offset_deg: float = OFFSET_DEG
+
+
+def conditions(seed: int) -> Conditions:
+    """Return the conditions of a seed: friction, mass and slope from their whole ranges, joint zeros from the seed."""
+    rng = np.random.default_rng([seed, 11])
+    friction, mass = rng.uniform(*FRICTION), rng.uniform(*MASS)
+    return Conditions(seed, friction, mass, rng.uniform(0.0, SLOPE_DEG), rng.uniform(-180.0, 180.0))
+
+
+class Watch:
+    """Ground truth of one way: what the robot itself does not know.
+
+    Parameters
+    ----------
+    chain : Chain
+        The robot; `tick` advances it.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._clamped = np.zeros(len(chain.joint_names))
+        self.tilt_deg = self.penetration_mm = self.clamped_s = 0.0
+        self.clamped_joint = ""
+
+    def tick(self) -> None:
+        """Advance the chain by a tick and keep the worst of each figure."""
+        chain = self._chain
+        state = chain.tick()
+        # against the plumb line, beyond what the floor itself leans
+        lean = np.arccos(np.clip(_up(state.quat_world_base) @ np.array(chain.simulator.config.up), -1.0, 1.0))
+        self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
+        self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
+        at_limit = np.abs(state.effort) >= 0.999 * chain.limits.effort
+        self._clamped = np.where(at_limit, self._clamped + TICK, 0.0)
+        worst = int(np.argmax(self._clamped))
+        if self._clamped[worst] > self.clamped_s:
+            self.clamped_s, self.clamped_joint = float(self._clamped[worst]), chain.joint_names[worst]
+
+
+def _up(quaternion: np.ndarray) -> np.ndarray:
+    x, y, z, w = quaternion
+    return np.array([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def execute(case: Conditions) -> Dict[str, Any]:
+    """Close and open once; return the row of the table, NaN for what was not reached."""
+    chain = Chain(
+        seed=case.seed,
+        friction=case.friction,
+        mass_scale=case.mass,
+        slope_deg=case.slope_deg,
+        slope_azimuth_deg=case.slope_azimuth_deg,
+        joint_offset_deg=case.joint_offset_deg,
+        record=False,
+    )
+    row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, float("nan"))}
+    row.update(success=False, clamped_joint="", ball_tilt_deg=float("nan"), said="")
+    watches: List[Watch] = []
+    try:
+        chain.stand_up()
+        for goal, column in (("shell", "to_shell_s"), ("hexapod", "to_hexapod_s")):
+            accepted, said = chain.request_mode(goal)
+            watches.append(Watch(chain))
+            start = chain.time
+            while accepted and not (chain.mode == chain.target == goal) and chain.time < start + LIMIT_S:
+                watches[-1].tick()
+                if chain.mode == "halfway" or (goal == "hexapod" and chain.target == "shell"):
+                    break
+            row["said"] = said if not accepted else chain.output.mode.text if chain.output else ""
+            if not accepted or chain.mode != goal:
+                break
+            row[column] = chain.time - start
+            for _ in range(int(REST_S / TICK)):
+                watches[-1].tick()
+            if goal == "shell":
+                error = np.abs(chain.state.q + chain.joint_offset - named_pose_array("closed", chain.config.variant))
+                row["ball_joint_error_deg"] = float(np.degrees(error.max()))
+        else:
+            row["success"], row["said"] = True, ""
+    except ChainError as error:
+        row["said"] = str(error)
+    for column in ("tilt_deg", "penetration_mm", "clamped_s"):
+        row[column] = max((getattr(watch, column) for watch in watches), default=float("nan"))
+    row["clamped_joint"] = max(watches, key=lambda watch: watch.clamped_s).clamped_joint if watches else ""
+    row["close"], row["open"] = (
+        {k: getattr(w, k) for k in ("tilt_deg", "penetration_mm", "clamped_s", "clamped_joint")} if w else None
+        for w in (watches + [None, None])[:2]
+    )
+    return row
+
+
+def pictures(width: int = 480, height: int = 360) -> Dict[str, np.ndarray]:
+    """Return a picture (height, width, 3) of the end of each step of closing, by its name and the time, s.
+
+    Raises
+    ------
+    ChainError
+        If the ball does not close, or nothing can be rendered here.
+    """
+    chain = Chain(seed=None, record=False)
+    chain.stand_up()
+    found = {"standing": chain.simulator.render(width, height)}
+    accepted, said = chain.request_mode("shell")
+    step, start = "", chain.time
+    while accepted and chain.mode != "shell":
+        chain.tick()
+        said = chain.output.mode.text if chain.output else ""
+        if said != step and step.startswith("closing"):
+            found[f"{chain.time - start:.1f} s: {step.split(': ')[1]}"] = chain.simulator.render(width, height)
+        step = said
+        if chain.time > start + LIMIT_S or chain.mode == "halfway":
+            raise ChainError(f"the ball did not close: {said}")
+    chain.simulator.close()
+    return found
+
+
+def summarise(rows: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
+    """Return what `summary` of the JSON file holds; median and worst over the runs that reached the figure."""
+    both = [row["to_shell_s"] + row["to_hexapod_s"] for row in rows]
+    found: Dict[str, Any] = {
+        "success": sum(row["success"] for row in rows),
+        "runs": len(rows),
+        "median_s": _of(both, np.median),
+        "worst_s": _of(both, np.max),
+    }
+    for column, goal in GOALS.items():
+        values = [row[column] for row in rows]
+        within = sum(bool(value <= goal) for value in values)
+        found[column] = {
+            "median": _of(values, np.median),
+            "worst": _of(values, np.max),
+            "goal": goal,
+            "within": within,
+        }
+    return found
+
+
+def _of(values: Sequence[float], function: Any) -> float:
+    finite = [value for value in values if np.isfinite(value)]
+    return float(function(finite)) if finite else float("nan")

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Whether the path between standing and the ball is free of self-collision: every posture, with every levelling.
+
+Command line of scripts/action check transform.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+
+import mujoco
+import numpy as np
+
+from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.body.levelling import opened
+from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath, load_transform
+from shellbot_action_manager.errors import ActionManagerError
+from shellbot_description import expand
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
+from shellbot_kinematics.shellbot_model import ShellbotModel
+from shellbot_simulator.simulator import Simulator
+
+from .console import run_tool, say
+from .errors import EvaluationError
+from .tables import markdown_table
+
+OVERLAP_MM = 0.5  # of the commanded postures: the springs of the servos take it
+_STILL_MM = 0.01
+_SEEN = 0.010  # m: pairs farther apart are not looked at
+_DIRECTIONS = 12  # in which the body may lean
+COLUMNS = {
+    "step": "step",
+    "levelling": "levelling",
+    "margin_mm": "margin / mm",
+    "limit_mm": "limit / mm",
+    "pair": "nearest pair",
+    "verdict": "verdict",
+}
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The least distance of two parts within a step; negative: they overlap.
+
+    Attributes
+    ----------
+    step : str
+        Of the path.
+    levelling : str
+        none, or with which share of its range.
+    margin_mm : float
+        mm; infinite where nothing that moves comes nearer than 10 mm.
+    pair : str
+        The two links.
+    limit_mm : float
+        Least margin that is green.
+    """
+
+    step: str
+    levelling: str
+    margin_mm: float
+    pair: str
+    limit_mm: float = 0.0
+
+    @property
+    def is_green(self) -> bool:
+        """Whether the margin is kept."""
+        return self.margin_mm >= self.limit_mm
+
+
+class Gate:
+    """Plays the path on the simulator's own shapes and exclusions, floor left out.
+
+    A pair that keeps its distance through a step is not named: the upper gores have slits of 1.2 mm.
+
+    Parameters
+    ----------
+    config : TransformConfig, optional
+        By default the action manager's own.
+    """
+
+    def __init__(self, config: Optional[TransformConfig] = None) -> None:
+        self.config = config or load_transform()
+        self.geometry: RobotGeometry = load_geometry()
+        self.path = TransformPath(self.config, self.geometry)
+        self._simulator = Simulator(expand("simulation"))
+        self._simulator.model.geom_margin[:] = _SEEN
+        self._simulator.model.body_margin[:] = _SEEN
+        self._q_index = self._simulator.model.jnt_qposadr[
+            [self._simulator.model.joint(name).id for name in self.geometry.joint_names]
+        ]
+
+    def margins(self, every: float = 0.02, share: float = 0.5) -> List[Margin]:
+        """Return the least distance of each step, without levelling and with it.
+
+        Parameters
+        ----------
+        every : float
+            s of the path between two postures.
+        share : float
+            0..1 of the levelling's range: a body that leans in any of twelve directions.
+        """
+        found: List[Margin] = []
+        for i, step in enumerate(self.path.steps):
+            times = np.append(np.arange(self.path.starts[i], self.path.ends[i], every), self.path.ends[i])
+            ranges: Dict[str, Dict[str, Tuple[float, float]]] = {}
+            for levelling, offset in self._offsets(step.level, share):
+                known = ranges.setdefault(levelling, {})
+                for time in times:
+                    for pair, distance in self._distances(float(time), offset).items():
+                        low, high = known.get(pair, (distance, distance))
+                        known[pair] = min(low, distance), max(high, distance)
+            for levelling, known in ranges.items():
+                limit = 0.0 if not step.pressed else -OVERLAP_MM if levelling == "none" else -np.inf
+                moving = [(low, pair) for pair, (low, high) in known.items() if high - low > _STILL_MM or low < limit]
+                found.append(Margin(step.name, levelling, *min(moving, default=(np.inf, "")), limit))
+        return found
+
+    def centres_mm(self) -> float:
+        """Return how far the twelve sphere centres of the closed ball are from the body's centre at most, mm."""
+        model = ShellbotModel(expand("simulation"))
+        lower, upper = self.path.at(self.path.duration)
+        distances = [
+            np.linalg.norm(model.chain(limb, Frame.SPHERE_CENTRE).fk(q)[:3, 3])
+            for limb, q in [*zip(LOWER_LIMBS, lower), *zip(UPPER_LIMBS, upper)]
+        ]
+        return 1e3 * float(max(distances))
+
+    def _offsets(self, level: bool, share: float) -> Iterator[Tuple[str, np.ndarray]]:
+        yield "none", np.zeros(6)
+        if not level:
+            return
+        low, high = self.config.levelling.range
+        azimuth = np.arange(6) * np.pi / 3.0
+        for direction in np.arange(_DIRECTIONS) * 2.0 * np.pi / _DIRECTIONS:
+            yield f"{share:.0%}", np.clip(share * high * np.cos(azimuth - direction), low, high)
+
+    def _distances(self, time: float, offset: np.ndarray) -> Dict[str, float]:
+        """Return the pairs of links that are near at a time of the path, and their distances, mm."""
+        model, data = self._simulator.model, self._simulator.data
+        lower, upper = self.path.at(time)
+        data.qpos[:3] = (0.0, 0.0, 1.0)
+        data.qpos[3:7] = (1.0, 0.0, 0.0, 0.0)
+        data.qpos[self._q_index] = np.concatenate([opened(lower, offset).ravel(), upper.ravel()])
+        mujoco.mj_fwdPosition(model, data)
+        found: Dict[str, float] = {}
+        for geoms, distance in zip(data.contact.geom, data.contact.dist):
+            pair = " and ".join(sorted(model.body(model.geom_bodyid[geom]).name for geom in geoms))
+            found[pair] = min(found.get(pair, np.inf), 1e3 * float(distance))
+        return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="scripts/action",
+        description="check transform: plays the path between standing and the ball, every step as it is and with the "
+        "levelling of a body that leans in twelve directions, against the simulator's own shapes and exclusions.",
+    )
+    p.add_argument("words", nargs=2, metavar="check transform", help="what to check")
+    p.add_argument("--file", type=Path, help="another transform.yaml")
+    p.add_argument("--every", type=float, default=0.02, help="s of the path between two postures (default 0.02)")
+    p.add_argument("--share", type=float, default=0.5, help="of the levelling's range, 0 to 1 (default 0.5)")
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0 if green, 1 if red, 2 after an error."""
+    arguments = parser().parse_args(argv)
+    return run_tool(lambda: _run(arguments))
+
+
+def verdict(margins: Sequence[Margin]) -> Tuple[bool, str]:
+    """Return whether all margins are kept, and the sentence that says so or names what collides."""
+    worst = min(margins, key=lambda margin: margin.margin_mm - margin.limit_mm)
+    where = f"{worst.pair}, step {worst.step}, levelling {worst.levelling}, margin {worst.margin_mm:.2f} mm"
+    red = [margin for margin in margins if not margin.is_green]
+    return (False, f"RED: {where}; {len(red)} in all") if red else (True, f"GREEN; nearest its limit: {where}")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.words != ["check", "transform"]:
+        raise EvaluationError(f"'{' '.join(arguments.words)}' is not known; give: scripts/action check transform")
+    if not (0.001 <= arguments.every <= 1.0 and 0.0 <= arguments.share <= 1.0):
+        raise EvaluationError("give --every 0.001 to 1 s and --share 0 to 1")
+    try:
+        gate = Gate(load_transform(arguments.file))
+    except ActionManagerError as error:
+        raise EvaluationError(str(error)) from error
+    margins = gate.margins(arguments.every, arguments.share)
+    green, sentence = verdict(margins)
+    rows = [{**vars(m), "verdict": "green" if m.is_green else "RED"} for m in margins]
+    say(markdown_table(rows, COLUMNS, {"margin_mm": 2}))
+    say(f"Sphere centres of the closed ball: within {gate.centres_mm():.3f} mm of the body's centre.")
+    say(f"{sentence}.")
+    return 0 if green else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

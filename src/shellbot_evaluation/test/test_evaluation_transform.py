@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The offline gate names what collides; the experiment draws its conditions and sums up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from shellbot_common import package_file
+from shellbot_evaluation import transform_cli, transform_gate
+from shellbot_evaluation.experiment_cli import main as experiment
+from shellbot_evaluation.transform_experiment import GOALS, conditions, summarise
+from shellbot_evaluation.transform_gate import main as gate
+
+
+def row(seed, good=True):
+    figures = {"to_shell_s": 10.0 + seed, "to_hexapod_s": 10.5, "tilt_deg": 2.0, "ball_joint_error_deg": 0.8}
+    figures.update(penetration_mm=0.3, clamped_s=0.1)
+    if not good:
+        figures = dict.fromkeys(figures, float("nan"))
+    return {"seed": seed, "friction": 0.5, "mass": 1.0, "slope_deg": 1.0, **figures, "success": good, "said": ""}
+
+
+def test_the_path_is_green(capsys):
+    assert gate(["check", "transform", "--every", "0.1"]) == 0
+    said = capsys.readouterr().out
+    assert "GREEN" in said
+    assert "within 0.004 mm of the body's centre" in said
+    assert said.count("| green") == 22  # 16 steps, six of them levelled
+
+
+def test_a_femur_that_does_not_open_before_the_fan_closes_is_red_with_pair_step_and_margin(tmp_path, capsys):
+    data = yaml.safe_load(package_file("shellbot_action_manager", "config/transform.yaml").read_text())
+    for step in data["steps"]:
+        if step["name"] in ("shells_down", "fan_in_1", "fan_in_2", "fan_in_3", "fan_in_4"):
+            for key in step["keys"]:
+                key[3], key[4] = key[6], key[7] = 2.2689, 1.9199  # as in the closed ball
+    path = tmp_path / "transform.yaml"
+    path.write_text(yaml.safe_dump(data))
+    assert gate(["check", "transform", "--every", "0.1", "--share", "0.1", "--file", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "RED: " in said
+    assert "fan_in_" in said.split("RED: ")[1]
+    assert "_link and " in said.split("RED: ")[1]
+    assert "margin -" in said.split("RED: ")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "dance"], "'check dance' is not known"),
+        (["check", "transform", "--every", "0"], "give --every 0.001 to 1 s"),
+        (["check", "transform", "--file", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_what_the_gate_cannot_do_is_said(words, message, capsys):
+    assert gate(words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_conditions_repeat_with_their_seed_and_fill_their_ranges():
+    drawn = [conditions(seed) for seed in range(100, 140)]
+    assert drawn[3] == conditions(103)
+    assert min(c.friction for c in drawn) < 0.4
+    assert max(c.friction for c in drawn) > 0.9
+    assert min(c.mass for c in drawn) < 0.88
+    assert max(c.slope_deg for c in drawn) > 2.7
+    assert all(0.3 <= c.friction <= 1.0 and 0.85 <= c.mass <= 1.15 and 0.0 <= c.slope_deg <= 3.0 for c in drawn)
+
+
+def test_the_summary_counts_failures_and_takes_the_worst():
+    found = summarise([row(0), row(1), row(2, good=False)])
+    assert (found["success"], found["runs"]) == (2, 3)
+    assert (found["median_s"], found["worst_s"]) == (21.0, 21.5)
+    assert found["to_shell_s"] == {"median": 10.5, "worst": 11.0, "goal": 12.0, "within": 2}
+    assert set(GOALS) < set(found)
+
+
+def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(transform_cli, "execute", lambda case: row(case.seed - 100))
+    path = tmp_path / "out" / "transform.json"
+    assert experiment(["transform", "--seeds", "100:102", "--json", str(path)]) == 0
+    data = json.loads(path.read_text())
+    assert [run["seed"] for run in data["runs"]] == [0, 1]
+    assert data["summary"]["success"] == 2
+    assert experiment(["transform", "--seeds", "100:104", "--json", str(path)]) == 1  # 13 s is too slow
+    assert experiment(["transform", "--seeds", "5:5"]) == 2
+    assert "give A:B" in capsys.readouterr().err
+
+
+def test_the_gate_looks_at_every_pair_that_moves():
+    margins = transform_gate.Gate().margins(every=0.2, share=0.0)
+    assert {m.step for m in margins if m.pair} >= {"shells_down", "fan_in_4", "shut"}
