@@ -68,9 +68,9 @@ class StatusParser:
             and buffer[4] < 128
             and (sum(buffer) - 510) & 0xFF == 0xFF
         ):
-            status = Status(buffer[2], FLAGS[buffer[4]], bytes(buffer[5:-1]))
+            whole = Status(buffer[2], FLAGS[buffer[4]], bytes(buffer[5:-1]))
             buffer.clear()
-            return status
+            return whole
         while True:
             start = buffer.find(HEADER)
             if start < 0:
