@@ -246,7 +246,7 @@ class Bus:
                     model = MODELS.get(self._model_number(servo_id))
             if model is not None and Instruction.BULK_READ not in model.instructions:
                 raise RefusedError(
-                    f"servo {servo_id} is an {model.name}, which does not know BULK READ and silences those behind it; "
+                    f"servo {servo_id} is an {model.name}, which does not support BULK READ and blocks later servos; "
                     "use read for it, and bulk_read for MX servos only"
                 )
         return found
@@ -269,7 +269,7 @@ class Bus:
             If the register is read-only, does not take the number, or reads back as something else.
         """
         if not row.is_writable:
-            raise RegisterError(f"{row.name} can only be read")
+            raise RegisterError(f"{row.name} is read-only")
         data = row.to_bytes(number)
         self.write(servo_id, row.address, data, retries)
         if row.area is Area.EEPROM:

@@ -61,7 +61,7 @@ class AutoDirection(Direction):
 
     name = "auto"
     advice = (
-        "check the servos' power and the common ground; a USB chip with a separate direction pin is no automatic "
+        "check the servos' power and the common ground; a USB chip with a separate direction pin is not an automatic "
         "adapter: wire its TXDEN to the 74LS241, or use a U2D2"
     )
 
@@ -74,7 +74,7 @@ class SingleWireEcho(Direction):
 
     name = "echo"
     echoes = True
-    advice = "no clean echo: check the diode or resistor from TX to the data wire and that RX sits on the data wire"
+    advice = "no clean echo: check the diode or resistor from TX to the data wire and that RX is on the data wire"
 
     def prepare(self, serial: Any) -> None:
         """Nothing to do."""

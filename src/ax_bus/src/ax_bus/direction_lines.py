@@ -115,8 +115,8 @@ class GpioLine:
                 self._set = self._set_v1
         except (OSError, ValueError) as error:
             raise PortError(
-                f"line {offset} of {chip} cannot be had ({error}); see gpioinfo for the lines, gpiofind for names, and "
-                "whether you may open the chip (group gpio)"
+                f"line {offset} of {chip} is not available ({error}); gpioinfo lists the lines, gpiofind finds names; "
+                "check that you may open the chip (group gpio)"
             ) from error
 
     def set(self, high: bool) -> None:

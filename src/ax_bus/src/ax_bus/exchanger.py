@@ -178,13 +178,13 @@ class Exchanger:
         if not self.port.reads_trusted:
             raise ReadsNotTrustedError(
                 f"{self.port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not "
-                "asked; choose a direction control that the wiring supports (ax-servo --help lists them)"
+                "queried; choose a direction control that the wiring supports (ax-servo --help lists them)"
             )
 
     def check_stop(self, servo_id: int) -> None:
         """Give up if `is_stop_asked` says so."""
         if self.is_stop_asked is not None and self.is_stop_asked():
-            raise StopAskedError(f"a stop was requested before servo {servo_id} was asked")
+            raise StopAskedError(f"a stop was requested before servo {servo_id} was queried")
 
     def owe(self, servo_id: int, key: Key) -> None:
         """Note that a reply did not come in time, and may come late."""
@@ -364,11 +364,11 @@ def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: 
     text = f"servo {servo_id} gave no valid answer in {tries} of {timeout * 1e3:.1f} ms on {port}: "
     if heard:
         text += (
-            f"heard {heard[:24].hex(' ')}{' ...' if len(heard) > 24 else ''}, which is no reply of its; "
-            "two servos of one ID, a wrong baud rate or a late direction switch look like this"
+            f"received {heard[:24].hex(' ')}{' ...' if len(heard) > 24 else ''}, which is not its reply; "
+            "two servos with one ID, a wrong baud rate or a late direction switch can cause this"
         )
     else:
-        text += "nothing was heard; check power, cable, ID and baud rate (ax-servo scan), and status return level"
+        text += "nothing was received; check power, cable, ID and baud rate (ax-servo scan), and status return level"
     error = kind(text)
     error.heard = heard  # type: ignore[attr-defined]
     return error

@@ -63,7 +63,9 @@ class SerialPort(Port):
         try:
             self._serial.baudrate = baud
         except (OSError, ValueError, serial.SerialException) as error:
-            raise PortError(f"{self.name} does not do {baud} baud ({error}); choose another rate or adapter") from error
+            raise PortError(
+                f"{self.name} does not support {baud} baud ({error}); choose another rate or adapter"
+            ) from error
         self._baud = baud
 
     def write(self, data: bytes) -> None:
@@ -73,7 +75,7 @@ class SerialPort(Port):
         sent = self._write_some(data)
         while sent < len(data):  # the kernel's buffer is full: rare, the largest packet has 142 bytes
             if not select.select((), (self._fd,), (), _STUCK)[1]:
-                raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
+                raise PortError(f"{self.name} accepts no more bytes; the adapter hangs: unplug it and plug it in again")
             sent += self._write_some(data[sent:])
         if self._is_turned:
             self.direction.after_write(len(data), self._baud)
@@ -159,7 +161,7 @@ class SerialPort(Port):
 
     def _lost(self, error: OSError) -> PortLostError:
         return PortLostError(
-            f"{self.name} is gone ({error.strerror or error}); plug it in again, it is found by the same name"
+            f"{self.name} is gone ({error.strerror or error}); plug it in again, it is found under the same name"
         )
 
 
@@ -170,13 +172,14 @@ def _open_words(name: str, baud: int, error: BaseException) -> str:
     if code == errno.ENOENT or not os.path.exists(name):
         there = sorted(str(p) for folder in ("/dev/serial/by-id",) for p in Path(folder).glob("*"))
         there = there or sorted(str(p) for kind in ("ttyUSB*", "ttyACM*", "ttyTHS*") for p in Path("/dev").glob(kind))
-        return f"port {name} does not exist; there is {', '.join(there) if there else 'no adapter: is it plugged in?'}"
+        known = f"these do: {', '.join(there)}" if there else "no adapter was found: is it plugged in?"
+        return f"port {name} does not exist; {known}"
     if code == errno.EACCES:
-        return f"port {name} may not be opened by you; join its group (usually: adduser $USER dialout) and log in again"
+        return f"no permission to open port {name}; join its group (usually: adduser $USER dialout) and log in again"
     if code in (errno.EBUSY, errno.EAGAIN) or "exclusively lock" in text:
-        return f"port {name} is in use by {_holders(name)}; end it first"
+        return f"port {name} is in use by {_holders(name)}; stop it first"
     if "baud" in text.lower():
-        return f"port {name} does not do {baud} baud ({text}); choose another rate or adapter"
+        return f"port {name} does not support {baud} baud ({text}); choose another rate or adapter"
     return f"port {name} cannot be opened ({text}); is it a serial port?"
 
 

@@ -73,7 +73,7 @@ class Servo:
         own = getattr(type(self), name, None)
         if isinstance(own, property):
             if own.fset is None:
-                raise RegisterError(f"{name} can only be read")
+                raise RegisterError(f"{name} is read-only")
             own.fset(self, value)
             return
         row = self._row(name)
@@ -139,7 +139,7 @@ class Servo:
 
     @property
     def load(self) -> float:
-        """Present load, share of the stall torque from -1 to 1; inferred from the output, there is no sensor."""
+        """Present load, fraction of the stall torque from -1 to 1; inferred from the output, there is no sensor."""
         return float(self.present_load_si)
 
     @property
@@ -177,7 +177,7 @@ class Servo:
         if alarms or not row.minimum <= steps <= row.maximum or abs(steps - before) * row.scale > _AGREE:
             why = "its voltage is out of range" if alarms else f"it read {before}, then {steps} steps"
             raise ImplausibleReadingError(
-                f"servo {self._servo_id} gets no torque: its position is not to be believed, {why}; "
+                f"torque of servo {self._servo_id} stays off: its position is not plausible, {why}; "
                 "check the supply and let the horn come to rest, then try again"
             )
         self.goal_position = steps

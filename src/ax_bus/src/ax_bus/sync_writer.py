@@ -32,7 +32,7 @@ class SyncWriter:
 
     def __init__(self, bus: Bus, address: int, servo_ids: Sequence[int], words: int = 1) -> None:
         if not servo_ids or len(set(servo_ids)) != len(servo_ids):
-            raise PacketError(f"servo IDs {list(servo_ids)} are empty or repeat; give each servo once")
+            raise PacketError(f"servo IDs {list(servo_ids)} are empty or repeated; give each servo once")
         self._bus = bus
         self._shape = (len(servo_ids), words)
         self._groups: List[Tuple[bytes, Struct, slice]] = []  # packet up to the first servo, the servos' part, its rows

@@ -80,7 +80,7 @@ def check_wiring(bus: Bus, servo_ids: Sequence[int], rounds: int = 20) -> Wiring
     is_trusted, text = _verdict((asked, whole, garbled, silent, headless), echoes, expects_echo)
     if is_trusted and not may_read:
         is_trusted = False
-        text += " today, but nobody times this direction control, so the driver will not rely on it"
+        text += " now, but the timing of this direction control is not guaranteed, so the driver will not rely on it"
     if not is_trusted:
         advice = getattr(getattr(bus.port, "direction", None), "advice", "")
         text += f" ({advice})" if advice else ""
@@ -96,19 +96,19 @@ def _lacks_head(heard: bytes) -> bool:
 def _verdict(counts: Tuple[int, int, int, int, int], echoes: bool, expects_echo: bool) -> Tuple[bool, str]:
     asked, whole, garbled, silent, headless = counts
     if not asked:
-        return False, "no servo was asked; name the servos that should be on the bus"
+        return False, "no servo IDs were given; name the servos that should be on the bus"
     share = whole / asked
-    found = f"{whole} of {asked} replies arrived whole, {garbled} in pieces, {silent} not at all"
+    found = f"{whole} of {asked} replies arrived whole, {garbled} garbled, {silent} not at all"
     if echoes and not expects_echo:
         return False, f"{found}. What is sent comes back: this is a single-wire wiring, choose direction control 'echo'"
     if expects_echo and not echoes:
-        return False, f"{found}. What is sent does not come back: choose direction control 'auto', or mend the echo"
+        return False, f"{found}. What is sent does not come back: choose direction control 'auto', or repair the echo"
     if share >= _TRUSTED_SHARE:
         return True, f"{found}: replies can be trusted"
     if whole == 0 and garbled == 0:
-        return False, f"{found}. Nobody answers: check power, cable and baud rate (ax-servo scan)"
+        return False, f"{found}. No servo answers: check power, cable and baud rate (ax-servo scan)"
     if headless > garbled / 2 and garbled > silent:
-        return False, f"{found}, {headless} without their head: the line is turned to receiving too late"
+        return False, f"{found}, {headless} without their first bytes: the line is switched to receiving too late"
     if garbled > silent:
-        return False, f"{found}: noise, a bad contact, two servos of one ID, or a missing pull-up"
+        return False, f"{found}: noise, a bad contact, two servos with one ID, or a missing pull-up"
     return False, f"{found}: some servos or replies are missing; scan the bus, check their cables"

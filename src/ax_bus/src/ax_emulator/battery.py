@@ -57,7 +57,7 @@ class Battery:
     def set_charge(self, charge: float) -> None:
         """Set the share that is left, 0 to 1."""
         if not 0.0 <= charge <= 1.0:
-            raise EmulationError(f"battery charge is {charge}; give a share from 0 to 1")
+            raise EmulationError(f"battery charge is {charge}; give a fraction from 0 to 1")
         self.charge = float(charge)
         self.voltage = self.open_voltage
 

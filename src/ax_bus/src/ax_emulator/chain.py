@@ -44,7 +44,7 @@ class EmulatedChain:
     ) -> None:
         self.servos = list(servos)
         if not self.servos:
-            raise EmulationError("a chain without servos answers nothing; give at least one")
+            raise EmulationError("the chain has no servos; give at least one")
         self.baud = baud
         self.faults = faults if faults is not None else FaultInjector()
         self.echoes = echoes

@@ -109,7 +109,7 @@ class MotorBank:
             raise EmulationError("a bank of motors needs at least one servo")
         others = [servo.table.model.name for servo in servos if not servo.table.model.has("cw_compliance_slope")]
         if others:
-            raise EmulationError(f"a bank moves AX servos, not {', '.join(others)}; give these motors of their own")
+            raise EmulationError(f"a bank moves AX servos, not {', '.join(others)}; simulate these outside the bank")
         self._servos = tuple(servos)
         self._tables = [servo.table for servo in servos]
         p = [servo.motor.parameters for servo in servos]

@@ -99,7 +99,7 @@ class PtyServer:
         if self._link is None:
             return
         if self._link.exists() and not self._link.is_symlink():
-            raise EmulationError(f"{self._link} is there and is no link; choose another name for the emulated port")
+            raise EmulationError(f"{self._link} exists and is not a link; choose another name for the emulated port")
         if self._link.is_symlink():
             self._link.unlink()
         self._link.symlink_to(os.ttyname(self._slave))

@@ -76,8 +76,8 @@ def plan(bus: Bus, goals: Mapping[int, int], how: Motion) -> str:
     for servo_id, goal in goals.items():
         model = model_at(bus, servo_id)
         steps = bus.read_register(servo_id, model.register("present_position"), 3)
-        way = degrees(model, goal) - degrees(model, steps)
-        lines.append(f"servo {servo_id}: from {steps} to {goal} steps ({way:+.0f} degrees)")
+        travel = degrees(model, goal) - degrees(model, steps)
+        lines.append(f"servo {servo_id}: from {steps} to {goal} steps ({travel:+.0f} degrees)")
     lines.append(f"at {how.speed_rpm:g} rpm and {how.torque:.0%} torque; nothing has moved, add --go to do it")
     return "\n".join(lines)
 
@@ -101,10 +101,10 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
     """
     failures = each(goals, lambda servo_id: torque.hold(bus, servo_id, _settings(model_at(bus, servo_id), how)))
     if failures:
-        raise ToolError(f"nothing has moved, servos that can hold where they are: {'; '.join(failures.values())}")
+        raise ToolError(f"nothing has moved, and servos that can hold do so: {'; '.join(failures.values())}")
     failures = each(goals, lambda servo_id: _send(bus, servo_id, goals[servo_id]))
     if failures:
-        raise ToolError(f"not all move: {'; '.join(failures.values())}")
+        raise ToolError(f"not all servos move: {'; '.join(failures.values())}")
 
 
 def wait(bus: Bus, goals: Mapping[int, int], how: Motion) -> Dict[int, int]:

@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
     @property
     def is_garbled(self) -> bool:
-        """Whether answers came but none was whole: often two servos of one ID."""
+        """Whether answers came but none was whole: often two servos with one ID."""
         return self.model_number < 0
 
     @property
@@ -99,7 +99,7 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
                     f"what is sent at {baud} baud comes back: a single-wire wiring; repeat with --direction echo"
                 )
             for servo_id in ids:
-                progress(f"{baud} baud: asking {len(ids)} IDs", spent / total)
+                progress(f"{baud} baud: querying {len(ids)} IDs", spent / total)
                 found += _ask(bus, baud, servo_id)
                 spent += cost
     finally:
@@ -128,7 +128,7 @@ def table(found: Sequence[Found]) -> str:
     lines = [f"{'baud':>8} {'id':>4}  {'model':<18} firmware"]
     for hit in found:
         if hit.is_garbled:
-            lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  answers in pieces: two servos of this ID, or a bad contact")
+            lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  garbled replies: two servos with this ID, or a bad contact")
         else:
             lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  {hit.model_name:<18} {hit.firmware}")
     lines.append(f"{len(found)} servo(s)")

@@ -71,7 +71,7 @@ def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
             bus.write_register(servo_id, _ENABLE, 0)
         except ServoError as error:
             raise ToolError(
-                f"servo {servo_id} was not confirmed without torque, switch its power off if it holds: {error}"
+                f"servo {servo_id}: torque off is not confirmed, switch its power off if it holds: {error}"
             ) from error
 
     bus.sync_write(_ENABLE.address, dict.fromkeys(servo_ids, b"\x00"))  # before the slow reading back

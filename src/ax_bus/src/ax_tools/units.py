@@ -78,7 +78,7 @@ def number_of(model: Model, row: Register, text: str) -> int:
     except RegisterError as error:
         raise ToolError(f"{text.strip()} is out of range; {_choices(model, row)}") from error
     except ValueError as error:
-        raise ToolError(f"{text.strip()!r} is no value of {row.name}; {_choices(model, row)}") from error
+        raise ToolError(f"{text.strip()!r} is not a value of {row.name}; {_choices(model, row)}") from error
     return number
 
 
