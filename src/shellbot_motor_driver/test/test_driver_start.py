@@ -90,13 +90,13 @@ def test_two_servos_of_one_id_are_named():
     bench = DriverBench(start=False)
     bench.servo(4).motor.position = 2.0
     bench.servo(9).table["id"] = 4
-    refused(bench, "(?s)servo 9 .*servo 4 .*two servos of ID 4|servo 4 .*in pieces")
+    refused(bench, "(?s)servo 9 .*servo 4 .*two servos with ID 4|servo 4 .*in pieces")
 
 
 def test_a_servo_of_another_model_is_refused():
     bench = DriverBench(start=False)
     bench.servo(2).table["model_number"] = 12
-    refused(bench, "servo 2 .lower_1_femur. is an AX-12A, the map wants an AX-18A: exchange it")
+    refused(bench, "servo 2 .lower_1_femur. is an AX-12A, the map has an AX-18A: exchange it")
 
 
 def test_an_unknown_model_is_refused():

@@ -278,7 +278,7 @@ def test_two_servos_of_one_id_are_named_when_they_appear_while_driving():
     bench.fault("change_id", servo=9, value=4)
     bench.run(3.0)
     text = bench.ladder.rung("servo_lost").text
-    assert "servo 4 (lower_2_coxa) answers in pieces: two servos of one ID" in text
+    assert "servo 4 (lower_2_coxa) sends garbled replies: two servos with one ID" in text
 
 
 def test_a_roll_call_is_a_few_sentences():

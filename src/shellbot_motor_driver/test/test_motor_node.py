@@ -169,7 +169,7 @@ def test_a_robot_that_is_well():
     lines = health(state(), 0)
     assert {entry.name for entry in lines} == {"safety ladder", "bus", "servos", "battery"}
     assert all(entry.level is Health.OK for entry in lines)
-    assert line(lines, "servos").message == "all 19 servos well"
+    assert line(lines, "servos").message == "all 19 servos OK"
     assert "at 60 Hz or more" in line(lines, "bus").message
     assert line(lines, "battery").message.startswith("11.8 V, about")
     assert dict(line(lines, "bus").values)["lateness_us_p99"]

@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns the exit status: 1 if a limit was not kept."""
+    """Run the tool; returns the exit status: 1 if a limit is not met."""
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["kinematics"]:
         from .bench_kinematics.cli import main as bench_kinematics
@@ -58,12 +58,12 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("say what to measure: chain, ros, teleop, kinematics or bus")
+        p.error("name what to measure: chain, ros, teleop, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    text, figures, kept = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
+    text, figures, met = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
     facts = machine()
     text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
     text += f" load {facts['load_at_end']:.1f} at the end.\n"
@@ -73,18 +73,18 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         write_json(arguments.json, {"bench": arguments.what, "machine": facts, **figures})
     if arguments.write is not None:
         write_between_markers(arguments.write, f"bench-{arguments.what}", text)
-    return 0 if kept else 1
+    return 0 if met else 1
 
 
 def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
-    from .bench_chain import ASKED_TIMES_REAL_TIME, COLUMNS, DIGITS, bench_chain, fast_enough
+    from .bench_chain import COLUMNS, DIGITS, REQUIRED_TIMES_REAL_TIME, bench_chain, fast_enough
 
     results = bench_chain(arguments.seconds, arguments.timestep)
-    rows, kept = [asdict(result) for result in results], fast_enough(results)
+    rows, met = [asdict(result) for result in results], fast_enough(results)
     text = markdown_table(rows, COLUMNS, DIGITS)
-    text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Asked for: {ASKED_TIMES_REAL_TIME:g} ×"
-    text += f" real time; {'kept' if kept else 'NOT kept'} by CPU time.\n"
-    return text, {"timestep_s": arguments.timestep, "rows": rows, "kept": kept}, kept
+    text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Required: {REQUIRED_TIMES_REAL_TIME:g} ×"
+    text += f" real time; {'met' if met else 'NOT met'} by CPU time.\n"
+    return text, {"timestep_s": arguments.timestep, "rows": rows, "met": met}, met
 
 
 def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
@@ -98,8 +98,8 @@ def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_teleop import bench_teleop, teleop_text
 
     figures = bench_teleop(arguments.samples, arguments.logs)
-    text, kept = teleop_text(figures)
-    return text, figures, kept
+    text, met = teleop_text(figures)
+    return text, figures, met
 
 
 if __name__ == "__main__":

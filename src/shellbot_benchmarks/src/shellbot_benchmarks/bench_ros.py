@@ -37,8 +37,8 @@ def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: fl
     except subprocess.TimeoutExpired as error:
         raise EvaluationError(f"the probe did not end within {limit_s:g} s; log:\n{launch.last_words()}") from error
     if done.returncode != 0:
-        said = done.stderr.strip()[-800:]
-        raise EvaluationError(f"the probe failed: {said}\nend of the launch's log:\n{launch.last_words()}")
+        output = done.stderr.strip()[-800:]
+        raise EvaluationError(f"the probe failed: {output}\nend of the launch's log:\n{launch.last_words()}")
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -61,7 +61,7 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
         latency = latency_row("cmd_vel to joint_targets", figures["latencies_s"])
         rows.append(
             {
-                "rtf asked": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
+                "rtf requested": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
                 "real-time factor": figures["real_time_factor"],
                 "worst second": figures["worst_second"],
                 "standing after s": figures["start_s"],

@@ -71,16 +71,16 @@ def wait_for_master(launch: Launch, limit_s: float = 30.0) -> None:
 
 
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
-    """Return the Markdown of the latencies, and whether every limit was kept at the 99th percentile."""
+    """Return the Markdown of the latencies, and whether every limit is met at the 99th percentile."""
     rows: List[Dict[str, object]] = []
     for name, figure in figures.items():
         limit = LIMITS_MS.get(name)
         row: Dict[str, object] = {"latency": name, "samples": figure["samples"]}
         row.update({f"{key[:-3]} ms": float(figure[key]) for key in ("p50_ms", "p90_ms", "p99_ms", "max_ms")})
         row["p99 below ms"] = limit
-        row["kept"] = None if limit is None else bool(figure["p99_ms"] < limit)
+        row["met"] = None if limit is None else bool(figure["p99_ms"] < limit)
         rows.append(row)
     missing = [name for name in LIMITS_MS if name not in figures]
-    kept = not missing and all(row["kept"] is not False for row in rows)
+    met = not missing and all(row["met"] is not False for row in rows)
     text = markdown_table(rows, digits=dict.fromkeys(rows[0], 1))
-    return text + "".join(f"\nnot measured: {name}\n" for name in missing), kept
+    return text + "".join(f"\nnot measured: {name}\n" for name in missing), met

@@ -153,7 +153,7 @@ def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[floa
         "max_ms": max(ms),
     }
     if limit_ms is not None:
-        row.update({"limit_ms": limit_ms, "kept": p99 < limit_ms})
+        row.update({"limit_ms": limit_ms, "met": p99 < limit_ms})
     return row
 
 

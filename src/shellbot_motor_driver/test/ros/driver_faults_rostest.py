@@ -191,7 +191,7 @@ class FaultsTest(unittest.TestCase):
         def free():
             if w.stopped[-1]:
                 call("rearm")
-            return w.follows() and w.diagnostics["servos"].message == "all 19 servos well"
+            return w.follows() and w.diagnostics["servos"].message == "all 19 servos OK"
 
         wait_until(free, 25, lambda: f"rejoins: {w.diagnostics['servos'].message}; {w.status}")
         w.arrive(OTHER)

@@ -72,7 +72,7 @@ class DriverTest(unittest.TestCase):
         self.assertEqual([s.id for s in w.servos.servos], list(range(19)))
         self.assertTrue(all(s.torque_enabled and s.age < 1.0 for s in w.servos.servos))
         self.assertEqual(set(w.diagnostics), {"safety ladder", "bus", "bus process", "servos", "battery", "gains"})
-        self.assertEqual(w.diagnostics["servos"].message, "all 19 servos well")
+        self.assertEqual(w.diagnostics["servos"].message, "all 19 servos OK")
         values = {v.key: v.value for v in w.diagnostics["bus"].values}
         for name in ("lateness_us_p99", "round_trip_us_p50", "overhead_us_p50", "retries", "bad_checksums"):
             self.assertIn(name, values)

@@ -138,7 +138,7 @@ def in_virtual_time(variant: str, seconds: float, adapter: Type[EmulatedChain] =
 def _cpu_time(process: BusProcess) -> float:
     """Return what the bus process has used of a core so far, s."""
     if process.pid is None:
-        raise EvaluationError("the bus process has ended; see what it said above")
+        raise EvaluationError("the bus process has ended; see its messages above")
     times = psutil.Process(process.pid).cpu_times()
     return float(times.user + times.system)
 

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder of the environments",
     )
-    p.add_argument("--check", action="store_true", help="exit status 1 if a figure asked for is missed")
+    p.add_argument("--check", action="store_true", help="exit status 1 if a required figure is missed")
     return p
 
 
@@ -143,7 +143,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         write_json(arguments.json, content)
     if arguments.write is not None:
         write_between_markers(arguments.write, "bench-kinematics", text)
-    return 1 if arguments.check and any(goal.kept is False for goal in goals) else 0
+    return 1 if arguments.check and any(goal.met is False for goal in goals) else 0
 
 
 def _cpp(folder: Path, work: Path, seconds: float) -> Any:

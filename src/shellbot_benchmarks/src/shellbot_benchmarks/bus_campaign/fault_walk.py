@@ -56,12 +56,12 @@ class FaultWalk:
 
 
 class FaultRecord(NamedTuple):
-    """What one fault did: when the driver first said something, and when the robot followed targets again, s after."""
+    """Effect of one fault: s until the driver first reported it, and until the robot followed targets again."""
 
     kind: str
     servo: Optional[int]
     start: float
-    said_after: float
+    reported_after: float
     text: str
     stopped: bool
     back_after: float
@@ -69,17 +69,17 @@ class FaultRecord(NamedTuple):
 
 @dataclass
 class FaultWalkResult:
-    """What was seen; lengths in m and s."""
+    """What was observed; m and s."""
 
     seconds: float
     seed: int
     walked: float = 0.0
-    moving_share: float = 0.0
+    moving_fraction: float = 0.0
     stops: int = 0
     rearmings: int = 0
     falls: int = 0
-    silent_falls: List[str] = field(default_factory=list)
-    greatest_step_share: float = 0.0  # of what the speed limit allows
+    unannounced_falls: List[str] = field(default_factory=list)
+    greatest_step_fraction: float = 0.0  # of what the speed limit allows
     greatest_joint_speed: float = 0.0  # rad/s, true
     memory_growth_mb: float = 0.0
     records: List[FaultRecord] = field(default_factory=list)
@@ -88,9 +88,13 @@ class FaultWalkResult:
     ends_walking: bool = False
 
     @property
-    def kept(self) -> bool:
-        """Whether everything asked for was kept."""
-        return not self.silent_falls and self.greatest_step_share <= _STEP_TOLERANCE and self.memory_growth_mb < 10.0
+    def met(self) -> bool:
+        """Whether every requirement is met."""
+        return (
+            not self.unannounced_falls
+            and self.greatest_step_fraction <= _STEP_TOLERANCE
+            and self.memory_growth_mb < 10.0
+        )
 
 
 def run_fault_walk(campaign: FaultWalk) -> FaultWalkResult:
@@ -131,7 +135,7 @@ class _Walk:
             try:
                 chain.tick()
             except ChainError as error:
-                result.silent_falls.append(f"{chain.time - self.start:.1f} s: {error}")
+                result.unannounced_falls.append(f"{chain.time - self.start:.1f} s: {error}")
                 break
             t = chain.time - self.start
             result.walked += float(np.linalg.norm(chain.state.p_world_base[:2] - place))
@@ -141,7 +145,7 @@ class _Walk:
                 memory = _resident_mb()
         result.memory_growth_mb = _resident_mb() - memory if memory else 0.0
         self._close_record()
-        result.moving_share = self.operator.moving_time / max(chain.time - self.start, 1e-9)
+        result.moving_fraction = self.operator.moving_time / max(chain.time - self.start, 1e-9)
         result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
         result.refusals = self.operator.refusals
         result.struck = dict(chain.robot.chain.faults.struck)
@@ -167,7 +171,7 @@ class _Walk:
             self._close_record()
             self.watch = {
                 "fault": self.slots.pop(0).fault,
-                "said": np.nan,
+                "reported": np.nan,
                 "text": "",
                 "stopped": False,
                 "back": np.nan,
@@ -177,7 +181,7 @@ class _Walk:
             return
         since = t - watch["fault"].start
         if text and not watch["text"]:
-            watch["said"], watch["text"] = since, text
+            watch["reported"], watch["text"] = since, text
         if not may_move:
             watch["stopped"], watch["back"] = True, np.nan
         elif watch["stopped"] and np.isnan(watch["back"]):
@@ -191,7 +195,7 @@ class _Walk:
             fault.kind,
             fault.servo,
             fault.start,
-            self.watch["said"],
+            self.watch["reported"],
             self.watch["text"],
             self.watch["stopped"],
             self.watch["back"],
@@ -207,7 +211,9 @@ class _Walk:
         if is_down and not self.is_down:
             self.result.falls += 1
             if t > self.announced_until:
-                self.result.silent_falls.append(f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m")
+                self.result.unannounced_falls.append(
+                    f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m"
+                )
         self.is_down = is_down
 
     def _watch_steps(self, state: Any) -> None:
@@ -220,8 +226,8 @@ class _Walk:
         if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
             allowed = chain.driver.limits.velocity * duration
             share = np.abs(state.command - self.goals) / allowed
-            self.result.greatest_step_share = max(
-                self.result.greatest_step_share, float(share[usable & self.usable].max())
+            self.result.greatest_step_fraction = max(
+                self.result.greatest_step_fraction, float(share[usable & self.usable].max())
             )
         self.goals, self.usable = state.command, usable
         fastest = float(np.abs(chain.state.dq).max())

@@ -43,7 +43,7 @@ class ReadCampaign:
 
     def __post_init__(self) -> None:
         if self.reads < 100:
-            raise DefinitionError(f"reads is {self.reads}; 100 or more say something")
+            raise DefinitionError(f"reads is {self.reads}; give 100 or more")
 
 
 @dataclass
@@ -62,8 +62,8 @@ class ReadResult:
     counters: Dict[str, int] = field(default_factory=dict)
 
     @property
-    def kept(self) -> bool:
-        """Whether nothing stopped and nothing was seen that was not there."""
+    def met(self) -> bool:
+        """Whether there was no stop, no false fault and no wrong value."""
         return not self.stops and not self.false_faults and not self.wrong_values
 
 

@@ -104,7 +104,7 @@ class Commander:
         if phase not in (Phase.SITTING, Phase.SAT):
             self.sat_since = None
         if phase is Phase.BUS_DOWN:
-            self._switch_off("the bus is down, so it cannot sit", now)
+            self._switch_off("the bus is down, so the robot cannot sit", now)
 
     def _sit_down(self, dt: float, now: float) -> None:
         if not self.motion.go(self.sit, self._config.sit_speed, dt):

@@ -59,7 +59,7 @@ class FanLease:
         if now >= self._until > -math.inf:
             self.stop()
             self._until, self._again = -math.inf, now + _AGAIN
-            self._rungs.say("fan", Level.WARN, "the fan's lease is over: it is stopped; call drive_fan again in time")
+            self._rungs.say("fan", Level.WARN, "the fan's lease has expired: it stops; call drive_fan again in time")
 
     def stop(self) -> None:
         """Stop it, several times in a row because nobody acknowledges."""

@@ -348,7 +348,7 @@ class MotorDriver:
         if against:
             return Answer(False, f"torque stays off: {against[0]}; re-arm first")
         if not self._watch.port.is_open:
-            return Answer(False, "the port is away; torque can be switched on when it is back")
+            return Answer(False, "the port is disconnected; torque can be switched on when it is back")
         self._rungs.clear("torque_off", "torque comes on")
         self._arm()
         return Answer(True, f"torque rises over {self.config.start.torque_ramp:g} s, joints hold where they are")
@@ -389,7 +389,7 @@ class MotorDriver:
         if not rungs.latched:
             return Answer(True, "nothing was latched")
         if not self._watch.port.is_open:
-            return Answer(False, "the port is away: plug it in, it is opened again without a restart, then re-arm")
+            return Answer(False, "the port is disconnected: plug it in, it is reopened without a restart, then re-arm")
         away = self._watch.roll.away
         if away:
             names = ", ".join(track.name for track in away[:4])

@@ -314,7 +314,7 @@ class ServoLink:
             for _ in range(2):
                 reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
                 settings, feedback = parse_check(reply.data)
-                wrong = track.impossible(feedback) if settings.is_possible else "values that its registers cannot have"
+                wrong = track.impossible(feedback) if settings.is_possible else "impossible register values"
                 if wrong or not track.accept(feedback, int(reply.flags), reply.stamp):
                     break
                 if track.is_still:

@@ -192,7 +192,7 @@ class ServoWatch:
             self._motion.rebase(track.index, link.angle(track.index, goal))
         if before is Condition.LOST and track.condition is not Condition.LIMP:
             self._motion.place(track.index, link.angle(track.index, goal))
-            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds on")
+            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds")
         elif before is Condition.LOST and not self._wants_torque(track.index):
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: torque stays off")
         elif before is Condition.REJOINING and track.condition is Condition.GOOD and "servo_lost" in self._rungs:
@@ -308,4 +308,4 @@ class ServoWatch:
             text = f"{'; '.join(self._refused.values())}; holding, and where torque is off it stays off"
             self._rungs.set("implausible", Reaction.HOLD, text, False, now)
         else:
-            self._rungs.clear("implausible", "every servo's readings can be true again")
+            self._rungs.clear("implausible", "every servo's readings are plausible again")

@@ -80,7 +80,7 @@ class Start:
             return report
         self._take_over()
         if self.held:
-            text = "the driver was started anew while servos held: they hold on; re-arm to go on"
+            text = "the driver was restarted while servos held: they keep holding; re-arm to go on"
             self._rungs.set("restarted", Reaction.HOLD, text, True, link.now())
             return replace(report, resumed=True)
         if torque:
@@ -123,7 +123,7 @@ class Start:
                 if angle is not None:
                     self._motion.place(i, angle)
                     return ""
-                error = f"{track.name} does not take its settings"
+                error = f"{track.name} does not accept its settings"
             except NoReplyError as reason:  # a host that stalled, not a servo: it answered before
                 error = str(reason)
                 link.bus.port.sleep(_BREATH)

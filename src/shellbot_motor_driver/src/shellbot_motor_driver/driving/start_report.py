@@ -83,9 +83,9 @@ class StartReport:
         lines = [f"{self.port}: {len(self.answered)} of {len(self.answered) + len(self.missing)} servos answered"]
         lines += [self.wiring] if self.wiring else []
         if self.is_write_only:
-            lines.append("driving WITHOUT FEEDBACK: nothing is read, the ladder knows targets and stops only")
+            lines.append("driving WITHOUT FEEDBACK: nothing is read, the safety ladder covers targets and stops only")
         if self.resumed:
-            lines.append("servos were holding: they hold on")
+            lines.append("servos were holding: they keep holding")
         return "\n".join((*lines, *self.notices))
 
 

@@ -111,5 +111,5 @@ def compliance_from_gains(
         if gains.i:
             words.append(f"{name}: servos have no I gain; {gains.i:g} is left out")
     if any(gains.d for gains in table.classes.values()):
-        words.append("servos have no D gain; their motors brake by themselves")
+        words.append("servos have no D gain; their motors damp themselves")
     return made, tuple(words)

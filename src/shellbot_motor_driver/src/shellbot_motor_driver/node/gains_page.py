@@ -60,7 +60,7 @@ class GainsPage:
     def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
         self._joint_names, self._start = joint_names, start
         self.values: Optional[Mapping[str, float]] = None
-        self.line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
+        self.line = HealthLine("gains", Health.OK, "no page of gains received: compliance as in driver.yaml")
 
     def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
         """Bring the gains to the servos, if both are there; return what is to be logged, if anything."""

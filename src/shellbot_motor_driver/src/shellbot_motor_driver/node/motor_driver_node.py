@@ -231,7 +231,7 @@ class MotorDriverNode:
                 self._latch.keep("")
             if self._process is None:
                 self._try_at = 0.0  # as the words of the failure promise
-                reason = f"trying to start again; it did not so far: {self._failure.words}"
+                reason = f"trying to start again; the last attempt failed: {self._failure.words}"
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
         return accepted, reason
 

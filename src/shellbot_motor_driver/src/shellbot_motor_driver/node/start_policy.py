@@ -70,7 +70,7 @@ class StartFailure:
         if words != self.words:
             self.words, self._since, self._is_said = words, now, False
             if isinstance(error, PortMissingError):
-                return Notice("start", Level.INFO, "waiting for the port, which is not there yet")
+                return Notice("start", Level.INFO, "waiting for the port to appear")
         if self._is_said or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
             return None
         self._is_said = True

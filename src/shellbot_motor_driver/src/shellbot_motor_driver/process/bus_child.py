@@ -148,7 +148,7 @@ class BusChild:
         except (EOFError, OSError) as error:
             self._process.wait()
             raise BusProcessError(
-                f"the bus process ended during its start ({self.how_it_ended}); its last words are above"
+                f"the bus process ended during its start ({self.how_it_ended}); its last output is above"
             ) from error
         if kind != "started":
             self.has_refused = True
@@ -208,7 +208,7 @@ class BusChild:
             If it does not run.
         """
         if self._connection is None or not self.is_up or self.why_killed:  # a late answer may lie in its pipe
-            raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
+            raise BusProcessError("the bus process is not running; it restarts by itself, then try again")
         try:
             self._connection.send((name, arguments))
         except OSError as error:

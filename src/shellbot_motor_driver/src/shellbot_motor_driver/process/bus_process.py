@@ -230,7 +230,7 @@ class BusProcess:
         if keeper.is_wanted:
             answer = self._ask("rearm", known)
         else:
-            answer = Answer(True, "nothing runs; the next start begins without a stop")
+            answer = Answer(True, "no bus process is running; the next start begins without a stop")
         if answer:
             keeper.latch.rearmed(known)
         return answer
@@ -298,7 +298,7 @@ class BusProcess:
         with keeper.lock:
             child = keeper.child
             if child is None:
-                raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
+                raise BusProcessError("the bus process is not running; it restarts by itself, then try again")
             child.ask(name, *arguments)
             deadline = time.monotonic() + CALL_S
             while True:

@@ -191,7 +191,7 @@ class Worker:
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(settings.priority))
             except (OSError, ValueError) as error:
                 self._say(
-                    f"real-time priority {settings.priority} is not permitted ({error}), the loop has the normal one: "
+                    f"real-time priority {settings.priority} is not permitted ({error}), the loop has normal priority: "
                     "add '@dialout - rtprio 50' to /etc/security/limits.conf, or LimitRTPRIO=50 to the systemd unit"
                 )
         if settings.cpu >= 0:
@@ -248,7 +248,7 @@ class Worker:
             self._read_back_at = time.monotonic() + _READ_BACK_AGAIN
         if orders.ending == Ending.SIT and self._sit_until == np.inf:
             self._sit_until = time.monotonic() + _LONGEST_SIT
-            driver.sit_and_off("the driver was told to end: it sits down, then torque goes off")
+            driver.sit_and_off("the driver is ending: it sits down, then torque goes off")
         self._stops, self._offs = orders.stops, orders.offs
 
     def _is_over(self, driver: MotorDriver) -> bool:
@@ -286,7 +286,7 @@ class Worker:
             elif name in CALLS:
                 answer = getattr(driver, name)(*arguments)
             else:
-                raise MotorDriverError(f"the bus process knows no {name!r}; choose from {', '.join(CALLS)}")
+                raise MotorDriverError(f"the bus process has no call {name!r}; choose from {', '.join(CALLS)}")
             self._tell("done", answer)
         except Exception as error:  # the parent must hear of anything that goes wrong
             self._tell("failed", error)

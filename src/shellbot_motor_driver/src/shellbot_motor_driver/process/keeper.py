@@ -157,8 +157,8 @@ class Keeper:
         if child.why_killed and not child.wait(_DEATH_S):
             if self._undead is not child:
                 self._undead = child
-                text = f"the bus process was killed ({child.why_killed}), but waits in the kernel and keeps the port"
-                self.say(Level.ERROR, f"{text}; plug the adapter out and in again, or switch the servos' power off")
+                text = f"the bus process was killed ({child.why_killed}), but is stuck in the kernel with the port"
+                self.say(Level.ERROR, f"{text}; re-plug the adapter, or switch the servos' power off")
             return False
         if child.pid is not None or not (child.is_started or child.why_killed):
             return False  # what went wrong in a start is for `_continue_start` to hear

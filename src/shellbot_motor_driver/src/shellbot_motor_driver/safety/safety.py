@@ -31,7 +31,7 @@ _VOLTAGE_TEXTS = {
     Reaction.DERATE: "the battery is nearly empty ({:.1f} V): torque is reduced to {:.0%}; stop and charge it",
     Reaction.SIT_AND_OFF: "the battery is empty ({:.1f} V): the robot sits down and switches torque off; charge it",
     Reaction.OFF: (
-        "the battery is below what its cells stand ({:.1f} V): torque is off; switch the robot off, charge it"
+        "the battery is below the safe voltage of its cells ({:.1f} V): torque is off; switch the robot off, charge it"
     ),
 }
 
@@ -169,24 +169,24 @@ class Safety:
             if _NUMBER.sub("", text) != _NUMBER.sub("", rungs.get("targets").text):
                 rungs.set("targets", Reaction.HOLD, text, False, now)
         else:
-            rungs.clear("targets", "targets are good again")
+            rungs.clear("targets", "targets are valid again")
         before = rungs.get("setpoint")
         if not counts:
             return
         age = now - gate.stamp
         if age <= config.hold_after:
             if before.reaction <= Reaction.HOLD:
-                rungs.clear("setpoint", "targets come again: following them")
+                rungs.clear("setpoint", "targets arrive again: following them")
             return
         who = "check the nodes kinematics and action_manager"
         if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
-            text = f"no good targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
+            text = f"no valid targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)
         elif age > config.sit_after and before.reaction < Reaction.SIT:
-            text = f"no good targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
+            text = f"no valid targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT, text, True, now)
         elif before.reaction < Reaction.HOLD:
-            text = f"no good targets for {config.hold_after:g} s: holding; {who}"
+            text = f"no valid targets for {config.hold_after:g} s: holding; {who}"
             rungs.set("setpoint", Reaction.HOLD, text, False, now)
 
     # -- battery -----------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Safety:
     def _judge_voltage(self, reaction: Reaction, now: float) -> None:
         before = self._rungs.get("voltage")
         if reaction is Reaction.NONE and before.reaction is Reaction.WARN:
-            self._rungs.clear("voltage", "the battery's voltage is back")
+            self._rungs.clear("voltage", "the battery's voltage has recovered")
         if reaction <= before.reaction or reaction is Reaction.NONE:
             return
         volts = self.supply.supply.filtered
@@ -244,16 +244,17 @@ class Safety:
     # -- alarms that no register confirms ----------------------------------------------------------------------------
 
     def _judge_claims(self, now: float) -> None:
-        """Say error bits that every reply has had for long: filtered out of the ladder, but not hidden."""
-        claims = []
+        """Warn about error bits that stay set in every reply: no register confirms them, so the ladder ignores them."""
+        unconfirmed = []
         for track in self._link.tracks:
             for flag, since in track.claimed_since.items():
                 if now - since >= self._config.alarms.say_after and not track.alarms & flag:
-                    claims.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
-        if claims:
+                    unconfirmed.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
+        if unconfirmed:
+            names = ", ".join(unconfirmed[:4]) + (" and others" if len(unconfirmed) > 4 else "")
             text = (
-                f"in every reply for {self._config.alarms.say_after:g} s, although no register agrees: the alarms of "
-                f"{', '.join(claims[:4])}{' and others' if len(claims) > 4 else ''}; feel whether it is hot or blocked"
+                f"alarms in every reply for {self._config.alarms.say_after:g} s that no register confirms: {names}; "
+                "check by hand whether it is hot or blocked"
             )
             self._rungs.set("alarms", Reaction.WARN, text, False, now)
         else:
@@ -311,7 +312,7 @@ class Safety:
             Reaction.OFF: config.voltage.derate,
         }.get(rung.reaction)
         if needed is not None and rung.reaction > Reaction.DERATE and not volts >= needed + _RECOVERED:
-            return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or exchange it"
+            return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or replace it"
         rung = self._rungs.get("heat_shutdown")
         left = rung.since + config.heat.cool_down - now
         if rung.reaction and left > 0.0:
