@@ -202,4 +202,4 @@ def test_a_short_run_of_our_own_library(tmp_path, capsys):
         and text.startswith("a\n")
         and text.endswith("b\n")
     )
-    assert "figures kept" in capsys.readouterr().out
+    assert "figures met" in capsys.readouterr().out

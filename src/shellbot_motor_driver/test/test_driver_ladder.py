@@ -64,7 +64,7 @@ def test_a_short_silence_ends_with_the_next_targets():
     bench.run(0.5, None)
     assert bench.phase is Phase.HOLDING
     bench.run(0.05)
-    assert bench.phase is Phase.FOLLOWING and "targets come again" in bench.words()
+    assert bench.phase is Phase.FOLLOWING and "targets arrive again" in bench.words()
 
 
 def test_without_any_targets_nothing_is_missed():
@@ -516,7 +516,7 @@ def test_the_fan_in_wheel_mode_needs_a_lease_and_is_stopped_without():
     assert bench.servo(0).table["moving_speed"] > 0
     sent = bench.driver.bus.statistics.sync_writes
     bench.run(0.2)
-    assert bench.servo(0).table["moving_speed"] == 0 and "lease is over" in bench.words("fan")
+    assert bench.servo(0).table["moving_speed"] == 0 and "lease has expired" in bench.words("fan")
     assert bench.driver.bus.statistics.sync_writes - sent >= 20 + 3, "a stop is sent three times"
     bench.driver.drive_fan(-0.5)
     bench.driver.shutdown()

@@ -64,7 +64,7 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         assert [servo.goal for servo in after.servos if servo.goal >= 0] == [servo.goal for servo in before.servos]
         assert np.abs(after.command - before.command).max() < 0.006, "one step of the servos"
         words = " ".join(notice.text for notice in bus.events())
-        assert "signal 9" in words and "into hold" in words and "hold on" in words
+        assert "signal 9" in words and "into hold" in words and "keep holding" in words
         assert bus.rearm()
         until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
         bus.emergency_stop("test")

@@ -264,7 +264,7 @@ def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_no
 def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_first():
     failure, missing = StartFailure(), PortMissingError("port /dev/x does not exist")
     first = failure.note(missing, 100.0)
-    assert first.level is Level.INFO and "not there yet" in first.text and "does not exist" in failure.words
+    assert first.level is Level.INFO and "to appear" in first.text and "does not exist" in failure.words
     assert [failure.note(missing, 100.0 + t) for t in (1.0, 5.0, 9.9)] == [None] * 3
     late = failure.note(missing, 110.1)
     assert late.level is Level.WARN and "/dev/x does not exist; trying again" in late.text

@@ -87,7 +87,7 @@ class FaultsTest(unittest.TestCase):
         w.target = None
         self.driver.start()
         wait_until(lambda: w.states is not None, 20, lambda: self.driver.output()[-2000:])
-        self.driver.wait_said("they hold on")
+        self.driver.wait_said("they keep holding")
         self.assertEqual(self.registers("torque_enable"), {1}, "no moment without torque")
         wait_until(lambda: w.stopped and w.stopped[-1] is True, 5, "who walks is told")
         w.target = MIDDLE

@@ -77,7 +77,7 @@ class StartTest(unittest.TestCase):
         self.chain()
         other = SerialPort(self.port)
         driver = self.driver()
-        driver.wait_said("in use by", "end it first")
+        driver.wait_said("in use by", "stop it first")
         self.refused()
         other.close()
         self.follows()
