@@ -55,7 +55,10 @@ class LegGeometry:
 
     def reachable(self, p_base_feet: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
         """Return whether all six feet (6, 3) in base_link are within reach, and the gores of `standing` (6,) free."""
-        q = self.solve(p_base_feet[:, None, :])[:, 0]
+        return self.is_free(self.solve(p_base_feet[:, None, :])[:, 0], standing)
+
+    def is_free(self, q: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
+        """Return whether the joints (6, 3) of all feet keep their limits, and the gores of `standing` (6,) are free."""
         free = (self.margin(q) >= 0.0).all()
         if free and standing is not None:
             free = (self.margin(q, stands=True)[standing] >= 0.0).all()
