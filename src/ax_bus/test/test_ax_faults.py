@@ -368,7 +368,7 @@ def test_a_head_of_replies_is_lost_to_a_late_direction_switch():
     bench = Bench(retries=0, host_hold=60e-6)  # 38 us into the reply
     with pytest.raises(GarbledReplyError) as error:
         bench.bus.read(1, POSITION, 8)
-    assert len(error.value.heard) == 10
+    assert len(error.value.received) == 10
     relaxed = Bench(host_hold=60e-6, return_delay=100)
     assert relaxed.bus.read(1, POSITION, 8).attempts == 1
 

@@ -27,7 +27,7 @@ class BulkReplies(NamedTuple):
 def bulk_read(exchanger: Exchanger, blocks: Mapping[int, Key], retries: int) -> BulkReplies:
     """Read ``blocks`` (ID to address and number of bytes); see `ax_bus.Bus.bulk_read`.
 
-    A silent servo silences all behind it; in a further try it comes last, and who has answered is not asked again.
+    A silent servo silences all behind it; in a further try it comes last, and only missing servos are queried.
     """
     exchanger.check_trusted(next(iter(blocks), 0))
     waiting = dict(blocks)

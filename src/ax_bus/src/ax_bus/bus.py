@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bus: one owner of a port who asks servos and believes only answers that are theirs, whole and in time.
+"""The bus: the one owner of a port; it queries servos and accepts only replies that are theirs, complete and in time.
 
 >>> with Bus("/dev/ttyUSB0") as bus:  # doctest: +SKIP
 ...     bus.servo(1).goal_deg = 30
@@ -94,7 +94,7 @@ class Bus:
         servo_id : int
             Its ID.
         model : Model or str, optional
-            Its model; asked for at the servo by default.
+            Its model; read from the servo by default.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Bus:
             packet, tries = protocol.ping(servo_id), self.retries if retries is None else retries
             return self._exchanger.exchange(packet, servo_id, PLAIN, tries, until, cut)
         except NoReplyError as error:
-            if getattr(error, "heard", b"") != protocol.ping(servo_id):
+            if getattr(error, "received", b"") != protocol.ping(servo_id):
                 raise
         return self.read(servo_id, *_CONFIRM, retries=retries, until=until, cut=cut)._replace(data=b"")
 
@@ -226,7 +226,7 @@ class Bus:
         Returns
         -------
         BulkReplies
-            The replies that came, and who is missing.
+            The replies received, and the IDs that are missing.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class Bus:
         return found
 
     def send(self, packet: bytes) -> None:
-        """Send a packet that nobody answers."""
+        """Send a packet that gets no answer."""
         self.statistics.sync_writes += 1
         self._exchanger.send(packet)
 

@@ -53,7 +53,7 @@ class ImplausibleReadingError(BusError):
 
 
 class RefusedError(BusError):
-    """The servo answered that it did not do what the instruction said."""
+    """The servo reported that it did not execute the instruction."""
 
 
 class StopAskedError(ServoError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One exchange after the other on a port: send, wait, believe only the right reply, try again, count."""
+"""One exchange after the other on a port: send, wait, accept only the right reply, retry, count."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reply(NamedTuple):
     flags : ErrorFlags
         Error byte, a set of flags. Read the registers before believing a single alarm.
     data : bytes
-        What was asked for.
+        What was requested.
     attempts : int
         Tries it took.
     stamp : float
@@ -95,18 +95,18 @@ class Exchanger:
         self.line_free = self.port.now()
 
     def send(self, packet: bytes) -> None:
-        """Send a packet that nobody answers."""
+        """Send a packet that gets no answer."""
         self.discard()
         self.transmit(packet)
 
     def detect_echo(self) -> bool:
-        """Return whether the wiring gives back what is sent: send to an ID that nobody has, and listen."""
+        """Return whether the wiring echoes what is sent: send to an unused ID, and listen."""
         packet = protocol.read(_NOBODY, 0, 1)
         self.discard()
         self.port.write(packet)
         self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
-        heard = self._listen(len(packet), self.times_for(len(packet), 0).timeout)
-        return heard.startswith(packet)
+        received = self._listen(len(packet), self.times_for(len(packet), 0).timeout)
+        return received.startswith(packet)
 
     def exchange(
         self,
@@ -126,7 +126,7 @@ class Exchanger:
         servo_id : int
             Who answers.
         key : tuple of int
-            Address and number of bytes asked for, or ``PLAIN``.
+            Address and number of bytes requested, or ``PLAIN``.
         retries : int
             Further tries.
         until : float, optional
@@ -137,7 +137,7 @@ class Exchanger:
         Raises
         ------
         NoReplyError
-            If no valid reply came; its attribute ``heard`` has the bytes of the last try.
+            If no valid reply came; its attribute ``received`` has the bytes of the last try.
         ReadsNotTrustedError
             On a wiring whose replies cannot be relied on.
         StopAskedError
@@ -149,7 +149,7 @@ class Exchanger:
         statistics.exchanges += 1
         count = key[1]
         sending, wire, timeout = self.times_for(len(packet), count)
-        attempts, heard = 0, b""
+        attempts, received = 0, b""
         while True:
             if self.is_stop_asked is not None:
                 self.check_stop(servo_id)
@@ -162,7 +162,7 @@ class Exchanger:
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
             if may_ask and self.transmit(packet, sending):
-                status, heard = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
+                status, received = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if status.flags == 0 or not status.flags & ErrorFlags.CHECKSUM:  # & of flags takes a microsecond
                         return self.accept(status, wire, attempts, started, started + timeout)
@@ -173,7 +173,7 @@ class Exchanger:
             if attempts > retries or (until is not None and port.now() + timeout > until):
                 break
             statistics.retries += 1
-        raise _no_reply(servo_id, attempts, timeout, heard, port.name)
+        raise _no_reply(servo_id, attempts, timeout, received, port.name)
 
     def check_trusted(self, servo_id: int) -> None:
         """Refuse to read on a wiring whose replies cannot be relied on."""
@@ -193,7 +193,7 @@ class Exchanger:
         self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
 
     def accept(self, status: Status, wire: float, attempts: int, started: float, deadline: float) -> Reply:
-        """Return a reply that is believed, and count it.
+        """Return an accepted reply, and count it.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Exchanger:
         return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
 
     def transmit(self, packet: bytes, duration: Optional[float] = None) -> bool:
-        """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending.
+        """Send; on an echoing wiring also take the echo back. Return False if it differs: another node was sending.
 
         Parameters
         ----------
@@ -233,9 +233,9 @@ class Exchanger:
         if not port.echoes:
             return True
         window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
-        heard = self._listen(len(packet), window)
-        if heard[: len(packet)] == packet:
-            self._parser.buffer += heard[len(packet) :]
+        received = self._listen(len(packet), window)
+        if received[: len(packet)] == packet:
+            self._parser.buffer += received[len(packet) :]
             return True
         self.statistics.collisions += 1
         port.sleep(duration)
@@ -243,7 +243,7 @@ class Exchanger:
         return False
 
     def times_for(self, sent: int, count: int) -> Times:
-        """Return the times of an exchange; a robot knows three or four kinds, so each is computed once."""
+        """Return the times of an exchange; there are three or four kinds on a robot, so each is computed once."""
         if self._times_of is not self.timeouts:
             self._times.clear()
             self._times_of = self.timeouts
@@ -257,22 +257,22 @@ class Exchanger:
 
     def _listen(self, count: int, window: float) -> bytes:
         """Return the next bytes as they come: at least ``count``, or fewer when the window is over."""
-        heard = b""
+        received = b""
         deadline = self.port.now() + window
-        while len(heard) < count:
+        while len(received) < count:
             left = deadline - self.port.now()
             data = self.port.read(max(left, 0.0))
             if not data and left <= 0.0:
                 break
-            heard += data
-        return heard
+            received += data
+        return received
 
     def wait_for(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
-        """Return the reply that comes by ``deadline``, or None; and the bytes heard if there was none."""
+        """Return the reply that comes by ``deadline``, or None; and the bytes received if there was none."""
         port, parser = self.port, self._parser
         size = count + OVERHEAD
         looks_like_echo = len(packet) == size  # PING, and READ of two bytes
-        heard = b""
+        received = b""
         status: Optional[Status] = None
         if parser.buffer:  # came together with the echo
             status = parser.next(servo_id, count)
@@ -287,7 +287,7 @@ class Exchanger:
             # With no time left one more look: after a stall of this process the reply lies in the kernel.
             data = port.read(left if left > 0.0 else 0.0)
             if data:
-                heard += data
+                received += data
                 parser.buffer += data
                 if len(parser.buffer) > size and not looks_like_echo and parser.buffer.startswith(packet):
                     parser.drop(len(packet))
@@ -299,18 +299,18 @@ class Exchanger:
                 break
         if parser.skipped or parser.bad_checksums:
             self._count_parser()
-        return status, heard
+        return status, received
 
     def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
         """Make sure that a late reply to an earlier question is not taken for the answer to this one.
 
         Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
-        the answer to a READ of a length that nobody is owed is here, everything older is, too.
+        the answer to a READ of a length that is not outstanding has arrived, so has everything older.
 
         Returns
         -------
         bool
-            False if that answer did not come: then this question must not be asked.
+            False if that answer did not come: then this READ must not be sent.
         """
         now = self.port.now()
         owed = {k: expiry for k, expiry in self.owed[servo_id].items() if expiry > now}
@@ -360,17 +360,17 @@ def _earlier(time: float, cut: Optional[float]) -> float:
     return time if cut is None or time < cut else cut
 
 
-def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: str) -> NoReplyError:
-    kind: Type[NoReplyError] = GarbledReplyError if heard else NoReplyError
+def _no_reply(servo_id: int, attempts: int, timeout: float, received: bytes, port: str) -> NoReplyError:
+    kind: Type[NoReplyError] = GarbledReplyError if received else NoReplyError
     tries = "1 try" if attempts == 1 else f"{attempts} tries"
     text = f"servo {servo_id} gave no valid answer in {tries} of {timeout * 1e3:.1f} ms on {port}: "
-    if heard:
+    if received:
         text += (
-            f"received {heard[:24].hex(' ')}{' ...' if len(heard) > 24 else ''}, which is not its reply; "
+            f"received {received[:24].hex(' ')}{' ...' if len(received) > 24 else ''}, which is not its reply; "
             "two servos with one ID, a wrong baud rate or a late direction switch can cause this"
         )
     else:
         text += "nothing was received; check power, cable, ID and baud rate (ax-servo scan), and status return level"
     error = kind(text)
-    error.heard = heard  # type: ignore[attr-defined]
+    error.received = received  # type: ignore[attr-defined]
     return error

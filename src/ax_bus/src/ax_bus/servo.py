@@ -90,7 +90,7 @@ class Servo:
 
     @property
     def servo_id(self) -> int:
-        """The ID under which it is asked."""
+        """The ID under which it is addressed."""
         return self._servo_id
 
     @property
@@ -166,7 +166,7 @@ class Servo:
         self._write(self._model.register("torque_enable"), int(value))
 
     def _hold_still(self) -> None:
-        """Set the goal to the present position (in wheel mode the speed to 0), if that reading can be believed."""
+        """Set the goal to the present position (in wheel mode the speed to 0), if that reading is plausible."""
         row = self._model.register("present_position")
         if self._angles().is_wheel:
             self.moving_speed = 0

@@ -31,13 +31,13 @@ class BusStatistics:
     noise_bytes : int
         Bytes thrown away that belonged to no packet.
     unexpected_echoes : int
-        Own packets heard on a wiring that should not echo.
+        Own packets received on a wiring that should not echo.
     collisions : int
         Echoes that differed from what was sent.
     garbled_instructions : int
-        Servos that said our checksum was wrong.
+        Servos that reported our checksum as wrong.
     fences : int
-        READs sent only to tell a late reply from the next one.
+        READs sent only to distinguish a late reply from the next one.
     """
 
     exchanges: int = 0

@@ -13,7 +13,7 @@ _LONGEST = 74 + 2  # LEN of the reply with the whole table of an MX, the longest
 class StatusParser:
     """Collect received bytes and take status packets out of them.
 
-    A candidate is believed if its ID is the expected one (or any, if none is expected), its length the expected one,
+    A candidate is accepted if its ID is the expected one (or any, if none is expected), its length the expected one,
     bit 7 of its error byte is 0 and its checksum is right. If not, the parser drops one byte and looks again from the
     next: a header inside garbage is never skipped, and data that look like a header do not swallow a real packet.
 

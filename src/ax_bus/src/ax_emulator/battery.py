@@ -55,7 +55,7 @@ class Battery:
         self.set_charge(charge)
 
     def set_charge(self, charge: float) -> None:
-        """Set the share that is left, 0 to 1."""
+        """Set the remaining charge as a fraction, 0 to 1."""
         if not 0.0 <= charge <= 1.0:
             raise EmulationError(f"battery charge is {charge}; give a fraction from 0 to 1")
         self.charge = float(charge)

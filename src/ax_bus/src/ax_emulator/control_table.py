@@ -99,7 +99,7 @@ class ControlTable:
         return bool(self.model.multi_turn) and self["cw_angle_limit"] == self["ccw_angle_limit"] == top
 
     def power_on(self, present: int) -> None:
-        """Start the RAM anew, as after power-on, with the horn at ``present`` steps."""
+        """Reset the RAM, as after power-on, with the horn at ``present`` steps."""
         for row in self.model.registers:
             if row.area is Area.RAM:
                 self[row.name] = row.factory

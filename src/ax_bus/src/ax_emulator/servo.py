@@ -31,9 +31,9 @@ class ServoBehaviour:
     Parameters
     ----------
     eeprom_time : float
-        s of deafness per EEPROM byte written (6 to 9 ms were measured by others).
+        s without reception per EEPROM byte written (6 to 9 ms were measured by others).
     boot_time : float
-        s of deafness after power-on (estimate).
+        s without reception after power-on (estimate).
     interrupts : bool
         Whether the motor interrupt delays and splits replies.
     goal_enables_torque : bool
@@ -130,7 +130,7 @@ class EmulatedServo:
         return not self.is_dead and time >= self.deaf_until and abs(baud / rate - 1.0) < 0.03
 
     def reboot(self, time: float) -> None:
-        """Brown-out: RAM starts anew, torque is off, nothing is heard for a while."""
+        """Brown-out: RAM is reset, torque is off, nothing is received for a while."""
         self.motor.advance(time, self.voltage)
         self.motor.restart()
         self._alarms.latched = ErrorFlags.NONE
@@ -288,7 +288,7 @@ class EmulatedServo:
         return flags
 
     def _reset(self, is_broadcast: bool, time: float) -> ErrorFlags:
-        """Go back to the factory's settings, which the broadcast ID cannot order and a lock forbids."""
+        """Restore factory settings; not by the broadcast ID, and not while locked."""
         if is_broadcast:
             return ErrorFlags.NONE
         if self.table["lock"]:

@@ -48,7 +48,7 @@ class Motion:
 
 
 def targets(bus: Bus, servo_ids: Sequence[int], text: str) -> Dict[int, int]:
-    """Return the goal of each servo, steps, from what somebody typed: ``614``, ``30deg`` (from the middle).
+    """Return the goal of each servo, steps, from typed text: ``614``, ``30deg`` (from the middle).
 
     Raises
     ------
@@ -162,7 +162,7 @@ def stoppable(bus: Bus, servo_ids: Iterable[int]) -> Iterator[None]:
 
 
 def arrival(positions: Mapping[int, int], goals: Mapping[int, int]) -> str:
-    """Return in words who arrived.
+    """Return a sentence: which servos arrived.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def quick_rounds(baud: int, ids: Iterable[int]) -> Rounds:
     return tuple((rate, ALL_IDS if rate == baud else few) for rate in sorted(ALL_BAUDS, key=lambda rate: rate != baud))
 
 
-def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda text, share: None) -> List[Found]:
+def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda text, fraction: None) -> List[Found]:
     """PING IDs at rates; the port is left at the rate it had.
 
     Parameters
@@ -73,7 +73,7 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
     where : sequence of (int, sequence of int), optional
         Rates and the IDs to try at each; all by default.
     progress : callable
-        ``progress(text, share)``: what is being tried, and which share of the time is over.
+        ``progress(text, fraction)``: what is being tried, and the fraction of the time that is over.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def set_id(
     servo_id: int,
     new_id: int,
     where: Optional[Rounds] = None,
-    progress: Progress = lambda text, share: None,
+    progress: Progress = lambda text, fraction: None,
 ) -> None:
     """Give the only servo on the bus another ID.
 
@@ -92,7 +92,7 @@ def set_baud(
     servo_id: int,
     baud: int,
     where: Optional[Rounds] = None,
-    progress: Progress = lambda text, share: None,
+    progress: Progress = lambda text, fraction: None,
 ) -> None:
     """Give the only servo on the bus another baud rate; the port follows it. Parameters as of `set_id`.
 

@@ -64,7 +64,7 @@ def on(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
 
 
 def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
-    """Switch torque off, all at once and then servo by servo until read back; return who could not be confirmed."""
+    """Switch torque off, all at once, then servo by servo until read back; return those that did not confirm."""
 
     def confirm(servo_id: int) -> None:
         try:
@@ -79,7 +79,7 @@ def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
 
 
 def all_off(bus: Bus) -> None:
-    """Switch off the torque of every servo on the bus, whatever its ID; nobody acknowledges it."""
+    """Switch off the torque of every servo on the bus, whatever its ID; a broadcast is not acknowledged."""
     for _ in range(_BURSTS):
         bus.write(BROADCAST_ID, _ENABLE.address, b"\0")
         bus.port.sleep(_APART)

@@ -29,7 +29,7 @@ def add_options(c: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, servos: Optional[List[EmulatedServo]] = None) -> int:
-    """Serve an emulated chain until the process is told to end.
+    """Serve an emulated chain until the process is ended.
 
     Parameters
     ----------
