@@ -2,7 +2,7 @@
 """The motors of many servos at once, for a simulator that moves the horns: the law of `Motor` on arrays.
 
 `Motor` integrates its own horn. Here another simulation does: each step takes the true angles and speeds of all horns
-and returns the torques that follow from the servos' registers. On arrays, because Python takes a millisecond for 19 servos.
+and returns the torques that follow from the registers. On arrays, because Python takes a millisecond for 19 servos.
 """
 
 from __future__ import annotations

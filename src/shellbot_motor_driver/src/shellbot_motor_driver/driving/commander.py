@@ -37,7 +37,7 @@ class Commander:
     Attributes
     ----------
     gate : SetpointGate
-        Targets that are believed.
+        Accepted targets.
     motion : Motion
         The command.
     has_targets : bool
@@ -73,7 +73,7 @@ class Commander:
         self.has_targets = False
 
     def arm(self) -> None:
-        """Begin anew: the next targets are the first, and are approached slowly."""
+        """Start afresh: the next targets are the first, and are approached slowly."""
         self.forget()
         self.sat_since = None
         self.motion.resume()

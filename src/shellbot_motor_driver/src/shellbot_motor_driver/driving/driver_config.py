@@ -58,7 +58,7 @@ class Setpoint(Settings, error=DriverConfigError):
 
 @dataclass(frozen=True)
 class Servo(Settings, error=DriverConfigError):
-    """When a servo is suspect, lost, asked again."""
+    """When a servo is suspect, lost, queried again."""
 
     stale_after: float = number(0.01, 2.0, default=0.1)
     suspect_misses: int = number(1, 20, default=3)

@@ -77,11 +77,11 @@ class PortWatch:
         return True
 
     def heard(self) -> None:
-        """Note that somebody answers."""
+        """Note that a servo answers."""
         self._silent_since = None
 
     def silent(self, is_everyone: bool, now: float) -> None:
-        """Open the port anew now and then while nobody at all answers: an adapter may have hung itself up."""
+        """Reopen the port now and then while no servo answers: the adapter may hang."""
         if not is_everyone:
             self._silent_since = None
         elif self._silent_since is None:

@@ -40,7 +40,7 @@ class _Findings:
 
 
 def check_servos(link: ServoLink) -> StartReport:
-    """Find out who is there; set the bus's time-outs; decide whether replies can be trusted. Moves nothing.
+    """Find the servos; set the bus's time-outs; decide whether replies can be trusted. Moves nothing.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def check_servos(link: ServoLink) -> StartReport:
 
 
 def identify(link: ServoLink, track: ServoTrack, retries: int) -> ServoIdentity:
-    """Read who a servo is.
+    """Read a servo's identity.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _judge_absence(link: ServoLink, found: _Findings) -> None:
 
 
 def _settle(link: ServoLink, found: _Findings) -> None:
-    """Set time-outs from the servos' return delays, and say which delays to change."""
+    """Set time-outs from the servos' return delays, and report which delays to change."""
     delays = {identity.servo_id: identity.return_delay for identity in found.identities}
     link.bus.timeouts = replace(link.bus.timeouts, return_delay=max(delays.values(), default=250) * 2e-6)
     by_gpio = getattr(getattr(link.bus.port, "direction", None), "name", "") == "gpio"

@@ -93,7 +93,7 @@ class Start:
         return report
 
     def _take_over(self) -> None:
-        """Find out who holds; the command begins at the goals of those, and where the others are."""
+        """Find the servos that hold; the command begins at their goals, and at the positions of the others."""
         link, steps = self._link, []
         for track in link.tracks:
             settings = track.settings

@@ -52,7 +52,7 @@ class GainsPage:
     Attributes
     ----------
     values : mapping of str to float, or None
-        The page; None until it was heard.
+        The page; None until it was received.
     line : HealthLine
         For /diagnostics.
     """

@@ -114,7 +114,7 @@ class MotorDriverNode:
         return self._end()
 
     def _start(self) -> None:
-        """Try to start the bus process; say in words what is in the way."""
+        """Try to start the bus process; report what prevents it."""
         bus = self._bus
         try:
             report = bus.start(give_up=self._is_over)

@@ -28,7 +28,7 @@ class StampClock:
         Returns
         -------
         str
-            What to tell the operator if the wall clock was set; else empty.
+            Message for the operator if the wall clock was set; else empty.
         """
         offset = wall - monotonic
         before, self._offset = self._offset, offset

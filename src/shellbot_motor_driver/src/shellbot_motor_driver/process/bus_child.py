@@ -162,7 +162,7 @@ class BusChild:
         return self.is_started or (self.pulse.has_port and not self.has_refused)
 
     def take_pulse(self) -> Pulse:
-        """Return its last sign of life, also after its end. Waits for nobody."""
+        """Return its last sign of life, also after its end. Does not block."""
         self.pulse = self.shared.pulse() or self.pulse
         return self.pulse
 
@@ -187,7 +187,7 @@ class BusChild:
         return f"torque off not obeyed within {self._deafness.limit:.2g} s" if is_deaf else ""
 
     def kill(self, why: str) -> None:
-        """Kill it. A process that waits in the kernel dies later: `pid` says when."""
+        """Kill it. A process that is stuck in the kernel dies later: `pid` shows when."""
         self.why_killed = self.why_killed or why
         if self._process is not None and self.pid is not None:
             self._process.kill()

@@ -100,7 +100,7 @@ class BusProcess:
             return self._keeper.start(timeout, give_up)
 
     def poll(self) -> bool:
-        """Notice death, hanging and deafness, restart if allowed; return whether the bus process lives.
+        """Notice death, hanging and disobeyed orders, restart if allowed; return whether the bus process lives.
 
         Never blocks for long: where torque has to be switched off from here, for about half a second.
         """

@@ -40,7 +40,7 @@ CALLS = ("hold", "set_compliance", "drive_fan")
 
 
 class _Ended(Exception):  # noqa: N818, no error
-    """The process was told to end while the driver started."""
+    """The process was requested to end while the driver started."""
 
 
 class _BeatingPort(SerialPort):
@@ -85,7 +85,7 @@ class Worker:
         self._beat()
 
     def run(self) -> None:
-        """Start the driver, tell the parent, tick until the end."""
+        """Start the driver, report to the parent, tick until the end."""
         try:
             self._port = port = self._open()
             driver = MotorDriver(
@@ -126,7 +126,7 @@ class Worker:
         return report
 
     def _is_broken_off(self, bus: Bus) -> bool:
-        """Obey the orders before each question of the driver's start; return whether it must begin anew, limp."""
+        """Obey the orders before each instruction of the driver's start; return whether it must restart, limp."""
         if self._is_switching_off:
             return False
         orders = self._look()
@@ -163,12 +163,12 @@ class Worker:
             self._show(self._pulse.stops, self._pulse.offs, self._pulse.read_back)
 
     def _show(self, stops: int, offs: int, read_back: Array) -> None:
-        """Show a pulse: which orders are obeyed, and what servos have said about their torque."""
+        """Show a pulse: which orders are obeyed, and the torque as last read back."""
         self._pulse = Pulse(time.monotonic(), stops, offs, self._has_port, newest(self._pulse.read_back, read_back))
         self._shared.put_pulse(self._pulse)
 
     def _open(self) -> _BeatingPort:
-        """Open the port; a bus process whose parent died gives it up when it is asked to."""
+        """Open the port; a bus process whose parent died releases it on request."""
         deadline = time.monotonic() + _WAIT_FOR_HAND_OVER
         while True:
             self._beat()
@@ -184,7 +184,7 @@ class Worker:
                 return port
 
     def _take_place(self) -> None:
-        """Take the priority and the core that were asked for, or say why not."""
+        """Take the requested priority and core, or report why not."""
         settings = self._settings
         if settings.priority:
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What parent and bus process say to each other through shared memory, where neither waits: orders, and a pulse."""
+"""What parent and bus process exchange through shared memory, where neither waits: orders, and a pulse."""
 
 from __future__ import annotations
 

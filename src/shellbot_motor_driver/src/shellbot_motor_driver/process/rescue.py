@@ -42,7 +42,7 @@ class ReadBack(NamedTuple):
 
 
 def order_off(bus: Bus, servo_ids: Sequence[int]) -> None:
-    """Send torque off to everybody, three times: a broadcast reaches strangers, the SYNC WRITE those who missed it.
+    """Send torque off to all servos, three times: a broadcast reaches unmapped ones, the SYNC WRITE any that missed it.
 
     Raises
     ------

@@ -49,7 +49,7 @@ class HealthLine:
 
 
 def is_stopped(state: DriverState) -> bool:
-    """Return whether the robot must be told not to walk: motion waits for a person, or there is no torque."""
+    """Return whether walking must be stopped: motion waits for a person, or there is no torque."""
     ladder = state.ladder
     return ladder.needs_rearm or ladder.phase in (Phase.OFF, Phase.BUS_DOWN, Phase.CLOSED)
 

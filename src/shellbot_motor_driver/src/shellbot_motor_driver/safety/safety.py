@@ -49,7 +49,7 @@ class Safety:
     Attributes
     ----------
     off : set of int
-        Servos that stay limp until re-armed: a hot leg, a second overload, who was limp when the driver took over.
+        Servos that stay limp until re-armed: a hot leg, a second overload, or limp when the driver took over.
     """
 
     def __init__(self, link: ServoLink, rungs: Rungs) -> None:
@@ -160,7 +160,7 @@ class Safety:
         now : float
             s.
         counts : bool
-            Whether targets are due: somebody has sent some since the last arming.
+            Whether targets are due: some have arrived since the last arming.
         """
         config, rungs = self._config.setpoint, self._rungs
         if gate.problem:

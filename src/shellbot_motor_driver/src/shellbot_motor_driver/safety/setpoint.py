@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Targets of any quality: which are believed, and how old the last believed ones are."""
+"""Targets of any quality: which are accepted, and how old the last accepted ones are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SetpointGate:
         self._since = 0.0
 
     def offer(self, targets: Array, stamp: float, now: float) -> bool:
-        """Judge targets; return whether they are believed.
+        """Judge targets; return whether they are accepted.
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a calibration asks next, and what an answer means: joint after joint its zero pose, then both ends.
+"""What a calibration needs next, and what an answer means: joint after joint its zero pose, then both ends.
 
 Pure: positions are passed in, results come out; `calibrate` is the terminal around it.
 """
@@ -165,7 +165,7 @@ class Calibration:
         )[len(self.steps)]
 
     def record(self, position: int) -> Calibration:
-        """Take ``position`` (steps) for what was asked; or keep the result that waits."""
+        """Take ``position`` (steps) for the present question; or keep the pending result."""
         if self.pending is not None:
             return self._keep(self.pending)
         steps = (*self.steps, position)
