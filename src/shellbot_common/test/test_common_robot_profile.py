@@ -17,6 +17,7 @@ CRAB = {
     "joints": {"left_hip": "hip", "left_claw": "claw", "right_hip": "hip", "right_claw": "claw", "tail": "tail"},
     "classes": {"hip": {"stiffness": 20, "armature": 0.01}, "claw": {"stiffness": 5}, "tail": {"stiffness": 1}},
     "controller": "crab_controller",
+    "gain_limits": {"p": 100, "i": 50, "d": 2},
     "couplings": [{"leader": "left_claw", "followers": ["right_claw"], "ratio": -1}],
     "limbs": {
         "left": {"base": "body", "joints": ["left_hip", "left_claw"], "tips": ["left_tip"]},
@@ -84,7 +85,7 @@ def test_text_on_the_wire_is_the_same_profile_in_the_same_order():
     for text, says in (
         ("", "robot_profile is '', no profile of a robot; load the description's launch file"),
         ("[", "robot_profile is not YAML"),
-        ("name: crab", "robot_profile: base, joints, classes, controller, poses are missing"),
+        ("name: crab", "robot_profile: base, joints, classes, controller, gain_limits, poses are missing"),
     ):
         with pytest.raises(ProfileError, match=says):
             RobotProfile.from_text(text)

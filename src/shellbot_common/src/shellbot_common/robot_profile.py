@@ -74,6 +74,15 @@ class JointClass(Settings):
 
 
 @dataclass(frozen=True)
+class GainLimits(Settings):
+    """What is worth trying on the page of gains: the greatest p (N m/rad), i (N m/(rad s)) and d (N m s/rad)."""
+
+    p: float = number(1e-6, 1e6)
+    i: float = number(1e-6, 1e6)
+    d: float = number(1e-6, 1e6)
+
+
+@dataclass(frozen=True)
 class Coupling(Settings):
     """Joints that one motor turns: follower = ratio * leader + offset (rad)."""
 
@@ -134,6 +143,8 @@ class RobotProfile(Settings, error=ProfileError):
         Class to its properties.
     controller : str
         Name on the wire of the position controller of all driven joints.
+    gain_limits : GainLimits
+        Range of the page of gains.
     couplings : tuple of Coupling
         Joints without a motor of their own.
     limbs : mapping
@@ -157,6 +168,7 @@ class RobotProfile(Settings, error=ProfileError):
     joints: Mapping[str, str]
     classes: Mapping[str, JointClass]
     controller: str
+    gain_limits: GainLimits
     poses: Mapping[str, Mapping[str, float]]
     couplings: Tuple[Coupling, ...] = ()
     limbs: Mapping[str, Limb] = field(default_factory=dict)
