@@ -8,11 +8,11 @@ import yaml
 
 from shellbot_common import package_file
 from shellbot_description import load_variables
-from shellbot_simulator.config import SimulatorConfig, load_config
-from shellbot_simulator.errors import ConfigError, ModelError
-from shellbot_simulator.node_parameters import NodeParameters, joint_gains
-from shellbot_simulator.paths import resolve_uri
-from shellbot_simulator.servo import PidGains
+from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.errors import ConfigError, ModelError
+from shellbot_simulator.core.paths import resolve_uri
+from shellbot_simulator.core.servo import PidGains
+from shellbot_simulator.node.node_parameters import NodeParameters, joint_gains
 
 CONFIG = package_file("shellbot_simulator", "config/simulator.yaml")
 

@@ -11,13 +11,13 @@ import pytest
 import tiny_robot
 
 import shellbot_description
-from shellbot_simulator.config import SimulatorConfig
-from shellbot_simulator.errors import ModelError
-from shellbot_simulator.model_builder import build_model, urdf_mass
-from shellbot_simulator.paths import resolve_uri
-from shellbot_simulator.shape_points import shape_points
-from shellbot_simulator.shellbot_profile import shellbot_profile
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.errors import ModelError
+from shellbot_simulator.core.model_builder import build_model, urdf_mass
+from shellbot_simulator.core.paths import resolve_uri
+from shellbot_simulator.core.shape_points import shape_points
+from shellbot_simulator.core.shellbot_profile import shellbot_profile
+from shellbot_simulator.core.simulator import Simulator
 
 
 def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:

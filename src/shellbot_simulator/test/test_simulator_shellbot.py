@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import shellbot_description
-from shellbot_simulator.errors import CommandError, ModelError, RenderError, SimulationDivergedError
-from shellbot_simulator.model_builder import urdf_mass
-from shellbot_simulator.shellbot_profile import variant_of
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.errors import CommandError, ModelError, RenderError, SimulationDivergedError
+from shellbot_simulator.core.model_builder import urdf_mass
+from shellbot_simulator.core.shellbot_profile import variant_of
+from shellbot_simulator.core.simulator import Simulator
 
 URDF = {variant: shellbot_description.expand(variant) for variant in ("simulation", "walker")}
 FANS = [shellbot_description.driven_joint_names("simulation").index(f"lower_{k}_fan") for k in range(1, 7)]
@@ -326,7 +326,7 @@ def test_closing_does_not_wait_for_a_picture_that_never_comes(simulator):
 
 
 def test_without_opengl_the_error_names_the_packages(simulator, monkeypatch):
-    from shellbot_simulator import render_process
+    from shellbot_simulator.core import render_process
 
     monkeypatch.setattr(render_process, "BACKENDS", ("none",))
     monkeypatch.delenv("MUJOCO_GL", raising=False)

@@ -8,8 +8,8 @@ import pytest
 
 from shellbot_common import TICK
 from shellbot_description import expand, named_pose_array
-from shellbot_simulator.errors import CommandError
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.simulator import Simulator
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shellbot_simulator.robot_profile import RobotProfile
-from shellbot_simulator.servo import PidGains
+from shellbot_simulator.core.robot_profile import RobotProfile
+from shellbot_simulator.core.servo import PidGains
 
 _ARM = """
 <joint name="{name}" type="revolute"><parent link="chassis"/><child link="{name}_link"/><origin xyz="{x} 0 0"/>

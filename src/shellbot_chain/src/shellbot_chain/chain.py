@@ -20,10 +20,10 @@ from shellbot_control import CommandFilter, ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.solver import JointTargets, ShellbotSolver
-from shellbot_simulator.config import load_config as load_simulator_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config as load_simulator_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain_config import MODE_LIMIT_S, ChainConfig
 from .errors import ChainError, DefinitionError, MissionFailed

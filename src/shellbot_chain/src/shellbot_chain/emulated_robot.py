@@ -16,10 +16,10 @@ from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, 
 from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_simulator.config import load_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .errors import DefinitionError
 

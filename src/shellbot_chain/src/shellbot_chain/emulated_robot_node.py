@@ -15,12 +15,12 @@ from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from shellbot_description import DescriptionError, expand
 from shellbot_msgs.msg import FootContacts
-from shellbot_simulator import sensor_conversions as convert
-from shellbot_simulator.camera_node import Camera
-from shellbot_simulator.errors import RenderError
-from shellbot_simulator.node_parameters import NodeParameters
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.viewer import Viewer, wants_viewer
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.node import sensor_conversions as convert
+from shellbot_simulator.node.camera_node import Camera
+from shellbot_simulator.node.node_parameters import NodeParameters
+from shellbot_simulator.node.viewer import Viewer, wants_viewer
 
 from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer

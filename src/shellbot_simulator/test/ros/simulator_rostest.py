@@ -264,7 +264,7 @@ class SimulatorTest(unittest.TestCase):
 
     def start_another(self, *arguments: str) -> str:
         """Start a second simulator that is expected to end by itself, and return what it says."""
-        program = "from shellbot_simulator.simulator_node import main; main()"
+        program = "from shellbot_simulator.node.simulator_node import main; main()"
         result = subprocess.run(
             [sys.executable, "-c", program, "__name:=other_simulator", *arguments],
             stdout=subprocess.PIPE,

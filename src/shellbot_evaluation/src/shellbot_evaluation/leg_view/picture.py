@@ -10,9 +10,9 @@ from typing import Callable, Dict, Optional
 import numpy as np
 
 from shellbot_description import driven_joint_names, expand, named_pose_array
-from shellbot_simulator.errors import RenderError
-from shellbot_simulator.render_process import RenderProcess, View
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.render_process import RenderProcess, View
+from shellbot_simulator.core.simulator import Simulator
 
 _HEIGHT = 0.30  # m of the body: no leg reaches the floor
 _UNSEEN_GROUP = 5  # MuJoCo draws groups 0 to 2

@@ -11,9 +11,9 @@ from typing import Any, Dict, List, Sequence
 import rospy
 from dynamic_reconfigure.server import Server
 
-from .cfg import PidConfig
-from .errors import CommandError
-from .servo import PidGains
+from shellbot_simulator.cfg import PidConfig
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.servo import PidGains
 
 
 class PidServers:

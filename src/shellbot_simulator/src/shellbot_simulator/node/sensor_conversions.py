@@ -14,9 +14,8 @@ from sensor_msgs.msg import Image, Imu, JointState
 
 from shellbot_common import TICK
 from shellbot_msgs.msg import FootContacts
-
-from .config import SimulatorConfig
-from .state import SimState
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.state import SimState
 
 TICK_NS = int(round(TICK * 1e9))
 _NAN_PHASE = [float("nan")] * 6

@@ -7,9 +7,8 @@ import dataclasses
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from shellbot_common import Settings, choice, number
-
-from .errors import ConfigError
-from .servo import PidGains
+from shellbot_simulator.core.errors import ConfigError
+from shellbot_simulator.core.servo import PidGains
 
 
 @dataclasses.dataclass(frozen=True)

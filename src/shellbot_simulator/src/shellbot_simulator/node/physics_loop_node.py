@@ -11,16 +11,16 @@ import rospy
 from std_msgs.msg import Float64MultiArray
 
 from shellbot_common import TICK
+from shellbot_simulator.core.errors import CommandError, RenderError, SimulationDivergedError
+from shellbot_simulator.core.simulator import Simulator
 
 from .camera_node import Camera
 from .command_conversions import command_from_message
-from .errors import CommandError, RenderError, SimulationDivergedError
 from .lockstep import CommandGate, Phase
 from .node_parameters import NodeParameters
 from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .sensor_conversions import TICK_NS, stamp_ns
-from .simulator import Simulator
 from .state_publisher_node import StatePublisher
 from .viewer import Viewer, wants_viewer
 from .world_services_node import Request, WorldServices

@@ -11,11 +11,11 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float32
 
 from shellbot_msgs.msg import FootContacts
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from . import sensor_conversions as convert
 from .lockstep import Phase
-from .simulator import Simulator
-from .state import SimState
 
 _DIAGNOSTICS_PERIOD = 1.0  # s of wall time
 _SLOW = 0.9  # below this share of the wanted factor the status is a warning

@@ -10,13 +10,13 @@ from typing import Any, Dict
 import rospy
 
 from shellbot_description import DescriptionError
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.shellbot_profile import shellbot_profile, variant_of
+from shellbot_simulator.core.simulator import Simulator
 
-from .config import load_config
-from .errors import SimulatorError
 from .node_parameters import NodeParameters, joint_gains
 from .physics_loop_node import CONTROLLER, PhysicsLoop
-from .shellbot_profile import shellbot_profile, variant_of
-from .simulator import Simulator
 
 
 def _build_simulator(parameters: NodeParameters, urdf_text: str, controller: Dict[str, Any]) -> Simulator:
