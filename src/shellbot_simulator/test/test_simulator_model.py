@@ -16,7 +16,6 @@ from shellbot_simulator.core.errors import ModelError
 from shellbot_simulator.core.model_builder import build_model, urdf_mass
 from shellbot_simulator.core.paths import resolve_uri
 from shellbot_simulator.core.shape_points import shape_points
-from shellbot_simulator.core.shellbot_profile import shellbot_profile
 from shellbot_simulator.core.simulator import Simulator
 
 
@@ -28,7 +27,11 @@ def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
     ("old", "new", "says"),
     [
         ("<robot", "<robot <", "is not XML"),
-        ('name="left" type="revolute"', 'name="left" type="continuous"', "joint left is 'continuous'"),
+        (
+            'name="left" type="revolute"',
+            'name="left" type="prismatic"',
+            "left is 'prismatic'; the .* drives revolute and cont",
+        ),
         ('name="left" type="revolute"', 'name="left" type="fixed"', "missing joints \\['left'\\]"),
         ('effort="1.5"', 'effort="0"', "effort 0.0 N m; it must be > 0"),
         ('<link name="base_link"/>', '<link name="base_link"/><link name="lost"/>', "2 root links"),
@@ -72,7 +75,7 @@ def test_bodies_are_those_of_mujocos_own_urdf_reader(text):
     compiler = ElementTree.SubElement(ElementTree.SubElement(robot, "mujoco"), "compiler")
     compiler.attrib.update(fusestatic="false", discardvisual="false", strippath="false")
     theirs = mujoco.MjModel.from_xml_string(ElementTree.tostring(robot, encoding="unicode"))
-    profile = tiny_robot.profile() if text is TURNED else shellbot_profile(text)
+    profile = tiny_robot.profile() if text is TURNED else shellbot_description.robot_profile("simulation")
     ours = build_model(text, profile, SimulatorConfig())
     data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
     rng = np.random.default_rng(0)
@@ -111,8 +114,11 @@ def _tensor(model: mujoco.MjModel, data: mujoco.MjData, link: str) -> np.ndarray
 
 
 def test_visual_shapes_do_not_collide_and_exclusions_are_taken():
+    ball = '<collision><geometry><sphere radius="0.01"/></geometry></collision>'
     model = build(
-        collision_exclusions=frozenset({frozenset({"left_link", "right_link"}), frozenset({"left_link", "none"})})
+        tiny_robot.URDF.replace("</inertial></link>", f"</inertial>{ball}</link>"),
+        collision_exclusions=[["left_link", "right_link"], ["left_link", "left_link"]],
+        variant="as it is",  # what a variant lacks is no typing error
     )
     visual = model.geom_group == 2
     assert visual.sum() == 1 and not model.geom_contype[visual].any()
@@ -127,7 +133,7 @@ def test_without_self_collision_the_ground_still_carries():
 
 
 def test_coupled_joints_move_as_one():
-    simulator = Simulator(tiny_robot.URDF, profile=tiny_robot.profile(coupled_joints=(("left", "right"),)))
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[{"leader": "left", "followers": ["right"]}]))
     simulator.data.qfrc_applied[6] = -1.0  # on the left joint alone
     simulator.command([0.5, 0.5])
     for _ in range(100):

@@ -16,7 +16,7 @@ STALL, DAMPING = 1.5, 0.2427  # of the tiny robot's servos: no-load speed 6.18 r
 
 @pytest.fixture(scope="module")
 def shared() -> Simulator:
-    return Simulator(tiny_robot.URDF, profile=tiny_robot.profile())
+    return Simulator(tiny_robot.URDF, tiny_robot.profile())
 
 
 @pytest.fixture

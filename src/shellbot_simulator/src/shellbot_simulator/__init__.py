@@ -11,9 +11,7 @@ from .core.errors import (
     SimulationDivergedError,
     SimulatorError,
 )
-from .core.robot_profile import RobotProfile
 from .core.servo import PidGains
-from .core.shellbot_profile import shellbot_profile
 from .core.simulator import Simulator
 from .core.state import GroundContacts, ImuSample, SimState
 
@@ -25,12 +23,10 @@ __all__ = [
     "ModelError",
     "PidGains",
     "RenderError",
-    "RobotProfile",
     "SimState",
     "SimulationDivergedError",
     "Simulator",
     "SimulatorConfig",
     "SimulatorError",
     "load_config",
-    "shellbot_profile",
 ]

@@ -277,10 +277,11 @@ class SimulatorTest(unittest.TestCase):
 
     def test_wrong_parameters_end_the_node_with_advice(self) -> None:
         """Before it takes over any name."""
-        self.assertIn("~variant is walker, but robot_description is simulation", self.start_another("_variant:=walker"))
+        self.assertIn("~variant is walker, but robot_profile is of simulation", self.start_another("_variant:=walker"))
         self.assertIn("cannot read /none.yaml", self.start_another("_config:=/none.yaml"))
         self.assertIn("~rtf is -1; give a number from 0", self.start_another("_rtf:=-1"))
         self.assertIn("the parameter /nowhere is missing", self.start_another("robot_description:=nowhere"))
+        self.assertIn("robot_profile is '', no profile of a robot", self.start_another("robot_profile:=nowhere"))
         rospy.set_param("/use_sim_time", False)
         try:
             self.assertIn("rosparam set /use_sim_time true", self.start_another())

@@ -9,7 +9,7 @@ from typing import Callable, Dict, Optional
 
 import numpy as np
 
-from shellbot_description import driven_joint_names, expand, named_pose_array
+from shellbot_description import driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.render_process import RenderProcess, View
 from shellbot_simulator.core.simulator import Simulator
@@ -36,7 +36,7 @@ class LimbPicture:
         physical = "simulation" if variant == "full" else variant
         self.names = list(driven_joint_names(physical))
         self.pose = dict(zip(self.names, named_pose_array("stand", physical)))
-        self._simulator = Simulator(expand(physical))
+        self._simulator = Simulator(expand(physical), robot_profile(physical))
         self._q = self._simulator.data.qpos.copy()
         self._q[:_BASE_Q] = (0.0, 0.0, _HEIGHT, 1.0, 0.0, 0.0, 0.0)
         self._index = {name: self._simulator.model.joint(name).qposadr[0] for name in self.names}

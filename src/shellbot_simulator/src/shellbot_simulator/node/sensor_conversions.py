@@ -18,7 +18,7 @@ from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.state import SimState
 
 TICK_NS = int(round(TICK * 1e9))
-_NAN_PHASE = [float("nan")] * 6
+WORLD = "world"
 
 
 def stamp_ns(tick: int) -> int:
@@ -40,8 +40,8 @@ def joint_state_message(state: SimState, stamp: rospy.Time, names: Sequence[str]
     return message
 
 
-def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance) -> Imu:
-    """Return the inertial unit's reading, frame `imu_link`; acceleration is specific force (+9.81 up at rest)."""
+def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, frame: str) -> Imu:
+    """Return the inertial unit's reading in its own frame; acceleration is specific force (+9.81 up at rest)."""
     imu = state.imu
     message = Imu(
         orientation=Quaternion(*imu.orientation.tolist()),
@@ -52,7 +52,7 @@ def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance) -
         linear_acceleration_covariance=covariance.linear_acceleration,
     )
     message.header.stamp = stamp
-    message.header.frame_id = "imu_link"
+    message.header.frame_id = frame
     return message
 
 
@@ -65,12 +65,12 @@ class ImuCovariance:
         self.linear_acceleration = _diagonal(config.accelerometer_std)
 
 
-def odometry_message(state: SimState, stamp: rospy.Time, frame: str) -> Odometry:
-    """Return the true pose of `base_link` in `frame`, and its twist in `base_link`."""
+def odometry_message(state: SimState, stamp: rospy.Time, base: str) -> Odometry:
+    """Return the true pose of the frame `base` in the world, and its twist in itself."""
     message = Odometry()
     message.header.stamp = stamp
-    message.header.frame_id = frame
-    message.child_frame_id = "base_link"
+    message.header.frame_id = WORLD
+    message.child_frame_id = base
     message.pose.pose.position = Point(*state.p_world_base.tolist())
     message.pose.pose.orientation = Quaternion(*state.quat_world_base.tolist())
     message.twist.twist.linear = Vector3(*state.v_base.tolist())
@@ -78,15 +78,15 @@ def odometry_message(state: SimState, stamp: rospy.Time, frame: str) -> Odometry
     return message
 
 
-def foot_contacts_message(state: SimState, stamp: rospy.Time) -> FootContacts:
-    """Return which feet carry load, and where the tips are in `base_link`, m."""
+def foot_contacts_message(state: SimState, stamp: rospy.Time, base: str) -> FootContacts:
+    """Return which feet carry load, and where the tips are in the frame `base`, m."""
     message = FootContacts(
         contact=state.contacts.foot_contact.tolist(),
-        phase=_NAN_PHASE,
+        phase=[float("nan")] * len(state.contacts.foot_contact),
         position=[Point(*p) for p in state.p_base_foot.tolist()],
     )
     message.header.stamp = stamp
-    message.header.frame_id = "base_link"
+    message.header.frame_id = base
     return message
 
 

@@ -3,56 +3,50 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from typing import Any, Dict
 
 import rospy
 
-from shellbot_description import DescriptionError
+from shellbot_common import RobotProfile, SettingsError
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_control import check_controller_joints
 from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.errors import SimulatorError
-from shellbot_simulator.core.shellbot_profile import shellbot_profile, variant_of
+from shellbot_simulator.core.model_builder import servo_gains
 from shellbot_simulator.core.simulator import Simulator
 
 from .node_parameters import NodeParameters, joint_gains
-from .physics_loop_node import CONTROLLER, PhysicsLoop
+from .physics_loop_node import PhysicsLoop
 
 
-def _build_simulator(parameters: NodeParameters, urdf_text: str, controller: Dict[str, Any]) -> Simulator:
-    """Build the simulator with the controller's joints and gains.
+def _build_simulator(
+    parameters: NodeParameters, urdf_text: str, profile: RobotProfile, controller: Dict[str, Any]
+) -> Simulator:
+    """Build the simulator with the controller's gains.
 
     Raises
     ------
-    SimulatorError
-        If description, controller and settings do not fit together.
+    SimulatorError, SettingsError
+        If description, profile, controller and settings do not fit together.
     """
     config = load_config(parameters.config or None)
     if parameters.friction:
         config = config.replace(friction=parameters.friction)
-    found, wanted = variant_of(urdf_text), parameters.variant
-    if wanted not in ("auto", found) and (wanted, found) != ("full", "simulation"):
+    if parameters.variant not in ("auto", profile.variant):
         raise SimulatorError(
-            f"~variant is {wanted}, but robot_description is {found}: give both launch files the same variant"
+            f"~variant is {parameters.variant}, but robot_profile is of {profile.variant or 'no variant'}: "
+            "give both launch files the same variant"
         )
-    profile = shellbot_profile(urdf_text)
-    joints = controller.get("joints", [])
-    if not joints:
-        rospy.logwarn(
-            f"simulator: no parameter {CONTROLLER}/joints; taking the order of the description (load controllers.yaml)"
-        )
-    elif tuple(joints) != profile.joint_names:
-        raise SimulatorError(
-            f"{CONTROLLER}/joints ({len(joints)} joints) is not the order of the description "
-            f"({len(profile.joint_names)} joints): load robot_description and controllers.yaml of the same variant"
-        )
-    gains, missing = joint_gains(controller, profile.joint_names, profile.gains)
+    if controller:
+        check_controller_joints(controller, profile)
+    gains, missing = joint_gains(profile.controller, controller, profile.joint_names, servo_gains(profile))
     if missing:
         rospy.logwarn(
-            f"simulator: no gains under {CONTROLLER}/<joint>/pid for {', '.join(missing[:3])}"
+            f"simulator: no gains under {profile.controller}/<joint>/pid for {', '.join(missing[:3])}"
             f"{' ...' if missing[3:] else ''}; taking the servos' own stiffness (load controllers.yaml)"
         )
-    return Simulator(urdf_text, config, dataclasses.replace(profile, gains=gains))
+    return Simulator(urdf_text, profile, config, gains)
 
 
 def main() -> None:
@@ -69,11 +63,13 @@ def main() -> None:
         if not urdf_text:
             raise SimulatorError(
                 f"the parameter {rospy.resolve_name('robot_description')} is missing: "
-                "include shellbot_description's description.launch"
+                "include the launch file of a description"
             )
         parameters = NodeParameters.from_mapping(rospy.get_param("~", {}), "~")
-        loop = PhysicsLoop(_build_simulator(parameters, urdf_text, rospy.get_param(CONTROLLER, {})), parameters)
-    except (SimulatorError, DescriptionError) as error:
+        profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
+        controller = rospy.get_param(profile.controller, {})
+        loop = PhysicsLoop(_build_simulator(parameters, urdf_text, profile, controller), parameters)
+    except (SimulatorError, SettingsError) as error:
         rospy.logfatal(f"simulator: {error}")
         sys.exit(1)
     loop.run()

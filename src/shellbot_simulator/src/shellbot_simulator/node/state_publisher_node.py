@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
@@ -33,12 +35,15 @@ class StatePublisher:
     def __init__(self, simulator: Simulator) -> None:
         self._names = list(simulator.joint_names)
         self._covariance = convert.ImuCovariance(simulator.config)
-        self._frame = "world"
+        self._base = simulator.profile.base.link
+        self._imu_frame = simulator.profile.imu or self._base
         self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
         self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
         self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._contacts: Optional[rospy.Publisher] = None
+        if simulator.profile.contacts:
+            self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = rospy.Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
@@ -48,12 +53,12 @@ class StatePublisher:
         stamp = convert.stamp_of(state.tick)
         self._clock.publish(clock=stamp)
         if self._imu.get_num_connections():
-            self._imu.publish(convert.imu_message(state, stamp, self._covariance))
+            self._imu.publish(convert.imu_message(state, stamp, self._covariance, self._imu_frame))
         self._joint_states.publish(convert.joint_state_message(state, stamp, self._names))
         if self._odometry.get_num_connections():
-            self._odometry.publish(convert.odometry_message(state, stamp, self._frame))
-        if self._contacts.get_num_connections():
-            self._contacts.publish(convert.foot_contacts_message(state, stamp))
+            self._odometry.publish(convert.odometry_message(state, stamp, self._base))
+        if self._contacts is not None and self._contacts.get_num_connections():
+            self._contacts.publish(convert.foot_contacts_message(state, stamp, self._base))
         self._stamp = stamp
         self._state = state
 
