@@ -21,7 +21,7 @@ STIFFNESS = "stiffness"
 
 
 def page_name(class_name: str, gain: str) -> str:
-    """Return the name of a gain on the page, such as ``femur_p``."""
+    """Return the name of a gain on the page, such as ``wheel_p``."""
     return f"{class_name}_{gain}"
 
 

@@ -108,7 +108,7 @@ class JointLimits:
             root = ElementTree.fromstring(urdf_text)
         except ElementTree.ParseError as error:
             raise ConfigurationError(
-                f"robot_description is not XML ({error}); load it with shellbot_description, see display.launch"
+                f"robot_description is not XML ({error}); include the launch file of a description"
             ) from error
         joints = {str(joint.get("name")): joint for joint in root.findall("joint")}
         limits = {name: joint.find("limit") for name, joint in joints.items()}

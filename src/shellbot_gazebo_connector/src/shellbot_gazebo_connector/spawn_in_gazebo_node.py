@@ -24,5 +24,5 @@ def main() -> None:
     try:
         line = command_line(RobotProfile.from_text(rospy.get_param(PARAMETER, "")), sys.argv)
     except ProfileError as error:
-        sys.exit(f"spawn_in_gazebo: {error}")
+        sys.exit(str(error))
     os.execvp(line[0], line)
