@@ -281,7 +281,8 @@ class SimulatorTest(unittest.TestCase):
         self.assertIn("cannot read /none.yaml", self.start_another("_config:=/none.yaml"))
         self.assertIn("~rtf is -1; give a number from 0", self.start_another("_rtf:=-1"))
         self.assertIn("the parameter /nowhere is missing", self.start_another("robot_description:=nowhere"))
-        self.assertIn("robot_profile is '', no profile of a robot", self.start_another("robot_profile:=nowhere"))
+        said = self.start_another("_rtf:=1.0", "robot_profile:=nowhere")
+        self.assertIn("robot_profile is '', no profile of a robot", said)
         rospy.set_param("/use_sim_time", False)
         try:
             self.assertIn("rosparam set /use_sim_time true", self.start_another())
