@@ -24,7 +24,7 @@ def gains_page(profile: RobotProfile, table: GainTable) -> SimpleNamespace:
     """
     values = {**GainTable.from_profile(profile).to_page(), **table.to_page()}
     stiffness = _entry(STIFFNESS, values, STIFFNESS_RANGE, "Multiplies P and I of every joint; 0: limp but damped")
-    groups = []
+    groups: List[Dict[str, Any]] = []
     for name in profile.classes:
         entries = [
             _entry(
