@@ -142,6 +142,19 @@ def test_coupled_joints_move_as_one():
     assert simulator.state().q[1] == pytest.approx(0.5 - 1.0 / (2 * 18.5), abs=2e-3)
 
 
+def test_a_follower_may_turn_the_other_way_from_another_zero():
+    coupling = {"leader": "left", "followers": ["right"], "ratio": -0.5, "offset": 0.2}
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[coupling]))
+    simulator.reset([0.0, 0.2])
+    simulator.command([0.8, -0.2])
+    for _ in range(200):
+        simulator.step_tick()
+    left, right = simulator.state().q
+    assert (left, right) == (pytest.approx(0.8, abs=0.02), pytest.approx(0.2 - 0.5 * left, abs=2e-3))
+    left, right = simulator.reset([0.0, 0.2], seed=1).q
+    assert left != 0.0 and right == pytest.approx(0.2 - 0.5 * left)
+
+
 @pytest.mark.parametrize(
     ("kind", "size", "lowest"),
     [
