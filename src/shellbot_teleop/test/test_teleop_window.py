@@ -412,6 +412,7 @@ def test_it_can_be_resized(setup, size):
 
 def test_joints_are_a_table_in_the_order_of_the_profile(setup):
     table, now = setup.window.joints, time.monotonic()
+    setup.window.views.setCurrentWidget(table)
     assert table.rowCount() == 0
     setup.monitor.profile = RobotProfile(
         name="arm",

@@ -221,8 +221,9 @@ class TeleopWindow(QMainWindow):
         self.feet.show_contacts(contacts)
         self.robot.show_robot(odom, contacts, model.twist)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
-        joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
-        self.joints.show_joints(joint_rows(monitor.profile, joints, targets))
+        if self.joints.isVisible():
+            joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
+            self.joints.show_joints(joint_rows(monitor.profile, joints, targets))
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()
