@@ -43,7 +43,7 @@ class Robot:
                 t=state.time, p_world_base=state.p_world_base, q_world_base=state.quat_world_base, odom=[np.nan] * 3,
                 joint_position=state.q, joint_velocity=state.dq, joint_effort=state.effort,
                 joint_target=command.position, contact_truth=state.contacts.foot_contact, contact_estimated=[],
-                lowest_foot_z=np.nan,
+                lowest_foot_z=min(state.foot_height, default=np.nan),
             )  # fmt: skip
             self.simulator.step_tick()
         return self.recorder.trace()
@@ -103,6 +103,9 @@ def test_wheels_that_turn_drive_the_body_forward_and_without_end():
     assert trace.p_world_base[-1, 0] == pytest.approx(turned * WHEEL_RADIUS, rel=0.03)
     assert abs(trace.p_world_base[-1, 1]) < 0.02 and trace.p_world_base[-1, 2] == pytest.approx(WHEEL_RADIUS, abs=2e-3)
     assert np.isinf(robot.simulator.joint_range).all()
+    assert trace.contact_truth[1:].all() and np.abs(trace.lowest_foot_z).max() < 2e-3
+    force = robot.simulator.state().contacts.foot_force
+    assert force[:, 2].sum() == pytest.approx(1.4 * 9.81, rel=0.1) and not robot.simulator.state().contacts.other_links
 
 
 def test_wheels_against_each_other_turn_the_body():
@@ -119,7 +122,7 @@ def test_a_recorded_motion_comes_back_from_its_file(robot, tmp_path):
     again = Trace.load(tmp_path / "trace.npz")
     assert again.joint_names == robot.profile.joint_names
     np.testing.assert_array_equal(again.joint_position, trace.joint_position)
-    assert again.window(0.05, 0.1).t.size == 6 and again.contact_truth.shape == (20, 0)
+    assert again.window(0.05, 0.1).t.size == 6 and again.contact_truth.shape == (20, len(robot.profile.contacts))
 
 
 def test_a_profile_of_another_robot_is_refused():

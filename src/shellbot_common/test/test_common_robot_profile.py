@@ -24,9 +24,9 @@ CRAB = {
         "right": {"base": "body", "joints": ["right_hip", "right_claw"], "tips": ["right_tip"]},
     },
     "contacts": {
-        "left": {"frame": "left_tip", "kind": "point", "radius": 0.02},
-        "right": {"frame": "right_tip", "kind": "point", "radius": 0.02},
-        "belly": {"frame": "body", "kind": "body", "radius": 0.2},
+        "left_tip": {"kind": "point", "radius": 0.02},
+        "right_tip": {"kind": "point", "radius": 0.02},
+        "body": {"kind": "body", "radius": 0.2},
     },
     "imu": "imu_link",
     "collision_exclusions": [["{k}_hip_link", "{k}_claw_link"], ["body", "*_hip_link"]],
@@ -59,7 +59,7 @@ def test_a_joint_of_its_own_comes_before_its_class_in_a_pose():
 def test_a_variant_lacks_limbs_with_joints_couplings_contacts_and_angles():
     lefty = crab().of_variant("lefty")
     assert lefty.joint_names == ("left_hip", "left_claw", "tail") == lefty.motor_joints
-    assert (list(lefty.limbs), list(lefty.contacts), lefty.couplings) == (["left"], ["left", "belly"], ())
+    assert (list(lefty.limbs), list(lefty.contacts), lefty.couplings) == (["left"], ["left_tip", "body"], ())
     assert (lefty.variant, "right_hip_deg" in lefty.poses["rest"]) == ("lefty", False)
     assert crab().of_variant("whole").joints == crab().joints
     with pytest.raises(ProfileError, match="variant 'righty' does not exist; choose one of whole, lefty"):
@@ -126,7 +126,7 @@ def test_a_key_may_be_in_a_file_beside_the_profile(tmp_path):
         ),
         ("limbs", {**CRAB["limbs"], "nose": {"base": "body", "joints": ["nose"]}}, "limbs.nose.joints names 'nose'"),
         ("limbs", {**CRAB["limbs"], "nose": {"base": "body", "joints": ["left_hip"]}}, "left_hip, which belongs"),
-        ("contacts", {"left": {"frame": "left_tip", "kind": "paw", "radius": 1}}, "contacts.left.kind is 'paw'"),
+        ("contacts", {"left_tip": {"kind": "paw", "radius": 1}}, "contacts.left_tip.kind is 'paw'"),
         ("variants", {"lefty": {"without": ["nose"]}}, "variants.lefty.without names 'nose'; choose from limbs: left"),
         ("poses", {"rest": {**CRAB["poses"]["rest"], "hip": 1}}, "poses.rest.hip is of no joint and no class"),
         ("poses", {"rest": {"hip_deg": 1, "tail_deg": 0}}, "lacks left_claw; give left_claw_deg or claw_deg"),

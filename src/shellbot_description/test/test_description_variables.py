@@ -190,7 +190,8 @@ def test_joint_order():
     assert [len(motor_joint_names(variant)) for variant in VARIANTS] == [36, 31, 19]
     lower = tuple(f"lower_{k}" for k in range(1, 7))
     assert tuple(robot_profile("walker").limbs) == ("fan", *lower) == tuple(robot_profile().limbs)[:7]
-    assert tuple(robot_profile("walker").contacts) == tuple(robot_profile().contacts) == lower
+    feet = tuple(f"{leg}_foot" for leg in lower)
+    assert tuple(robot_profile("walker").contacts) == tuple(robot_profile().contacts) == feet
     assert tuple(complete_profile().variants) == VARIANTS and tuple(complete_profile().classes) == JOINT_CLASSES
     assert joint_class("upper_6_shell") == "shell"
     with pytest.raises(DescriptionError, match="lower_7_fan"):
@@ -207,6 +208,6 @@ def test_every_name_of_the_profile_is_in_the_urdf():
         assert movable == set(profile.joints)
         links = {link.get("name") for link in robot.findall("link")}
         frames = [frame for limb in profile.limbs.values() for frame in (limb.base, *limb.tips)]
-        assert {profile.base.link, profile.imu, *frames, *(c.frame for c in profile.contacts.values())} <= links
+        assert {profile.base.link, profile.imu, *frames, *profile.contacts} <= links
         assert set(colliding_links(variant)) <= links
         assert RobotProfile.from_text(profile.to_text()) == profile

@@ -24,7 +24,7 @@ from std_msgs.msg import Float64MultiArray
 
 from shellbot_chain.trace import Trace, TraceRecorder
 from shellbot_common import RobotProfile, package_file
-from shellbot_msgs.msg import ReferenceStatus
+from shellbot_msgs.msg import Contacts, ReferenceStatus
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.robot_monitor import RobotMonitor
@@ -130,6 +130,9 @@ class RobotTest(unittest.TestCase):
         stamps = [message.header.stamp.to_nsec() for message in self.states]
         self.assertEqual(set(np.diff(stamps).tolist()), {10_000_000})
         self.assertEqual(self.odometry[-1].child_frame_id, self.profile.base.link)
+        contacts = rospy.wait_for_message("ground_truth/foot_contacts", Contacts, LIMIT_S).contacts
+        self.assertEqual([contact.name for contact in contacts], list(self.profile.contacts))
+        self.assertTrue(all(contact.in_contact for contact in contacts))
 
     def test_2_commanded(self):
         """joint_targets through the connector: every command carries the stamp of its state, the joints go there."""

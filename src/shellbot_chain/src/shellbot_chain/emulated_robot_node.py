@@ -14,7 +14,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from shellbot_description import DescriptionError, expand, robot_profile
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.node import sensor_conversions as convert
@@ -50,7 +50,7 @@ class EmulatedRobotNode:
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
         self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
         self._joints = rospy.Publisher("ground_truth/joint_states", JointState, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._camera = Camera(
             self._mirror,
@@ -94,7 +94,7 @@ class EmulatedRobotNode:
         if self._odometry.get_num_connections():
             self._odometry.publish(convert.odometry_message(state, stamp, self._base))
         if self._contacts.get_num_connections():
-            self._contacts.publish(convert.foot_contacts_message(state, stamp, self._base))
+            self._contacts.publish(convert.contacts_message(state, stamp, self._mirror.profile.contacts, self._base))
         self._show(report, stamp)
         if report.stamp >= self._next_diagnostics:
             self._next_diagnostics = report.stamp + _DIAGNOSTICS_PERIOD

@@ -103,19 +103,16 @@ class Limb(Settings):
 
 @dataclass(frozen=True)
 class Contact(Settings):
-    """Where the robot is meant to touch the ground.
+    """How the robot is meant to touch the ground with a link, which may be a frame without mass.
 
     Attributes
     ----------
-    frame : str
-        Link at the contact; it may be without mass.
     kind : str
         `point`, `plate`, `sphere` or `body`.
     radius : float
-        What touches closer to the frame's origin than this belongs to the contact, m.
+        What touches closer to the link's origin than this belongs to the contact, m.
     """
 
-    frame: str
     kind: str = choice(("point", "plate", "sphere", "body"))
     radius: float = number(0.0001, 100.0, "m")
 
@@ -150,7 +147,7 @@ class RobotProfile(Settings, error=ProfileError):
     limbs : mapping
         Name to limb; a joint belongs to one limb at most.
     contacts : mapping
-        Name to contact; their order is that of every array of contacts.
+        Link to contact; their order is that of every array of contacts.
     imu : str
         Link of the inertial unit; empty: at the root link.
     collision_exclusions : tuple of pairs
@@ -280,14 +277,14 @@ class RobotProfile(Settings, error=ProfileError):
             raise ProfileError(f"variant {name!r} does not exist; choose one of {known}")
         absent = {limb: self.limbs[limb] for limb in self.variants[name].without}
         gone = {joint for limb in absent.values() for joint in limb.joints}
-        frames = {tip for limb in absent.values() for tip in limb.tips}
+        tips = {tip for limb in absent.values() for tip in limb.tips}
         couplings = (c.replace(followers=[j for j in c.followers if j not in gone]) for c in self.couplings)
         return self.replace(
             variant=name,
             variants={},
             joints={joint: kind for joint, kind in self.joints.items() if joint not in gone},
             limbs={limb: value for limb, value in self.limbs.items() if limb not in absent},
-            contacts={contact: value for contact, value in self.contacts.items() if value.frame not in frames},
+            contacts={link: value for link, value in self.contacts.items() if link not in tips},
             couplings=[c for c in couplings if c.leader not in gone and c.followers],
             poses={
                 pose: {key: value for key, value in values.items() if key[: -len("_deg")] not in gone}

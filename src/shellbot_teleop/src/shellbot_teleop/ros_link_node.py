@@ -27,7 +27,7 @@ from std_srvs.srv import Trigger
 
 from shellbot_common import ProfileError, RobotProfile
 from shellbot_common.robot_profile import PARAMETER
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
@@ -177,7 +177,7 @@ class RosLink:
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
         subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
-        subscriber("foot_contacts", FootContacts, self._kept("contacts", conversions.contacts_info))
+        subscriber("foot_contacts", Contacts, self._kept("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
         subscriber("joint_states", JointState, self._kept("joints", self._joints))
         subscriber("joint_targets", JointState, self._kept("targets", conversions.joints_info))

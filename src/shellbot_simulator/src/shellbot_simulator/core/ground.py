@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List
+from typing import List, Mapping
 
 import mujoco
 import numpy as np
@@ -26,24 +26,25 @@ class GroundSensor:
     ----------
     model : mujoco.MjModel
         From `build_model`.
-    feet : iterable of Contact
+    feet : mapping of str to Contact
         The profile's contacts; what touches the ground within the radius of one belongs to it.
     """
 
-    def __init__(self, model: mujoco.MjModel, feet: Iterable[Contact]) -> None:
-        feet = tuple(feet)
+    def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
         self._model = model
         self._floor = model.geom(FLOOR).id
-        self._foot_radius = np.array([foot.radius for foot in feet])
-        self._foot_bodies = np.array([_body(model, foot.frame) for foot in feet], dtype=int)
-        # the tip is a massless link; the shapes belong to the link it is fixed to
-        self._shank_bodies = np.array([model.body_parentid[body] for body in self._foot_bodies], dtype=int)
+        self._foot_radius = np.array([foot.radius for foot in feet.values()])
+        self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
+        solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
+        has_shape = {int(model.geom_bodyid[g]) for g in solid}
+        # a tip may be a massless link; the shapes belong to the link it is fixed to then
+        shanks = [body if int(body) in has_shape else model.body_parentid[body] for body in self._foot_bodies]
+        self._shank_bodies = np.array(shanks, dtype=int)
         self._foot_of_body = np.full(model.nbody, -1)
         self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
-        solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
         self._all_points = shape_points(model, solid)
         self._foot_points = [
-            self._points_of_foot(foot, radius, [g for g in solid if model.geom_bodyid[g] == shank])
+            self._points_of_foot(foot, shank, radius, [g for g in solid if model.geom_bodyid[g] == shank])
             for foot, radius, shank in zip(self._foot_bodies, self._foot_radius, self._shank_bodies)
         ]
         self._foot_stack = (
@@ -61,12 +62,13 @@ class GroundSensor:
             np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
         )
 
-    def _points_of_foot(self, foot: int, radius: float, geoms: List[int]) -> ShapePoints:
-        tip = self._model.body_pos[foot]  # the foot link is fixed to the shank: its offset in the shank's frame
+    def _points_of_foot(self, foot: int, shank: int, radius: float, geoms: List[int]) -> ShapePoints:
+        # a foot link without shapes is fixed to the shank: its offset in the shank's frame
+        tip = np.zeros(3) if foot == shank else self._model.body_pos[foot]
         near = shape_points(self._model, geoms).near(tip, radius)
         if len(near.body):
             return near
-        return ShapePoints(np.array([self._model.body_parentid[foot]]), tip.reshape(1, 3).copy(), np.zeros(1))
+        return ShapePoints(np.array([shank]), tip.reshape(1, 3).copy(), np.zeros(1))
 
     @property
     def foot_bodies(self) -> np.ndarray:

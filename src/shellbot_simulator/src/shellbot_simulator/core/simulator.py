@@ -67,7 +67,7 @@ class Simulator:
         self._is_free = profile.base.kind == "free"
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile))
-        self._ground = GroundSensor(self.model, profile.contacts.values())
+        self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
         self._renderer: Optional[RenderProcess] = None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterable, Sequence
 
 import numpy as np
 import rospy
@@ -13,12 +13,14 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Image, Imu, JointState
 
 from shellbot_common import TICK
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contact, Contacts
 from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.state import SimState
 
 TICK_NS = int(round(TICK * 1e9))
 WORLD = "world"
+_NAN = float("nan")
+_NOWHERE = Point(_NAN, _NAN, _NAN)
 
 
 def stamp_ns(tick: int) -> int:
@@ -78,12 +80,17 @@ def odometry_message(state: SimState, stamp: rospy.Time, base: str) -> Odometry:
     return message
 
 
-def foot_contacts_message(state: SimState, stamp: rospy.Time, base: str) -> FootContacts:
-    """Return which feet carry load, and where the tips are in the frame `base`, m."""
-    message = FootContacts(
-        contact=state.contacts.foot_contact.tolist(),
-        phase=[float("nan")] * len(state.contacts.foot_contact),
-        position=[Point(*p) for p in state.p_base_foot.tolist()],
+def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], base: str) -> Contacts:
+    """Return which contacts carry load, how much of it, and where the frames `names` are in the frame `base`, m."""
+    carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
+    force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
+    share = force / max(float(force.sum()), 1e-9)
+    message = Contacts(
+        model="feet",
+        contacts=[
+            Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE)
+            for name, loaded, load, point in zip(names, carries.tolist(), share.tolist(), points)
+        ],
     )
     message.header.stamp = stamp
     message.header.frame_id = base

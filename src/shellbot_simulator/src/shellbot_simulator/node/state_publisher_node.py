@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
@@ -12,7 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float32
 
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
@@ -34,6 +32,7 @@ class StatePublisher:
 
     def __init__(self, simulator: Simulator) -> None:
         self._names = list(simulator.joint_names)
+        self._feet = tuple(simulator.profile.contacts)
         self._covariance = convert.ImuCovariance(simulator.config)
         self._base = simulator.profile.base.link
         self._imu_frame = simulator.profile.imu or self._base
@@ -41,9 +40,7 @@ class StatePublisher:
         self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
         self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._contacts: Optional[rospy.Publisher] = None
-        if simulator.profile.contacts:
-            self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = rospy.Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
@@ -57,8 +54,8 @@ class StatePublisher:
         self._joint_states.publish(convert.joint_state_message(state, stamp, self._names))
         if self._odometry.get_num_connections():
             self._odometry.publish(convert.odometry_message(state, stamp, self._base))
-        if self._contacts is not None and self._contacts.get_num_connections():
-            self._contacts.publish(convert.foot_contacts_message(state, stamp, self._base))
+        if self._contacts.get_num_connections():
+            self._contacts.publish(convert.contacts_message(state, stamp, self._feet, self._base))
         self._stamp = stamp
         self._state = state
 
