@@ -18,9 +18,7 @@ from shellbot_common import package_file
 from shellbot_msgs.msg import Mode, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeResponse
 
-SLOW_HZ = (
-    5.0  # commands while a key is held: a press or release that waited for the next would be 0.1 s late on average
-)
+SLOW_HZ = 5.0  # commands while a key is held: a press or release that waited for the next would be late by 0.1 s
 
 
 def settings(**changes):
