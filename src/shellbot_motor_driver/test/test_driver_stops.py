@@ -238,7 +238,7 @@ def test_the_parent_dies_while_torque_comes_on_and_the_orphan_sits_and_switches_
     config = f"DriverConfig.from_mapping({values!r})"
     source = (
         "import sys\nfrom shellbot_motor_driver import BusProcess, BusSettings, DriverConfig\n"
-        f"BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02, config={config})).start()"
+        f"BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1, config={config})).start()"
     )
     port = str(tmp_path / "port")
     with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:

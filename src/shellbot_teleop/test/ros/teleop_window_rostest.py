@@ -136,7 +136,7 @@ class TeleopWindowTest(unittest.TestCase):
         self.assertTrue(robot.wait(lambda: [mode for _, mode in robot.of("request_mode")] == ["hexapod"]))
         tap("u")
         self.assertTrue(robot.wait(lambda: robot.of("body_pose")))
-        self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.0025, places=4)
+        self.assertAlmostEqual(robot.of("body_pose")[0][1].position.z, 0.05 / SLOW_HZ, places=4)
         tap("n")
         self.assertTrue(robot.wait(lambda: robot.of("gait")))
         self.assertEqual(robot.of("gait")[0][1].data, "ripple")  # after the walkspace's tripod
