@@ -56,7 +56,7 @@ class EchoController:
         ]
         self._publisher.publish(command)
 
-    def wait_ticks(self, count: int, timeout: float = 15.0) -> None:
+    def wait_ticks(self, count: int, timeout: float = 60.0) -> None:
         """Wait until `count` further states have come."""
         goal = len(self.states) + count
         end = time.monotonic() + timeout
