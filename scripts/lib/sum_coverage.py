@@ -28,7 +28,7 @@ def main() -> int:
         (name, lines[name], 1 - missed[name] / max(lines[name], 1))
         for name in sorted(lines, key=lambda n: (n == "all", n))
     ]
-    print(tabulate(rows, headers=("package", "statements", "run"), intfmt=",", colalign=("left", "right", "right")))
+    print(tabulate(rows, headers=("package", "statements", "run"), colalign=("left", "right", "right")))
     measured.html_report(directory=str(folder / "html"))
     print(f"pages: {folder}/html/index.html")
     return 0
