@@ -28,7 +28,7 @@ from shellbot_teleop.robot_monitor import (
     StatusInfo,
 )
 
-WAIT = 3.0  # s at most for an event to go through the X server
+WAIT = 60.0  # s at most for an event to go through the X server
 
 
 class Setup:
@@ -90,21 +90,26 @@ def test_it_starts_in_monitor_mode(setup):
 
 
 def test_press_repeat_release_silence(setup, teleop_keyboard):
-    pressed = time.monotonic()
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) >= 12)
-    released = time.monotonic()
     teleop_keyboard.release("w")
     assert setup.until(lambda: setup.twists[-1].is_zero)
     zero_time = setup.out[-1][0]
     setup.work(0.3)
     assert setup.out[-1][0] == zero_time, "something was published after the zero"
     assert [twist.is_zero for twist in setup.twists].count(True) == 1
-    assert setup.out[0][0] - pressed < 0.06
-    assert zero_time - released < 0.1
     # The X server's auto-repeat began within this time (0.66 s by default) or not: in neither case a second press.
     gaps = np.diff([when for when, _ in setup.out[:-1]])
-    assert np.median(gaps) == pytest.approx(0.05, abs=0.02)
+    assert np.median(gaps) > 0.03, "20 times a second; a busy machine may be late"
+
+
+def test_neither_press_nor_release_waits_for_the_timer(setup, teleop_keyboard):
+    setup.controller._timer.setInterval(3_600_000)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists)
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: len(setup.twists) > 1)
+    assert [twist.is_zero for twist in setup.twists] == [False, True]
 
 
 def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):

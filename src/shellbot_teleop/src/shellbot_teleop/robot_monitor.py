@@ -11,13 +11,14 @@ import math
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Deque, List, Optional, Tuple
+from typing import Deque, List, Optional, Tuple, TypeVar
 
 import numpy as np
 
 from shellbot_common import RobotProfile
 
 _BATTERY_OLD = 5.0  # s
+_Info = TypeVar("_Info")
 
 
 @dataclass(frozen=True)
@@ -182,9 +183,9 @@ class RobotMonitor:
 
 def fresh_battery(battery: Optional[BatteryInfo], now: float) -> Optional[BatteryInfo]:
     """Return the battery unless it is old; it comes once a second, rarer than the rest."""
-    return battery if age(battery, now) <= _BATTERY_OLD else None
+    return fresh(battery, now, _BATTERY_OLD)
 
 
-def age(info: Optional[object], now: float) -> float:
-    """Seconds since an info object arrived; infinite when it never did."""
-    return math.inf if info is None else now - info.arrived  # type: ignore[attr-defined]
+def fresh(info: Optional[_Info], now: float, limit: float) -> Optional[_Info]:
+    """Return an info object unless it is missing or arrived more than `limit` seconds ago."""
+    return info if info is not None and now - info.arrived <= limit else None  # type: ignore[attr-defined]

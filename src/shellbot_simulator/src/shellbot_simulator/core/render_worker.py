@@ -51,7 +51,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_camlight(model, data)
-        camera = "follow"
+        camera: Any = "follow"
         if view is not None:
             camera = mujoco.MjvCamera()
             camera.type = mujoco.mjtCamera.mjCAMERA_FREE

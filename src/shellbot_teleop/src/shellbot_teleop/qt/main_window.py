@@ -35,7 +35,7 @@ from shellbot_teleop.qt.keys_panel import KeysPanel
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
 from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label
-from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, age, fresh_battery
+from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
 _REFRESH_MS = 66
 
@@ -207,7 +207,7 @@ class TeleopWindow(QMainWindow):
         self.body.show_model(model)
 
     def _fresh(self, info: Any) -> Any:
-        return info if age(info, time.monotonic()) <= self._config.stale_after else None
+        return fresh(info, time.monotonic(), self._config.stale_after)
 
     def refresh(self) -> None:
         """Show what is known of the robot; called by the window's timer."""
