@@ -23,14 +23,14 @@ from shellbot_action_manager.node import odometry_conversions as conversions
 from shellbot_action_manager.node.action_manager_conversions import orientation_from_imu
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Stamp, classify_stamp
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 BLIND_TICKS = 100  # ticks without an attitude before it is said
 
 
 class OdometryNode:
-    """Runs the core at each foot_contacts, which carry the measured feet and the stamp of joint_states."""
+    """Runs the core at each foot_contacts, which carry the measured contacts and the stamp of joint_states."""
 
     def __init__(self, config: ActionManagerConfig) -> None:
         self._core = OdometryCore(config)
@@ -44,7 +44,7 @@ class OdometryNode:
         self._subscribers = [
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
             # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
-            rospy.Subscriber("foot_contacts", FootContacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
+            rospy.Subscriber("foot_contacts", Contacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
         ]
 
     def run(self) -> None:
@@ -63,12 +63,14 @@ class OdometryNode:
         with self._lock:
             self._imu = message
 
-    def _on_contacts(self, message: FootContacts) -> None:
+    def _on_contacts(self, message: Contacts) -> None:
         start = time.perf_counter()
         stamp, t = message.header.stamp, message.header.stamp.to_sec()
         contacts = conversions.contacts_from_message(message)
-        if not np.isfinite(contacts.p_base_foot).all():
-            rospy.logwarn_throttle(2.0, "odometry: foot_contacts holds no six feet; holding the estimate")
+        if not np.isfinite(contacts.position).all():
+            rospy.logwarn_throttle(
+                2.0, "odometry: foot_contacts has a position that is no number; holding the estimate"
+            )
             return
         with self._lock:
             kind = classify_stamp(self._time, t)
@@ -85,11 +87,18 @@ class OdometryNode:
             self._blind = 0 if orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
                 rospy.logwarn_throttle(10.0, "odometry: no attitude on imu/data; the heading comes from the feet alone")
-            state = self._core.step(t, contacts, orientation)
+            try:
+                state = self._core.step(t, contacts, orientation)
+            except ActionManagerError as error:
+                rospy.logwarn_throttle(2.0, f"odometry: holding the estimate: {error}")
+                return
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)
-        self._odom.publish(conversions.odometry_to_message(state, stamp))
-        self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        try:
+            self._odom.publish(conversions.odometry_to_message(state, stamp))
+            self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        except rospy.ROSException:  # shut down in between
+            return
 
 
 def main() -> None:
