@@ -50,7 +50,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     kept = all(row["kept"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)
     text += (
-        f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below {PATH_LIMIT_PERCENT:g} %"
+        f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference"
+        f" below {PATH_LIMIT_PERCENT:g} %"
     )
     text += f" of the path (of the angle where it turns): {'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
