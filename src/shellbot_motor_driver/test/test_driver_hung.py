@@ -70,7 +70,7 @@ def test_a_hung_process_is_killed_and_its_successor_holds(tmp_path):
         until(lambda: bus.state().ladder.rung("restarted") is not None and bus.state().tick > 5, 60.0)
         assert on(chain) == 19 and chain.registers("goal_position") == goals
         assert not bus.torque_off_status(time.monotonic()).is_requested
-        assert bus.rearm()
+        until(bus.rearm)
         until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
 
 
