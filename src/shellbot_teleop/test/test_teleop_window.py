@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from shellbot_common import RobotProfile
 from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
@@ -18,6 +19,7 @@ from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
     ContactsInfo,
+    JointsInfo,
     LogLine,
     ModeInfo,
     OdomInfo,
@@ -411,3 +413,26 @@ def test_it_can_be_resized(setup, size):
     setup.work(0.05)
     assert (setup.window.width(), setup.window.height()) == size
     assert setup.window.stop.geometry().right() <= setup.window.width()
+
+
+def test_joints_are_a_table_in_the_order_of_the_profile(setup):
+    table, now = setup.window.joints, time.monotonic()
+    setup.window.views.setCurrentWidget(table)
+    assert table.rowCount() == 0
+    setup.monitor.profile = RobotProfile(
+        name="arm",
+        base={"kind": "fixed", "spawn_pose": "zero"},
+        joints={"shoulder": "large", "elbow": "small"},
+        classes={"large": {"stiffness": 60.0}, "small": {"stiffness": 25.0}},
+        controller="arm_controller",
+        gain_limits={"p": 200, "i": 100, "d": 5},
+        poses={"zero": {"large_deg": 0, "small_deg": 0}},
+    )
+    setup.monitor.joints = JointsInfo(("elbow", "shoulder"), (np.pi / 6, -np.pi / 4), (0.125, -2.0), now)
+    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 3,), (), now)
+    setup.window.refresh()
+    cells = [[table.item(row, column).text() for column in range(table.columnCount())] for row in range(2)]
+    assert cells == [["shoulder", "large", "-45.0", "-60.0", "-2.00"], ["elbow", "small", "30.0", "–", "0.12"]]
+    setup.monitor.forget_robot()
+    setup.window.refresh()
+    assert table.rowCount() == 0

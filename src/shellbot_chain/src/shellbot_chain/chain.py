@@ -17,14 +17,14 @@ from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
 from shellbot_control import CommandFilter, ControlError, JointLimits
-from shellbot_description import DescriptionError, driven_joint_names, expand
+from shellbot_description import DescriptionError, driven_joint_names, expand, robot_profile
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.reference_packing import pack_references
 from shellbot_kinematics.solver import JointTargets, ShellbotSolver
-from shellbot_simulator.config import load_config as load_simulator_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config as load_simulator_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain_config import MODE_LIMIT_S, ChainConfig
 from .errors import ChainError, DefinitionError, MissionFailed
@@ -226,7 +226,7 @@ class Chain:
         physics = load_simulator_config().replace(
             friction=self.config.friction, timestep=self.config.timestep, self_collision=self.config.self_collision
         )
-        return Simulator(urdf, physics)
+        return Simulator(urdf, robot_profile(self.config.variant), physics)
 
     def _restart(self) -> None:
         """Put the robot back to its start."""

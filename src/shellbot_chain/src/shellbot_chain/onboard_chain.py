@@ -16,7 +16,7 @@ from shellbot_kinematics.solver import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, DriverState, Phase, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.simulator import Simulator
 
 from .chain import Chain
 from .chain_config import ChainConfig

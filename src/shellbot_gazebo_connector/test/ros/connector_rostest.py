@@ -21,7 +21,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 from std_srvs.srv import Trigger
 
 from shellbot_control import JointLimits
-from shellbot_description import driven_joint_names, expand, named_pose_array
+from shellbot_description import driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_msgs.msg import ReferenceStatus
 
 NAMES = driven_joint_names("simulation")
@@ -59,10 +59,11 @@ class ConnectorTest(unittest.TestCase):
             rospy.Subscriber("stopped", Bool, lambda message: cls.stopped.append(message.data)),
             rospy.Subscriber("/diagnostics", DiagnosticArray, cls.on_diagnostics),
         ]
-        # The node has been waiting for this one.
+        # The node has been waiting for these two.
         urdf = expand("simulation")
         cls.limits = JointLimits.from_urdf(urdf, NAMES)
         rospy.set_param("robot_description", urdf)
+        rospy.set_param("robot_profile", robot_profile("simulation").to_text())
         cls.now = 100 * TICK
         cls.position = STAND
         cls.connect()

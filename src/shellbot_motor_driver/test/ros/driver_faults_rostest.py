@@ -16,7 +16,8 @@ import rospy
 import rostest
 from dynamic_reconfigure.msg import Config, DoubleParameter
 
-from shellbot_control import JOINT_CLASSES, Gains, GainTable
+from shellbot_control import Gains, GainTable
+from shellbot_description import JOINT_CLASSES
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 

@@ -26,7 +26,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from node_bench import LARGEST_STEP, MAP, MIDDLE, NAMES, Driver, ServoChain, Witness, call, port_name, wait_until
 
-from shellbot_control import JOINT_CLASSES, Gains, GainTable
+from shellbot_control import Gains, GainTable
+from shellbot_description import JOINT_CLASSES
 
 OTHER = MIDDLE + np.where(np.arange(24) % 4 == 1, 0.4, np.where(np.arange(24) % 4 == 2, -0.3, 0.0))
 

@@ -267,7 +267,7 @@ class SimulatorTest(unittest.TestCase):
 
     def start_another(self, *arguments: str) -> str:
         """Start a second simulator that is expected to end by itself, and return what it says."""
-        program = "from shellbot_simulator.simulator_node import main; main()"
+        program = "from shellbot_simulator.node.simulator_node import main; main()"
         result = subprocess.run(
             [sys.executable, "-c", program, "__name:=other_simulator", *arguments],
             stdout=subprocess.PIPE,
@@ -280,10 +280,12 @@ class SimulatorTest(unittest.TestCase):
 
     def test_wrong_parameters_end_the_node_with_advice(self) -> None:
         """Before it takes over any name."""
-        self.assertIn("~variant is walker, but robot_description is simulation", self.start_another("_variant:=walker"))
+        self.assertIn("~variant is walker, but robot_profile is of simulation", self.start_another("_variant:=walker"))
         self.assertIn("cannot read /none.yaml", self.start_another("_config:=/none.yaml"))
         self.assertIn("~rtf is -1; give a number from 0", self.start_another("_rtf:=-1"))
         self.assertIn("the parameter /nowhere is missing", self.start_another("robot_description:=nowhere"))
+        said = self.start_another("_rtf:=1.0", "robot_profile:=nowhere")
+        self.assertIn("robot_profile is '', no profile of a robot", said)
         rospy.set_param("/use_sim_time", False)
         try:
             self.assertIn("rosparam set /use_sim_time true", self.start_another())

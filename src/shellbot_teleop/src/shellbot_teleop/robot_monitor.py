@@ -15,6 +15,8 @@ from typing import Deque, List, Optional, Tuple, TypeVar
 
 import numpy as np
 
+from shellbot_common import RobotProfile
+
 _BATTERY_OLD = 5.0  # s
 _Info = TypeVar("_Info")
 
@@ -66,6 +68,16 @@ class StatusInfo:
     target_age: float
     holding: bool
     text: str
+    arrived: float
+
+
+@dataclass(frozen=True)
+class JointsInfo:
+    """Joints, measured or commanded: position in rad, effort in N m (empty where there is none)."""
+
+    names: Tuple[str, ...]
+    position: Tuple[float, ...]
+    effort: Tuple[float, ...]
     arrived: float
 
 
@@ -141,6 +153,9 @@ class RobotMonitor:
     odom: Optional[OdomInfo] = None
     contacts: Optional[ContactsInfo] = None
     status: Optional[StatusInfo] = None
+    profile: Optional[RobotProfile] = None
+    joints: Optional[JointsInfo] = None
+    targets: Optional[JointsInfo] = None
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
     picture: Optional[np.ndarray] = None
@@ -163,6 +178,7 @@ class RobotMonitor:
     def forget_robot(self) -> None:
         """Forget what an earlier ROS master's robot said; the log stays."""
         self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
+        self.profile = self.joints = self.targets = None
 
 
 def fresh_battery(battery: Optional[BatteryInfo], now: float) -> Optional[BatteryInfo]:

@@ -8,10 +8,12 @@ from typing import Dict, Sequence, Tuple
 
 import mujoco
 
+from shellbot_common import RobotProfile
+
 from .config import SimulatorConfig
 from .errors import ModelError
-from .robot_profile import RobotProfile
 from .scene import add_scene
+from .servo import PidGains
 from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
 
 IMU_SITE = "imu"
@@ -23,16 +25,16 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
     Parameters
     ----------
     urdf_text : str
-        The robot description; movable joints must be revolute with limits.
+        The robot description; movable joints must be revolute or continuous.
     profile : RobotProfile
-        What a URDF cannot say: joint order, rotor inertia, coupled joints, exclusions.
+        What a URDF cannot say: order, stiffness and rotor inertia of the joints, couplings, exclusions, free or fixed.
     config : SimulatorConfig
         Solver and contact settings.
 
     Returns
     -------
     mujoco.MjModel
-        Actuator i drives joint i of `profile.joint_names`; the first joint of the model is the free base.
+        Actuator i drives joint i of `profile.joint_names`; the first joint of the model is that of a free base.
 
     Raises
     ------
@@ -54,9 +56,9 @@ def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) ->
     robot = parse_urdf(urdf_text)
     efforts = _efforts(robot, profile)
     contact = _contact(config)
-    tree = BodyTree(robot, contact, dict(zip(profile.joint_names, profile.armature)))
+    armature = {joint: profile.classes[kind].armature for joint, kind in profile.joints.items()}
+    tree = BodyTree(robot, contact, armature, profile.base)
     base = tree.build()
-    links = {str(body.get("name")) for body in base.iter("body")}
     _add_imu(base, profile)
     root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
     # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals
@@ -68,20 +70,14 @@ def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) ->
     ElementTree.SubElement(root, "asset").extend(tree.meshes)
     _add_servos(root, profile, efforts)
     _add_couplings(root, profile, config)
-    _add_exclusions(root, profile, links)
+    _add_exclusions(root, robot, profile)
     _add_sensors(root)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def urdf_joint_names(urdf_text: str) -> Tuple[str, ...]:
-    """Return the names of the movable joints of a URDF in document order.
-
-    Raises
-    ------
-    ModelError
-        If the text is no URDF.
-    """
-    return tuple(movable_joints(parse_urdf(urdf_text)))
+def servo_gains(profile: RobotProfile) -> Tuple[PidGains, ...]:
+    """Return the gains of the servos themselves: their stiffness."""
+    return tuple(PidGains(p=profile.classes[kind].stiffness) for kind in profile.joints.values())
 
 
 def urdf_mass(urdf_text: str) -> float:
@@ -92,12 +88,12 @@ def urdf_mass(urdf_text: str) -> float:
 def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
     """Check the joints against the profile and return their torque limits, N m."""
     joints = movable_joints(robot)
-    missing = [name for name in profile.joint_names if name not in joints]
-    extra = [name for name in joints if name not in profile.joint_names]
+    missing = [name for name in profile.joints if name not in joints]
+    extra = [name for name in joints if name not in profile.joints]
     if missing or extra:
         raise ModelError(
-            f"robot description and joint list disagree: missing joints {missing or 'none'}, undriven joints "
-            f"{extra or 'none'}; load robot_description and controllers.yaml of the same variant"
+            f"robot description and robot profile disagree: missing joints {missing or 'none'}, undriven joints "
+            f"{extra or 'none'}; load robot_description and robot_profile of the same robot and variant"
         )
     efforts = {}
     for name, joint in joints.items():
@@ -140,7 +136,7 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
 
 def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float]) -> None:
     actuators = ElementTree.SubElement(root, "actuator")
-    for name, gains in zip(profile.joint_names, profile.gains):
+    for name, gains in zip(profile.joint_names, servo_gains(profile)):
         ElementTree.SubElement(
             actuators,
             "general",
@@ -157,29 +153,29 @@ def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float])
 
 def _add_couplings(root: Element, profile: RobotProfile, config: SimulatorConfig) -> None:
     equality = ElementTree.SubElement(root, "equality")
-    for group in profile.coupled_joints:
-        for follower in group[1:]:
+    for coupling in profile.couplings:
+        for follower in coupling.followers:
             ElementTree.SubElement(
                 equality,
                 "joint",
-                name=f"{follower}_equals_{group[0]}",
+                name=f"{follower}_follows_{coupling.leader}",
                 joint1=follower,
-                joint2=group[0],
-                polycoef="0 1 0 0 0",  # follower = 0 + 1 * first
+                joint2=coupling.leader,
+                polycoef=_text((coupling.offset, coupling.ratio, 0, 0, 0)),  # of the leader's angle
                 solref=_text(config.coupling_solref),
             )
 
 
-def _add_exclusions(root: Element, profile: RobotProfile, links: set) -> None:
+def _add_exclusions(root: Element, robot: Element, profile: RobotProfile) -> None:
     contact = ElementTree.SubElement(root, "contact")
-    for pair in sorted(tuple(sorted(pair)) for pair in profile.collision_exclusions):
-        if set(pair) <= links:  # pairs of links that this variant does not have are no error
-            ElementTree.SubElement(contact, "exclude", name="__".join(pair), body1=pair[0], body2=pair[1])
+    solid = [str(link.get("name")) for link in robot.findall("link") if link.find("collision") is not None]
+    for pair in sorted(tuple(sorted(pair)) for pair in profile.excluded_pairs(solid)):
+        ElementTree.SubElement(contact, "exclude", name="__".join(pair), body1=pair[0], body2=pair[1])
 
 
 def _add_imu(base: Element, profile: RobotProfile) -> None:
     bodies = {body.get("name"): body for body in base.iter("body")}
-    ElementTree.SubElement(bodies.get(profile.imu_link, base), "site", name=IMU_SITE, size="0.001", group="4")
+    ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
 
 
 def _add_sensors(root: Element) -> None:

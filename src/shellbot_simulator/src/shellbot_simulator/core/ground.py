@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import List, Mapping
 
 import mujoco
 import numpy as np
+
+from shellbot_common.robot_profile import Contact
 
 from .errors import ModelError
 from .scene import FLOOR
@@ -24,26 +26,26 @@ class GroundSensor:
     ----------
     model : mujoco.MjModel
         From `build_model`.
-    foot_links : tuple of str
-        Links at the foot tips.
-    foot_radius : float
-        Contacts this close to a tip belong to the foot, m.
+    feet : mapping of str to Contact
+        The profile's contacts; what touches the ground within the radius of one belongs to it.
     """
 
-    def __init__(self, model: mujoco.MjModel, foot_links: Tuple[str, ...], foot_radius: float) -> None:
+    def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
         self._model = model
         self._floor = model.geom(FLOOR).id
-        self._foot_radius = foot_radius
-        self._foot_bodies = np.array([_body(model, name) for name in foot_links], dtype=int)
-        # the tip is a massless link; the shapes belong to the link it is fixed to
-        self._shank_bodies = np.array([model.body_parentid[body] for body in self._foot_bodies], dtype=int)
+        self._foot_radius = np.array([foot.radius for foot in feet.values()])
+        self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
+        solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
+        has_shape = {int(model.geom_bodyid[g]) for g in solid}
+        # a tip may be a massless link; the shapes belong to the link it is fixed to then
+        shanks = [body if int(body) in has_shape else model.body_parentid[body] for body in self._foot_bodies]
+        self._shank_bodies = np.array(shanks, dtype=int)
         self._foot_of_body = np.full(model.nbody, -1)
         self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
-        solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
         self._all_points = shape_points(model, solid)
         self._foot_points = [
-            self._points_of_foot(foot, [g for g in solid if model.geom_bodyid[g] == shank])
-            for foot, shank in zip(self._foot_bodies, self._shank_bodies)
+            self._points_of_foot(foot, shank, radius, [g for g in solid if model.geom_bodyid[g] == shank])
+            for foot, radius, shank in zip(self._foot_bodies, self._foot_radius, self._shank_bodies)
         ]
         self._foot_stack = (
             ShapePoints(
@@ -60,12 +62,13 @@ class GroundSensor:
             np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
         )
 
-    def _points_of_foot(self, foot: int, geoms: List[int]) -> ShapePoints:
-        tip = self._model.body_pos[foot]  # the foot link is fixed to the shank: its offset in the shank's frame
-        near = shape_points(self._model, geoms).near(tip, self._foot_radius)
+    def _points_of_foot(self, foot: int, shank: int, radius: float, geoms: List[int]) -> ShapePoints:
+        # a foot link without shapes is fixed to the shank: its offset in the shank's frame
+        tip = np.zeros(3) if foot == shank else self._model.body_pos[foot]
+        near = shape_points(self._model, geoms).near(tip, radius)
         if len(near.body):
             return near
-        return ShapePoints(np.array([self._model.body_parentid[foot]]), tip.reshape(1, 3).copy(), np.zeros(1))
+        return ShapePoints(np.array([shank]), tip.reshape(1, 3).copy(), np.zeros(1))
 
     @property
     def foot_bodies(self) -> np.ndarray:
@@ -91,12 +94,10 @@ class GroundSensor:
         floor_first = geoms[rows, 0] == self._floor
         bodies = self._model.geom_bodyid[np.where(floor_first, geoms[rows, 1], geoms[rows, 0])]
         feet = self._foot_of_body[bodies]
-        gap = (
-            np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
-            if len(self._foot_bodies)
-            else 0.0
-        )
-        is_foot = (feet >= 0) & (gap <= self._foot_radius)
+        is_foot = feet >= 0
+        if len(self._foot_bodies):
+            gap = np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
+            is_foot &= gap <= self._foot_radius[feet]
         # the normal points from the first geom to the second: towards the robot if the floor is the first
         sign = np.where(floor_first, 1.0, -1.0)
         f_robot = sign[:, None] * self._contact_forces(data, rows)
@@ -123,5 +124,5 @@ class GroundSensor:
 def _body(model: mujoco.MjModel, name: str) -> int:
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
     if index < 0:
-        raise ModelError(f"the robot description has no link {name!r}; the foot tips must be links")
+        raise ModelError(f"the robot description has no link {name!r}; contacts of the profile are at links")
     return index

@@ -8,8 +8,8 @@ from typing import Optional, Sequence, Tuple
 import numpy as np
 from std_msgs.msg import Float64MultiArray
 
-from .errors import CommandError
-from .joint_arrays import checked_positions
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.joint_arrays import checked_positions
 
 _PREFIX = "stamp:"
 

@@ -5,31 +5,29 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional, Sequence, Tuple
 
 import mujoco
 import numpy as np
 
-from shellbot_common import TICK
+from shellbot_common import TICK, RobotProfile
 
 from .config import SimulatorConfig, load_config
-from .errors import SimulationDivergedError
+from .errors import ModelError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
-from .model_builder import build_model
+from .model_builder import build_model, servo_gains
 from .pushes import Push, PushList
 from .render_process import RenderProcess
-from .robot_profile import RobotProfile
 from .servo import PidGains, ServoBank
-from .shellbot_profile import shellbot_profile
 from .state import SimState
 
 _FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
-_BASE_Q = 7  # free base: position and quaternion
+_BASE_Q = 7  # of a free base: position and quaternion
 
 
 class Simulator:
@@ -42,25 +40,34 @@ class Simulator:
     ----------
     urdf_text : str
         The robot description.
+    profile : RobotProfile
+        What the URDF cannot say.
     config : SimulatorConfig, optional
         Settings; `config/simulator.yaml` if not given.
-    profile : RobotProfile, optional
-        What the URDF cannot say; by default Shellbot's, from the description package.
+    gains : sequence of PidGains, optional
+        Of each joint at the start; the servos' own stiffness if not given.
     """
 
     def __init__(
-        self, urdf_text: str, config: Optional[SimulatorConfig] = None, profile: Optional[RobotProfile] = None
+        self,
+        urdf_text: str,
+        profile: RobotProfile,
+        config: Optional[SimulatorConfig] = None,
+        gains: Optional[Sequence[PidGains]] = None,
     ) -> None:
         self.config = config or load_config()
-        self.profile = profile or shellbot_profile(urdf_text)
+        self.profile = profile
         self.model = build_model(urdf_text, self.profile, self.config)
         self.data = mujoco.MjData(self.model)
-        joint_ids = [self.model.joint(name).id for name in self.profile.joint_names]
+        joint_ids = [self.model.joint(name).id for name in profile.joints]
         self._q_index = self.model.jnt_qposadr[joint_ids]
         self._v_index = self.model.jnt_dofadr[joint_ids]
         self._range = self.model.jnt_range[joint_ids].copy()
-        self._servos = ServoBank(self.profile.gains)
-        self._ground = GroundSensor(self.model, self.profile.foot_links, self.config.foot_radius)
+        self._range[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
+        self._is_free = profile.base.kind == "free"
+        self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
+        self._servos = ServoBank(gains or servo_gains(profile))
+        self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
         self._renderer: Optional[RenderProcess] = None
@@ -79,11 +86,11 @@ class Simulator:
     @property
     def joint_count(self) -> int:
         """Number of driven joints, n."""
-        return len(self.profile.joint_names)
+        return len(self.profile.joints)
 
     @property
     def joint_range(self) -> np.ndarray:
-        """Lower and upper limits, rad, shape (n, 2)."""
+        """Lower and upper limits, rad, shape (n, 2); infinite for a continuous joint."""
         return self._range.copy()
 
     @property
@@ -112,16 +119,16 @@ class Simulator:
         Parameters
         ----------
         q : (n,) sequence of float, optional
-            Joint positions, rad; the pose `spawn` if not given.
+            Joint positions, rad; the profile's spawn pose if not given.
         seed : int, optional
             Seeds small deviations of heading and joints, and the noise of the IMU; none at all if not given.
 
         Returns
         -------
         SimState
-            The first state. The lowest point of the robot is at height zero.
+            The first state. The lowest point of a robot with a free base is at height zero.
         """
-        start = checked_positions(self.profile.spawn_q if q is None else q, self.joint_names)
+        start = checked_positions(self._spawn if q is None else q, self.joint_names)
         rng = None if seed is None else np.random.default_rng(seed)
         yaw = 0.0
         if rng is not None:
@@ -252,7 +259,8 @@ class Simulator:
         """Return a snapshot of the present tick."""
         data = self.data
         rotation = data.xmat[self._base_body].reshape(3, 3)  # base -> world
-        p_base = data.qpos[:3].copy()
+        p_base = data.xpos[self._base_body].copy()
+        velocity = data.qvel[:6] if self._is_free else np.zeros(6)
         feet = data.xpos[self._ground.foot_bodies]
         return SimState(
             time=self.time,
@@ -261,9 +269,9 @@ class Simulator:
             dq=data.qvel[self._v_index].copy(),
             effort=data.actuator_force.copy(),
             p_world_base=p_base,
-            quat_world_base=data.qpos[[4, 5, 6, 3]].copy(),
-            v_base=rotation.T @ data.qvel[:3],
-            w_base=data.qvel[3:6].copy(),
+            quat_world_base=data.xquat[self._base_body][[1, 2, 3, 0]],
+            v_base=rotation.T @ velocity[:3],
+            w_base=velocity[3:].copy(),
             imu=self._imu.sample(data),
             contacts=self._contacts,
             foot_height=self._ground.foot_heights(data),
@@ -272,7 +280,7 @@ class Simulator:
 
     def gains(self, joint: str) -> PidGains:
         """Return the gains of a joint."""
-        return self._servos.gains(self.profile.index(joint))
+        return self._servos.gains(self._index(joint))
 
     def set_gains(
         self,
@@ -293,7 +301,7 @@ class Simulator:
         ModelError
             For an unknown joint.
         """
-        self._servos.set_gains(self.profile.index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
+        self._servos.set_gains(self._index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
 
     def set_friction(self, friction: float) -> None:
         """Change the sliding friction coefficient of every contact."""
@@ -341,8 +349,9 @@ class Simulator:
         state : SimState
             Of a robot with the same joints.
         """
-        self.data.qpos[:3] = state.p_world_base
-        self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
+        if self._is_free:
+            self.data.qpos[:3] = state.p_world_base
+            self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
         self.data.qpos[self._q_index] = checked_positions(state.q, self.joint_names)
         self._ticks = state.tick
         mujoco.mj_kinematics(self.model, self.data)
@@ -357,11 +366,21 @@ class Simulator:
     def _base_body(self) -> int:
         return 1  # the root link: the first body after the world
 
+    def _index(self, joint: str) -> int:
+        if joint not in self.profile.joints:
+            raise ModelError(f"unknown joint {joint!r}; the joints are {', '.join(self.joint_names)}")
+        return self.joint_names.index(joint)
+
     def _place_base(self, yaw: float) -> None:
+        """Set a free base on the ground, or as far above it as the profile says, turned by `yaw` (rad)."""
         data = self.data
-        data.qpos[:_BASE_Q] = (0.0, 0.0, 0.0, math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0))
+        if self._is_free:
+            data.qpos[:_BASE_Q] = self.model.qpos0[:_BASE_Q]
+            turn = np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)])
+            mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, self.model.qpos0[3:_BASE_Q])
         mujoco.mj_kinematics(self.model, data)
-        data.qpos[2] -= self._ground.lowest_height(data)
+        if self._is_free:
+            data.qpos[2] += self.profile.base.position[2] - self._ground.lowest_height(data)
 
     def _leave_torque_mode(self) -> None:
         """Give the joints back to this simulator's servos."""
@@ -387,7 +406,7 @@ class Simulator:
             )
 
     def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
-        for group in self.profile.coupled_joints:
-            members: List[int] = [self.profile.index(name) for name in group]
-            q[members] = q[members[0]]
+        for coupling in self.profile.couplings:
+            followers = [self._index(name) for name in coupling.followers]
+            q[followers] = coupling.ratio * q[self._index(coupling.leader)] + coupling.offset
         return q

@@ -13,6 +13,8 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
+from shellbot_common.robot_profile import Base
+
 from .errors import ModelError
 from .paths import resolve_uri
 
@@ -57,6 +59,8 @@ class BodyTree:
         Attributes of every colliding shape.
     armature : dict
         Rotor inertia by joint, kg m^2.
+    base : Base
+        How the root link is held.
 
     Attributes
     ----------
@@ -64,7 +68,7 @@ class BodyTree:
         MJCF `mesh` elements, filled by `build`.
     """
 
-    def __init__(self, robot: Element, contact: Dict[str, str], armature: Dict[str, float]) -> None:
+    def __init__(self, robot: Element, contact: Dict[str, str], armature: Dict[str, float], base: Base) -> None:
         self._links = {str(link.get("name")): link for link in robot.findall("link")}
         self._joints: Dict[str, List[Element]] = {}
         for joint in robot.findall("joint"):
@@ -72,18 +76,23 @@ class BodyTree:
         self._colours = {m.get("name"): c.get("rgba") for m in robot.findall("material") for c in m.findall("color")}
         self._contact = contact
         self._armature = armature
+        self._base = base
         self._mesh_names: Dict[Tuple[str, str], str] = {}
         self.meshes: List[Element] = []
         children = {_name(joint, "child") for joint in robot.findall("joint")}
         roots = [name for name in self._links if name not in children]
         if len(roots) != 1:
             raise ModelError(f"the robot description has {len(roots)} root links ({roots}); exactly one is needed")
-        self.root = roots[0]
+        if roots[0] != base.link:
+            raise ModelError(f"the root link of the robot description is {roots[0]!r}, of the profile {base.link!r}")
 
     def build(self) -> Element:
-        """Return the body of the root link, with a free joint and all others inside it."""
-        body = self._body(self.root, {})
-        body.insert(0, ElementTree.Element("freejoint", name="base_free"))
+        """Return the body of the root link with all others inside it, and with a free joint unless it is fixed."""
+        position = " ".join(repr(value) for value in self._base.position)
+        euler = " ".join(repr(math.radians(value)) for value in self._base.rpy_deg)
+        body = self._body(self._base.link, {"pos": position, "euler": euler})
+        if self._base.kind == "free":
+            body.insert(0, ElementTree.Element("freejoint", name="base_free"))
         return body
 
     def _body(self, link_name: str, pose: Dict[str, str]) -> Element:
@@ -105,17 +114,18 @@ class BodyTree:
     def _hinge(self, joint: Element) -> Element:
         name = str(joint.get("name"))
         axis, limit, dynamics = joint.find("axis"), joint.find("limit"), joint.find("dynamics")
-        if joint.get("type") != "revolute" or limit is None:
+        kind = joint.get("type")
+        if kind not in ("revolute", "continuous") or limit is None:
             raise ModelError(
-                f"joint {name} is {joint.get('type')!r}; the simulator drives revolute joints with a <limit>"
+                f"joint {name} is {kind!r}; the simulator drives revolute and continuous joints with a <limit>"
             )
+        has_range = {"limited": "true", "range": f"{limit.get('lower', '0')} {limit.get('upper', '0')}"}
         return ElementTree.Element(
             "joint",
+            has_range if kind == "revolute" else {"limited": "false"},
             name=name,
             type="hinge",
             axis=axis.get("xyz", "1 0 0") if axis is not None else "1 0 0",
-            limited="true",
-            range=f"{limit.get('lower', '0')} {limit.get('upper', '0')}",
             damping=dynamics.get("damping", "0") if dynamics is not None else "0",
             frictionloss=dynamics.get("friction", "0") if dynamics is not None else "0",
             armature=repr(self._armature[name]),

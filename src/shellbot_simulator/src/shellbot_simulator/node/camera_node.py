@@ -12,12 +12,12 @@ import rospy
 from sensor_msgs.msg import Image
 
 from shellbot_common import TICK
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.render_process import RenderProcess
+from shellbot_simulator.core.simulator import Simulator
 
-from .errors import RenderError
 from .node_parameters import NodeParameters
-from .render_process import RenderProcess
 from .sensor_conversions import image_message, stamp_of
-from .simulator import Simulator
 
 
 class Camera:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Iterable, Sequence
 
 import numpy as np
 import rospy
@@ -14,11 +14,11 @@ from sensor_msgs.msg import Image, Imu, JointState
 
 from shellbot_common import TICK
 from shellbot_msgs.msg import Contact, Contacts
-
-from .config import SimulatorConfig
-from .state import SimState
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.state import SimState
 
 TICK_NS = int(round(TICK * 1e9))
+WORLD = "world"
 _NAN = float("nan")
 _NOWHERE = Point(_NAN, _NAN, _NAN)
 
@@ -42,8 +42,8 @@ def joint_state_message(state: SimState, stamp: rospy.Time, names: Sequence[str]
     return message
 
 
-def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance) -> Imu:
-    """Return the inertial unit's reading, frame `imu_link`; acceleration is specific force (+9.81 up at rest)."""
+def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, frame: str) -> Imu:
+    """Return the inertial unit's reading in its own frame; acceleration is specific force (+9.81 up at rest)."""
     imu = state.imu
     message = Imu(
         orientation=Quaternion(*imu.orientation.tolist()),
@@ -54,7 +54,7 @@ def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance) -
         linear_acceleration_covariance=covariance.linear_acceleration,
     )
     message.header.stamp = stamp
-    message.header.frame_id = "imu_link"
+    message.header.frame_id = frame
     return message
 
 
@@ -67,12 +67,12 @@ class ImuCovariance:
         self.linear_acceleration = _diagonal(config.accelerometer_std)
 
 
-def odometry_message(state: SimState, stamp: rospy.Time, frame: str) -> Odometry:
-    """Return the true pose of `base_link` in `frame`, and its twist in `base_link`."""
+def odometry_message(state: SimState, stamp: rospy.Time, base: str) -> Odometry:
+    """Return the true pose of the frame `base` in the world, and its twist in itself."""
     message = Odometry()
     message.header.stamp = stamp
-    message.header.frame_id = frame
-    message.child_frame_id = "base_link"
+    message.header.frame_id = WORLD
+    message.child_frame_id = base
     message.pose.pose.position = Point(*state.p_world_base.tolist())
     message.pose.pose.orientation = Quaternion(*state.quat_world_base.tolist())
     message.twist.twist.linear = Vector3(*state.v_base.tolist())
@@ -80,8 +80,8 @@ def odometry_message(state: SimState, stamp: rospy.Time, frame: str) -> Odometry
     return message
 
 
-def contacts_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -> Contacts:
-    """Return which feet carry load, how much of it, and where the tips `names` are in `base_link`, m."""
+def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], base: str) -> Contacts:
+    """Return which contacts carry load, how much of it, and where the frames `names` are in the frame `base`, m."""
     carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
     force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
     share = force / max(float(force.sum()), 1e-9)
@@ -93,7 +93,7 @@ def contacts_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -
         ],
     )
     message.header.stamp = stamp
-    message.header.frame_id = "base_link"
+    message.header.frame_id = base
     return message
 
 

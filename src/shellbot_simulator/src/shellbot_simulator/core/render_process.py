@@ -147,7 +147,7 @@ def _spawn(backend: str) -> subprocess.Popen:
     environment = dict(os.environ, MUJOCO_GL=backend, PYOPENGL_PLATFORM=backend)
     # llvmpipe would take every core; one is left to the robot
     environment.setdefault("LP_NUM_THREADS", "1")
-    source = str(Path(__file__).resolve().parents[1])
+    source = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [source, environment.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("render_worker.py"))],

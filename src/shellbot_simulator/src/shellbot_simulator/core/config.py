@@ -31,7 +31,6 @@ class SimulatorConfig(Settings, error=ConfigError):
     self_collision: bool = True
     gravity: float = number(0.0, 30.0, "m/s^2", default=9.81)
     coupling_solref: Tuple[float, float] = (0.004, 1.0)
-    foot_radius: float = number(0.001, 0.2, "m", default=0.025)
     yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
     joint_noise_deg: float = number(0.0, 5.0, "deg", default=0.2)
     accelerometer_std: float = number(0.0, 10.0, default=0.03)

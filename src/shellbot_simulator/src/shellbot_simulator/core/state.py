@@ -11,12 +11,12 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class ImuSample:
-    """One reading of the inertial unit, in the frame of `imu_link`.
+    """One reading of the inertial unit, in its own frame.
 
     Attributes
     ----------
     orientation : (4,) array
-        Quaternion x, y, z, w of `imu_link` in the world.
+        Quaternion x, y, z, w of the unit in the world.
     angular_velocity : (3,) array
         rad/s.
     specific_force : (3,) array
@@ -41,7 +41,7 @@ class GroundContacts:
     ground_force : (3,) array
         Force of the ground on the whole robot, world frame, N.
     other_links : tuple of str
-        Links other than feet that touch the ground, sorted (for a tibia: away from its tip).
+        Links other than feet that touch the ground, sorted (for that of a foot: away from its tip).
     max_penetration : float
         Deepest overlap of any contact (ground or self), m, >= 0.
     """

@@ -9,8 +9,8 @@ import threading
 import time
 from typing import Any, ContextManager, Optional
 
-from .errors import RenderError
-from .simulator import Simulator
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.simulator import Simulator
 
 WINDOW_NAME = "robot_viewer"  # WM_CLASS instance, by which an operator's window on the same display finds this one
 _PERIOD = 1.0 / 30.0  # s of wall time between pictures

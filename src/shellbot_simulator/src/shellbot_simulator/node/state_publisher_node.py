@@ -11,11 +11,11 @@ from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float32
 
 from shellbot_msgs.msg import Contacts
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from . import sensor_conversions as convert
 from .lockstep import Phase
-from .simulator import Simulator
-from .state import SimState
 
 _DIAGNOSTICS_PERIOD = 1.0  # s of wall time
 _SLOW = 0.9  # below this share of the wanted factor the status is a warning
@@ -32,9 +32,10 @@ class StatePublisher:
 
     def __init__(self, simulator: Simulator) -> None:
         self._names = list(simulator.joint_names)
-        self._feet = simulator.profile.foot_links
+        self._feet = tuple(simulator.profile.contacts)
         self._covariance = convert.ImuCovariance(simulator.config)
-        self._frame = "world"
+        self._base = simulator.profile.base.link
+        self._imu_frame = simulator.profile.imu or self._base
         self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
         self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
@@ -49,12 +50,12 @@ class StatePublisher:
         stamp = convert.stamp_of(state.tick)
         self._clock.publish(clock=stamp)
         if self._imu.get_num_connections():
-            self._imu.publish(convert.imu_message(state, stamp, self._covariance))
+            self._imu.publish(convert.imu_message(state, stamp, self._covariance, self._imu_frame))
         self._joint_states.publish(convert.joint_state_message(state, stamp, self._names))
         if self._odometry.get_num_connections():
-            self._odometry.publish(convert.odometry_message(state, stamp, self._frame))
+            self._odometry.publish(convert.odometry_message(state, stamp, self._base))
         if self._contacts.get_num_connections():
-            self._contacts.publish(convert.contacts_message(state, stamp, self._feet))
+            self._contacts.publish(convert.contacts_message(state, stamp, self._feet, self._base))
         self._stamp = stamp
         self._state = state
 

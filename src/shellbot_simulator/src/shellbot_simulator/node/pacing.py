@@ -8,8 +8,7 @@ import math
 from typing import Deque, Tuple
 
 from shellbot_common import TICK
-
-from .errors import ConfigError
+from shellbot_simulator.core.errors import ConfigError
 
 
 class Pacer:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import threading
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Mapping
 
 import rospy
 from dynamic_reconfigure.server import Server
 
-from .cfg import PidConfig
-from .errors import CommandError
-from .servo import PidGains
+from shellbot_simulator.cfg import PidConfig
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.servo import PidGains
 
 
 class PidServers:
@@ -23,19 +23,17 @@ class PidServers:
     ----------
     controller : str
         Name of the controller, relative to the namespace of the node.
-    joint_names : sequence of str
-        Joints in order.
-    gains : sequence of PidGains
-        Initial gains.
+    gains : mapping of str to PidGains
+        Joint to its initial gains.
     """
 
-    def __init__(self, controller: str, joint_names: Sequence[str], gains: Sequence[PidGains]) -> None:
+    def __init__(self, controller: str, gains: Mapping[str, PidGains]) -> None:
         self._lock = threading.Lock()
-        self._current = dict(zip(joint_names, gains))
+        self._current = dict(gains)
         self._changed: Dict[str, PidGains] = {}
         # each server registers three names at the master and writes six parameters: in turn that would take seconds
         with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
-            starts = [pool.submit(self._start, controller, joint) for joint in joint_names]
+            starts = [pool.submit(self._start, controller, joint) for joint in gains]
             self._servers: List[Server] = [start.result() for start in starts]
 
     def take_changes(self) -> Dict[str, PidGains]:

@@ -7,9 +7,8 @@ import dataclasses
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from shellbot_common import Settings, choice, number
-
-from .errors import ConfigError
-from .servo import PidGains
+from shellbot_simulator.core.errors import ConfigError
+from shellbot_simulator.core.servo import PidGains
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +18,7 @@ class NodeParameters(Settings, error=ConfigError):
     Attributes
     ----------
     variant : str
-        auto, or the variant that robot_description must be (`full` drives the joints of `simulation`).
+        auto, or the variant that robot_profile must be of.
     rtf : float
         Real-time factor; 0 is as fast as possible.
     viewer : str
@@ -42,7 +41,7 @@ class NodeParameters(Settings, error=ConfigError):
         Path of a settings file; empty for the package's own.
     """
 
-    variant: str = choice(("auto", "simulation", "full", "walker"), default="auto")
+    variant: str = "auto"
     rtf: float = number(0.0, 1000.0, default=1.0, hint="0 is as fast as possible")
     viewer: str = choice(("auto", "true", "false"), default="auto")
     seed: int = number(-1, 2**31 - 1, default=-1, hint="-1 is no deviation and no noise")
@@ -62,14 +61,16 @@ class NodeParameters(Settings, error=ConfigError):
 
 
 def joint_gains(
-    controller: Mapping[str, Any], joints: Sequence[str], fallback: Sequence[PidGains]
+    name: str, controller: Mapping[str, Any], joints: Sequence[str], fallback: Sequence[PidGains]
 ) -> Tuple[Tuple[PidGains, ...], Tuple[str, ...]]:
     """Read the gains as ros_control does: `<joint>/pid/{p,i,d,i_clamp,i_clamp_min,i_clamp_max,antiwindup}`.
 
     Parameters
     ----------
+    name : str
+        Of the controller.
     controller : mapping
-        The parameters below `shellbot_legs_controller`.
+        The parameters below its name.
     joints : sequence of str
         Driven joints.
     fallback : sequence of PidGains
@@ -108,5 +109,5 @@ def joint_gains(
                 )
             )
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"shellbot_legs_controller/{joint}/pid: {error}; correct controllers.yaml") from error
+            raise ConfigError(f"{name}/{joint}/pid: {error}; correct controllers.yaml") from error
     return tuple(gains), tuple(missing)

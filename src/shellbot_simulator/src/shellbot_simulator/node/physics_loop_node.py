@@ -11,21 +11,20 @@ import rospy
 from std_msgs.msg import Float64MultiArray
 
 from shellbot_common import TICK
+from shellbot_simulator.core.errors import CommandError, RenderError, SimulationDivergedError
+from shellbot_simulator.core.simulator import Simulator
 
 from .camera_node import Camera
 from .command_conversions import command_from_message
-from .errors import CommandError, RenderError, SimulationDivergedError
 from .lockstep import CommandGate, Phase
 from .node_parameters import NodeParameters
 from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .sensor_conversions import TICK_NS, stamp_ns
-from .simulator import Simulator
 from .state_publisher_node import StatePublisher
 from .viewer import Viewer, wants_viewer
 from .world_services_node import Request, WorldServices
 
-CONTROLLER = "shellbot_legs_controller"
 _IDLE = 0.05  # s of wall time between looks at the requests while paused
 
 
@@ -51,13 +50,19 @@ class PhysicsLoop:
         self._published_tick: Optional[int] = None  # the tick whose command is awaited
         self._waited_since: Optional[float] = None
         self._reported = Phase.HOLD
-        self._pid = PidServers(CONTROLLER, self._simulator.joint_names, self._simulator.profile.gains)
+        self._pid = PidServers(
+            simulator.profile.controller, {joint: simulator.gains(joint) for joint in simulator.joint_names}
+        )
         self._publisher = StatePublisher(self._simulator)
         self._camera = Camera(self._simulator, parameters)
         self._services = WorldServices(self._gate.interrupt)
         self._viewer = self._open_viewer()
         self._subscriber = rospy.Subscriber(
-            f"{CONTROLLER}/command", Float64MultiArray, self._on_command, queue_size=10, tcp_nodelay=True
+            f"{simulator.profile.controller}/command",
+            Float64MultiArray,
+            self._on_command,
+            queue_size=10,
+            tcp_nodelay=True,
         )
 
     def run(self) -> None:
