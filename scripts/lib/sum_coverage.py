@@ -24,10 +24,8 @@ def main() -> int:
         for name in (package, "all"):
             lines[name] += len(statements)
             missed[name] += len(missing)
-    rows = [
-        (name, lines[name], 1 - missed[name] / max(lines[name], 1))
-        for name in sorted(lines, key=lambda n: (n == "all", n))
-    ]
+    names = [*sorted(set(lines) - {"all"}), "all"]
+    rows = [(name, f"{lines[name]:,}", f"{1 - missed[name] / max(lines[name], 1):.1%}") for name in names]
     print(tabulate(rows, headers=("package", "statements", "run"), colalign=("left", "right", "right")))
     measured.html_report(directory=str(folder / "html"))
     print(f"pages: {folder}/html/index.html")

@@ -68,8 +68,8 @@ def test_a_short_silence_ends_with_the_next_targets():
 
 
 def test_without_any_targets_nothing_is_missed():
-    bench = DriverBench()
-    bench.run(15.0, None)
+    bench = DriverBench(config={"setpoint": {"sit_after": 0.5, "off_after": 2.0}})
+    bench.run(4.0, None)
     assert bench.phase is Phase.WAITING and not limp(bench) and bench.ladder.reaction is Reaction.NONE
 
 
@@ -230,8 +230,8 @@ def test_a_dead_servo_costs_at_most_one_timeout_in_half_a_second():
     bench.fault("dead", servo=9)
     bench.run(1.0)
     before = bench.driver.bus.statistics.timeouts
-    bench.run(10.0)
-    assert bench.driver.bus.statistics.timeouts - before <= 20
+    bench.run(4.0)
+    assert 4 <= bench.driver.bus.statistics.timeouts - before <= 8
     rates = [s.reads for s in bench.driver.state().servos]
     bench.run(1.0)
     assert min(s.reads - r for s, r in zip(bench.driver.state().servos, rates) if s.servo_id != 9) >= 40

@@ -315,9 +315,9 @@ def test_a_servo_of_a_hot_leg_that_restarts_stays_limp():
 
 
 def test_a_second_overload_counts_until_the_end_of_its_window():
-    bench = DriverBench(config={"overload": {"window": 20.0}}).ready()
+    bench = DriverBench(config={"overload": {"window": 8.0}}).ready()
     bench.fault("overload", servo=5)
-    bench.run(18.0)
+    bench.run(7.0)
     assert bench.phase is Phase.FOLLOWING
     bench.fault("overload", servo=5)
     bench.run(4.0)

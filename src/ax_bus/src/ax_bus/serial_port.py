@@ -95,7 +95,7 @@ class SerialPort(Port):
                 raise self._lost(OSError(errno.EIO, "hung up"))
         return b""
 
-    now = staticmethod(time.monotonic)  # one call less in every look at the clock
+    now = staticmethod(time.monotonic)  # type: ignore[assignment] # one call less in every look at the clock
 
     def sleep(self, duration: float) -> None:
         """Sleep."""
