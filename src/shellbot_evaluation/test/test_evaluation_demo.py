@@ -94,7 +94,7 @@ def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
     given = {"~forward_m": 2.0, "~results": str(tmp_path / "a" / "b")}
     params = DemoParams.read(lambda name, default: given.get(name, default))
     assert (params.forward_m, params.turn_deg) == (2.0, 90.0)
-    assert params.plan().phases()[1].amount == 2.0
+    assert params.phases()[1].amount == 2.0
     assert params.results_folder() == tmp_path / "a" / "b" and (tmp_path / "a" / "b").is_dir()
     assert DemoParams().results_folder() is None
     (tmp_path / "file").write_text("")

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
+
+from shellbot_common import Settings, number
 
 from .errors import DefinitionError
 
@@ -14,7 +15,7 @@ MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 
 @dataclass(frozen=True)
-class ChainConfig:
+class ChainConfig(Settings, error=DefinitionError):
     """What a chain is built from.
 
     Attributes
@@ -38,20 +39,10 @@ class ChainConfig:
     """
 
     variant: str = "simulation"
-    seed: Optional[int] = 0
-    friction: float = 0.8
+    seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    friction: float = number(1e-3, math.inf, default=0.8)
     timestep: float = 0.002
     gait: str = "tripod"
     start_mode: str = "hexapod"
     self_collision: bool = True
     record: bool = True
-
-    def __post_init__(self) -> None:
-        if self.seed is not None and self.seed < 0:
-            raise DefinitionError(f"seed is {self.seed}; give 0 or more, or None for no noise")
-        if not (math.isfinite(self.friction) and self.friction > 0.0):
-            raise DefinitionError(f"friction is {self.friction}; it must be a finite number greater than zero")
-
-    def replace(self, **changes: Any) -> ChainConfig:
-        """Return a copy with some fields changed."""
-        return dataclasses.replace(self, **changes)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -13,7 +14,7 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
 from shellbot_chain.planar import tilt_from_quaternion
-from shellbot_common import Level
+from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from .operator import Operator
@@ -27,7 +28,7 @@ _STEP_TOLERANCE = 1.02
 
 
 @dataclass(frozen=True)
-class FaultWalk:
+class FaultWalk(Settings, error=DefinitionError):
     """One campaign.
 
     Parameters
@@ -44,15 +45,11 @@ class FaultWalk:
         The bus.
     """
 
-    seconds: float = 600.0
+    seconds: float = number(TICK, math.inf, "s", default=600.0)
     seed: int = 0
     kinds: Tuple[str, ...] = ()
     slots: Optional[Tuple[Slot, ...]] = None
     bus: BusOptions = BusOptions()
-
-    def __post_init__(self) -> None:
-        if not self.seconds > 0.0:
-            raise DefinitionError(f"seconds is {self.seconds}; give a time to walk")
 
 
 class FaultRecord(NamedTuple):

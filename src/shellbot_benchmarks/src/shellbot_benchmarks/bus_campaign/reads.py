@@ -12,7 +12,7 @@ from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import HOST_TIME
-from shellbot_common import TICK, Level
+from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
@@ -20,7 +20,7 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 
 
 @dataclass(frozen=True)
-class ReadCampaign:
+class ReadCampaign(Settings, error=DefinitionError):
     """How many reads over how bad a line.
 
     Parameters
@@ -35,15 +35,11 @@ class ReadCampaign:
         walker or full.
     """
 
-    reads: int = 1_000_000
+    reads: int = number(100, 10**12, default=1_000_000)
     lost: float = 0.01
     corrupt: float = 0.001
     seed: int = 0
     variant: str = "walker"
-
-    def __post_init__(self) -> None:
-        if self.reads < 100:
-            raise DefinitionError(f"reads is {self.reads}; 100 or more say something")
 
 
 @dataclass
