@@ -13,9 +13,6 @@ from shellbot_action_manager.body.body_pose import (
     approach,
     feet_in_base,
     feet_in_walk,
-    rotation_from_rpy,
-    rpy_from_quaternion,
-    up_from_quaternion,
 )
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.pose_range import clamp_pose, obstacle, pose_ranges
@@ -23,6 +20,7 @@ from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.gait_table import SlipScale
 from shellbot_action_manager.gait.walking import LEG_AZIMUTH, advance, neutral_feet, standing_at
 from shellbot_action_manager.gait.walkspace import acceleration_limits, find_reach, scale_twist, speed_limits
+from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion, up_from_quaternion
 from shellbot_description import expand, named_pose_array
 from shellbot_kinematics.solver import ShellbotSolver
 
@@ -111,7 +109,7 @@ def test_rotation_and_quaternion_agree():
         rpy = rng.uniform(-1.2, 1.2, 3)
         rotation = Rotation.from_euler("xyz", rpy)
         assert rotation_from_rpy(*rpy) == pytest.approx(rotation.as_matrix(), abs=1e-12)
-        assert rpy_from_quaternion(rotation.as_quat()) == pytest.approx(rpy, abs=1e-12)
+        assert rpy_from_quaternion(*rotation.as_quat()) == pytest.approx(rpy, abs=1e-12)
         assert up_from_quaternion(rotation.as_quat()) == pytest.approx(rotation.as_matrix()[2], abs=1e-12)
 
 

@@ -12,6 +12,7 @@ import yaml
 from scipy.spatial.transform import Rotation
 
 from shellbot_common import package_file
+from shellbot_common.rotations import quaternion_from_rpy, rotation_from_rpy, rpy_from_quaternion
 from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
@@ -19,7 +20,6 @@ from shellbot_teleop.errors import ConfigError, ImageError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.image import rgb_array
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
-from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
 
 
 def settings():
@@ -128,7 +128,7 @@ def test_rotations_agree_with_scipy_and_each_other():
     random = np.random.default_rng(1)
     for rpy in random.uniform(-1.4, 1.4, (50, 3)):
         expected = Rotation.from_euler("xyz", rpy)
-        np.testing.assert_allclose(matrix_from_rpy(rpy), expected.as_matrix(), atol=1e-12)
+        np.testing.assert_allclose(rotation_from_rpy(*rpy), expected.as_matrix(), atol=1e-12)
         quaternion = quaternion_from_rpy(*rpy)
         np.testing.assert_allclose(Rotation.from_quat(quaternion).as_matrix(), expected.as_matrix(), atol=1e-12)
         np.testing.assert_allclose(rpy_from_quaternion(*quaternion), rpy, atol=1e-12)
@@ -173,7 +173,7 @@ def test_height_and_tilt_come_from_the_standing_feet(rpy):
     angle = np.arange(6) * math.pi / 3
     feet_world = np.column_stack([0.27 * np.cos(angle), 0.27 * np.sin(angle), np.zeros(6)])
     body = np.array([0.01, -0.02, 0.162])
-    p_base_foot = (feet_world - body) @ matrix_from_rpy(rpy)
+    p_base_foot = (feet_world - body) @ rotation_from_rpy(*rpy)
     p_base_foot[[1, 4]] += 0.03  # two feet swing
     contacts = ContactsInfo((True, False, True, True, False, True), (0.0,) * 6, p_base_foot, 0.0)
     pose = with_body(odom(position=(1.0, 2.0, 0.0), rpy=(0.0, 0.0, rpy[2])), contacts)

@@ -7,11 +7,12 @@ Python 3.8) to 4.0, whereas MJCF text does not. A test compares both ways.
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ElementTree
 from typing import Dict, List, Tuple
 
 import numpy as np
+
+from shellbot_common.rotations import rotation_from_rpy
 
 from .errors import ModelError
 from .paths import resolve_uri
@@ -184,7 +185,7 @@ def _inertial(inertial: Element, link_name: str) -> Element:
     if any(rpy):
         # MJCF takes either the six numbers or an orientation: turn the tensor into the link's axes
         xx, yy, zz, xy, xz, yz = values
-        rotation = _rotation(rpy)
+        rotation = rotation_from_rpy(*rpy)
         turned = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
         values = [float(turned[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     return ElementTree.Element(
@@ -192,16 +193,4 @@ def _inertial(inertial: Element, link_name: str) -> Element:
         pos=origin.get("xyz", "0 0 0") if origin is not None else "0 0 0",
         mass=mass.get("value", "0"),
         fullinertia=" ".join(repr(value) for value in values),
-    )
-
-
-def _rotation(rpy: List[float]) -> np.ndarray:
-    """Return the rotation matrix of roll, pitch, yaw (rad) about fixed axes."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in rpy)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
     )

@@ -6,46 +6,15 @@ A pose is the array (x, y, z, roll, pitch, yaw) of the body relative to its rest
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
+from shellbot_common.rotations import rotation_from_rpy
 
 REST_POSE = np.zeros(6)
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll)."""
-    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def rpy_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Return roll, pitch, yaw (3,) in rad of a quaternion (x, y, z, w)."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-            np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0)),
-            np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
-        ]
-    )
-
-
-def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Return the up direction (3,) seen from a body with orientation (x, y, z, w)."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 def feet_in_base(p_walk_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:

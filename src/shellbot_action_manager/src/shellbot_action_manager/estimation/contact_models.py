@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import up_from_quaternion
+from shellbot_common.rotations import up_from_quaternion
 
 if TYPE_CHECKING:
     from shellbot_action_manager.config import ActionManagerConfig

@@ -9,13 +9,13 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import rotation_from_rpy, rpy_from_quaternion
 from shellbot_action_manager.body.ground_plane import fit_plane, tilt_over
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
+from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class OdometryCore:
         self, p_base_feet: np.ndarray, contact: np.ndarray, orientation: Optional[np.ndarray]
     ) -> Tuple[float, float, Optional[float]]:
         if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
-            roll, pitch, yaw = rpy_from_quaternion(orientation)
+            roll, pitch, yaw = rpy_from_quaternion(*orientation)
             return float(roll), float(pitch), float(yaw)
         if contact.sum() < 3:
             return self._state.roll, self._state.pitch, None
