@@ -109,7 +109,7 @@ def compare(case: WalkCase) -> Comparison:
     else:
         percent = 100.0 * abs(turns[1] - turns[0]) / turns[0]
     rms = float(np.sqrt(np.mean(apart**2)))
-    state = onboard.driver_state
+    state = onboard.robot.driver.state()
     row = {
         "case": case.name,
         "seed": case.seed,
