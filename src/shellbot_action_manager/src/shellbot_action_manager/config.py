@@ -12,7 +12,7 @@ from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
-from shellbot_common import Settings, choice, number, package_file, required
+from shellbot_common import Settings, number, package_file, required
 
 Range = Tuple[float, float]
 
@@ -104,7 +104,7 @@ class FileConfig(Settings, error=ConfigError):
         Least femur plus tibia angle of a standing foot, rad.
     servo_lead : float
         Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration.
-    acceleration_share : float
+    acceleration_fraction : float
         Fraction of the acceleration that the legs allow.
     speed_cap : tuple of 3 float
         m/s, m/s, rad/s.
@@ -116,7 +116,7 @@ class FileConfig(Settings, error=ConfigError):
     joint_margin: float = number(0.0, 0.5, "rad")
     shank_min: float = number(-3.0, 1.5, "rad")
     servo_lead: float = number(0.0, 0.002, "s^2")
-    acceleration_share: float = number(0.05, 1.0)
+    acceleration_fraction: float = number(0.05, 1.0)
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")
     heading: HeadingConfig = required()
     body: BodyConfig = required()
@@ -139,18 +139,19 @@ class ActionManagerConfig(FileConfig):
     gait : str
         Name of the gait to begin with.
     start_mode : str
-        hexapod, stand or sit: where to go after the first joint states.
+        Where to go after the first joint states, one of `modes.start_modes`.
     """
 
     gaits: Mapping[str, Gait] = required()
     modes: ModeTable = required()
     gait: str = required()
-    start_mode: str = choice(("hexapod", "stand", "sit"))
+    start_mode: str = required()
 
     def conflict(self) -> str:
-        """Refuse a gait that does not exist."""
+        """Refuse a gait or a start mode that does not exist."""
         find_gait(self.gaits, self.gait)
-        return ""
+        modes = self.modes.start_modes
+        return "" if self.start_mode in modes else f"start_mode is {self.start_mode!r}; choose from {', '.join(modes)}"
 
 
 def load_config(

@@ -65,9 +65,7 @@ class SolverConfig(Settings, error=SolverConfigError):
         """Return that a gain makes the loop unstable with this tick, if so."""
         limit = 2.0 / self.tick
         is_stable = max(self.clik_gain) < limit
-        return (
-            "" if is_stable else f"clik_gain is {self.clik_gain} 1/s; stable is less than {limit:g} (2 / tick)"
-        )
+        return "" if is_stable else f"clik_gain is {self.clik_gain} 1/s; stable is less than {limit:g} (2 / tick)"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], prefix: str = "") -> SolverConfig:

@@ -98,6 +98,11 @@ class ModeTable:
         steps = {step for transition in self.transitions.values() for step in transition.steps}
         return steps | {row.behaviour for row in self.modes.values()}
 
+    @property
+    def start_modes(self) -> Tuple[str, ...]:
+        """Labels of the modes that a robot can be taken over in, and so be sent to at the start."""
+        return tuple(dict.fromkeys(mode.label for row in self.take_over for mode in row.modes))
+
     def find(self, mode: Mode, request: str) -> Tuple[Optional[Transition], str]:
         """Return the transition for a request in a mode, or None and the reason for the operator."""
         if request not in REQUESTS:
