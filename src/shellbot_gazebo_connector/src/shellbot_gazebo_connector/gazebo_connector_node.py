@@ -15,7 +15,8 @@ from std_msgs.msg import Float64MultiArray
 from shellbot_common.log_node import NodeLog
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
 from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, controller_joints
-from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
+from shellbot_control.arrival_conversions import status_message
+from shellbot_gazebo_connector.connector_conversions import command_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
@@ -87,9 +88,7 @@ class GazeboConnectorNode:
             self._command.publish(command_to_message(output.command))
             self._commands += 1
         if output.status is not None:
-            status = status_to_message(output.status)
-            status.header.stamp = stamp
-            self._status.publish(status)
+            self._status.publish(status_message(output.status, stamp))
         if output.notices:
             self._log(*output.notices)
 
