@@ -26,27 +26,13 @@ _LEVEL: Mapping[int, int] = {
 
 @dataclass(frozen=True)
 class ServoBehaviour:
-    """Where servos of one model differ, and what is not documented.
+    """Where servos of one model differ, and what is not documented."""
 
-    Parameters
-    ----------
-    eeprom_time : float
-        s of deafness per EEPROM byte written (6 to 9 ms were measured by others).
-    boot_time : float
-        s of deafness after power-on (estimate).
-    interrupts : bool
-        Whether the motor interrupt delays and splits replies.
-    goal_enables_torque : bool
-        Whether writing a goal position switches the torque on, as some firmwares do.
-    accepts_reset : bool
-        Whether RESET works; on many AX-12A it does not.
-    """
-
-    eeprom_time: float = 7.5e-3
-    boot_time: float = 0.2
-    interrupts: bool = True
-    goal_enables_torque: bool = False
-    accepts_reset: bool = False
+    eeprom_time: float = 7.5e-3  #: s of deafness per EEPROM byte written (6 to 9 ms were measured by others)
+    boot_time: float = 0.2  #: s of deafness after power-on (estimate)
+    interrupts: bool = True  #: Whether the motor interrupt delays and splits replies
+    goal_enables_torque: bool = False  #: Whether writing a goal position switches the torque on, as some firmwares do
+    accepts_reset: bool = False  #: Whether RESET works; on many AX-12A it does not
 
 
 DEFAULT_BEHAVIOUR = ServoBehaviour()

@@ -20,27 +20,17 @@ from .phases import DemoPlan
 
 @dataclass(frozen=True)
 class DemoParams(DemoPlan):
-    """What to do, and how to report it.
+    """What to do, and how to report it."""
 
-    Attributes
-    ----------
-    results : str
-        Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
-        from where the launch was started.
-    pictures : bool
-        Whether to take pictures from camera/image_raw.
-    start_time : float
-        Start of the launch, seconds since the epoch; 0: found from the process table.
-    wall_limit_s : float
-        Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time.
-    picture_patience_s : float
-        Wall seconds that the robot waits for a picture before it goes on.
-    """
-
+    #: Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
+    #: from where the launch was started.
     results: str = ""
-    pictures: bool = True
+    pictures: bool = True  #: Whether to take pictures from camera/image_raw
+    #: Start of the launch, seconds since the epoch; 0: found from the process table
     start_time: float = number(0.0, math.inf, default=0.0)
+    #: Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time
     wall_limit_s: float = number(10.0, 7200.0, default=600.0)
+    #: Wall seconds that the robot waits for a picture before it goes on
     picture_patience_s: float = number(0.0, 60.0, default=4.0)
 
     @staticmethod

@@ -43,30 +43,14 @@ DIGITS = {
 
 @dataclass(frozen=True)
 class WalkCase:
-    """A command held for a time.
+    """A command held for a time."""
 
-    Parameters
-    ----------
-    name : str
-        For tables.
-    twist : tuple of float
-        Forward m/s, leftward m/s, turning rad/s.
-    seconds : float
-        How long, before it stops and settles.
-    seed : int
-        Of start and noise.
-    variant : str
-        walker or simulation.
-    bus : BusOptions
-        The bus.
-    """
-
-    name: str
-    twist: Tuple[float, float, float]
-    seconds: float
-    seed: int = 0
-    variant: str = "walker"
-    bus: BusOptions = BusOptions()
+    name: str  #: For tables
+    twist: Tuple[float, float, float]  #: Forward m/s, leftward m/s, turning rad/s
+    seconds: float  #: How long, before it stops and settles
+    seed: int = 0  #: Of start and noise
+    variant: str = "walker"  #: walker or simulation
+    bus: BusOptions = BusOptions()  #: The bus
 
 
 CASES = {

@@ -25,34 +25,27 @@ class SolverConfigError(InvalidConfigError, SettingsError):
 class SolverConfig(Settings, error=SolverConfigError):
     """How references become joint targets.
 
-    Attributes
-    ----------
-    solver : str
-        "closed_form": exact positions, velocities by the inverse Jacobian. "clik": one step of the closed loop from
-        the measured joints, q_target = q + dt J^-1 (v + K (reference - x(q))): the foot by its 3x3 Jacobian, the lower
-        sphere centre by 3x3 or, led by x, y, yaw and pitch, by 4x4, the upper limbs by 2x2. "lm": Levenberg-Marquardt
-        from the last targets; out of reach it ends at a point of least distance.
-    clik_gain : float or sequence of 5
-        1/s, for all coordinates or for x, y, z (base_link), yaw, pitch. A joint that follows its targets within a tick
-        makes the error of a coordinate shrink by (1 - gain tick) each tick: stable for 0 < gain < 2 / tick, without
-        overshoot up to 1 / tick. A joint that covers the share a < 1 of the way only makes it (1 - a gain tick):
-        slower, still stable.
-    tick : float
-        s, the tick the gain is meant for; a CLIK step never integrates over more, so that a late message cannot leave
-        the stable range.
-    blend_time : float
-        s, in which a difference is taken away when the source of a limb's targets changes (first tick, frame, solver,
-        end of a hold); 0 switches at once.
-
     Raises
     ------
     SolverConfigError
         Naming the parameter, its value and what is allowed.
     """
 
+    #: "closed_form": exact positions, velocities by the inverse Jacobian. "clik": one step of the closed loop from the
+    #: measured joints, q_target = q + dt J^-1 (v + K (reference - x(q))): the foot by its 3x3 Jacobian, the lower
+    #: sphere centre by 3x3 or, led by x, y, yaw and pitch, by 4x4, the upper limbs by 2x2. "lm": Levenberg-Marquardt
+    #: from the last targets; out of reach it ends at a point of least distance.
     solver: str = choice(SOLVERS, default="closed_form")
+    #: 1/s, for all coordinates or for x, y, z (base_link), yaw, pitch. A joint that follows its targets within a tick
+    #: makes the error of a coordinate shrink by (1 - gain tick) each tick: stable for 0 < gain < 2 / tick, without
+    #: overshoot up to 1 / tick. A joint that covers the share a < 1 of the way only makes it (1 - a gain tick): slower,
+    #: still stable.
     clik_gain: Tuple[float, float, float, float, float] = number(1e-3, math.inf, "1/s", default=(50.0,) * 5)
+    #: s, the tick the gain is meant for; a CLIK step never integrates over more, so that a late message cannot leave
+    #: the stable range
     tick: float = number(1e-6, 0.1, "s", default=0.01, hint="the period of the references")
+    #: s, in which a difference is taken away when the source of a limb's targets changes (first tick, frame, solver,
+    #: end of a hold); 0 switches at once
     blend_time: float = number(0.0, 10.0, "s", default=0.2)
 
     def __post_init__(self) -> None:

@@ -31,18 +31,12 @@ def feet_in_walk(p_base_feet: np.ndarray, pose: np.ndarray, height: float) -> np
 
 @dataclass(frozen=True)
 class PoseLimits(Settings, error=ConfigError):
-    """How fast the body may be posed.
+    """How fast the body may be posed."""
 
-    Attributes
-    ----------
-    shift_rate, tilt_rate : float
-        Greatest speed of x, y, z (m/s) and of roll, pitch, yaw (rad/s).
-    shift_acceleration, tilt_acceleration : float
-        m/s^2, rad/s^2.
-    """
-
+    #: shift_rate, tilt_rate: Greatest speed of x, y, z (m/s) and of roll, pitch, yaw (rad/s)
     shift_rate: float = number(0.005, 0.5, "m/s")
     tilt_rate: float = number(0.05, 3.0, "rad/s")
+    #: shift_acceleration, tilt_acceleration: m/s^2, rad/s^2
     shift_acceleration: float = number(0.05, 5.0, "m/s^2")
     tilt_acceleration: float = number(0.2, 30.0, "rad/s^2")
 

@@ -29,27 +29,13 @@ _STEP_TOLERANCE = 1.02
 
 @dataclass(frozen=True)
 class FaultWalk(Settings, error=DefinitionError):
-    """One campaign.
+    """One campaign."""
 
-    Parameters
-    ----------
-    seconds : float
-        Length, after standing up.
-    seed : int
-        Of the robot and of the schedule.
-    kinds : tuple of str
-        Only these faults; all if empty.
-    slots : tuple of Slot or None
-        Instead: this schedule.
-    bus : BusOptions
-        The bus.
-    """
-
-    seconds: float = number(TICK, math.inf, "s", default=600.0)
-    seed: int = 0
-    kinds: Tuple[str, ...] = ()
-    slots: Optional[Tuple[Slot, ...]] = None
-    bus: BusOptions = BusOptions()
+    seconds: float = number(TICK, math.inf, "s", default=600.0)  #: Length, after standing up
+    seed: int = 0  #: Of the robot and of the schedule
+    kinds: Tuple[str, ...] = ()  #: Only these faults; all if empty
+    slots: Optional[Tuple[Slot, ...]] = None  #: Instead: this schedule
+    bus: BusOptions = BusOptions()  #: The bus
 
 
 class FaultRecord(NamedTuple):

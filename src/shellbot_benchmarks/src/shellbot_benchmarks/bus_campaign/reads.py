@@ -21,25 +21,14 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 
 @dataclass(frozen=True)
 class ReadCampaign(Settings, error=DefinitionError):
-    """How many reads over how bad a line.
+    """How many reads over how bad a line."""
 
-    Parameters
-    ----------
-    reads : int
-        READs that the driver's scheduler books.
-    lost, corrupt : float
-        Share of replies that are lost, and of those with a flipped bit.
-    seed : int
-        Of all chances.
-    variant : str
-        walker or full.
-    """
-
-    reads: int = number(100, 10**12, default=1_000_000)
+    reads: int = number(100, 10**12, default=1_000_000)  #: READs that the driver's scheduler books
+    #: lost, corrupt: Share of replies that are lost, and of those with a flipped bit
     lost: float = 0.01
     corrupt: float = 0.001
-    seed: int = 0
-    variant: str = "walker"
+    seed: int = 0  #: Of all chances
+    variant: str = "walker"  #: walker or full
 
 
 @dataclass

@@ -21,18 +21,10 @@ _SETTLE = 2.5  # s between two faults
 
 @dataclass(frozen=True)
 class RecoveryCampaign:
-    """How often what is tried.
+    """How often what is tried."""
 
-    Parameters
-    ----------
-    repetitions : int
-        Of each.
-    seed : int
-        Of victims and times.
-    """
-
-    repetitions: int = 10
-    seed: int = 0
+    repetitions: int = 10  #: Of each
+    seed: int = 0  #: Of victims and times
 
 
 @dataclass

@@ -18,18 +18,10 @@ LIMBS = tuple(f"{half}_{k}" for half in ("lower", "upper") for k in range(1, 7))
 
 @dataclass(frozen=True)
 class LimbJoint:
-    """One slider.
+    """One slider."""
 
-    Parameters
-    ----------
-    name : str
-        The joint; the fan of any leg is the one fan of all.
-    entry : ServoEntry
-        Its servo: ID, zero, sign, gear, limits.
-    """
-
-    name: str
-    entry: ServoEntry
+    name: str  #: The joint; the fan of any leg is the one fan of all
+    entry: ServoEntry  #: Its servo: ID, zero, sign, gear, limits
 
     @property
     def title(self) -> str:

@@ -55,18 +55,12 @@ class _Group:
 
 @dataclass(frozen=True)
 class SecondOrder:
-    """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`.
-
-    Attributes
-    ----------
-    combinations : list of Combination
-        The sums of steps that it needs.
-    """
+    """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`."""
 
     groups: List[_Group]
     centripetal: List[List[Vector]]  # of each group, per joint: its half_swing; prismatic: z x v
     half_axes: List[Vector]  # half of each group's axis, if the angular rows are asked for
-    combinations: List[Combination]
+    combinations: List[Combination]  #: The sums of steps that it needs
 
 
 def prepare_second_order(w: Writer, motions: Sequence[Motion], rows: int) -> SecondOrder:

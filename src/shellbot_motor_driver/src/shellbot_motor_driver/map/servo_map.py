@@ -31,32 +31,15 @@ _RANGE = "range_deg"  # optional: what was measured on this robot
 
 @dataclass(frozen=True)
 class ServoEntry:
-    """One servo.
+    """One servo."""
 
-    Parameters
-    ----------
-    joint : str
-        The joint it turns; the fan's servo stands under ``lower_1_fan``.
-    servo_id : int
-        0 to 252.
-    model : Model
-        What must answer.
-    zero : float
-        Steps at joint angle 0.
-    sign : int
-        1 if the servo's counter-clockwise is the joint's positive direction, else -1.
-    gear : float
-        Servo angle per joint angle.
-    lower, upper : float
-        Limits of the joint, rad: the description's, and within what the map says was measured.
-    """
-
-    joint: str
-    servo_id: int
-    model: Model
-    zero: float
-    sign: int
-    gear: float
+    joint: str  #: The joint it turns; the fan's servo stands under ``lower_1_fan``
+    servo_id: int  #: 0 to 252
+    model: Model  #: What must answer
+    zero: float  #: Steps at joint angle 0
+    sign: int  #: 1 if the servo's counter-clockwise is the joint's positive direction, else -1
+    gear: float  #: Servo angle per joint angle
+    #: lower, upper: Limits of the joint, rad: the description's, and within what the map says was measured
     lower: float
     upper: float
 

@@ -17,21 +17,11 @@ _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_
 
 @dataclass(frozen=True)
 class Preparation:
-    """What to store.
+    """What to store."""
 
-    Parameters
-    ----------
-    return_delay : int
-        Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO.
-    status_level : int
-        2: every order is acknowledged.
-    lock : bool
-        Lock the EEPROM afterwards, until the power goes.
-    """
-
-    return_delay: int = 0
-    status_level: int = 2
-    lock: bool = True
+    return_delay: int = 0  #: Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO
+    status_level: int = 2  #: 2: every order is acknowledged
+    lock: bool = True  #: Lock the EEPROM afterwards, until the power goes
 
     def __post_init__(self) -> None:
         """Check the ranges."""
