@@ -7,7 +7,6 @@ from typing import Dict, Mapping, NamedTuple, Tuple
 
 from ax_bus import protocol
 from ax_bus.exchanger import Exchanger, Key, Reply
-from ax_bus.wire_time import bytes_time
 
 
 class BulkReplies(NamedTuple):
@@ -57,17 +56,17 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
     packet = protocol.bulk_read(waiting)
     exchanger.discard()
     started = max(port.now(), exchanger.line_free)
-    sending = bytes_time(len(packet), port.baud)
     statistics.exchanges += len(waiting)
     is_sent = exchanger.transmit(packet)
     for servo_id, (_, count) in waiting.items():
-        deadline = started + exchanger.timeouts.reply(len(packet), count, port.baud)
+        sending, wire, timeout = exchanger.times_for(len(packet), count)
+        deadline = started + timeout
         status = exchanger.wait_for(packet, servo_id, count, deadline)[0] if is_sent else None
         if status is None:
             statistics.timeouts += 1
             for silent in waiting.keys() - came.keys():
                 exchanger.owe(silent, waiting[silent])
             break
-        came[servo_id] = exchanger.accept(status, packet, attempt, started, deadline)
+        came[servo_id] = exchanger.accept(status, wire, attempt, started, deadline)
         started = port.now() - sending  # the next one is as long under way as if it had been asked by itself
     return came

@@ -49,6 +49,14 @@ class Reply(NamedTuple):
     round_trip: float
 
 
+class Times(NamedTuple):
+    """What an exchange takes, s: sending it, both packets on the wire, and when the reply must be here."""
+
+    sending: float
+    wire: float
+    timeout: float
+
+
 class Exchanger:
     """Send packets and wait for their replies. One owner, one thread.
 
@@ -72,6 +80,8 @@ class Exchanger:
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
         self.port = port
         self.timeouts = timeouts
+        self._times: Dict[Tuple[int, int, int], Times] = {}  # of bytes sent, bytes of data asked for, baud
+        self._times_of = timeouts  # what they were computed from
         self.statistics = BusStatistics()
         self._parser = StatusParser()
         self.line_free = port.now()
@@ -95,7 +105,7 @@ class Exchanger:
         self.discard()
         self.port.write(packet)
         self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
-        heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
+        heard = self._listen(len(packet), self.times_for(len(packet), 0).timeout)
         return heard.startswith(packet)
 
     def exchange(
@@ -134,24 +144,26 @@ class Exchanger:
             If `is_stop_asked` says so.
         """
         port, statistics = self.port, self.statistics
-        self.check_trusted(servo_id)
+        if not port.reads_trusted:
+            self.check_trusted(servo_id)
         statistics.exchanges += 1
         count = key[1]
-        timeout = self.timeouts.reply(len(packet), count, port.baud)
+        sending, wire, timeout = self.times_for(len(packet), count)
         attempts, heard = 0, b""
         while True:
-            self.check_stop(servo_id)
+            if self.is_stop_asked is not None:
+                self.check_stop(servo_id)
             attempts += 1
             may_ask = servo_id not in self.owed or self._fence(servo_id, key, cut)
             self.discard()
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
-            if may_ask and self.transmit(packet):
+            if may_ask and self.transmit(packet, sending):
                 status, heard = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if status.flags == 0 or not status.flags & ErrorFlags.CHECKSUM:  # & of flags takes a microsecond
-                        return self.accept(status, packet, attempts, started, started + timeout)
+                        return self.accept(status, wire, attempts, started, started + timeout)
                     statistics.garbled_instructions += 1
             statistics.timeouts += 1
             if may_ask:
@@ -178,34 +190,68 @@ class Exchanger:
         """Note that a reply did not come in time, and may come late."""
         self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
 
-    def accept(self, status: Status, packet: bytes, attempts: int, started: float, deadline: float) -> Reply:
-        """Return a reply that is believed, and count it; it was asked for at ``started`` and due by ``deadline``, s."""
+    def accept(self, status: Status, wire: float, attempts: int, started: float, deadline: float) -> Reply:
+        """Return a reply that is believed, and count it.
+
+        Parameters
+        ----------
+        status : Status
+            What came.
+        wire : float
+            Time that both packets take on the wire, s.
+        attempts : int
+            Tries it took.
+        started, deadline : float
+            Port's times at which it was requested and by which it was due, s.
+        """
         statistics, now = self.statistics, self.port.now()
         statistics.replies += 1
         trip = now - started
         statistics.round_trips.append(trip)
-        wire = bytes_time(len(packet) + OVERHEAD + len(status.data), self.port.baud) + READ_LATENCY
         statistics.overheads.append(trip - wire)
-        return Reply(status.servo_id, status.flags, status.data, attempts, min(now, deadline), trip)
+        stamp = now if now < deadline else deadline
+        return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
 
-    def transmit(self, packet: bytes) -> bool:
-        """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending."""
+    def transmit(self, packet: bytes, duration: Optional[float] = None) -> bool:
+        """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending.
+
+        Parameters
+        ----------
+        packet : bytes
+            What to send.
+        duration : float, optional
+            How long it takes on the wire, s, if known.
+        """
         port = self.port
         now = port.now()
         port.write(packet)
-        duration = bytes_time(len(packet), port.baud)
+        if duration is None:
+            duration = bytes_time(len(packet), port.baud)
         self.line_free = (now if now > self.line_free else self.line_free) + duration
         if not port.echoes:
             return True
         window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
         heard = self._listen(len(packet), window)
         if heard[: len(packet)] == packet:
-            self._parser.feed(heard[len(packet) :])
+            self._parser.buffer += heard[len(packet) :]
             return True
         self.statistics.collisions += 1
         port.sleep(duration)
         self.discard()
         return False
+
+    def times_for(self, sent: int, count: int) -> Times:
+        """Return the times of an exchange; a robot knows three or four kinds, so each is computed once."""
+        if self._times_of is not self.timeouts:
+            self._times.clear()
+            self._times_of = self.timeouts
+        baud = self.port.baud
+        times = self._times.get((sent, count, baud))
+        if times is None:
+            wire = bytes_time(sent + OVERHEAD + count, baud) + READ_LATENCY
+            times = Times(bytes_time(sent, baud), wire, self.timeouts.reply(sent, count, baud))
+            self._times[sent, count, baud] = times
+        return times
 
     def _listen(self, count: int, window: float) -> bytes:
         """Return the next bytes as they come: at least ``count``, or fewer when the window is over."""
@@ -222,10 +268,11 @@ class Exchanger:
     def wait_for(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
         """Return the reply that comes by ``deadline``, or None; and the bytes heard if there was none."""
         port, parser = self.port, self._parser
-        looks_like_echo = len(packet) == count + OVERHEAD  # PING, and READ of two bytes
+        size = count + OVERHEAD
+        looks_like_echo = len(packet) == size  # PING, and READ of two bytes
         heard = b""
         status: Optional[Status] = None
-        if len(parser):  # came together with the echo
+        if parser.buffer:  # came together with the echo
             status = parser.next(servo_id, count)
         while True:
             if status is not None:
@@ -239,14 +286,17 @@ class Exchanger:
             data = port.read(left if left > 0.0 else 0.0)
             if data:
                 heard += data
-                parser.feed(data)
-                if not looks_like_echo and parser.startswith(packet):
+                parser.buffer += data
+                if len(parser.buffer) > size and not looks_like_echo and parser.buffer.startswith(packet):
                     parser.drop(len(packet))
                     self.statistics.unexpected_echoes += 1
+            # A reply comes in pieces: it is not looked for before it is long enough.
+            if len(parser.buffer) >= size or left <= 0.0:
                 status = parser.next(servo_id, count)
             if status is None and left <= 0.0:
                 break
-        self._count_parser()
+        if parser.skipped or parser.bad_checksums:
+            self._count_parser()
         return status, heard
 
     def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
@@ -274,8 +324,8 @@ class Exchanger:
         self.discard()
         started = max(now, self.line_free)
         if self.transmit(packet):
-            timeout = self.timeouts.reply(len(packet), count, self.port.baud)
-            if self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
+            due = started + self.times_for(len(packet), count).timeout
+            if self.wait_for(packet, servo_id, count, _earlier(due, cut))[0] is not None:
                 del self.owed[servo_id]
                 return True
         return False
@@ -283,12 +333,12 @@ class Exchanger:
     def discard(self) -> None:
         """Throw away what arrived after its time, and count it."""
         data = self.port.read(0.0)
-        if not data and not len(self._parser):
+        if not data and not self._parser.buffer:
             return
         for _ in range(_MOST_STALE):  # a line that babbles without end must not keep us here
             if not data:
                 break
-            self._parser.feed(data)
+            self._parser.buffer += data
             data = self.port.read(0.0)
         for _ in self._parser.packets():
             self.statistics.stale_replies += 1
@@ -297,12 +347,11 @@ class Exchanger:
 
     def _count_parser(self) -> None:
         parser, statistics = self._parser, self.statistics
-        if parser.skipped or parser.bad_checksums:
-            statistics.noise_bytes += parser.skipped
-            statistics.bad_checksums += parser.bad_checksums
-            statistics.bad_lengths += parser.bad_lengths
-            statistics.foreign_ids += parser.foreign
-            parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
+        statistics.noise_bytes += parser.skipped
+        statistics.bad_checksums += parser.bad_checksums
+        statistics.bad_lengths += parser.bad_lengths
+        statistics.foreign_ids += parser.foreign
+        parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
 
 
 def _earlier(time: float, cut: Optional[float]) -> float:

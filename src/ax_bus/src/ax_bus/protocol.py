@@ -8,9 +8,8 @@ Reference: https://emanual.robotis.com/docs/en/dxl/protocol1/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Iterable, List, Mapping, Sequence, Tuple
+from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ax_bus.errors import PacketError
 
@@ -189,8 +188,7 @@ def bulk_read(blocks: Mapping[int, Tuple[int, int]]) -> bytes:
     return packet(BROADCAST_ID, Instruction.BULK_READ, parameters)
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """A status packet whose checksum is right.
 
     Parameters

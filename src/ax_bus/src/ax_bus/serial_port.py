@@ -45,6 +45,7 @@ class SerialPort(Port):
     def __init__(self, path: str, baud: int = 1_000_000, direction: Optional[Direction] = None) -> None:
         self.name = str(path)
         self.direction = direction if direction is not None else AutoDirection()
+        self._is_turned = type(self.direction).after_write is not Direction.after_write
         self.echoes = self.direction.echoes
         self.reads_trusted = self.direction.reads_trusted
         self._baud = baud
@@ -67,13 +68,15 @@ class SerialPort(Port):
 
     def write(self, data: bytes) -> None:
         """Send all of ``data``."""
-        self.direction.before_write()
+        if self._is_turned:
+            self.direction.before_write()
         sent = self._write_some(data)
         while sent < len(data):  # the kernel's buffer is full: rare, the largest packet has 142 bytes
             if not select.select((), (self._fd,), (), _STUCK)[1]:
                 raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
             sent += self._write_some(data[sent:])
-        self.direction.after_write(len(data), self._baud)
+        if self._is_turned:
+            self.direction.after_write(len(data), self._baud)
 
     def read(self, timeout: float) -> bytes:
         """Return what has been received, at least one byte unless the time is over."""
@@ -92,9 +95,7 @@ class SerialPort(Port):
                 raise self._lost(OSError(errno.EIO, "hung up"))
         return b""
 
-    def now(self) -> float:
-        """Return the monotonic clock."""
-        return time.monotonic()
+    now = staticmethod(time.monotonic)  # one call less in every look at the clock
 
     def sleep(self, duration: float) -> None:
         """Sleep."""

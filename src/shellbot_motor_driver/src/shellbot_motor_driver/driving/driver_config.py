@@ -70,6 +70,7 @@ class Servo(Settings, error=DriverConfigError):
     lost_after: float = number(0.05, 5.0, default=0.5)
     goals_until: float = number(0.05, 5.0, default=0.2)
     old_after: float = number(0.05, 5.0, default=0.5)
+    least_rate: float = number(0.0, 50.0, default=5.0)
     lost_interval: float = number(0.05, 10.0, default=0.5)
     rearm_after_lost: bool = True
 

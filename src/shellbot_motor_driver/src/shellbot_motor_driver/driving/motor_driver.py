@@ -227,7 +227,7 @@ class MotorDriver:
         counts = self._commander.has_targets and self._phase is not Phase.OFF
         self._safety.judge_targets(self._commander.gate, now, counts)
         if self._watch.port.is_open:
-            self._safety.judge_ages(now)
+            self._safety.judge_feedback(now)
         self._update_phase(now)
 
     def _exchange(self, now: float, due: float) -> None:

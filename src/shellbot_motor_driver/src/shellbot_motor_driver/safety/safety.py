@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Set
+from collections import deque
+from typing import Deque, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from shellbot_motor_driver.safety.rungs import Rungs
 from shellbot_motor_driver.safety.setpoint import SetpointGate
 from shellbot_motor_driver.safety.supply_monitor import SupplyMonitor
 
-_FRESH_FOR = 1.0  # s for which all readings must be young before the robot goes on
+_FRESH_FOR = 1.0  # s for which all readings must be young and frequent before the robot goes on
+_RATE_WINDOW, _RATE_INTERVAL = 1.0, 0.1  # s over which READs are counted, and between two counts
 _INTERVAL = 0.05  # s between two looks at heat and overload
 _COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
 _RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
@@ -61,6 +63,8 @@ class Safety:
         self._last_overload: Dict[int, float] = {}
         self._weak: Set[int] = set()  # recovered: half torque
         self._fresh_since = self._begun = -np.inf
+        self._counts: Deque[Tuple[float, np.ndarray]] = deque()  # s, READs of each servo so far
+        self._rates = np.full(len(link.tracks), np.inf)  # Hz over the last second
 
     def update(self, now: float, loads: float) -> None:
         """Look at the servos. Cheap between two looks."""
@@ -94,33 +98,55 @@ class Safety:
     def reading_begins(self, now: float) -> None:
         """Note that READs begin at ``now``, s: at the start, and after the port was away."""
         self._begun = now
+        self._counts.clear()
+        self._rates[:] = np.inf
 
-    def judge_ages(self, now: float) -> None:
-        """Hold while a servo that is not lost was not read for too long, whoever is to blame.
+    def judge_feedback(self, now: float) -> None:
+        """Hold while a servo that is not lost was not read for too long, or is read too seldom, whoever is to blame.
 
-        Looks at the stamps alone, in every tick, and so does not depend on READs being made, planned or counted.
+        Looks at the stamps and counts of valid replies alone, in every tick, and so does not depend on READs being
+        made or planned.
         """
         if not self._link.reads:
             return
-        limit, table = self._config.servo.old_after, self._link.table
-        is_old = (now - np.maximum(table[Row.STAMP], self._begun) > limit) & (table[Row.CONDITION] != Condition.LOST)
-        if not is_old.any():
+        limit, table = self._config.servo, self._link.table
+        if not self._counts or now - self._counts[-1][0] >= _RATE_INTERVAL:
+            self._count_reads(now)
+        is_old = now - np.maximum(table[Row.STAMP], self._begun) > limit.old_after
+        bad = (is_old | (self._rates < limit.least_rate)) & (table[Row.CONDITION] != Condition.LOST)
+        if not bad.any():
             if now - self._fresh_since >= _FRESH_FOR:
                 self._rungs.clear("feedback", "every servo is read in time again: following")
             return
         self._fresh_since = now
         if "feedback" not in self._rungs:
-            old = [self._link.tracks[i] for i in np.flatnonzero(is_old).tolist()]
-            silent = [track for track in old if track.state.misses]
-            more = f" and {len(old) - 1} more" if len(old) > 1 else ""
-            cause = (
-                f"{silent[0].name} does not answer: check its cable and power"
-                if silent
-                else "The machine is too busy or the link too slow: end other programs, check the port's latency timer "
-                "and the servos' return delay"
-            )
-            text = f"{old[0].name}{more} not read for {limit:g} s: holding until all are read again. {cause}"
+            is_any_old = bool((bad & is_old).any())  # an old reading says more than a low rate
+            text = self._feedback_text(np.flatnonzero(bad & is_old if is_any_old else bad).tolist(), is_any_old)
             self._rungs.set("feedback", Reaction.HOLD, text, False, now)
+
+    def _feedback_text(self, indices: List[int], is_old: bool) -> str:
+        limit, found = self._config.servo, [self._link.tracks[i] for i in indices]
+        silent = [track for track in found if track.state.misses]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        rate = f"read at {self._rates[indices[0]]:.1f} Hz, {limit.least_rate:g} are needed (servo.least_rate)"
+        what = f"not read for {limit.old_after:g} s" if is_old else rate
+        cause = (
+            f"{silent[0].name} does not answer: check its cable and power"
+            if silent
+            else "The machine is too busy or the link too slow: end other programs, check the port's latency timer "
+            "and the servos' return delay"
+        )
+        return f"{found[0].name}{more} {what}: holding until all are read in time again. {cause}"
+
+    def _count_reads(self, now: float) -> None:
+        counts, table = self._counts, self._link.table
+        # NaN: for a second after its return a lost servo has no rate
+        counts.append((now, np.where(table[Row.CONDITION] == Condition.LOST, np.nan, table[Row.READS])))
+        while len(counts) > 2 and now - counts[1][0] >= _RATE_WINDOW:
+            counts.popleft()
+        elapsed = now - counts[0][0]
+        if elapsed >= _RATE_WINDOW:
+            self._rates = (counts[-1][1] - counts[0][1]) / elapsed
 
     # -- targets -----------------------------------------------------------------------------------------------------
 
