@@ -10,9 +10,9 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import feet_in_walk
-from shellbot_action_manager.body.ground_plane import fit_plane, height_over, plane_normal, plane_through, tilt_over
 from shellbot_action_manager.config import PostureConfig
 from shellbot_action_manager.gait.swing import smooth_step
+from shellbot_common.ground_plane import fit_plane, height_over, plane_normal, plane_through, tilt_over
 
 
 class JointMove:

@@ -9,12 +9,12 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.ground_plane import fit_plane, tilt_over
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
+from shellbot_common.ground_plane import fit_plane, tilt_over
 from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
 
 
