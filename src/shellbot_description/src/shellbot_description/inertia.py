@@ -22,11 +22,6 @@ class Inertial:
     com: np.ndarray
     inertia: np.ndarray
 
-    def is_physical(self) -> bool:
-        """Tell whether the inertia is positive definite and its principal moments fulfil the triangle inequality."""
-        moments = np.linalg.eigvalsh(self.inertia)  # ascending
-        return bool(self.mass > 0 and moments[0] > 0 and moments[0] + moments[1] > moments[2])
-
 
 def principal_moments(shape: Shape) -> np.ndarray:
     """Return the moments (3,) of a homogeneous shape of mass 1 about its own axes, m²."""
