@@ -56,7 +56,6 @@ def check(chain, rng, count=4):
         size = 1.0 + np.abs(expected).max()
         np.testing.assert_allclose(term(chain, q, d)[0], expected, atol=1e-8 * size, rtol=0)
         np.testing.assert_allclose(term(chain, q, d, 3)[0], expected[:3], atol=1e-8 * size, rtol=0)
-        np.testing.assert_allclose(term(chain, q, d, 6, True)[0], expected, atol=1e-8 * size, rtol=0)
 
 
 @pytest.mark.parametrize("mimics", [0, 3])
