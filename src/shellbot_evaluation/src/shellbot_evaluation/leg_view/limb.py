@@ -11,7 +11,8 @@ from typing import Tuple
 from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from shellbot_chain.errors import DefinitionError
 from shellbot_motor_driver.errors import ServoMapError
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 LIMBS = tuple(f"{half}_{k}" for half in ("lower", "upper") for k in range(1, 7))
 

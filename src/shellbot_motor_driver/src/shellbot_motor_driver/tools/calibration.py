@@ -14,7 +14,7 @@ from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from ax_tools.errors import ToolError
 from shellbot_description import joint_class
 from shellbot_motor_driver.errors import ServoMapError
-from shellbot_motor_driver.map.servo_map import ServoEntry
+from shellbot_motor_driver.map.servo_entry import ServoEntry
 
 Limits = Mapping[str, Tuple[float, float]]  # of each joint, rad
 

@@ -10,7 +10,8 @@ from ax_bus.bus import Bus
 from ax_bus.errors import NoReplyError, RefusedError, RegisterError
 from ax_bus.registers import MODELS
 from ax_tools.errors import ToolError
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
 
