@@ -50,10 +50,6 @@ class EmulatedServo:
 
     Parameters
     ----------
-    servo_id : int
-        Its ID.
-    model : Model
-        Its model.
     baud : int
         Register value 1 is 1 Mbaud; give it as the register.
     return_delay : int
@@ -225,8 +221,6 @@ class EmulatedServo:
         ----------
         start : float
             When it would leave without the interrupt, s.
-        packet : bytes
-            Its bytes.
         byte_time : float
             s per byte.
         """

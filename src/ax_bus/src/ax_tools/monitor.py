@@ -83,8 +83,6 @@ class Monitor:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Who.
     """

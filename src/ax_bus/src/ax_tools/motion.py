@@ -78,8 +78,6 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     goals : mapping of int to int
         Where each servo goes, steps.
     how : Motion

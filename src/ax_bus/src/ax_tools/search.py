@@ -59,8 +59,6 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     where : sequence of (int, sequence of int), optional
         Rates and the IDs to try at each; all by default.
     progress : callable

@@ -52,8 +52,6 @@ class BodyTree:
 
     Parameters
     ----------
-    robot : Element
-        The `robot` element.
     contact : dict
         Attributes of every colliding shape.
     armature : dict

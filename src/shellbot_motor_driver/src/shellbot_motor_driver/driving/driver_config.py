@@ -167,14 +167,10 @@ class ComplianceStart(Settings, error=DriverConfigError):
 
 @dataclass(frozen=True)
 class DriverConfig(Settings, error=DriverConfigError):
-    """All parameters of `MotorDriver`; ``config/driver.yaml`` explains each.
+    """All parameters of `MotorDriver`; ``config/driver.yaml`` explains each."""
 
-    Parameters
-    ----------
-    tick, start, setpoint, servo, bus, heat, overload, voltage, plausibility, alarms, fan, compliance
-        One section each.
-    """
-
+    #: tick, start, setpoint, servo, bus, heat, overload, voltage, plausibility, alarms, fan, compliance: One section
+    #: each
     tick: Tick = Tick()
     start: Start = Start()
     setpoint: Setpoint = Setpoint()

@@ -36,11 +36,6 @@ class TorqueOffStatus(NamedTuple):
 class TorqueOffWatch:
     """Compare what servos said with when torque off was requested. Time is CLOCK_MONOTONIC, passed in.
 
-    Parameters
-    ----------
-    servo_map : ServoMap
-        The servos.
-
     Attributes
     ----------
     trouble : str
