@@ -30,30 +30,14 @@ _TORQUE_LIMIT_S = 5.0  # until the torque is up
 
 @dataclass(frozen=True)
 class BusOptions:
-    """The bus of an `OnboardChain`.
+    """The bus of an `OnboardChain`."""
 
-    Parameters
-    ----------
-    faults : tuple of Fault
-        Schedule, counted from the moment when the driver is ready.
-    host_time : float
-        s that each write and each read of the host takes.
-    link_latency : float
-        s that the driver allows for the link.
-    return_delay : int
-        Of the servos, units of 2 us.
-    charge : float
-        Of the battery, 0 to 1.
-    driver : DriverConfig or None
-        Parameters of the driver; the package's own if None.
-    """
-
-    faults: Tuple[Fault, ...] = ()
-    host_time: float = HOST_TIME
-    link_latency: float = 1e-3
-    return_delay: int = 0
-    charge: float = 0.78
-    driver: Optional[DriverConfig] = None
+    faults: Tuple[Fault, ...] = ()  #: Schedule, counted from the moment when the driver is ready
+    host_time: float = HOST_TIME  #: s that each write and each read of the host takes
+    link_latency: float = 1e-3  #: s that the driver allows for the link
+    return_delay: int = 0  #: Of the servos, units of 2 us
+    charge: float = 0.78  #: Of the battery, 0 to 1
+    driver: Optional[DriverConfig] = None  #: Parameters of the driver; the package's own if None
 
 
 class OnboardRobot:

@@ -20,35 +20,22 @@ from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
 
 @dataclass(frozen=True)
 class OdometryState:
-    """Estimate at a tick: base_footprint (the point of the ground under base_link) in odom, and base_link above it.
+    """Estimate at a tick: base_footprint (the point of the ground under base_link) in odom, and base_link above it."""
 
-    Attributes
-    ----------
-    t : float
-        Simulated time, s.
-    x, y, yaw : float
-        base_footprint in odom, m, rad.
-    height, roll, pitch : float
-        base_link over base_footprint, m, rad.
-    twist : (3,) array
-        Forward, sideways (m/s) and turning (rad/s) in base_footprint.
-    position_variance, yaw_variance : float
-        m^2 per axis, rad^2.
-    feet_used : int
-        Feet that the last displacement was fitted to; below 2 the robot is taken as standing still.
-    """
-
-    t: float
+    t: float  #: Simulated time, s
+    #: x, y, yaw: base_footprint in odom, m, rad
     x: float
     y: float
     yaw: float
+    #: height, roll, pitch: base_link over base_footprint, m, rad
     height: float
     roll: float
     pitch: float
-    twist: np.ndarray
+    twist: np.ndarray  #: (3,) Forward, sideways (m/s) and turning (rad/s) in base_footprint
+    #: position_variance, yaw_variance: m^2 per axis, rad^2
     position_variance: float
     yaw_variance: float
-    feet_used: int
+    feet_used: int  #: Feet that the last displacement was fitted to; below 2 the robot is taken as standing still
 
 
 class OdometryCore:
