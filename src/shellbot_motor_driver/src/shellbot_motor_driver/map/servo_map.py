@@ -162,23 +162,7 @@ class ServoMap:
         return np.asarray(servos)[self._servo_of_joint]
 
     def to_steps(self, joints: Array) -> Steps:
-        """Return goal positions.
-
-        Parameters
-        ----------
-        joints : (n joints,) array
-            rad.
-
-        Returns
-        -------
-        (n servos,) array of int
-            Steps; joint limits are applied.
-
-        Raises
-        ------
-        ServoMapError
-            As in `reduce`.
-        """
+        """Return goal positions, (n servos,) steps within the limits, for joints in rad; raises as `reduce`."""
         return self.goals(self.reduce(joints))
 
     def goals(self, angles: Array) -> Steps:
