@@ -10,7 +10,7 @@ import numpy as np
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_description import named_pose_array
-from shellbot_kinematics.references import Frame
+from shellbot_kinematics import Frame, pack_references
 
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -42,8 +42,8 @@ class EchoRobot:
 
     def apply(self, output: ActionOutput) -> None:
         """Move the joints to the references."""
-        references = output.references
-        if references is not None:
+        if output.references is not None:
+            references = pack_references(output.references)
             legs = self.core.geometry.legs
             lower = self.q[:24].reshape(6, 4)
             lower[:, 0] = references.fan_position

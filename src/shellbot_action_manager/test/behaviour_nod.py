@@ -8,6 +8,7 @@ import numpy as np
 from shellbot_action_manager.behaviours.on_feet import OnFeet
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.body.legs import limb_commands, upper_joints
 
 DURATION = 1.0  # s
 ANGLE = 0.08  # rad
@@ -27,4 +28,5 @@ class Nod(OnFeet):
         pose[4] = ANGLE * np.sin(np.pi * progress) ** 2
         lower, engine = self.walk(dt, np.zeros(3), pose, state), self._robot.engine
         done = progress == 1.0 and engine.pose_reached
-        return Motion(lower, state.commanded.upper, engine.standing, engine.phases, progress=progress, done=done)
+        limbs = limb_commands(lower, upper_joints(state.commanded.limbs), engine.standing)
+        return Motion(limbs, engine.standing, engine.phases, progress=progress, done=done)

@@ -76,13 +76,19 @@ def test_mode_numbers_are_those_of_the_message():
 
 
 def test_contacts_go_there_and_back():
-    feet = np.arange(18.0).reshape(6, 3)
-    contacts = ContactEstimate(np.array([True, False] * 3), np.linspace(0.0, 0.5, 6), feet)
-    message = contacts_to_message(contacts, STAMP)
-    back = contacts_from_message(message)
-    assert (back.p_base_foot == feet).all()
-    assert (back.contact == contacts.contact).all()
-    assert (message.header.stamp, message.header.frame_id) == (STAMP, "base_link")
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 6, 12):
+        names = tuple(f"tip_{k}" for k in range(count))
+        points = rng.normal(size=(2, count, 3))
+        down = rng.random(count) < 0.5
+        contacts = ContactEstimate("rolling", names, down, rng.random(count), rng.random(count), *points)
+        message = contacts_to_message(contacts, STAMP)
+        assert (message.header.stamp, message.header.frame_id) == (STAMP, "base_link")
+        back = contacts_from_message(message)
+        assert (back.model, back.names) == ("rolling", names)
+        for name in ("in_contact", "phase", "load_share", "position", "centre_of_pressure"):
+            found, sent = getattr(back, name), getattr(contacts, name)
+            assert found.shape == sent.shape and (found == sent).all(), name
 
 
 def test_walkspace_keeps_its_axes():

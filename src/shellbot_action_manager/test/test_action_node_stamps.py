@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
 rospy = pytest.importorskip("rospy")
 pytest.importorskip("shellbot_msgs")
 
-from geometry_msgs.msg import Point, Twist, Vector3  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
+from geometry_msgs.msg import Point, Quaternion, Twist, Vector3  # noqa: E402
+from sensor_msgs.msg import Imu, JointState  # noqa: E402
 
+from shellbot_action_manager.behaviours.hold import Hold  # noqa: E402
 from shellbot_action_manager.body.geometry import load_geometry  # noqa: E402
 from shellbot_action_manager.config import load_config  # noqa: E402
+from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # noqa: E402
+from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
+from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
 from shellbot_action_manager.node import action_manager_node, odometry_node  # noqa: E402
 from shellbot_common import Level, log_node  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
-from shellbot_msgs.msg import FootContacts  # noqa: E402
+from shellbot_msgs.msg import Contact, Contacts  # noqa: E402
 
 FEET = np.array([[np.cos(a), np.sin(a), -0.6] for a in np.arange(6) * np.pi / 3]) * 0.27
 RESET = "the clock went back"
@@ -73,13 +79,21 @@ def test_late_joint_states_do_not_stop_the_walk(warnings):
     assert not node._commands.twist.any()
 
 
+def feet_message(t, x_body, model="feet"):
+    contacts = [
+        Contact(name=f"lower_{k}_foot", in_contact=True, load_share=1 / 6, position=Point(x - x_body, y, z))
+        for k, (x, y, z) in enumerate(FEET, 1)
+    ]
+    message = Contacts(model=model, contacts=contacts)
+    message.header.stamp = rospy.Time.from_sec(t)
+    return message
+
+
 def test_late_contacts_do_not_reset_odometry(warnings):
     node = odometry_node.OdometryNode(load_config())
 
     def step(tick):
-        message = FootContacts(contact=[True] * 6, position=[Point(x - 0.001 * tick, y, z) for x, y, z in FEET])
-        message.header.stamp = rospy.Time.from_sec(1.0 + 0.01 * tick)
-        node._on_contacts(message)
+        node._on_contacts(feet_message(1.0 + 0.01 * tick, 0.001 * tick))
         return node._odom.messages[-1].pose.pose.position.x
 
     for tick in range(101):
@@ -92,3 +106,77 @@ def test_late_contacts_do_not_reset_odometry(warnings):
     assert not [text for text in warnings if RESET in text]
     assert step(94) == 0.0
     assert [text for text in warnings if RESET in text]
+
+
+def test_odometry_runs_the_model_that_the_message_names(warnings):
+    node = odometry_node.OdometryNode(load_config())
+
+    def walk(model, ticks):
+        for _ in range(ticks):
+            walk.tick += 1
+            node._on_contacts(feet_message(1.0 + 0.01 * walk.tick, 0.001 * walk.tick, model))
+        return node._odom.messages[-1].pose.pose.position.x
+
+    walk.tick = 0
+    first = walk("feet", 50)
+    assert first > 0.04
+    assert walk("none", 50) == first, "the same feet, but the behaviour says that they tell nothing"
+    published = len(node._odom.messages)
+    assert walk("wheels", 5) == first and len(node._odom.messages) == published
+    assert [text for text in warnings if "no odometry model 'wheels'; there are feet, none" in text]
+    assert walk("feet", 50) > first + 0.04
+
+
+class Ball:
+    """Contact and motion model of a ball whose lowest point is the only contact."""
+
+    RADIUS = 0.2
+
+    def __init__(self, *_arguments):
+        self.reset()
+
+    def reset(self):
+        self._pitch = None
+
+    def step(self, dt, *arguments):
+        if len(arguments) == 2:  # contact model: state, motion
+            point = np.array([[0.0, 0.0, -self.RADIUS]])
+            one = np.ones(1)
+            return ContactEstimate("ball", ("base_link",), one > 0.0, one * np.nan, one, point, point)
+        contacts, p_level, attitude = arguments
+        turned = 0.0 if self._pitch is None else attitude.pitch - self._pitch
+        self._pitch = attitude.pitch
+        assert contacts.names == ("base_link",) and p_level.shape == (1, 3)
+        return Displacement(np.array([self.RADIUS * turned, 0.0]), attitude.imu_turn or 0.0, 1)
+
+
+def test_a_rolling_model_in_the_two_tables_works_over_the_wire(warnings, monkeypatch):
+    monkeypatch.setitem(CONTACT_MODELS, "ball", Ball)
+    monkeypatch.setitem(MOTION_MODELS, "ball", Ball)
+    monkeypatch.setattr(Hold, "contact_model", "ball")  # as a behaviour that rolls would say of itself
+    config = load_config(start_mode="sit")
+    robot = action_manager_node.ActionManagerNode(config, load_geometry("simulation"))
+    odometry = odometry_node.OdometryNode(config)
+    for tick in range(101):
+        message = joint_states(1.0 + 0.01 * tick)
+        message.position = named_pose_array("sit")
+        robot._on_joint_states(message)
+        imu = Imu(orientation=Quaternion(0.0, np.sin(0.001 * tick), 0.0, np.cos(0.001 * tick)))
+        imu.header.stamp = message.header.stamp
+        odometry._on_imu(imu)
+        wire = io.BytesIO()
+        robot._contacts_pub.messages[-1].serialize(wire)
+        odometry._on_contacts(Contacts().deserialize(wire.getvalue()))
+    assert odometry._odom.messages[-1].pose.pose.position.x == pytest.approx(0.2 * 0.2)
+
+
+def test_a_tick_during_shutdown_ends_quietly(warnings, monkeypatch):
+    node = odometry_node.OdometryNode(load_config())
+    node._on_contacts(feet_message(1.0, 0.0))
+
+    def closed(_message):
+        raise rospy.ROSException("publish() to a closed topic")
+
+    for t, topic, method in ((1.01, node._transforms, "sendTransform"), (1.02, node._odom, "publish")):
+        monkeypatch.setattr(topic, method, closed)
+        node._on_contacts(feet_message(t, 0.001))

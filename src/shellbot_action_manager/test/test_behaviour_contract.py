@@ -13,7 +13,7 @@ import yaml
 from behaviour_contract import CHECKS, check_aborts_safely, check_enters, check_keeps_limits
 
 from shellbot_action_manager.behaviours import registry
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.limbs import LimbCommand
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.modes.mode_table import load_mode_table
@@ -65,8 +65,8 @@ def break_nod(monkeypatch, nod, **methods):
 
 
 def shifted(motion, tibia):
-    q = motion.lower.q + np.array([0.0, 0.0, 0.0, tibia])
-    return replace(motion, lower=LowerCommand(q, None))
+    lower = LimbCommand(motion.limbs["lower"].q + np.array([0.0, 0.0, tibia]))
+    return replace(motion, limbs={**motion.limbs, "lower": lower})
 
 
 def test_a_jump_at_the_beginning_is_caught(monkeypatch, nod):

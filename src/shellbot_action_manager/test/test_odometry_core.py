@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.config import load_config
+from shellbot_action_manager.errors import UnknownModelError
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_motion
 from shellbot_action_manager.estimation.odometry import OdometryCore
@@ -22,6 +23,7 @@ from shellbot_action_manager.gait.walking import advance, neutral_feet, standing
 from shellbot_action_manager.interface import ContactEstimate
 
 DT = 0.01
+NAMES = tuple(f"lower_{k}_foot" for k in range(1, 7))
 TWISTS = [(0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.7), (0.1, -0.05, 0.4)]
 
 
@@ -34,7 +36,8 @@ def core():
 
 def standing(feet, contact=None, model="feet"):
     down = np.ones(6, dtype=bool) if contact is None else contact
-    return ContactEstimate(down, np.full(6, np.nan), feet, model)
+    nothing = np.full(6, np.nan)
+    return ContactEstimate(model, NAMES, down, nothing, nothing, feet, feet * np.nan)
 
 
 def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_foot=None, rng=None):
@@ -179,3 +182,33 @@ def test_odom_is_one_over_a_change_of_model():
     assert (again.x, again.y) == (before.x, before.y)
     moved = odometry.step(again.t + DT, standing(feet - [0.002, 0.0, 0.0]), yaw_quaternion(yaw))
     assert (moved.x - again.x, moved.y - again.y) == pytest.approx((0.002 * math.cos(yaw), 0.002 * math.sin(yaw)))
+
+
+def test_a_model_that_does_not_exist_holds_the_estimate():
+    odometry = core()
+    before, _ = drive(odometry, (0.2, 0.0, 0.0), 0.5)
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    with pytest.raises(UnknownModelError, match="no odometry model 'wheels'; there are feet, none"):
+        odometry.step(before.t + DT, standing(feet, model="wheels"), None)
+    assert odometry.step(before.t, standing(feet), None) is before
+
+
+def test_feet_count_by_their_load():
+    odometry, orientation = core(), yaw_quaternion(0.0)
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    moved = feet - np.array([[0.0001, 0.0, 0.0]] * 3 + [[0.0003, 0.0, 0.0]] * 3)
+    for load, way in (([1.0] * 3 + [0.0] * 3, 0.0001), ([0.0] * 3 + [0.5] * 3, 0.0003), ([np.nan] * 6, 0.0002)):
+        odometry.reset()
+        odometry.step(0.0, standing(feet), orientation)
+        after = dataclasses.replace(standing(moved), load_share=np.array(load))
+        assert odometry.step(DT, after, orientation).x == pytest.approx(way, rel=1e-3)
+
+
+def test_other_contacts_are_not_compared_with_those_of_the_previous_tick():
+    odometry = core()
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    odometry.step(0.0, standing(feet), None)
+    four = standing(feet[:4] + 0.1, np.ones(4, dtype=bool))
+    four = dataclasses.replace(four, names=("a", "b", "c", "d"), load_share=np.full(4, np.nan))
+    assert odometry.step(DT, four, None).x == 0.0
+    assert odometry.step(2 * DT, dataclasses.replace(four, position=four.position - [0.001, 0, 0]), None).x > 0.0009

@@ -13,7 +13,7 @@ from numba.core.runtime import rtsys
 from shellbot_kinematics import (
     LIMBS,
     Frame,
-    LimbReferences,
+    PackedReferences,
     ShellbotSolver,
     foot_branches,
     solve_limb,
@@ -285,7 +285,7 @@ def test_nothing_is_allocated(model, urdf, stand):
     far.point[:] = 0.0, 0.3, -0.15
     solver = ShellbotSolver(urdf)
     solver.reset(stand)
-    references = LimbReferences.feet(0.0, solver.fk_feet(stand) + [0.0, 0.2, 0.0])
+    references = PackedReferences.feet(0.0, solver.fk_feet(stand) + [0.0, 0.2, 0.0])
     answer, codes = np.empty(ANSWER), np.empty(CODES, dtype=np.int64)
     calls = [
         (foot_inverse, model.legs[0], leg.data),

@@ -14,103 +14,145 @@ from shellbot_kinematics import (
     Frame,
     InvalidConfigError,
     InvalidReferenceError,
+    Kind,
+    LimbReference,
     LimbReferences,
+    PackedReferences,
     ShellbotSolver,
     SolverConfig,
     UnknownNameError,
     __all__,
     limb_index,
+    pack_references,
 )
 from shellbot_kinematics import limb_references_conversions as conversions
+from shellbot_kinematics.node_tick_conversions import answer_references
 from shellbot_kinematics.rotations import quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 from shellbot_kinematics.server_core import ServerCore
-from shellbot_msgs.msg import LimbReference
+from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, frame_links, frame_of
+
+JOINT_LIMB = {"kind": Kind.JOINTS, "joint_position": (0.1, 0.2, 0.3)}
 
 
 def random_references(rng, stamp=0.29):
-    frame = rng.integers(0, 4, 12)
-    frame[6:][frame[6:] == 0] = 1
-    arrays = dict.fromkeys(("p_base", "v_base", "rpy_base", "w_base", "joint_position", "joint_velocity"))
-    arrays = {name: rng.uniform(-1.5, 1.5, (12, 3)) for name in arrays}
-    arrays["p_base"][1, 0] = np.nan
-    arrays["rpy_base"][7] = np.nan
-    joint = frame == Frame.JOINT
-    for name in ("p_base", "v_base"):  # what a message does not carry for a limb is free
-        arrays[name][joint | (frame == Frame.HOLD)] = np.nan
-    for name in ("rpy_base", "w_base"):
-        arrays[name][frame != Frame.SPHERE_CENTRE] = np.nan
-    for name in ("joint_position", "joint_velocity"):
-        arrays[name][~joint] = np.nan
-        arrays[name][6:, 2] = np.nan
-    return LimbReferences(stamp, -0.3, 0.2, frame, **arrays)
+    """Every limb by its joints, by one of its tips, held, or missing; with and without effort."""
+    limbs = []
+    for limb in rng.permutation(list(LIMB_JOINTS))[: rng.integers(1, 14)]:
+        count = len(LIMB_JOINTS[limb])
+        effort = tuple(rng.normal(size=count)) if rng.random() < 0.3 else ()
+        kind = Kind(int(rng.integers(0 if limb != FAN else 1, 3)))
+        if kind == Kind.POSE:
+            quaternion = rng.normal(size=4)
+            quaternion *= np.nan if rng.random() < 0.3 else 1.0 / np.linalg.norm(quaternion)
+            position = np.where(rng.random(3) < 0.1, np.nan, rng.uniform(-1.5, 1.5, 3))
+            frame = str(rng.choice(list(frame_links(limb).values())))
+            made = LimbReference(
+                limb, kind, frame, tuple(position), tuple(rng.normal(size=3)), tuple(quaternion),
+                tuple(rng.normal(size=3)), effort=effort, load_share=float(rng.random()),
+            )  # fmt: skip
+        else:
+            velocity = tuple(rng.normal(size=count)) if rng.random() < 0.7 else ()
+            made = LimbReference(limb, kind, "", joint_position=tuple(rng.normal(size=count)), joint_velocity=velocity)
+            made = made._replace(effort=effort) if kind == Kind.JOINTS else LimbReference(limb, kind)
+        limbs.append(made)
+    return LimbReferences(stamp, tuple(limbs))
 
 
 def test_messages_carry_everything(rng):
-    for _ in range(50):
+    for _ in range(200):
         references = random_references(rng)
         message = conversions.references_to_message(references)
-        assert len(message.limbs) == np.count_nonzero(references.frame != Frame.HOLD)
-        back = conversions.references_from_message(message)
-        for name in ("stamp", "fan_position", "fan_velocity"):
-            assert getattr(back, name) == getattr(references, name)
-        for name in ("frame", "p_base", "v_base", "w_base", "joint_position", "joint_velocity"):
-            np.testing.assert_array_equal(getattr(back, name), getattr(references, name), err_msg=name)
-        np.testing.assert_allclose(back.rpy_base, references.rpy_base, atol=1e-12)
+        assert [limb.limb for limb in message.limbs] == [limb.limb for limb in references.limbs]
+        assert [limb.load_share for limb in message.limbs] == pytest.approx(
+            [limb.load_share for limb in references.limbs], nan_ok=True
+        )
+        back, here = conversions.references_from_message(message), pack_references(references)
+        np.testing.assert_array_equal(back.packed, here.packed)
+        np.testing.assert_array_equal(back.effort, here.effort)
+
+
+def test_limbs_go_where_the_solver_looks_for_them():
+    turn = quaternion_from_rotation(rotation_from_rpy(0.1, 0.2, 0.3))
+    references = pack_references(
+        LimbReferences(
+            1.5,
+            (
+                LimbReference(FAN, Kind.JOINTS, joint_position=(-0.3,), joint_velocity=(0.2,), effort=(0.6,)),
+                LimbReference("lower_2", Kind.POSE, "lower_2_foot", (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), turn),
+                LimbReference("lower_4", Kind.HOLD),
+                LimbReference("upper_1", Kind.POSE, "upper_1_sphere_centre", orientation=turn, angular=(7.0, 8.0, 9.0)),
+                LimbReference("upper_6", Kind.JOINTS, joint_position=(0.5, 0.6), effort=(0.1, 0.2)),
+            ),
+        )
+    )
+    assert (references.stamp, references.fan_position, references.fan_velocity) == (1.5, -0.3, 0.2)
+    frames = [Frame.HOLD] * 12
+    frames[1], frames[6], frames[11] = Frame.FOOT, Frame.SPHERE_CENTRE, Frame.JOINT
+    assert references.frame.tolist() == frames
+    assert references.p_base[1].tolist() == [1.0, 2.0, 3.0] and references.v_base[1].tolist() == [4.0, 5.0, 6.0]
+    assert np.isnan(references.rpy_base[1]).all(), "the orientation of a foot is free"
+    assert references.rpy_base[6] == pytest.approx([0.1, 0.2, 0.3]) and references.w_base[6].tolist() == [7.0, 8.0, 9.0]
+    assert references.joint_position[11, :2].tolist() == [0.5, 0.6]
+    assert references.joint_velocity[11, :2].tolist() == [0.0, 0.0], "no velocity means zero"
+    effort = np.zeros(36)
+    effort[0:24:4], effort[34:] = 0.1, (0.1, 0.2)
+    assert references.effort == pytest.approx(effort)
+
+
+def test_effort_is_handed_on_with_the_targets(urdf, stand):
+    core = ServerCore(ShellbotSolver(urdf))
+    core.update_measured(core.solver.names, stand)
+    reference = LimbReference("lower_1", Kind.JOINTS, joint_position=stand[1:4].tolist(), effort=[0.5, 0.0, -0.5])
+    for limbs in ((reference,), (reference._replace(effort=()),)):
+        message = conversions.references_to_message(LimbReferences(0.0, limbs))
+        sent = answer_references(core, message).message
+        assert list(sent.effort) == ([0.0, 0.5, 0.0, -0.5] + [0.0] * 32 if limbs[0].effort else [])
 
 
 def test_stamps_are_kept_to_the_nanosecond():
     for milliseconds in range(0, 3000):  # 1.001 s times 1e9 is a little less than a whole number
         assert conversions.stamp_from_seconds(milliseconds / 1000).to_nsec() == milliseconds * 1_000_000
-    references = LimbReferences(0.29, 0.0, 0.0)
+    references = LimbReferences(0.29)
     assert conversions.references_to_message(references).header.stamp.to_nsec() == 290_000_000
     exact = rospy.Time(1_700_000_000, 123_456_789)
     assert conversions.references_to_message(references, exact).header.stamp == exact
 
 
 def limb(**fields):
-    made = LimbReference(limb="lower_1", frame=0)
-    made.pose.orientation.w = 1.0
-    for name, value in fields.items():
-        setattr(made, name, value)
-    return made
-
-
-def zero_quaternion():
-    made = limb(frame=1)
-    made.pose.orientation.w = 0.0
-    return made
+    foot = {"limb": "lower_1", "kind": Kind.POSE, "frame": "lower_1_foot", "orientation": (0.0, 0.0, 0.0, 1.0)}
+    return LimbReference(**{**foot, **fields})
 
 
 @pytest.mark.parametrize(
     "limbs, kind, words",
     [
-        ([limb(limb="tail")], UnknownNameError, "lower_1, lower_2"),
-        ([limb(), limb()], InvalidReferenceError, "twice"),
-        ([limb(frame=3)], InvalidReferenceError, "leave a limb out"),
-        ([limb(limb="upper_1")], InvalidReferenceError, "no foot"),
-        ([limb(frame=2, joint_position=[1.0])], InvalidReferenceError, r"expected 3 \(coxa, femur, tibia\)"),
-        ([limb(limb="upper_2", frame=2, joint_position=[1.0] * 3)], InvalidReferenceError, "shoulder, shell"),
-        ([limb(frame=2, joint_position=[1.0] * 3, joint_velocity=[1.0])], InvalidReferenceError, "none for zero"),
-        ([zero_quaternion()], InvalidReferenceError, "length 0"),
+        ([limb(limb="tail")], UnknownNameError, "lower_1, lower_2.*upper_6, fan"),
+        ([limb(limb="tail", **JOINT_LIMB)], UnknownNameError, "unknown limb 'tail'"),
+        ([limb(limb="tail", kind=Kind.HOLD)], UnknownNameError, "unknown limb 'tail'"),
+        ([limb(), limb()], InvalidReferenceError, "lower_1 comes twice"),
+        ([limb(kind=Kind.HOLD), limb(**JOINT_LIMB)], InvalidReferenceError, "lower_1 comes twice"),
+        ([limb(kind=3)], InvalidReferenceError, r"lower_1 has kind 3; expected one of 0 \(POSE\), 1 \(JOINTS\)"),
+        ([limb(limb="upper_1")], InvalidReferenceError, "upper_1 has no tip frame 'lower_1_foot'; use upper_1_sphere"),
+        ([limb(frame="")], InvalidReferenceError, "no tip frame ''; use lower_1_foot or lower_1_sphere_centre"),
+        ([limb(limb=FAN)], InvalidReferenceError, "the fan has no tip"),
+        ([limb(kind=Kind.JOINTS, joint_position=(1.0,))], InvalidReferenceError, r"expected 3 \(coxa, femur, tibia\)"),
+        ([limb(**{**JOINT_LIMB, "limb": "upper_2"})], InvalidReferenceError, "shoulder, shell"),
+        ([limb(**JOINT_LIMB, joint_velocity=(1.0,))], InvalidReferenceError, "none for zero"),
+        ([limb(effort=(1.0,))], InvalidReferenceError, "1 joint efforts; expected 3"),
+        ([limb(frame="lower_1_sphere_centre", orientation=(0.0,) * 4)], InvalidReferenceError, "length 0"),
     ],
 )
-def test_bad_messages_are_refused(limbs, kind, words):
-    message = conversions.references_to_message(LimbReferences(0.0, 0.0, 0.0))
-    message.limbs = limbs
-    with pytest.raises(kind, match=words) as caught:
-        conversions.references_from_message(message)
-    assert isinstance(caught.value, ValueError)
+def test_bad_references_are_refused(limbs, kind, words):
+    references = LimbReferences(0.0, tuple(limbs))
+    for read in (pack_references, lambda r: conversions.references_from_message(conversions.references_to_message(r))):
+        with pytest.raises(kind, match=words) as caught:
+            read(references)
+        assert isinstance(caught.value, ValueError)
 
 
-def test_empty_velocity_means_zero_and_partly_free_orientation_is_refused():
-    message = conversions.references_to_message(LimbReferences(0.0, 0.0, 0.0))
-    message.limbs = [limb(frame=2, joint_position=[0.1, 0.2, 0.3])]
-    np.testing.assert_array_equal(conversions.references_from_message(message).joint_velocity[0], 0.0)
-    rpy = np.full((12, 3), np.nan)
-    rpy[6, 1] = 0.3
-    frame = [Frame.HOLD] * 6 + [Frame.SPHERE_CENTRE] + [Frame.HOLD] * 5
-    with pytest.raises(InvalidReferenceError, match="upper_1"):
-        conversions.references_to_message(LimbReferences(0.0, 0.0, 0.0, frame=frame, rpy_base=rpy))
+def test_references_without_a_finite_stamp_are_refused():
+    with pytest.raises(InvalidReferenceError, match="stamp is nan"):
+        pack_references(LimbReferences(math.nan))
 
 
 @pytest.mark.parametrize(
@@ -127,12 +169,12 @@ def test_empty_velocity_means_zero_and_partly_free_orientation_is_refused():
 )
 def test_malformed_references_are_refused(changes, words):
     with pytest.raises(InvalidReferenceError, match=words):
-        LimbReferences(**{"stamp": 0.0, "fan_position": 0.0, "fan_velocity": 0.0, **changes})
+        PackedReferences(**{"stamp": 0.0, "fan_position": 0.0, "fan_velocity": 0.0, **changes})
 
 
 def test_references_are_copies_that_cannot_be_changed():
     p = np.zeros((12, 3))
-    references = LimbReferences(0.0, 0.0, 0.0, p_base=p)
+    references = PackedReferences(0.0, 0.0, 0.0, p_base=p)
     p[0, 0] = 1.0
     assert references.p_base[0, 0] == 0.0
     with pytest.raises(ValueError):
@@ -143,6 +185,9 @@ def test_limb_order():
     assert [limb_index(name) for name in LIMBS] == list(range(12)) and LIMBS[5:7] == ("lower_6", "upper_1")
     with pytest.raises(UnknownNameError, match="upper_6"):
         limb_index("lower_0")
+    assert frame_of("lower_3", "lower_3_sphere_centre") == Frame.SPHERE_CENTRE
+    with pytest.raises(UnknownNameError, match="no tip frame 'upper_2_foot'; use upper_2_sphere_centre"):
+        frame_of("upper_2", "upper_2_foot")
 
 
 def test_exports_exist():
@@ -169,10 +214,10 @@ def core(urdf):
 
 def test_core_waits_for_joint_states(core, stand):
     with pytest.raises(InvalidReferenceError, match="waiting for joint_states"):
-        core.tick(LimbReferences(0.0, 0.0, 0.0))
+        core.tick(PackedReferences(0.0, 0.0, 0.0))
     assert core.summary().text == "waiting for joint_states" and len(core.missing) == 36
     assert core.update_measured(core.solver.names, stand) == ""
-    np.testing.assert_array_equal(core.tick(LimbReferences(0.01, 0.0, 0.0)).position[1:4], stand[1:4])
+    np.testing.assert_array_equal(core.tick(PackedReferences(0.01, 0.0, 0.0)).position[1:4], stand[1:4])
     assert core.summary().level == 0
 
 
@@ -189,7 +234,7 @@ def test_core_takes_what_it_knows_from_joint_states(core, stand):
 def test_core_resets_when_the_clock_goes_back(core, stand):
     core.update_measured(core.solver.names, stand)
     feet = core.solver.fk_feet(stand)
-    core.tick(LimbReferences.feet(100.0, feet + [0, 0, 0.03]))
+    core.tick(PackedReferences.feet(100.0, feet + [0, 0, 0.03]))
     lifted = core.hold(100.01)
     assert np.abs(lifted.position - stand).max() > 0.1
     np.testing.assert_array_equal(core.hold(5.0).position, stand)  # from the measured joints again
@@ -201,16 +246,16 @@ def test_core_answers_a_late_message_with_the_last_targets(core, stand):
     """Up to 50 ms back is no reset (docs/architecture.md, "Time"): nothing moves, the tick is still answered."""
     core.update_measured(core.solver.names, stand)
     feet = core.solver.fk_feet(stand)
-    core.tick(LimbReferences.feet(100.0, feet))
-    lifted = core.tick(LimbReferences.feet(100.04, feet + [0, 0, 0.03]))
-    late = core.tick(LimbReferences.feet(99.995, feet))
+    core.tick(PackedReferences.feet(100.0, feet))
+    lifted = core.tick(PackedReferences.feet(100.04, feet + [0, 0, 0.03]))
+    late = core.tick(PackedReferences.feet(99.995, feet))
     np.testing.assert_array_equal(late.position, lifted.position)
     assert late.stamp == 99.995 and not late.velocity.any()
-    after = core.tick(LimbReferences.feet(100.05, feet + [0, 0, 0.03]))
+    after = core.tick(PackedReferences.feet(100.05, feet + [0, 0, 0.03]))
     np.testing.assert_allclose(after.position, lifted.position, atol=1e-12)
     values = dict(core.summary().values)
     assert values["resets"] == "0" and values["late"] == "1"
-    core.tick(LimbReferences.feet(99.9, feet))
+    core.tick(PackedReferences.feet(99.9, feet))
     assert dict(core.summary().values)["resets"] == "1"
 
 
@@ -218,7 +263,7 @@ def test_core_names_the_troubled_limb(core, stand):
     core.update_measured(core.solver.names, stand)
     feet = core.solver.fk_feet(stand)
     feet[4, 2] = -1.0
-    core.tick(LimbReferences.feet(0.0, feet))
+    core.tick(PackedReferences.feet(0.0, feet))
     summary = core.summary()
     assert summary.level == 1 and summary.text.startswith("lower_5 stops") and "mm" in summary.text
     assert core.summary().text == "waiting for limb_references"

@@ -18,7 +18,7 @@ from shellbot_kinematics import (
     Frame,
     InvalidConfigError,
     InvalidReferenceError,
-    LimbReferences,
+    PackedReferences,
     ShapeError,
     ShellbotSolver,
     SolverConfig,
@@ -42,11 +42,11 @@ def gait(solver, t, q_stand):
     v[:, 0] = -0.03 * w * np.sin(phase)
     p[:, 2] += 0.015 * (1 + np.sin(phase))
     v[:, 2] = 0.015 * w * np.cos(phase)
-    return LimbReferences.feet(t, p, v)
+    return PackedReferences.feet(t, p, v)
 
 
 def held(stamp=0.0, fan=0.0, **changes):
-    return LimbReferences(stamp, fan, 0.0, **changes)
+    return PackedReferences(stamp, fan, 0.0, **changes)
 
 
 def test_follows_a_gait_exactly(solver, stand):
@@ -72,7 +72,7 @@ def test_moving_fan_is_fed_forward(solver, stand):
     solver.set_config(NO_BLEND)
     feet, h = solver.fk_feet(stand), 1e-5
     before, now, after = (
-        solver.solve(LimbReferences.feet(0.0, feet, fan_position=-0.3 + 0.5 * s, fan_velocity=0.5), stand, h)
+        solver.solve(PackedReferences.feet(0.0, feet, fan_position=-0.3 + 0.5 * s, fan_velocity=0.5), stand, h)
         for s in (-h, 0.0, h)
     )
     assert now.velocity[0] == 0.5 and abs(now.velocity[1]) > 0.1
@@ -142,7 +142,7 @@ def test_bad_fan_stays_where_it_was(solver, stand):
     solver.set_config(NO_BLEND)
     solver.reset(stand)
     for fan in (np.nan, np.inf):
-        targets = solver.solve(LimbReferences.feet(0.0, solver.fk_feet(stand), fan_position=fan), stand, DT)
+        targets = solver.solve(PackedReferences.feet(0.0, solver.fk_feet(stand), fan_position=fan), stand, DT)
         np.testing.assert_array_equal(targets.position[:24:4], stand[:24:4])
         assert np.isfinite(targets.position).all() and targets.reports[0].status == Status.BAD_REFERENCE
 
@@ -150,7 +150,7 @@ def test_bad_fan_stays_where_it_was(solver, stand):
 def test_fan_beyond_its_limit_is_clamped_and_named(solver, stand):
     solver.set_config(NO_BLEND)
     targets = solver.solve(
-        LimbReferences.feet(0.0, solver.fk_feet(stand), fan_position=0.4, fan_velocity=1.0), stand, DT
+        PackedReferences.feet(0.0, solver.fk_feet(stand), fan_position=0.4, fan_velocity=1.0), stand, DT
     )
     assert (targets.position[:24:4] == solver.model.upper[0]).all() and not targets.velocity[:24:4].any()
     assert targets.reports[0].status == Status.AT_LIMIT and targets.reports[0].limit == "lower_1_fan at its upper limit"
@@ -174,7 +174,7 @@ def test_unreachable_reference_is_answered_by_the_nearest_point(solver, stand):
     feet = solver.fk_feet(stand)
     wanted = feet.copy()
     wanted[0] = [0.6, 0.0, -0.15]
-    targets = solver.solve(LimbReferences.feet(0.0, wanted), stand, DT)
+    targets = solver.solve(PackedReferences.feet(0.0, wanted), stand, DT)
     report = targets.reports[0]
     reached = solver.fk_feet(targets.position)[0]
     assert report.status == Status.OUT_OF_REACH and not report.reached and not targets.all_reached
@@ -191,11 +191,11 @@ def test_a_miss_smaller_than_a_servo_step_is_no_complaint(solver, stand, millime
     chain, feet = solver.model.chain("lower_1", Frame.FOOT), solver.fk_feet(q)
     beyond = chain.fk([0.0, 0.0, -0.3, solver.model.upper[3] + 0.05])[:3, 3] - feet[0]
     feet[0] += 1e-3 * millimetres * beyond / np.linalg.norm(beyond)
-    targets = solver.solve(LimbReferences.feet(0.0, feet), q, DT)
+    targets = solver.solve(PackedReferences.feet(0.0, feet), q, DT)
     assert not targets.all_reached and 0.0 < targets.reports[0].distance <= 1e-3 * millimetres
     assert targets.complaint.startswith(words) and bool(targets.complaint) == bool(words)
     feet[1] = [np.inf, 0.0, 0.0]
-    assert "lower_2 holds its last targets" in solver.solve(LimbReferences.feet(0.0, feet), q, DT).complaint
+    assert "lower_2 holds its last targets" in solver.solve(PackedReferences.feet(0.0, feet), q, DT).complaint
 
 
 def test_coxa_stops_at_its_limit_and_the_leg_reaches_on(solver):
@@ -205,7 +205,7 @@ def test_coxa_stops_at_its_limit_and_the_leg_reaches_on(solver):
     solver.reset(q)
     chain, feet = solver.model.chain("lower_1", Frame.FOOT), solver.fk_feet(q)
     feet[0] = chain.fk([0.0, 2.2, -0.3, 0.8])[:3, 3]
-    targets = solver.solve(LimbReferences.feet(0.0, feet), q, DT)
+    targets = solver.solve(PackedReferences.feet(0.0, feet), q, DT)
     assert targets.position[1] == solver.model.upper[1]
     assert (
         targets.reports[0].limit == "lower_1_coxa at its upper limit" and targets.reports[0].status == Status.AT_LIMIT
@@ -223,7 +223,7 @@ def test_random_references_never_leave_limits_nor_finite_numbers(solver, stand, 
         arrays = [rng.normal(scale=0.3, size=(12, 3)) for _ in range(6)]
         for array in arrays:
             array[rng.random((12, 3)) < 0.05] = rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0])
-        references = LimbReferences(k * DT, float(rng.normal()), float(rng.normal()), frame, *arrays)
+        references = PackedReferences(k * DT, float(rng.normal()), float(rng.normal()), frame, *arrays)
         solver.set_solver(["closed_form", "clik"][k // 50 % 2])
         targets = solver.solve(references, rng.uniform(model.lower, model.upper), float(rng.choice([0.0, DT, 3.0])))
         assert np.isfinite(targets.position).all() and np.isfinite(targets.velocity).all()
@@ -242,7 +242,7 @@ def test_first_tick_starts_from_the_measured_joints(solver, stand):
     positions = [measured]
     for k in range(40):
         positions.append(
-            solver.solve(LimbReferences.feet(k * DT, solver.fk_feet(stand)), measured, DT if k else 0.0).position
+            solver.solve(PackedReferences.feet(k * DT, solver.fk_feet(stand)), measured, DT if k else 0.0).position
         )
     assert np.abs(positions[1] - measured)[24:].max() == 0.0  # held limbs
     assert largest_step(positions) < 0.15 * 1.5 * DT / 0.2 + 1e-3  # smooth step: 1.5 times the mean speed
@@ -280,7 +280,7 @@ def test_switch_of_solver_does_not_jump(solver, stand):
 
 def test_switch_of_frame_does_not_jump(solver, stand):
     solver.reset(stand)
-    feet = LimbReferences.feet(0.0, solver.fk_feet(stand))
+    feet = PackedReferences.feet(0.0, solver.fk_feet(stand))
     other = stand[:24].reshape(6, 4)[:, 1:] + 0.2
     joints = held(
         frame=[Frame.JOINT] * 6 + [Frame.HOLD] * 6, joint_position=np.concatenate([other, np.full((6, 3), np.nan)])
@@ -309,7 +309,7 @@ def test_branch_is_kept_when_the_foot_passes_inside_the_coxa_axis(solver):
     for k in range(60):
         feet = start.copy()
         feet[:, 2] -= 0.0005 * k
-        positions.append(solver.solve(LimbReferences.feet(k * DT, feet), q, DT).position)
+        positions.append(solver.solve(PackedReferences.feet(k * DT, feet), q, DT).position)
     assert np.abs(positions[0] - q).max() < 1e-9 and largest_step(positions) < 0.05
 
 
@@ -324,7 +324,7 @@ def clik_errors(solver, stand, gain, share=1.0, ticks=60):
     errors = []
     for k in range(ticks):
         errors.append(np.linalg.norm(solver.fk_feet(q) - goal, axis=1).max())
-        targets = solver.solve(LimbReferences.feet(k * DT, goal), q, DT)
+        targets = solver.solve(PackedReferences.feet(k * DT, goal), q, DT)
         q = q + share * (targets.position - q)
     return np.array(errors)
 
@@ -352,7 +352,7 @@ def test_clik_beyond_the_bound_is_unstable_and_refused(solver, stand):
     for k in range(40):
         errors.append(np.abs(solver.fk_feet(q) - goal).max())
         object.__setattr__(solver.config, "tick", DT)
-        q = solver.solve(LimbReferences.feet(k * DT, goal), q, DT).position
+        q = solver.solve(PackedReferences.feet(k * DT, goal), q, DT).position
     assert errors[-1] > 10 * errors[0]
 
 
@@ -376,7 +376,7 @@ def test_clik_long_tick_stays_stable(solver, stand):
     errors = clik_errors(solver, stand, 50.0, ticks=2)
     q = stand.copy()
     q[1] += 0.1
-    targets = solver.solve(LimbReferences.feet(0.0, solver.fk_feet(stand)), q, 2.0)
+    targets = solver.solve(PackedReferences.feet(0.0, solver.fk_feet(stand)), q, 2.0)
     assert abs(targets.position[1] - stand[1]) <= 0.1 and errors[0] > 0
 
 

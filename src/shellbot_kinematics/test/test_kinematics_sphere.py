@@ -12,7 +12,7 @@ import pytest
 from shellbot_kinematics import (
     LIMBS,
     Frame,
-    LimbReferences,
+    PackedReferences,
     ShapeError,
     ShellbotSolver,
     ShellBranch,
@@ -205,7 +205,7 @@ def plan(solver, q, fan=math.nan, stamp=0.0, rates=None):
             twist = chain.jacobian(own) @ rates[4 * i : 4 * i + 4]
             v[i], w[i] = twist[:3], twist[3:]
     frame = [SPHERE] * 6 + [Frame.HOLD] * 6
-    return LimbReferences(stamp, fan, 0.0, frame, p_base=p, rpy_base=rpy, v_base=v, w_base=w)
+    return PackedReferences(stamp, fan, 0.0, frame, p_base=p, rpy_base=rpy, v_base=v, w_base=w)
 
 
 def whole(leg):
@@ -262,7 +262,7 @@ def test_one_limb_without_height_does_not_free_the_fan(solver):
     references = plan(solver, whole(NEAR_CLOSED + 0.02))
     p = references.p_base.copy()
     p[3] = solver.forward("lower_4", SPHERE, q[12:16])[:3, 3]
-    mixed = LimbReferences(0.0, math.nan, 0.0, references.frame, p_base=p, rpy_base=references.rpy_base)
+    mixed = PackedReferences(0.0, math.nan, 0.0, references.frame, p_base=p, rpy_base=references.rpy_base)
     targets = solver.solve(mixed, q, DT)
     np.testing.assert_array_equal(targets.position[:24:4], q[:24:4])
     assert targets.reports[3].status == Status.BAD_REFERENCE

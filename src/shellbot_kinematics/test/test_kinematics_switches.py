@@ -17,7 +17,7 @@ from shellbot_kinematics import (
     SOLVERS,
     Frame,
     InvalidConfigError,
-    LimbReferences,
+    PackedReferences,
     ShellbotSolver,
     SolverConfig,
     Status,
@@ -29,6 +29,7 @@ from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics.cfg import KinematicsConfig
 from shellbot_kinematics.node_tick_conversions import answer_references, measure_tick
 from shellbot_kinematics.server_core import ServerCore
+from shellbot_msgs.msg import LimbReference
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 
 DT = 0.01
@@ -57,7 +58,7 @@ def walking(solver, t, q_stand, frame):
     for i in range(6, 12):
         p[i] = solver.forward(LIMBS[i], SPHERE, shells[i - 6])[:3, 3]
     joints[:6], joints[6:, :2] = q[:, 1:], shells
-    return LimbReferences(t, 0.0, 0.0, frame=frames, p_base=p, v_base=v, joint_position=joints)
+    return PackedReferences(t, 0.0, 0.0, frame=frames, p_base=p, v_base=v, joint_position=joints)
 
 
 @pytest.mark.parametrize("before, after", list(itertools.permutations(WAYS, 2))[:: 40 if INTERPRETED else 2])
@@ -124,7 +125,7 @@ def test_lm_ends_nearer_than_the_closed_form_out_of_reach(urdf, stand, rng):
         reach = rng.uniform(0.1, 0.5, 6)
         p[:6] = np.stack([reach * np.cos(azimuth), reach * np.sin(azimuth), rng.uniform(-0.3, 0.1, 6)], axis=1)
         p[6:] = rng.normal(scale=0.1, size=(6, 3))
-        references = LimbReferences(0.0, 0.0, 0.0, frame=[FOOT] * 6 + [SPHERE] * 6, p_base=p)
+        references = PackedReferences(0.0, 0.0, 0.0, frame=[FOOT] * 6 + [SPHERE] * 6, p_base=p)
         found = {}
         for name in ("closed_form", "lm"):
             solver = ready(urdf, name, stand)
@@ -157,7 +158,7 @@ def test_upper_limbs_follow_the_closed_loop_too(urdf, stand):
             if by_height:
                 p[i, :2] = np.nan
                 rpy[i] = math.atan2(T[2, 1], T[2, 2]), math.asin(-T[2, 0]), math.atan2(T[1, 0], T[0, 0])
-        references = LimbReferences(0.0, 0.0, 0.0, [HOLD] * 6 + [SPHERE] * 6, p_base=p, rpy_base=rpy)
+        references = PackedReferences(0.0, 0.0, 0.0, [HOLD] * 6 + [SPHERE] * 6, p_base=p, rpy_base=rpy)
         measured = stand.copy()
         measured[24:] += np.tile([2e-4, -1e-4], 6)
         q = solver.solve(references, measured, DT).position
@@ -186,7 +187,7 @@ def test_both_sides_of_the_bound_coordinate_by_coordinate(urdf, stand, gain):
         sizes = []
         for _ in range(40):
             sizes.append(np.abs(solver.fk_feet(q) - goal)[0])
-            q = solver.solve(LimbReferences.feet(0.0, goal), q, DT).position
+            q = solver.solve(PackedReferences.feet(0.0, goal), q, DT).position
         assert (sizes[-1][axis] > 5.0 * sizes[0][axis]) == (gain > 200.0)
         assert (np.delete(sizes[-1], axis) < 1e-6).all()
 
@@ -251,7 +252,7 @@ def test_a_tick_from_message_to_message(solver, stand):
     held = answer_references(core, message)
     assert held.complaint == "" and list(held.message.position) == stand.tolist()
     assert held.message.header.stamp == message.header.stamp
-    message.fan_position = "far"
+    message.limbs = [LimbReference(limb="fan", kind=LimbReference.JOINTS, joint_position=["far"])]
     odd = answer_references(core, message)
     assert "no number" in odd.complaint and list(odd.message.position) == stand.tolist()
 

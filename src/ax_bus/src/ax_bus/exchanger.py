@@ -140,7 +140,9 @@ class Exchanger:
                 self.check_stop(servo_id)
             attempts += 1
             may_ask = servo_id not in self.owed or self._fence(servo_id, key, cut)
-            self.discard()
+            stale = port.read(0.0)
+            if stale or self._parser.buffer:
+                self.discard(stale)
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
@@ -315,9 +317,9 @@ class Exchanger:
                 return True
         return False
 
-    def discard(self) -> None:
-        """Throw away what arrived after its time, and count it."""
-        data = self.port.read(0.0)
+    def discard(self, data: bytes = b"") -> None:
+        """Throw away what arrived after its time, and count it; ``data`` has been read already."""
+        data = data or self.port.read(0.0)
         if not data and not self._parser.buffer:
             return
         for _ in range(_MOST_STALE):  # a line that babbles without end must not keep us here

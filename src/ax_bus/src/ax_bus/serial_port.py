@@ -42,21 +42,18 @@ class SerialPort(Port):
         If it does not exist, is in use, may not be opened or does not do the rate; the message says what to do.
     """
 
+    baud: int = 0
+
     def __init__(self, path: str, baud: int = 1_000_000, direction: Optional[Direction] = None) -> None:
         self.name = str(path)
         self.direction = direction if direction is not None else AutoDirection()
         self._is_turned = type(self.direction).after_write is not Direction.after_write
         self.echoes = self.direction.echoes
         self.reads_trusted = self.direction.reads_trusted
-        self._baud = baud
+        self.baud = baud
         self._serial: Any = None
         self._fd = -1
         self._open()
-
-    @property
-    def baud(self) -> int:
-        """Rate of the line."""
-        return self._baud
 
     def set_baud(self, baud: int) -> None:
         """Change the rate; the settings that pyserial knows as custom rates (400000, 250000, 200000) work, too."""
@@ -64,19 +61,20 @@ class SerialPort(Port):
             self._serial.baudrate = baud
         except (OSError, ValueError, serial.SerialException) as error:
             raise PortError(f"{self.name} does not do {baud} baud ({error}); choose another rate or adapter") from error
-        self._baud = baud
+        self.baud = baud
 
     def write(self, data: bytes) -> None:
         """Send all of ``data``."""
         if self._is_turned:
             self.direction.before_write()
-        sent = self._write_some(data)
-        while sent < len(data):  # the kernel's buffer is full: rare, the largest packet has 142 bytes
-            if not select.select((), (self._fd,), (), _STUCK)[1]:
-                raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
-            sent += self._write_some(data[sent:])
+        try:
+            sent = os.write(self._fd, data)
+        except OSError as error:
+            sent = self._not_written(error)
+        if sent < len(data):
+            self._write_rest(data[sent:])
         if self._is_turned:
-            self.direction.after_write(len(data), self._baud)
+            self.direction.after_write(len(data), self.baud)
 
     def read(self, timeout: float) -> bytes:
         """Return what has been received, at least one byte unless the time is over."""
@@ -130,10 +128,10 @@ class SerialPort(Port):
 
     def _open(self) -> None:
         try:
-            self._serial = serial.Serial(self.name, self._baud, timeout=0, write_timeout=0, exclusive=True)
+            self._serial = serial.Serial(self.name, self.baud, timeout=0, write_timeout=0, exclusive=True)
         except (OSError, ValueError, serial.SerialException) as error:
             kind = PortError if os.path.exists(self.name) else PortMissingError
-            raise kind(_open_words(self.name, self._baud, error)) from error
+            raise kind(_open_words(self.name, self.baud, error)) from error
         self._fd = self._serial.fileno()
         # The lock of pyserial keeps out only programs that ask for one; this keeps out all, except those of root.
         with contextlib.suppress(OSError):
@@ -149,13 +147,21 @@ class SerialPort(Port):
             self.close()
             raise
 
-    def _write_some(self, data: bytes) -> int:
-        try:
-            return os.write(self._fd, data)
-        except BlockingIOError:
+    def _not_written(self, error: OSError) -> int:
+        """Return 0, the bytes that went out, if the kernel's buffer is full."""
+        if isinstance(error, BlockingIOError):
             return 0
-        except OSError as error:
-            raise self._lost(error) from error
+        raise self._lost(error) from error
+
+    def _write_rest(self, data: bytes) -> None:
+        """Wait for room in the kernel's buffer: rare, the largest packet has 142 bytes."""
+        while data:
+            if not select.select((), (self._fd,), (), _STUCK)[1]:
+                raise PortError(f"{self.name} takes no more bytes; the adapter hangs, plug it out and in again")
+            try:
+                data = data[os.write(self._fd, data) :]
+            except OSError as error:
+                data = data[self._not_written(error) :]
 
     def _lost(self, error: OSError) -> PortLostError:
         return PortLostError(

@@ -11,13 +11,13 @@ import numpy as np
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
-from shellbot_action_manager.body.geometry import LOWER_COUNT, RobotGeometry, load_geometry
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.estimation.contact_models import build_contact_models
 from shellbot_action_manager.gait.twist_command import fresh_twist
-from shellbot_action_manager.interface import ActionOutput, ContactEstimate, Feedback, OperatorCommands
+from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
@@ -41,8 +41,7 @@ class ActionManagerCore:
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self.config = config
-        self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
+        self.config, self.geometry = config, geometry
         self.reset()
 
     @classmethod
@@ -58,8 +57,8 @@ class ActionManagerCore:
         self._behaviours = build_behaviours(self.config.modes, robot)
         self._limits = self._behaviours[self._machine.behaviour].limits
         self._running: Optional[Behaviour] = None
-        self._builder = ReferenceBuilder()
-        self._contact_models = build_contact_models(self.config)
+        self._builder = ReferenceBuilder(self.geometry.limbs)
+        self._contact_models = build_contact_models(self.config, self.geometry)
         self._contact_model = "feet"
         self._time: Optional[float] = None
         self._output: Optional[ActionOutput] = None
@@ -148,16 +147,13 @@ class ActionManagerCore:
     def _measure(self, feedback: Feedback) -> State:
         """Return the state of this tick; before the first command the limbs are commanded to where they are."""
         q = feedback.joint_position
-        q_lower, q_upper = q[:LOWER_COUNT].reshape(6, 4), q[LOWER_COUNT:].reshape(-1, 2)
         orientation = feedback.orientation
         if orientation is not None and not (np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5):
             orientation = None
         if self._motion is None:
-            self._motion = Motion(LowerCommand(q_lower.copy(), None), q_upper.copy(), np.zeros(6, dtype=bool))
+            self._motion = Motion(found(self.geometry.limbs, q))
         return State(
-            q_lower=q_lower,
-            q_upper=q_upper,
-            p_base_feet=self.geometry.legs.forward(q_lower),
+            q=q,
             orientation=orientation,
             angular_velocity=feedback.angular_velocity,
             rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation)),
@@ -173,9 +169,10 @@ class ActionManagerCore:
         starts = machine.mode == WAITING
         if not starts and not (machine.mode == STOPPED and self._rearming):
             return state
-        near = np.abs(state.commanded.lower.q - state.q_lower).max() < _SAME_POSTURE
-        q = state.commanded.lower.q if near else state.q_lower.copy()
-        state = replace(state, commanded=replace(state.commanded, lower=LowerCommand(q, None)))
+        limbs, measured = held(state.commanded.limbs), found(self.geometry.limbs, state.q)
+        if any(np.abs(limbs[name].q - command.q).max() >= _SAME_POSTURE for name, command in measured.items()):
+            limbs = measured
+        state = replace(state, commanded=replace(state.commanded, limbs=limbs))
         for row in table.take_over:
             mode = self._goal if self._goal in row.modes else row.modes[0]
             motion = self._behaviours[table.modes[mode].behaviour].take_over(state)
@@ -218,8 +215,7 @@ class ActionManagerCore:
         mode = "" if self._running is None else self._running.abort(reason)
         self._running = None
         if self._motion is not None:
-            motion = self._motion
-            self._motion = Motion(LowerCommand(motion.lower.q, None), motion.upper, motion.planted)
+            self._motion = Motion(held(self._motion.limbs), self._motion.planted)
         return mode
 
     def _obeyed(self, t: float, commands: OperatorCommands) -> Commands:
@@ -239,13 +235,10 @@ class ActionManagerCore:
             self._machine.forget_answer()
 
     def _report(self, t: float, dt: float) -> ActionOutput:
-        motion, state, references = self._motion, self._state, None
-        contacts = ContactEstimate(np.zeros(6, dtype=bool), np.full(6, np.nan), np.full((6, 3), np.nan))
+        motion, state, references, contacts = self._motion, self._state, None, None
         if motion is not None and state is not None:
-            references = self._builder.build(t, dt, motion.lower, motion.upper)
-            model = self._contact_models[self._contact_model]
-            contact = model.step(dt, state.p_base_feet, motion.planted, state.orientation)
-            contacts = ContactEstimate(contact, motion.phase, state.p_base_feet, self._contact_model)
+            references = self._builder.build(t, dt, motion.limbs)
+            contacts = self._contact_models[self._contact_model].step(dt, state, motion)
         self._announcer.say("machine", self._machine.text)
         activity, progress = ("", 0.0) if motion is None else (motion.activity, motion.progress)
         status = self._machine.status(activity, progress, self._announcer.text)

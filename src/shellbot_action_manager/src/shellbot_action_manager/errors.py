@@ -16,3 +16,7 @@ class ConfigError(ActionManagerError, SettingsError):
 
 class UnknownGaitError(ActionManagerError):
     """A gait was commanded that is not in the table."""
+
+
+class UnknownModelError(ActionManagerError):
+    """Contacts name an odometry model that does not exist."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.gait.walkspace import WalkspaceLimits
-from shellbot_action_manager.modes.mode_machine import ModeStatus
-from shellbot_kinematics.references import LimbReferences
+if TYPE_CHECKING:  # modes check the names of the behaviours, and those name contact models, which import this
+    from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+    from shellbot_action_manager.modes.mode_machine import ModeStatus
+    from shellbot_kinematics.references import LimbReferences
 
 
 @dataclass(frozen=True)
@@ -41,24 +42,33 @@ class Feedback:
 
 @dataclass(frozen=True)
 class ContactEstimate:
-    """Feet on the ground, from the gait's phase and the measured joints.
+    """What the robot touches the ground with, from the command and the measured joints; k contacts below.
 
     Attributes
     ----------
-    contact : (6,) bool array
-        lower_1 .. lower_6.
-    phase : (6,) array
-        In the gait cycle, 0..1; NaN while not walking.
-    p_base_foot : (6, 3) array
-        Measured feet in base_link, m.
     model : str
         Contact model of the present behaviour, which odometry follows, too.
+    names : tuple of k str
+        Frames of the description, such as lower_1_foot.
+    in_contact : (k,) bool array
+        Which of them carry load.
+    phase : (k,) array
+        In the gait cycle, 0..1; NaN without a gait.
+    load_share : (k,) array
+        Fraction of the load on all contacts, 0..1; NaN: not known.
+    position : (k, 3) array
+        Measured, of these frames in base_link, m.
+    centre_of_pressure : (k, 3) array
+        In base_link, m; NaN without contact, or not known.
     """
 
-    contact: np.ndarray
+    model: str
+    names: Tuple[str, ...]
+    in_contact: np.ndarray
     phase: np.ndarray
-    p_base_foot: np.ndarray
-    model: str = "feet"
+    load_share: np.ndarray
+    position: np.ndarray
+    centre_of_pressure: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,8 @@ class ActionOutput:
         For kinematics; None while nothing is commanded (waiting).
     mode : ModeStatus
         Mode, goal, progress and one sentence.
-    contacts : ContactEstimate
-        Feet on the ground.
+    contacts : ContactEstimate or None
+        What touches the ground; None before the first joint states.
     walkspace : WalkspaceLimits
         Present limits; the same object as long as nothing changed.
     notice : str
@@ -81,6 +91,6 @@ class ActionOutput:
 
     references: Optional[LimbReferences]
     mode: ModeStatus
-    contacts: ContactEstimate
+    contacts: Optional[ContactEstimate]
     walkspace: WalkspaceLimits
     notice: str = ""

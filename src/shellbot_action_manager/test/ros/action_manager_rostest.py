@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
 
-from shellbot_msgs.msg import FootContacts, LimbReferences, Mode, Walkspace
+from shellbot_msgs.msg import Contacts, LimbReferences, Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 
 WALL_LIMIT = 40.0  # s of wall clock for anything to happen
@@ -44,7 +44,7 @@ class Live:
             ("walkspace", Walkspace),
             ("odom", Odometry),
             ("ground_truth/odom", Odometry),
-            ("foot_contacts", FootContacts),
+            ("foot_contacts", Contacts),
         ):
             rospy.Subscriber(name, kind, lambda message, key=name: self.last.__setitem__(key, message), queue_size=10)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=100)
@@ -134,8 +134,11 @@ class ActionManagerTest(unittest.TestCase):
         live.until(lambda: "walkspace" in live.last and "foot_contacts" in live.last, "latched topics")
         self.assertAlmostEqual(live.last["walkspace"].max_velocity.linear.x, 0.40, delta=0.02)
         self.assertEqual(live.last["walkspace"].gait, "tripod")
-        self.assertEqual(list(live.last["foot_contacts"].contact), [True] * 6)
-        self.assertEqual(len(live.last["limb_references"].limbs), 12)
+        contacts = live.last["foot_contacts"]
+        self.assertEqual(contacts.model, "feet")
+        self.assertEqual([(c.name, c.in_contact) for c in contacts.contacts][5], ("lower_6_foot", True))
+        self.assertAlmostEqual(sum(c.load_share for c in contacts.contacts), 1.0)
+        self.assertEqual(len(live.last["limb_references"].limbs), 13)
         steps = np.diff(live.reference_times[-100:])
         self.assertAlmostEqual(float(np.median(steps)), 0.01, delta=1e-6)
         live.until(lambda: "diagnostics action_manager" in live.last, "diagnostics")

@@ -19,6 +19,7 @@ from shellbot_common import TICK
 from shellbot_control import ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
+from shellbot_kinematics.reference_packing import pack_references
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_simulator.errors import SimulatorError
 from shellbot_simulator.simulator import Simulator
@@ -247,14 +248,15 @@ class Chain:
         self.output = output
         self._target: Optional[np.ndarray] = None
         if output.references is not None:
-            self._target = self.robot.limited(state, self.solver.solve(output.references, measured, dt))
-        contacts = output.contacts
-        if np.isfinite(contacts.p_base_foot).all():
-            estimate = self.odometry.step(state.time, contacts, imu.orientation)
+            references = pack_references(output.references)
+            self._target = self.robot.limited(state, self.solver.solve(references, measured, dt))
+        if output.contacts is not None:
+            estimate = self.odometry.step(state.time, output.contacts, imu.orientation)
             self._odom = (estimate.x, estimate.y, estimate.yaw)
         return output
 
     def _record(self, state: SimState, output: ActionOutput) -> None:
+        truth, estimated = state.contacts.foot_contact, output.contacts
         self._recorder.append(
             t=state.time,
             p_world_base=state.p_world_base,
@@ -264,7 +266,7 @@ class Chain:
             joint_velocity=state.dq,
             joint_effort=state.effort,
             joint_target=self.robot.applied,
-            contact_truth=state.contacts.foot_contact,
-            contact_estimated=output.contacts.contact,
+            contact_truth=truth,
+            contact_estimated=np.zeros_like(truth) if estimated is None else estimated.in_contact,
             lowest_foot_z=float(state.foot_height.min()),
         )

@@ -14,7 +14,7 @@ from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
 from shellbot_description import DescriptionError, expand
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 from shellbot_simulator import sensor_conversions as convert
 from shellbot_simulator.camera_node import Camera
 from shellbot_simulator.errors import RenderError
@@ -49,7 +49,7 @@ class EmulatedRobotNode:
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
         self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
         self._joints = rospy.Publisher("ground_truth/joint_states", JointState, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._camera = Camera(
             self._mirror,
@@ -93,7 +93,7 @@ class EmulatedRobotNode:
         if self._odometry.get_num_connections():
             self._odometry.publish(convert.odometry_message(state, stamp, "world"))
         if self._contacts.get_num_connections():
-            self._contacts.publish(convert.foot_contacts_message(state, stamp))
+            self._contacts.publish(convert.contacts_message(state, stamp, self._mirror.profile.foot_links))
         self._show(report, stamp)
         if report.stamp >= self._next_diagnostics:
             self._next_diagnostics = report.stamp + _DIAGNOSTICS_PERIOD

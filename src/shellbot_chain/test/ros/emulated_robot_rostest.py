@@ -19,7 +19,7 @@ from ax_bus import Bus, Timeouts, direction
 from ax_bus.errors import NoReplyError
 from ax_bus.serial_port import SerialPort
 from shellbot_description import driven_joint_names
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 WAIT = 60.0  # s; only a machine that has stopped takes so long
 PATIENT = Timeouts(link_latency=0.08)
@@ -53,7 +53,7 @@ class EmulatedRobotTest(unittest.TestCase):
         self.assertAlmostEqual(imu.linear_acceleration.z, 9.8, delta=1.0)
         odometry = rospy.wait_for_message("ground_truth/odom", Odometry, WAIT)
         self.assertEqual((odometry.header.frame_id, odometry.child_frame_id), ("world", "base_link"))
-        self.assertEqual(len(rospy.wait_for_message("ground_truth/foot_contacts", FootContacts, WAIT).contact), 6)
+        self.assertEqual(len(rospy.wait_for_message("ground_truth/foot_contacts", Contacts, WAIT).contacts), 6)
         picture = rospy.wait_for_message("camera/image_raw", Image, WAIT)
         self.assertEqual((picture.width, picture.height), (64, 48))
         self.assertGreater(len(set(picture.data)), 10)

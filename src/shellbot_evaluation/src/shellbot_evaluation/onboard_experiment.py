@@ -23,7 +23,7 @@ COLUMNS = {
     "seed": "seed",
     "joint_rms_deg": "joint RMS difference / deg",
     "worst_joint_deg": "worst joint's / deg",
-    "direct_m": "direct: way / m",
+    "direct_m": "direct: path / m",
     "onboard_m": "through bytes / m",
     "direct_deg": "direct: turned / deg",
     "onboard_deg": "through bytes / deg",

@@ -29,12 +29,15 @@ from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
 from shellbot_kinematics.joint import Joint, Mimic
 from shellbot_kinematics.limb_inverse import LegBranch, ShellBranch, foot_branches, shell_branches, solve_limb
+from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.parallel import ParallelChain
 from shellbot_kinematics.parallel_inverse import ParallelResult, parallel_inverse
 from shellbot_kinematics.parameters import ChainParameters
 from shellbot_kinematics.pose_inverse import solve_pose
-from shellbot_kinematics.references import LIMBS, Frame, LimbReferences, limb_index
+from shellbot_kinematics.reference_packing import pack_references
+from shellbot_kinematics.references import Kind, LimbReference, LimbReferences
 from shellbot_kinematics.reports import InverseResult, JointTargets, LimbReport, Status
+from shellbot_kinematics.shellbot_limbs import LIMBS, Frame, limb_index
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
@@ -80,16 +83,19 @@ __all__ = [
     "JointMap",
     "JointTargets",
     "KernelOptions",
+    "Kind",
     "KinematicTree",
     "KinematicsError",
     "LegBranch",
     "LegSet",
     "LimbPlane",
     "LimbReach",
+    "LimbReference",
     "LimbReferences",
     "LimbReport",
     "Mimic",
     "NullSpaceTask",
+    "PackedReferences",
     "ParallelChain",
     "ParallelResult",
     "ReachCloud",
@@ -127,6 +133,7 @@ __all__ = [
     "load_urdf",
     "model_names",
     "model_path",
+    "pack_references",
     "parallel_inverse",
     "reach_cloud",
     "reach_slice",

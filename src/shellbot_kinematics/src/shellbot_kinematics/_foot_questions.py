@@ -11,7 +11,7 @@ import numpy as np
 
 from shellbot_kinematics import _crew
 from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.threads import call, share
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from shellbot_kinematics._lower_leg import lower_feet
 from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.references import LOWER_LIMBS
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:

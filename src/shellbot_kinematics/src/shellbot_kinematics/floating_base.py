@@ -14,9 +14,9 @@ from shellbot_kinematics._planar import wrap
 from shellbot_kinematics.base_pose import fit_pose
 from shellbot_kinematics.errors import ShapeError, UnknownNameError
 from shellbot_kinematics.limb_inverse import solve_limb
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.se3 import as_pose
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from shellbot_kinematics._foot_questions import (
 )
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.limb_inverse import LegBranch
-from shellbot_kinematics.references import Frame
+from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.threads import crew_of, helpers
 

@@ -20,7 +20,7 @@ from shellbot_kinematics._foot_questions import (
     work_of,
 )
 from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.threads import crew_of, helpers
 

@@ -17,6 +17,7 @@ from shellbot_kinematics.limb_references_conversions import FRAME_ID
 from shellbot_kinematics.reports import JointTargets
 from shellbot_kinematics.rotations import quaternion_from_rotation, rpy_from_quaternion
 from shellbot_kinematics.server_core import Summary
+from shellbot_kinematics.shellbot_limbs import frame_of
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_msgs.srv import ComputeFKRequest, ComputeFKResponse, ComputeIKRequest, ComputeIKResponse
 
@@ -24,7 +25,10 @@ from shellbot_msgs.srv import ComputeFKRequest, ComputeFKResponse, ComputeIKRequ
 def targets_to_message(targets: JointTargets, stamp: rospy.Time) -> JointState:
     """Return joint targets as a message with the stamp of the references, to the nanosecond."""
     message = JointState(
-        name=list(targets.names), position=targets.position.tolist(), velocity=targets.velocity.tolist()
+        name=list(targets.names),
+        position=targets.position.tolist(),
+        velocity=targets.velocity.tolist(),
+        effort=[] if targets.effort is None else targets.effort.tolist(),
     )
     message.header.stamp = stamp
     return message
@@ -50,7 +54,7 @@ def answer_fk(solver: ShellbotSolver, request: ComputeFKRequest, measured: np.nd
             q = measured[where] if request.limb in solver.model.limbs else ()
             if np.isnan(q).any():
                 raise ShapeError(f"the joints of {request.limb} have not been measured yet; give joint_position")
-        T = solver.forward(request.limb, request.frame, q)  # noqa: N806 - a pose
+        T = solver.forward(request.limb, frame_of(request.limb, request.frame), q)  # noqa: N806 - a pose
     except KinematicsError as error:
         return ComputeFKResponse(success=False, reason=str(error))
     answer = ComputeFKResponse(success=True, reason="", pose=PoseStamped())
@@ -65,8 +69,9 @@ def answer_ik(solver: ShellbotSolver, request: ComputeIKRequest, measured: np.nd
     try:
         if not seed:
             seed = np.where(np.isnan(measured), 0.0, measured)
+        frame = frame_of(request.limb, request.frame)
         rpy = _orientation(request.pose.orientation)
-        result = solver.inverse(request.limb, request.frame, [p.x, p.y, p.z], rpy, request.fan_position, seed)
+        result = solver.inverse(request.limb, frame, [p.x, p.y, p.z], rpy, request.fan_position, seed)
     except KinematicsError as error:
         return ComputeIKResponse(success=False, reason=str(error), error=math.nan)
     return ComputeIKResponse(result.converged, result.reason, result.q.tolist(), result.error)

@@ -17,8 +17,8 @@ from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._upper_inverse import upper_branch, upper_inverse, upper_sum
 from shellbot_kinematics._upper_leg import upper_plane
 from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.references import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult, limit_name
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from sensor_msgs.msg import JointState
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import targets_to_message
 from shellbot_kinematics.limb_references_conversions import references_from_message, references_to_message
-from shellbot_kinematics.references import Frame, LimbReferences
+from shellbot_kinematics.references import Kind, LimbReference, LimbReferences
 from shellbot_kinematics.reports import JointTargets
 from shellbot_kinematics.server_core import ServerCore
+from shellbot_kinematics.shellbot_limbs import FAN, LOWER_LIMBS, UPPER_LIMBS
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_kinematics.solver_config import SolverConfig
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
@@ -82,15 +83,13 @@ def _gait_message(solver: ShellbotSolver, q: np.ndarray, t: float) -> LimbRefere
     """Return references of a tripod gait with 60 mm stride and 30 mm lift at 1 Hz; upper shells by their joints."""
     rate = 2.0 * math.pi
     phase = rate * t + math.pi * (np.arange(6) % 2)
-    frame = np.array([Frame.FOOT] * 6 + ([Frame.JOINT] * 6 if solver.model.n > 24 else [Frame.HOLD] * 6))
-    p, v, joints = np.full((12, 3), np.nan), np.zeros((12, 3)), np.full((12, 3), np.nan)
-    p[:6] = solver.fk_feet(q)
-    p[:6, 0] += 0.03 * np.cos(phase)
-    p[:6, 2] += 0.015 * (1.0 + np.sin(phase))
-    v[:6, 0], v[:6, 2] = -0.03 * rate * np.sin(phase), 0.015 * rate * np.cos(phase)
-    joints[6:, :2] = q[24:].reshape(-1, 2) if solver.model.n > 24 else np.nan
-    return references_to_message(
-        LimbReferences(
-            t, 0.0, 0.0, frame=frame, p_base=p, v_base=v, joint_position=joints, joint_velocity=np.zeros((12, 3))
-        )
-    )
+    p, v = solver.fk_feet(q), np.zeros((6, 3))
+    p[:, 0] += 0.03 * np.cos(phase)
+    p[:, 2] += 0.015 * (1.0 + np.sin(phase))
+    v[:, 0], v[:, 2] = -0.03 * rate * np.sin(phase), 0.015 * rate * np.cos(phase)
+    limbs = [LimbReference(FAN, Kind.JOINTS, joint_position=(0.0,))]
+    for k, limb in enumerate(LOWER_LIMBS):
+        limbs.append(LimbReference(limb, Kind.POSE, f"{limb}_foot", p[k].tolist(), v[k].tolist()))
+    for limb, joints in zip(UPPER_LIMBS, q[24:].reshape(-1, 2).tolist()):
+        limbs.append(LimbReference(limb, Kind.JOINTS, joint_position=joints, joint_velocity=(0.0, 0.0)))
+    return references_to_message(LimbReferences(t, tuple(limbs)))

@@ -39,7 +39,7 @@ from shellbot_kinematics._layout import (
     P_TABLE,
     SHELL_BLOCK,
 )
-from shellbot_kinematics.references import Frame
+from shellbot_kinematics.shellbot_limbs import Frame
 
 
 class LegBlock:

@@ -13,9 +13,9 @@ from shellbot_kinematics._layout import LEG, REACHED
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.limb_inverse import limb_seed, solve_limb
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.rotations import rotation_from_rpy
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:

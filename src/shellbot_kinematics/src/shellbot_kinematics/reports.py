@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
 from shellbot_kinematics import _layout
-from shellbot_kinematics.references import LIMBS, Frame
+from shellbot_kinematics.shellbot_limbs import LIMBS, Frame
 
 _JOINTS = (("fan", "coxa", "femur", "tibia"), ("shoulder", "shell"))
 
@@ -90,6 +90,8 @@ class JointTargets:
         Codes per limb; `reports` says them in words.
     distance : (12,) array
         m, see LimbReport.
+    effort : (n,) array or None
+        Feed-forward effort of the references, N m; None: none.
     """
 
     stamp: float
@@ -99,6 +101,7 @@ class JointTargets:
     status: np.ndarray
     stop: np.ndarray
     distance: np.ndarray
+    effort: Optional[np.ndarray] = None
 
     @property
     def reports(self) -> Tuple[LimbReport, ...]:

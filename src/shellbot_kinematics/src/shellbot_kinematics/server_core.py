@@ -14,7 +14,7 @@ import numpy as np
 
 from shellbot_common import Stamp, classify_stamp
 from shellbot_kinematics.errors import InvalidReferenceError, KinematicsError
-from shellbot_kinematics.references import LimbReferences
+from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.reports import JointTargets, Status
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ServerCore:
         self.heard_joints = True
         return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
 
-    def tick(self, references: LimbReferences) -> JointTargets:
+    def tick(self, references: PackedReferences) -> JointTargets:
         """Return the targets of one tick.
 
         A stamp that is more than 50 ms older than the newest resets the solver; a message that is late by less moves
@@ -126,7 +126,7 @@ class ServerCore:
             As `tick`.
         """
         self._statistics.refused += 1
-        return self.tick(LimbReferences(stamp, math.nan, math.nan))
+        return self.tick(PackedReferences(stamp, math.nan, math.nan))
 
     def set_page(self, page: Mapping[str, object]) -> Tuple[Dict[str, object], str]:
         """Go on with the values of a page (SolverConfig.to_page); what does not fit changes nothing.

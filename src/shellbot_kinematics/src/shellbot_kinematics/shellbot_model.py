@@ -12,12 +12,17 @@ from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
 from shellbot_kinematics.leg_geometry import NO_LIMIT, pack_lower, pack_upper
 from shellbot_kinematics.parallel import ParallelChain
-from shellbot_kinematics.references import LIMBS, LOWER_LIMBS, UPPER_LIMBS, Frame, limb_index
+from shellbot_kinematics.shellbot_limbs import (
+    LIMB_JOINTS,
+    LOWER_LIMBS,
+    UPPER_LIMBS,
+    Frame,
+    frame_links,
+    limb_index,
+)
 from shellbot_kinematics.urdf import RobotTree, load_urdf
 
 BASE = "base_link"
-LOWER_JOINTS = ("fan", "coxa", "femur", "tibia")
-UPPER_JOINTS = ("shoulder", "shell")
 
 
 class ShellbotModel:
@@ -105,16 +110,10 @@ class ShellbotModel:
         return ParallelChain(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
 
 
-def frame_links(limb: str) -> Dict[Frame, str]:
-    """Return the links that carry the frames of a limb."""
-    links = {Frame.FOOT: f"{limb}_foot", Frame.SPHERE_CENTRE: f"{limb}_sphere_centre"}
-    if limb not in LOWER_LIMBS:
-        del links[Frame.FOOT]
-    return links
-
-
 def _joint_names(limb: str) -> Tuple[str, ...]:
-    return tuple(f"{limb}_{joint}" for joint in (LOWER_JOINTS if LIMBS.index(limb) < 6 else UPPER_JOINTS))
+    """Return the joints of a leg's chain: its fan joint, which the limb `fan` drives, and its own."""
+    first = ("fan",) if limb in LOWER_LIMBS else ()
+    return tuple(f"{limb}_{joint}" for joint in (*first, *LIMB_JOINTS[limb]))
 
 
 def _chain(tree: RobotTree, limb: str, link: str) -> SerialChain:

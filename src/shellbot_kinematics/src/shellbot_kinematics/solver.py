@@ -27,9 +27,10 @@ from shellbot_kinematics._layout import (
 from shellbot_kinematics._lower_leg import lower_feet, lower_jacobian
 from shellbot_kinematics._tick import solve_tick
 from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
+from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.pose_inverse import solve_pose
-from shellbot_kinematics.references import Frame, LimbReferences
 from shellbot_kinematics.reports import InverseResult, JointTargets
+from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.solver_config import SOLVERS, SolverConfig
 
@@ -88,12 +89,12 @@ class ShellbotSolver:
         """Go on with another solver, one of SOLVERS."""
         self.set_config(self.config.replace(solver=name))
 
-    def solve(self, references: LimbReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
+    def solve(self, references: PackedReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
         """Return the joint targets of one tick.
 
         Parameters
         ----------
-        references : LimbReferences
+        references : PackedReferences
             What each limb should do. Limbs with Frame.HOLD, and limbs whose reference is NaN where a number is needed,
             keep their last targets. A FOOT needs its three coordinates. The SPHERE_CENTRE of a lower limb needs them
             too (its orientation follows), or x, y and an orientation, its height z NaN (the second report's
@@ -140,14 +141,14 @@ class ShellbotSolver:
         codes.setflags(write=False)
         return JointTargets(
             references.stamp, self.names, answer[:n], answer[O_RATES : O_RATES + n], codes[:12], codes[12:],
-            answer[O_DISTANCE:],
+            answer[O_DISTANCE:], None if references.effort is None else references.effort[:n],
         )  # fmt: skip
 
     def warm_up(self) -> None:
         """Compile the kernels, or load them from the cache on disk, without touching the state."""
         saved = self._state.copy()
         q = np.zeros(self.model.n)
-        self.solve(LimbReferences.feet(0.0, self.fk_feet(q)), q, 0.0)
+        self.solve(PackedReferences.feet(0.0, self.fk_feet(q)), q, 0.0)
         for limb in ("lower_1", self.model.limbs[-1]):
             q = np.zeros(self.model.chain(limb, Frame.SPHERE_CENTRE).n)
             self.inverse(limb, Frame.SPHERE_CENTRE, self.forward(limb, Frame.SPHERE_CENTRE, q)[:3, 3])

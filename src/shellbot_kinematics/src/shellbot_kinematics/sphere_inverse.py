@@ -20,8 +20,8 @@ from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_with_fan, sphere_with_yaw, yaw_pitch
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.limb_inverse import closed_form_result
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
 from shellbot_kinematics.reports import InverseResult
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 

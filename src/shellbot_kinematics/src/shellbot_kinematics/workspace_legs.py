@@ -13,7 +13,7 @@ from shellbot_kinematics.chain import SerialChain
 from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
 from shellbot_kinematics.leg_geometry import pack_lower
 from shellbot_kinematics.limb_inverse import LegBranch
-from shellbot_kinematics.references import LOWER_LIMBS, Frame
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from shellbot_kinematics import _kernels as K  # noqa: N812 - columns of the packed geometry
 from shellbot_kinematics import workspace_kernels
-from shellbot_kinematics.references import LOWER_LIMBS, UPPER_LIMBS, Frame
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 CURVE_POINTS = 361

@@ -11,7 +11,7 @@ import numpy as np
 
 from shellbot_kinematics import _kernels as K  # noqa: N812 - columns of the packed geometry
 from shellbot_kinematics.errors import InvalidConfigError
-from shellbot_kinematics.references import Frame
+from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.workspace_legs import LegSet
 from shellbot_kinematics.workspace_plane import LimbPlane

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shellbot_kinematics.references import Frame
+from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_kinematics.workspace_plane import LimbPlane
 from shellbot_kinematics.workspace_reach import plane_grid

@@ -22,7 +22,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose
 from sensor_msgs.msg import JointState
 
-from shellbot_kinematics import Frame, LimbReferences, ShellbotSolver
+from shellbot_kinematics import Frame, Kind, LimbReference, LimbReferences, ShellbotSolver
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeFKRequest, ComputeIK, ComputeIKRequest
@@ -103,7 +103,14 @@ class KinematicsServerTest(unittest.TestCase):
             return self.answers[key]
 
     def feet(self, shift=(0.0, 0.0, 0.0)):
-        return references_to_message(LimbReferences.feet(0.0, self.solver.fk_feet(STAND) + shift))
+        return self.led(self.solver.fk_feet(STAND) + shift, "foot", linear=(0.0, 0.0, 0.0))
+
+    def led(self, points, tip, **twist):
+        """Return the message of the fan at zero and the six lower legs with a tip (6, 3) at the points."""
+        limbs = [LimbReference("fan", Kind.JOINTS, joint_position=(0.0,))]
+        for k, point in enumerate(points.tolist(), 1):
+            limbs.append(LimbReference(f"lower_{k}", Kind.POSE, f"lower_{k}_{tip}", point, **twist))
+        return references_to_message(LimbReferences(0.0, tuple(limbs)))
 
     def settle(self, message, ticks=30):
         for _ in range(ticks):
@@ -121,28 +128,30 @@ class KinematicsServerTest(unittest.TestCase):
     def test_nan_holds_one_limb(self):
         before = self.settle(self.feet())
         message = self.feet((0.0, 0.0, 0.01))
-        message.limbs[2].pose.position.x = float("nan")
+        message.limbs[3].pose.position.x = float("nan")
         after = self.settle(message)
         self.assertEqual(after.position[8:12], before.position[8:12])
         self.assertGreater(abs(after.position[3] - before.position[3]), 0.01)
 
     def test_unreadable_references_hold_everything(self):
         before = self.settle(self.feet())
-        for spoil in ("limb", "frame", "twice", "length"):
+        for spoil in ("limb", "kind", "frame", "twice", "length"):
             message = self.feet((0.0, 0.0, 0.02))
             if spoil == "limb":
-                message.limbs[0].limb = "lower_9"
+                message.limbs[1].limb = "lower_9"
+            elif spoil == "kind":
+                message.limbs[1].kind = 77
             elif spoil == "frame":
-                message.limbs[0].frame = 77
+                message.limbs[1].frame = "lower_2_foot"
             elif spoil == "twice":
-                message.limbs[1].limb = "lower_1"
+                message.limbs[2].limb, message.limbs[2].frame = "lower_1", "lower_1_foot"
             else:
-                message.limbs[0].frame, message.limbs[0].joint_position = 2, [0.0]
+                message.limbs[0].joint_position = [0.0, 0.0]
             self.assertEqual(self.ask(message).position, before.position, spoil)
 
     def test_out_of_reach_is_answered_and_diagnosed(self):
         message = self.feet()
-        message.limbs[3].pose.position.x -= 1.0
+        message.limbs[4].pose.position.x -= 1.0
         answer = self.settle(message)
         self.assertTrue(np.isfinite(answer.position).all())
         self.diagnostics.clear()
@@ -154,21 +163,18 @@ class KinematicsServerTest(unittest.TestCase):
 
         wait_until(told, "diagnostics naming lower_4")
 
-    def walk(self, ticks, frame=Frame.FOOT, start=0):
+    def walk(self, ticks, tip="foot", start=0):
         """Walk in place with a robot that reaches 0.01 rad short of its targets; return the targets of all ticks."""
         sag = np.tile([0.0, 0.0, 0.01, 0.01], 6)
         targets = []
         for k in range(start, start + ticks):
             feet = self.solver.fk_feet(STAND)
             feet[:, 2] += 0.015 * (1.0 + np.sin(2.0 * np.pi * (0.01 * k) + np.pi * (np.arange(6) % 2)))
-            points = np.full((12, 3), np.nan)
-            points[:6] = feet
-            if frame == Frame.SPHERE_CENTRE:
+            if tip == "sphere_centre":
                 q = [self.solver.inverse(f"lower_{i + 1}", Frame.FOOT, feet[i]).q for i in range(6)]
-                points[:6] = [self.solver.forward(f"lower_{i + 1}", Frame.SPHERE_CENTRE, q[i])[:3, 3] for i in range(6)]
-            frames = np.array([frame] * 6 + [Frame.HOLD] * 6)
-            message = references_to_message(LimbReferences(0.0, 0.0, 0.0, frame=frames, p_base=points))
-            targets.append(np.array(self.ask(message).position))
+                points = [self.solver.forward(f"lower_{i + 1}", Frame.SPHERE_CENTRE, q[i])[:3, 3] for i in range(6)]
+                feet = np.array(points)
+            targets.append(np.array(self.ask(self.led(feet, tip)).position))
             measured = targets[-1].copy()
             measured[:24] += sag
             self.measure(measured)
@@ -184,8 +190,7 @@ class KinematicsServerTest(unittest.TestCase):
             ):
                 now = page.update_configuration(changes)
                 self.assertEqual({name: now[name] for name in changes}, changes)
-                frame = Frame.SPHERE_CENTRE if k % 2 else Frame.FOOT
-                targets += self.walk(40, frame, len(targets))
+                targets += self.walk(40, "sphere_centre" if k % 2 else "foot", len(targets))
             steps = np.abs(np.diff(np.array(targets), axis=0)) / 0.01
             self.assertLess((steps / speed).max(), 1.0)
             self.assertGreater(np.abs(targets[79] - targets[39]).max(), 0.005)  # clik makes up for the sag
@@ -209,7 +214,7 @@ class KinematicsServerTest(unittest.TestCase):
         self.measure([float("nan")], ["lower_2_coxa"])
 
         def partly():
-            request = ComputeFKRequest(limb="lower_1", frame=0)
+            request = ComputeFKRequest(limb="lower_1", frame="lower_1_foot")
             q = STAND[:4].copy()
             q[1] = 2.0
             p = rospy.ServiceProxy("compute_fk", ComputeFK)(request).pose.pose.position
@@ -221,35 +226,37 @@ class KinematicsServerTest(unittest.TestCase):
     def test_services(self):
         fk, ik = rospy.ServiceProxy("compute_fk", ComputeFK), rospy.ServiceProxy("compute_ik", ComputeIK)
         q = [-0.2, 0.3, -0.4, 1.5]
-        pose = fk(ComputeFKRequest(limb="lower_5", frame=0, joint_position=q)).pose
+        pose = fk(ComputeFKRequest(limb="lower_5", frame="lower_5_foot", joint_position=q)).pose
         self.assertEqual(pose.header.frame_id, "base_link")
-        answer = ik(ComputeIKRequest(limb="lower_5", frame=0, pose=pose.pose, fan_position=-0.2))
+        answer = ik(ComputeIKRequest(limb="lower_5", frame="lower_5_foot", pose=pose.pose, fan_position=-0.2))
         self.assertTrue(answer.success, answer.reason)
         np.testing.assert_allclose(answer.joint_position, q, atol=1e-9)
-        upper = fk(ComputeFKRequest(limb="upper_2", frame=1, joint_position=[0.3, 1.2])).pose.pose
+        upper = fk(ComputeFKRequest(limb="upper_2", frame="upper_2_sphere_centre", joint_position=[0.3, 1.2])).pose.pose
         np.testing.assert_allclose(
-            ik(ComputeIKRequest(limb="upper_2", frame=1, pose=upper)).joint_position, [0.3, 1.2], atol=1e-9
+            ik(ComputeIKRequest(limb="upper_2", frame="upper_2_sphere_centre", pose=upper)).joint_position,
+            [0.3, 1.2],
+            atol=1e-9,
         )
         far = Pose()
         far.position.x = 2.0
-        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far))
+        answer = ik(ComputeIKRequest(limb="lower_1", frame="lower_1_foot", pose=far))
         self.assertFalse(answer.success)
         self.assertIn("lower_1 stops", answer.reason)
         self.assertGreater(answer.error, 1.0)
         self.assertEqual(len(answer.joint_position), 4)
         for request in (
-            ComputeFKRequest(limb="tail", frame=0),
-            ComputeFKRequest(limb="upper_1", frame=0, joint_position=[0, 0]),
-            ComputeFKRequest(limb="lower_1", frame=0, joint_position=[0, 0]),
+            ComputeFKRequest(limb="tail", frame="tail_tip"),
+            ComputeFKRequest(limb="upper_1", frame="upper_1_foot", joint_position=[0, 0]),
+            ComputeFKRequest(limb="lower_1", frame="lower_1_foot", joint_position=[0, 0]),
         ):
             answer = fk(request)
             self.assertFalse(answer.success)
             self.assertGreater(len(answer.reason), 10)
         far.position.x = float("inf")
-        self.assertIn("p_base", ik(ComputeIKRequest(limb="lower_1", frame=0, pose=far)).reason)
+        self.assertIn("p_base", ik(ComputeIKRequest(limb="lower_1", frame="lower_1_foot", pose=far)).reason)
         part = Pose()
         part.position.x, part.position.y, part.position.z = float("nan"), 0.05, -0.15
-        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=part))
+        answer = ik(ComputeIKRequest(limb="lower_1", frame="lower_1_foot", pose=part))
         self.assertTrue(answer.success, answer.reason)
         p = self.solver.forward("lower_1", Frame.FOOT, answer.joint_position)[:3, 3]
         np.testing.assert_allclose(p[1:], [0.05, -0.15], atol=1e-6)
@@ -257,8 +264,8 @@ class KinematicsServerTest(unittest.TestCase):
         free.position.x, free.position.y, free.position.z = self.solver.forward(
             "lower_1", Frame.FOOT, [-1.5, 0.1, -0.4, 1.5]
         )[:3, 3]
-        self.assertFalse(ik(ComputeIKRequest(limb="lower_1", frame=0, pose=free)).success)
-        answer = ik(ComputeIKRequest(limb="lower_1", frame=0, pose=free, fan_position=float("nan")))
+        self.assertFalse(ik(ComputeIKRequest(limb="lower_1", frame="lower_1_foot", pose=free)).success)
+        answer = ik(ComputeIKRequest(limb="lower_1", frame="lower_1_foot", pose=free, fan_position=float("nan")))
         self.assertTrue(answer.success, answer.reason)
         self.assertLess(answer.joint_position[0], -0.1)
 
@@ -267,7 +274,7 @@ class KinematicsServerTest(unittest.TestCase):
         elsewhere = STAND.copy()
         elsewhere[1:24:4] += 0.3
         self.measure(elsewhere)
-        rospy.ServiceProxy("compute_fk", ComputeFK)(ComputeFKRequest(limb="lower_1"))
+        rospy.ServiceProxy("compute_fk", ComputeFK)(ComputeFKRequest(limb="lower_1", frame="lower_1_foot"))
         wait_until(lambda: self.measured_coxa() > STAND[1] + 0.29, "the measured joints")
         back = rospy.Time(1, 10_000_000)
         first = self.ask(self.feet(), back)  # older than everything before
@@ -276,7 +283,7 @@ class KinematicsServerTest(unittest.TestCase):
     def measured_coxa(self):
         """The coxa of lower_1 that the server has heard of last, from where it sees the foot."""
         fk = rospy.ServiceProxy("compute_fk", ComputeFK)
-        p = fk(ComputeFKRequest(limb="lower_1", frame=0)).pose.pose.position
+        p = fk(ComputeFKRequest(limb="lower_1", frame="lower_1_foot")).pose.pose.position
         angles = np.linspace(-1.0, 1.0, 2001)
         feet = [self.solver.forward("lower_1", Frame.FOOT, [STAND[0], a, STAND[2], STAND[3]])[:3, 3] for a in angles]
         return angles[np.argmin(np.linalg.norm(np.array(feet) - [p.x, p.y, p.z], axis=1))]

@@ -13,13 +13,14 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Image, Imu, JointState
 
 from shellbot_common import TICK
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contact, Contacts
 
 from .config import SimulatorConfig
 from .state import SimState
 
 TICK_NS = int(round(TICK * 1e9))
-_NAN_PHASE = [float("nan")] * 6
+_NAN = float("nan")
+_NOWHERE = Point(_NAN, _NAN, _NAN)
 
 
 def stamp_ns(tick: int) -> int:
@@ -79,12 +80,17 @@ def odometry_message(state: SimState, stamp: rospy.Time, frame: str) -> Odometry
     return message
 
 
-def foot_contacts_message(state: SimState, stamp: rospy.Time) -> FootContacts:
-    """Return which feet carry load, and where the tips are in `base_link`, m."""
-    message = FootContacts(
-        contact=state.contacts.foot_contact.tolist(),
-        phase=_NAN_PHASE,
-        position=[Point(*p) for p in state.p_base_foot.tolist()],
+def contacts_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -> Contacts:
+    """Return which feet carry load, how much of it, and where the tips `names` are in `base_link`, m."""
+    carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
+    force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
+    share = force / max(float(force.sum()), 1e-9)
+    message = Contacts(
+        model="feet",
+        contacts=[
+            Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE)
+            for name, loaded, load, point in zip(names, carries.tolist(), share.tolist(), points)
+        ],
     )
     message.header.stamp = stamp
     message.header.frame_id = "base_link"

@@ -10,7 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float32
 
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 from . import sensor_conversions as convert
 from .lockstep import Phase
@@ -32,13 +32,14 @@ class StatePublisher:
 
     def __init__(self, simulator: Simulator) -> None:
         self._names = list(simulator.joint_names)
+        self._feet = simulator.profile.foot_links
         self._covariance = convert.ImuCovariance(simulator.config)
         self._frame = "world"
         self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
         self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
         self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", FootContacts, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = rospy.Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
@@ -53,7 +54,7 @@ class StatePublisher:
         if self._odometry.get_num_connections():
             self._odometry.publish(convert.odometry_message(state, stamp, self._frame))
         if self._contacts.get_num_connections():
-            self._contacts.publish(convert.foot_contacts_message(state, stamp))
+            self._contacts.publish(convert.contacts_message(state, stamp, self._feet))
         self._stamp = stamp
         self._state = state
 

@@ -23,7 +23,7 @@ from std_msgs.msg import Float32, Float64MultiArray
 from std_srvs.srv import Empty
 
 from shellbot_description import driven_joint_names, named_pose_array
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 JOINTS = driven_joint_names("simulation")
 TIBIA = JOINTS.index("lower_1_tibia")
@@ -130,7 +130,7 @@ class SimulatorTest(unittest.TestCase):
         names = {
             "imu/data": Imu,
             "ground_truth/odom": Odometry,
-            "ground_truth/foot_contacts": FootContacts,
+            "ground_truth/foot_contacts": Contacts,
             "/clock": Clock,
         }
         recorders = {name: Recorder(name, kind) for name, kind in names.items()}
@@ -146,9 +146,12 @@ class SimulatorTest(unittest.TestCase):
         self.assertEqual((odometry.header.frame_id, odometry.child_frame_id), ("world", "base_link"))
         self.assertAlmostEqual(odometry.pose.pose.position.z, 0.12, delta=0.005)
         self.assertEqual(contacts.header.frame_id, "base_link")
-        self.assertTrue(all(contacts.contact))
-        self.assertAlmostEqual(contacts.position[0].z, -0.12, delta=0.005)
-        self.assertTrue(np.isnan(contacts.phase).all())
+        feet = contacts.contacts
+        self.assertEqual([foot.name for foot in feet], [f"lower_{k}_foot" for k in range(1, 7)])
+        self.assertTrue(all(foot.in_contact for foot in feet))
+        self.assertAlmostEqual(sum(foot.load_share for foot in feet), 1.0)
+        self.assertAlmostEqual(feet[0].position.z, -0.12, delta=0.005)
+        self.assertTrue(np.isnan([foot.phase for foot in feet]).all())
         for recorder in recorders.values():
             recorder.close()
 

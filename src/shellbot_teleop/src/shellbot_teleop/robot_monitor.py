@@ -47,7 +47,7 @@ class OdomInfo:
 
 @dataclass(frozen=True)
 class ContactsInfo:
-    """Feet: contact (6,), phase (6,) 0..1 or NaN, tip positions (6, 3) in base_link, m."""
+    """k feet or other contacts: contact (k,), phase (k,) 0..1 or NaN, positions (k, 3) in base_link, m."""
 
     contact: Tuple[bool, ...]
     phase: Tuple[float, ...]

@@ -26,7 +26,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from shellbot_common import ImageError
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
@@ -176,7 +176,7 @@ class RosLink:
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
         subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
-        subscriber("foot_contacts", FootContacts, self._kept("contacts", conversions.contacts_info))
+        subscriber("foot_contacts", Contacts, self._kept("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
         subscriber("battery_state", BatteryState, self._kept("battery", conversions.battery_info))
         subscriber("servo_states", ServoStates, self._kept("servos", conversions.servos_info))

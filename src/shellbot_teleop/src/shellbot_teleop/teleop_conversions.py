@@ -15,7 +15,7 @@ from sensor_msgs.msg import BatteryState, Image
 
 from shellbot_common.image import rgb_array
 from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
-from shellbot_msgs.msg import FootContacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
@@ -94,12 +94,13 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
     )
 
 
-def contacts_info(message: FootContacts, now: float) -> ContactsInfo:
-    """Feet as the views show them."""
+def contacts_info(message: Contacts, now: float) -> ContactsInfo:
+    """Contacts as the views show them."""
+    contacts = message.contacts
     return ContactsInfo(
-        tuple(message.contact),
-        tuple(message.phase),
-        np.array([(point.x, point.y, point.z) for point in message.position]),
+        tuple(c.in_contact for c in contacts),
+        tuple(c.phase for c in contacts),
+        np.array([(c.position.x, c.position.y, c.position.z) for c in contacts]).reshape(-1, 3),
         now,
     )
 

@@ -8,7 +8,8 @@ import numpy as np
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import BehaviourBase
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.legs import lower_command
+from shellbot_action_manager.body.limbs import held
 
 
 @register("hold")
@@ -17,10 +18,11 @@ class Hold(BehaviourBase):
 
     def take_over(self, state: State) -> Motion:
         """Take over any posture; feet that lie in one plane far enough under the body count as standing."""
-        height, posture = self._robot.geometry.legs.forward(state.commanded.lower.q)[:, 2], self._robot.config.posture
+        q, posture = lower_command(state.commanded.limbs).q, self._robot.config.posture
+        height = self._robot.geometry.legs.forward(q)[:, 2]
         flat = np.ptp(height) <= posture.plane_tolerance and height.max() < -posture.pushing_height
-        return Motion(state.commanded.lower, state.commanded.upper, np.full(6, flat))
+        return Motion(state.commanded.limbs, np.full(6, flat))
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the present command as joints."""
-        return Motion(LowerCommand(state.commanded.lower.q, None), state.commanded.upper, state.commanded.planted)
+        return Motion(held(state.commanded.limbs), state.commanded.planted)

@@ -9,7 +9,7 @@ import numpy as np
 
 from shellbot_action_manager.behaviours.protocol import Commands, State
 from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.legs import LowerCommand, lower_command, upper_joints
 from shellbot_action_manager.body.rising import Moves
 from shellbot_action_manager.body.upper_shells import clamp_upper, solve_upper
 from shellbot_action_manager.errors import UnknownGaitError
@@ -42,22 +42,24 @@ class OnFeet(BehaviourBase):
         unreachable = np.isnan(command.q).any(axis=1)
         if unreachable.any():
             # Still commanded as a foot, kinematics goes as near as it can; its joints count as before.
-            return LowerCommand(np.where(unreachable[:, None], state.commanded.lower.q, command.q), command.p_base)
+            previous = lower_command(state.commanded.limbs).q
+            return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base)
         return command
 
     def move_upper(self, dt: float, commands: Commands, state: State) -> np.ndarray:
         """Return the command of the upper legs on the way to what the operator commands, or up by default."""
         geometry, config = self._robot.geometry, self._robot.config.upper
+        present = upper_joints(state.commanded.limbs)
         if geometry.upper is None or "upper_shells" not in commands.obeyed:
-            return state.commanded.upper
+            return present
         goal, text = geometry.up_upper, ""
         if commands.upper_shells is not None:
             inside, text = clamp_upper(commands.upper_shells, config)
             pair = solve_upper(geometry.upper, *inside)
-            goal = np.tile(pair, (6, 1)) if np.isfinite(pair).all() else state.commanded.upper
+            goal = np.tile(pair, (6, 1)) if np.isfinite(pair).all() else present
         self._robot.announcer.say("upper", text)
         step = config.joint_rate * dt
-        return state.commanded.upper + np.clip(goal - state.commanded.upper, -step, step)
+        return present + np.clip(goal - present, -step, step)
 
     def follow_gait(self, name: str) -> Tuple[bool, str]:
         """Return whether the commanded gait is in use, and a notice. An unknown one is refused and changes nothing."""
@@ -87,10 +89,11 @@ class MoveRunner:
 
     def step(self, dt: float, state: State) -> LowerCommand:
         """Return the legs' command one tick later; the present one while a joint is too far behind."""
-        return state.commanded.lower if self._behind(dt, state) else self.moves.step(dt)
+        present = lower_command(state.commanded.limbs)
+        return present if self._behind(dt, present, state) else self.moves.step(dt)
 
-    def _behind(self, dt: float, state: State) -> bool:
-        error = np.abs(state.commanded.lower.q - state.q_lower)
+    def _behind(self, dt: float, present: LowerCommand, state: State) -> bool:
+        error = np.abs(present.q - self._robot.geometry.q_lower(state.q))
         worst = int(np.argmax(error))
         late, text = bool(error.flat[worst] > self._robot.config.posture.follow_error), ""
         self._late_for = self._late_for + dt if late else 0.0

@@ -8,7 +8,7 @@ from typing import FrozenSet, Optional, Protocol, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.limbs import LimbCommands
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
 
@@ -30,10 +30,8 @@ class State:
 
     Attributes
     ----------
-    q_lower, q_upper : (6, 4) and (6, 2) or (0, 2) array
-        Measured joints, rad, all finite.
-    p_base_feet : (6, 3) array
-        Measured feet in base_link, m.
+    q : (n,) array
+        Measured joints in the order of the driven joints, rad, all finite.
     orientation : (4,) array or None
         Quaternion x, y, z, w of base_link; None without a usable IMU.
     angular_velocity : (3,) array or None
@@ -41,12 +39,10 @@ class State:
     rpy : (3,) array or None
         The orientation as roll, pitch, yaw, rad.
     commanded : Motion
-        The motion of the last tick: a behaviour begins here, wherever it goes.
+        The motion of the previous tick: a behaviour begins here, wherever it goes.
     """
 
-    q_lower: np.ndarray
-    q_upper: np.ndarray
-    p_base_feet: np.ndarray
+    q: np.ndarray
     orientation: Optional[np.ndarray]
     angular_velocity: Optional[np.ndarray]
     rpy: Optional[np.ndarray]
@@ -65,24 +61,18 @@ class State:
         return None if self.rpy is None else float(self.rpy[2])
 
 
-def _unknown() -> np.ndarray:
-    return np.full(6, np.nan)
-
-
 @dataclass(frozen=True)
 class Motion:
     """What a behaviour commands at a tick.
 
     Attributes
     ----------
-    lower : LowerCommand
-        Joints or feet of the lower legs.
-    upper : (6, 2) or (0, 2) array
-        Shoulder, shell of the upper legs, rad; empty without upper legs.
-    planted : (6,) bool array
-        Feet that are to stand.
-    phase : (6,) array
-        Of each foot in the gait cycle, 0..1; NaN without a gait.
+    limbs : mapping of str to LimbCommand
+        Of every group of limbs that is commanded (see `RobotGeometry.limbs`); the others hold.
+    planted : (k,) bool array or None
+        Contacts of the behaviour's contact model that are to carry load, such as feet that are to stand; None: none.
+    phase : (k,) array or None
+        Of each contact in the gait cycle, 0..1, NaN while it has none; None: no gait.
     twist : (3,) array
         Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s.
     activity : str
@@ -95,10 +85,9 @@ class Motion:
         A sentence for the log about this tick; empty when all is well.
     """
 
-    lower: LowerCommand
-    upper: np.ndarray
-    planted: np.ndarray
-    phase: np.ndarray = field(default_factory=_unknown)
+    limbs: LimbCommands
+    planted: Optional[np.ndarray] = None
+    phase: Optional[np.ndarray] = None
     twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
     activity: str = ""
     progress: float = 0.0

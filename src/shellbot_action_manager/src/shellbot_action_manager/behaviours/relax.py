@@ -8,7 +8,7 @@ import numpy as np
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import BehaviourBase
-from shellbot_action_manager.body.legs import LowerCommand
+from shellbot_action_manager.body.legs import LowerCommand, limb_commands, upper_joints
 
 
 @register("relax")
@@ -19,8 +19,9 @@ class Relax(BehaviourBase):
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the measured joints as command."""
-        q = state.q_lower.copy()
+        q = self._robot.geometry.q_lower(state.q).copy()
         low, high = self._robot.geometry.legs.limits.T
         margin = self._robot.config.joint_margin
         q[:, 1:] = np.clip(q[:, 1:], low + margin, high - margin)
-        return Motion(LowerCommand(q, None), state.commanded.upper, state.commanded.planted)
+        limbs = limb_commands(LowerCommand(q, None), upper_joints(state.commanded.limbs), None)
+        return Motion(limbs, state.commanded.planted)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
 from shellbot_action_manager.gait.walk_engine import WalkEngine
@@ -34,8 +35,9 @@ class Robot:
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, announcer: Announcer) -> None:
-        self.config, self.geometry, self.announcer = config, geometry, announcer
-        self.engine = WalkEngine(config, geometry.legs)
+        self.config, self.announcer = config, announcer
+        self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
+        self.engine = WalkEngine(config, self.geometry.legs)
         self.settling: Optional[Moves] = None
 
 

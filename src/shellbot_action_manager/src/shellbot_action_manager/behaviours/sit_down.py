@@ -9,6 +9,7 @@ from shellbot_action_manager.behaviours.on_feet import MoveRunner, OnFeet
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import feet_in_base
+from shellbot_action_manager.body.legs import limb_commands
 from shellbot_action_manager.body.rising import plan_lie_down
 
 
@@ -26,5 +27,6 @@ class SitDown(OnFeet):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         upper, moves = self.move_upper(dt, commands, state), self._runner.moves
-        lower = self._runner.step(dt, state)
-        return Motion(lower, upper, np.ones(6, dtype=bool), progress=moves.progress, done=moves.done)
+        planted = np.ones(6, dtype=bool)
+        limbs = limb_commands(self._runner.step(dt, state), upper, planted)
+        return Motion(limbs, planted, progress=moves.progress, done=moves.done)

@@ -11,6 +11,7 @@ from shellbot_action_manager.behaviours.on_feet import MoveRunner, OnFeet
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import REST_POSE
+from shellbot_action_manager.body.legs import limb_commands, lower_command
 from shellbot_action_manager.body.rising import plan_rise
 
 _RISEN = 0.8  # progress when the body is up and the feet begin to step home
@@ -37,16 +38,18 @@ class StandUp(OnFeet):
         _, notice = self.follow_gait(commands.gait)
         height = engine.gait.stance_height
         if self._runner is None:
-            geometry = robot.geometry
-            moves = plan_rise(state.commanded.lower.q, height, geometry.sit_lower, geometry.legs, robot.config.posture)
+            geometry, start = robot.geometry, lower_command(state.commanded.limbs).q
+            moves = plan_rise(start, height, geometry.sit_lower, geometry.legs, robot.config.posture)
             self._runner = MoveRunner(robot, moves)
         moves = self._runner.moves
         if moves.done:
             lower = self.walk(dt, np.zeros(3), REST_POSE, state)
             done = engine.at_rest
-            return Motion(lower, upper, engine.standing, engine.phases, progress=0.9, done=done, notice=notice)
+            limbs = limb_commands(lower, upper, engine.standing)
+            return Motion(limbs, engine.standing, engine.phases, progress=0.9, done=done, notice=notice)
         planted = np.full(6, moves.on_feet)
         lower = self._runner.step(dt, state)
         if moves.done and lower.p_base is not None:
             engine.start(lower.p_base + np.array([0.0, 0.0, height]), REST_POSE)
-        return Motion(lower, upper, planted, progress=_RISEN * moves.progress, notice=notice)
+        limbs = limb_commands(lower, upper, planted)
+        return Motion(limbs, planted, progress=_RISEN * moves.progress, notice=notice)

@@ -11,6 +11,7 @@ from shellbot_action_manager.behaviours.on_feet import OnFeet
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import REST_POSE, feet_in_base
+from shellbot_action_manager.body.legs import limb_commands, lower_command
 from shellbot_action_manager.body.postures import FootMove, find_standing
 from shellbot_action_manager.body.rising import FAN_CLOSED_FROM, Moves
 
@@ -23,7 +24,7 @@ class Walk(OnFeet):
 
     def take_over(self, state: State) -> Optional[Motion]:
         """Go on from a robot that is found on its feet; feet in the air are put down first."""
-        robot, q = self._robot, state.commanded.lower.q
+        robot, q = self._robot, lower_command(state.commanded.limbs).q
         if np.abs(q[:, 0]).max() >= FAN_CLOSED_FROM:
             return None
         height, posture = robot.engine.gait.stance_height, robot.config.posture
@@ -37,7 +38,7 @@ class Walk(OnFeet):
             down = found.p_walk * np.array([1.0, 1.0, 0.0])
             start, goal = (feet_in_base(feet, found.pose, height) for feet in (found.p_walk, down))
             robot.settling = Moves(robot.geometry.legs, [FootMove(start, goal, posture.settle_time)])
-        return Motion(state.commanded.lower, state.commanded.upper, planted)
+        return Motion(state.commanded.limbs, planted)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion: feet that were found in the air are put down before anything else."""
@@ -47,14 +48,13 @@ class Walk(OnFeet):
             if robot.settling.done:
                 robot.settling, planted = None, np.ones(6, dtype=bool)
             activity = "settling" if robot.settling is not None else ""
-            return Motion(lower, upper, planted, activity=activity, progress=0.5)
+            return Motion(limb_commands(lower, upper, planted), planted, activity=activity, progress=0.5)
         lower, done, notice = self._drive(dt, commands, state)
         engine, activity = robot.engine, ""
         if engine.walking:
             activity = "walking" if engine.twist.any() else "stepping_home"
-        return Motion(
-            lower, upper, engine.standing, engine.phases, engine.twist.copy(), activity, 0.5, done, notice=notice
-        )
+        limbs, standing = limb_commands(lower, upper, engine.standing), engine.standing
+        return Motion(limbs, standing, engine.phases, engine.twist.copy(), activity, 0.5, done, notice=notice)
 
     def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
         """Return the legs' command, whether the behaviour has ended, and a notice."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
 import shellbot_description as description
 from shellbot_action_manager.body.legs import LegGeometry
+from shellbot_action_manager.body.limbs import LimbGroup
 from shellbot_description.variables import UpperLeg
 from shellbot_kinematics import DHRow, LegSet, SerialChain
+from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
 
 LEG_COUNT = 6
 LOWER_COUNT = 24  # joints of the six lower legs, first in every joint array
@@ -26,6 +28,8 @@ class RobotGeometry:
     ----------
     joint_names : tuple of str
         Driven joints of the variant, in the order of every joint array.
+    limbs : mapping of str to LimbGroup
+        fan, lower and, unless the variant is `walker`, upper.
     legs : LegGeometry
         Lower legs.
     upper : UpperLeg or None
@@ -37,10 +41,15 @@ class RobotGeometry:
     """
 
     joint_names: Tuple[str, ...]
+    limbs: Mapping[str, LimbGroup]
     legs: LegGeometry
     upper: Optional[UpperLeg]
     sit_lower: np.ndarray
     up_upper: np.ndarray
+
+    def q_lower(self, q: np.ndarray) -> np.ndarray:
+        """Return fan, coxa, femur, tibia of the lower legs, (6, 4), in all driven joints q (n,), rad."""
+        return q[:LOWER_COUNT].reshape(6, 4)
 
 
 def load_geometry(variant: str = "simulation") -> RobotGeometry:
@@ -58,11 +67,24 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
     stand = description.named_pose_array("stand", variant)
     return RobotGeometry(
         joint_names=tuple(names),
+        limbs=_groups(tuple(names)),
         legs=legs,
         upper=variables.upper if len(names) > LOWER_COUNT else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         up_upper=stand[LOWER_COUNT:].reshape(-1, 2),
     )
+
+
+def _groups(names: Tuple[str, ...]) -> Dict[str, LimbGroup]:
+    """Return the limbs whose joints are driven; the fan is one joint, coupled from those of the lower legs."""
+    place = {name: i for i, name in enumerate(names)}
+    fans = [place[f"{limb}_{FAN}"] for limb in LOWER_LIMBS]
+    groups = {"fan": LimbGroup((FAN,), np.array([[fans]]))}
+    for name, limbs in (("lower", LOWER_LIMBS), ("upper", UPPER_LIMBS)):
+        columns = [[[place.get(f"{limb}_{joint}", -1)] for joint in LIMB_JOINTS[limb]] for limb in limbs]
+        if np.min(columns) >= 0:
+            groups[name] = LimbGroup(limbs, np.array(columns))
+    return groups
 
 
 def _leg(variables: description.Variables, k: int) -> SerialChain:

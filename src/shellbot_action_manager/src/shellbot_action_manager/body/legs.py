@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Dict, Optional
 
 import numpy as np
 
+from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands
 from shellbot_kinematics.workspace_legs import LegSet
 
 JOINTS = ("coxa", "femur", "tibia")
@@ -47,7 +48,10 @@ class LegGeometry:
 
     def reachable(self, p_base_feet: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
         """Return whether all six feet (6, 3) in base_link are within reach, and the gores of `standing` (6,) free."""
-        q = self.solve(p_base_feet[:, None, :])[:, 0]
+        return self.is_free(self.solve(p_base_feet[:, None, :])[:, 0], standing)
+
+    def is_free(self, q: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
+        """Return whether the joints (6, 3) of all feet keep their limits, and the gores of `standing` (6,) are free."""
         free = (self.margin(q) >= 0.0).all()
         if free and standing is not None:
             free = (self.margin(q, stands=True)[standing] >= 0.0).all()
@@ -84,3 +88,37 @@ def feet_command(legs: LegGeometry, p_base: np.ndarray) -> LowerCommand:
     q = np.zeros((6, 4))
     q[:, 1:] = legs.solve(p_base[:, None, :])[:, 0]
     return LowerCommand(q, p_base)
+
+
+def limb_commands(lower: LowerCommand, upper: np.ndarray, planted: Optional[np.ndarray]) -> Dict[str, LimbCommand]:
+    """Return the commands of the groups `fan`, `lower` and `upper`.
+
+    Parameters
+    ----------
+    lower : LowerCommand
+        Joints or feet of the lower legs; the six fans are one.
+    upper : (6, 2) or (0, 2) array
+        Shoulder, shell, rad; empty without upper legs.
+    planted : (6,) bool array or None
+        Feet that are to stand: they share the load alike. None: not planned.
+    """
+    share = None if planted is None else planted / max(int(planted.sum()), 1)
+    limbs = {
+        "fan": LimbCommand(np.array([[lower.q[:, 0].mean()]])),
+        "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=share),
+    }
+    if len(upper):
+        limbs["upper"] = LimbCommand(upper)
+    return limbs
+
+
+def lower_command(limbs: LimbCommands) -> LowerCommand:
+    """Return the command of the lower legs with their fans."""
+    q = np.empty((6, 4))
+    q[:, 0], q[:, 1:] = limbs["fan"].q[0, 0], limbs["lower"].q
+    return LowerCommand(q, limbs["lower"].p_base)
+
+
+def upper_joints(limbs: LimbCommands) -> np.ndarray:
+    """Return the commanded joints of the upper legs, (6, 2) or (0, 2), rad."""
+    return limbs["upper"].q if "upper" in limbs else np.zeros((0, 2))

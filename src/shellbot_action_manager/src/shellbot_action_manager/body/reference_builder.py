@@ -1,61 +1,67 @@
 # SPDX-License-Identifier: MIT
-"""Limb references from the commands of legs and shells, with velocities from one tick to the next."""
+"""Limb references from the commands of groups of limbs, with velocities from one tick to the next."""
 
 from __future__ import annotations
 
-from typing import Optional
+import math
+from itertools import repeat
+from typing import Dict, List, Mapping, Optional
 
 import numpy as np
 
-from shellbot_action_manager.body.legs import LowerCommand
-from shellbot_kinematics.references import Frame, LimbReferences
+from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands, LimbGroup
+from shellbot_kinematics.references import Kind, LimbReference, LimbReferences
 
 
 class ReferenceBuilder:
-    """Remembers the last command, so that velocities are the differences of what was really sent."""
+    """Remembers the previous command, so that velocities are the differences of what was really sent.
 
-    def __init__(self) -> None:
-        self._lower: Optional[LowerCommand] = None
-        self._upper = np.zeros((0, 2))
+    Parameters
+    ----------
+    groups : mapping of str to LimbGroup
+        The robot's limbs.
+    """
 
-    def build(self, stamp: float, dt: float, lower: LowerCommand, upper: np.ndarray) -> LimbReferences:
+    def __init__(self, groups: Mapping[str, LimbGroup]) -> None:
+        self._groups = groups
+        self._previous: LimbCommands = {}
+        self._frames: Dict[str, List[str]] = {}
+
+    def build(self, stamp: float, dt: float, limbs: LimbCommands) -> LimbReferences:
         """Return the references of a tick.
 
         Parameters
         ----------
         stamp, dt : float
-            Simulated time and time since the last references, s; dt <= 0 gives zero velocities.
-        lower : LowerCommand
-            Joints or feet of the lower legs.
-        upper : (6, 2) or (0, 2) array
-            shoulder, shell, rad; empty without upper legs.
+            Simulated time and time since the previous references, s; dt <= 0 gives zero velocities.
+        limbs : mapping of str to LimbCommand
+            Of every group that is commanded; the limbs of the others hold.
         """
-        frame = np.full(12, int(Frame.HOLD))
-        p_base, v_base = np.full((12, 3), np.nan), np.full((12, 3), np.nan)
-        q, dq = np.full((12, 3), np.nan), np.full((12, 3), np.nan)
-        last = self._lower
-        moved = last is not None and dt > 0.0
-        fan_velocity = (lower.q[0, 0] - last.q[0, 0]) / dt if moved and last is not None else 0.0
-        if lower.p_base is not None:
-            frame[:6], p_base[:6], v_base[:6] = Frame.FOOT, lower.p_base, 0.0
-            if moved and last is not None and last.p_base is not None:
-                v_base[:6] = (lower.p_base - last.p_base) / dt
-        else:
-            frame[:6], q[:6], dq[:6] = Frame.JOINT, lower.q[:, 1:], 0.0
-            if moved and last is not None:
-                dq[:6] = (lower.q[:, 1:] - last.q[:, 1:]) / dt
-        if len(upper):
-            frame[6:], q[6:, :2], dq[6:, :2] = Frame.JOINT, upper, 0.0
-            if moved and len(self._upper):
-                dq[6:, :2] = (upper - self._upper) / dt
-        self._lower, self._upper = lower, upper
-        return LimbReferences(
-            stamp=stamp,
-            fan_position=float(lower.q[:, 0].mean()),
-            fan_velocity=float(fan_velocity),
-            frame=frame,
-            p_base=p_base,
-            v_base=v_base,
-            joint_position=q,
-            joint_velocity=dq,
-        )
+        references: List[LimbReference] = []
+        for name, command in limbs.items():
+            previous = self._previous.get(name) if dt > 0.0 else None
+            references += self._group(name, command, previous, dt)
+        self._previous = limbs
+        return LimbReferences(stamp, tuple(references))
+
+    def _group(
+        self, name: str, command: LimbCommand, previous: Optional[LimbCommand], dt: float
+    ) -> List[LimbReference]:
+        limbs = self._groups[name].limbs
+        shares = repeat(math.nan) if command.load_share is None else command.load_share.tolist()
+        if command.p_base is None:
+            rate = np.zeros_like(command.q) if previous is None else (command.q - previous.q) / dt
+            return [
+                LimbReference(limb, Kind.JOINTS, joint_position=q, joint_velocity=dq, load_share=share)
+                for limb, q, dq, share in zip(limbs, command.q.tolist(), rate.tolist(), shares)
+            ]
+        speed = np.zeros_like(command.p_base)
+        if previous is not None and previous.p_base is not None and previous.tip == command.tip:
+            speed = (command.p_base - previous.p_base) / dt
+        frames = self._frames.get(name + command.tip)
+        if frames is None:
+            frames = self._frames[name + command.tip] = [f"{limb}_{command.tip}" for limb in limbs]
+        return [
+            LimbReference(limb, Kind.POSE, frame, position=p, linear=v, load_share=share)
+            for limb, frame, p, v, share in zip(limbs, frames, command.p_base.tolist(), speed.tolist(), shares)
+        ]

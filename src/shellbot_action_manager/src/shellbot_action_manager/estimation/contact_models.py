@@ -10,78 +10,90 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol
 
 import numpy as np
 
+from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common.rotations import up_from_quaternion
 
 if TYPE_CHECKING:
+    from shellbot_action_manager.behaviours.protocol import Motion, State
+    from shellbot_action_manager.body.geometry import RobotGeometry
     from shellbot_action_manager.config import ActionManagerConfig
 
 
 class ContactModel(Protocol):
-    """Says at each tick which feet are on the ground."""
+    """Estimates at each tick what touches the ground."""
 
-    def step(
-        self, dt: float, p_base_feet: np.ndarray, planted: np.ndarray, orientation: Optional[np.ndarray]
-    ) -> np.ndarray:
-        """Return which feet stand, (6,) bool."""
+    def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
+        """Return the contacts of a tick, `dt` (s) after the previous one, in which `motion` was commanded."""
 
 
-class FeetContacts:
-    """Feet that are commanded to stand, or were until just now, and that are as low as the lowest of them.
+class NoContacts:
+    """Which feet stand is not known, or the model of the motion does not need it: none does.
 
     Parameters
     ----------
-    tolerance : float
-        Height above the lowest foot up to which a foot may stand, m.
-    lag : float
-        Time by which the measured joints are behind their command, s.
+    name : str
+        Of the model.
+    config : ActionManagerConfig
+        Its section `contact` is used.
+    geometry : RobotGeometry
+        Whose feet they are.
     """
 
-    def __init__(self, tolerance: float, lag: float) -> None:
-        self._tolerance, self._lag = tolerance, lag
-        self._since_planted = np.full(6, np.inf)
+    def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+        self._name, self._geometry = name, geometry
+        self._tolerance, self._lag = config.contact.height, config.contact.lag
+        self._frames = tuple(f"{limb}_foot" for limb in geometry.limbs["lower"].limbs)
+        self._nothing = np.full(len(self._frames), np.nan)
 
-    def step(
-        self, dt: float, p_base_feet: np.ndarray, planted: np.ndarray, orientation: Optional[np.ndarray]
+    def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
+        """Return the measured feet, and those that stand with equal load."""
+        position = self._geometry.legs.forward(self._geometry.q_lower(state.q))
+        stands = self._standing(dt, position, motion.planted, state.orientation)
+        phase = self._nothing if motion.phase is None else motion.phase
+        load_share = stands / max(int(stands.sum()), 1)
+        pressure = np.where(stands[:, None], position, np.nan)  # a tip is a point
+        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure)
+
+    def _standing(
+        self, dt: float, p_base_feet: np.ndarray, planted: Optional[np.ndarray], orientation: Optional[np.ndarray]
     ) -> np.ndarray:
-        """Return which feet stand, (6,) bool.
+        return np.zeros(len(self._frames), dtype=bool)
 
-        Parameters
-        ----------
-        dt : float
-            s since the last step.
-        p_base_feet : (6, 3) array
-            Measured feet in base_link, m.
-        planted : (6,) bool array
-            Feet that are commanded to stand.
-        orientation : (4,) array or None
-            Quaternion x, y, z, w of base_link; None: the body is taken as level.
-        """
-        self._since_planted = np.where(planted, 0.0, self._since_planted + dt)
+
+class FeetContacts(NoContacts):
+    """Feet that are commanded to stand, or were until just now, and that are as low as the lowest of them.
+
+    Notes
+    -----
+    A foot may stand up to `config.contact.height` above the lowest foot, and for `config.contact.lag` after it was
+    commanded to lift: the measured joints are behind their command.
+    """
+
+    def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+        super().__init__(name, config, geometry)
+        self._since_planted = np.full(len(self._frames), np.inf)
+
+    def _standing(
+        self, dt: float, p_base_feet: np.ndarray, planted: Optional[np.ndarray], orientation: Optional[np.ndarray]
+    ) -> np.ndarray:
+        self._since_planted = self._since_planted + dt
+        if planted is not None:
+            self._since_planted[planted] = 0.0
         candidates = self._since_planted <= self._lag
         if not candidates.any():
-            return np.zeros(6, dtype=bool)
+            return candidates
         height = p_base_feet[:, 2]
         if orientation is not None:
             height = p_base_feet @ up_from_quaternion(orientation)
         return candidates & (height <= height[candidates].min() + self._tolerance)
 
 
-class NoContacts:
-    """Nothing is known of what touches the ground, or the model of the motion does not need it."""
-
-    def step(
-        self, dt: float, p_base_feet: np.ndarray, planted: np.ndarray, orientation: Optional[np.ndarray]
-    ) -> np.ndarray:
-        """Return that no foot stands."""
-        return np.zeros(6, dtype=bool)
-
-
-CONTACT_MODELS: Dict[str, Callable[[ActionManagerConfig], ContactModel]] = {
-    "feet": lambda config: FeetContacts(config.contact.height, config.contact.lag),
-    "none": lambda config: NoContacts(),
+CONTACT_MODELS: Dict[str, Callable[[str, ActionManagerConfig, RobotGeometry], ContactModel]] = {
+    "feet": FeetContacts,
+    "none": NoContacts,
 }
 
 
-def build_contact_models(config: ActionManagerConfig) -> Dict[str, ContactModel]:
+def build_contact_models(config: ActionManagerConfig, geometry: RobotGeometry) -> Dict[str, ContactModel]:
     """Return one model of each name."""
-    return {name: build(config) for name, build in CONTACT_MODELS.items()}
+    return {name: build(name, config, geometry) for name, build in CONTACT_MODELS.items()}

@@ -10,6 +10,7 @@ from typing import Callable, Dict, Optional, Protocol, Tuple
 import numpy as np
 
 from shellbot_action_manager.config import OdometryConfig
+from shellbot_action_manager.interface import ContactEstimate
 
 _COAST = 3  # ticks that the last velocity is kept for when the standing feet change all at once
 
@@ -23,25 +24,42 @@ class Displacement:
     feet_used: int = 0  #: Feet that it was fitted to
 
 
+@dataclass(frozen=True)
+class Attitude:
+    """How the body lies at a tick.
+
+    Attributes
+    ----------
+    roll, pitch : float
+        rad, from the IMU, or from the feet without one.
+    imu_turn : float or None
+        Turn of the IMU's heading since the previous tick, rad; None without one.
+    """
+
+    roll: float
+    pitch: float
+    imu_turn: Optional[float]
+
+
 class MotionModel(Protocol):
     """Estimates the displacement of one kind of motion; odometry sums it up whichever model runs."""
 
     def reset(self) -> None:
         """Forget the last tick: the next displacement is zero."""
 
-    def step(self, dt: float, p_level: np.ndarray, contact: np.ndarray, imu_turn: Optional[float]) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement since the last tick.
 
         Parameters
         ----------
         dt : float
             s; after a gap or another model there is a `reset` before.
-        p_level : (6, 3) array
-            Feet from the body's centre in level axes, m.
-        contact : (6,) bool array
-            Feet on the ground.
-        imu_turn : float or None
-            Turn of the IMU's heading, rad; None without one.
+        contacts : ContactEstimate
+            Of the contact model of the same name, k contacts.
+        p_level : (k, 3) array
+            Their positions from the body's centre in level axes, m.
+        attitude : Attitude
+            Of the body.
         """
 
 
@@ -57,7 +75,8 @@ class FeetModel:
     -----
     In level axes a foot that stands fulfils p(k-1) = R(turn) p(k) + d. With the IMU the turn is known and d is the
     weighted mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In the
-    tick in which a tripod takes over from the other no foot stands before and after: the last motion goes on.
+    tick in which a tripod takes over from the other no foot stands before and after: the last motion goes on. Feet
+    count by the load that they carry, where it is known.
     """
 
     def __init__(self, config: OdometryConfig) -> None:
@@ -66,28 +85,30 @@ class FeetModel:
 
     def reset(self) -> None:
         """Forget the last tick."""
-        self._previous_feet: Optional[np.ndarray] = None
-        self._previous_contact = np.zeros(6, dtype=bool)
+        self._previous: Optional[ContactEstimate] = None
+        self._previous_level = np.zeros((0, 3))
         self._velocity, self._coasted = np.zeros(3), 0
 
-    def step(self, dt: float, p_level: np.ndarray, contact: np.ndarray, imu_turn: Optional[float]) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
+        previous, imu_turn = self._previous, attitude.imu_turn
         moved = Displacement(np.zeros(2), imu_turn or 0.0)
-        if self._previous_feet is not None:
-            both = contact & self._previous_contact
+        if previous is not None and previous.names == contacts.names:
+            both = contacts.in_contact & previous.in_contact
             used = int(both.sum())
             if used >= 2:
-                before, after = self._previous_feet[both, :2], p_level[both, :2]
-                shift, turn = fit_motion(before, after, imu_turn, self._config.slip_scale)
+                before, after = self._previous_level[both, :2], p_level[both, :2]
+                load = contacts.load_share[both]
+                shift, turn = fit_motion(before, after, imu_turn, self._config.slip_scale, load)
                 moved = Displacement(shift * np.array(self._config.distance_scale), turn, used)
                 self._velocity, self._coasted = np.array([*moved.shift, moved.turn]) / dt, 0
-            elif contact.any() and self._coasted < _COAST:
+            elif contacts.in_contact.any() and self._coasted < _COAST:
                 turn = self._velocity[2] * dt if imu_turn is None else imu_turn
                 moved = Displacement(self._velocity[:2] * dt, turn, used)
                 self._coasted += 1
             else:
                 moved = Displacement(moved.shift, moved.turn, used)
-        self._previous_feet, self._previous_contact = p_level, contact
+        self._previous, self._previous_level = contacts, p_level
         return moved
 
 
@@ -97,9 +118,9 @@ class NoMotion:
     def reset(self) -> None:
         """Remember nothing."""
 
-    def step(self, dt: float, p_level: np.ndarray, contact: np.ndarray, imu_turn: Optional[float]) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the turn of the IMU alone."""
-        return Displacement(np.zeros(2), imu_turn or 0.0)
+        return Displacement(np.zeros(2), attitude.imu_turn or 0.0)
 
 
 MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
@@ -109,7 +130,7 @@ MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
 
 
 def fit_motion(
-    before: np.ndarray, after: np.ndarray, turn: Optional[float], slip_scale: float
+    before: np.ndarray, after: np.ndarray, turn: Optional[float], slip_scale: float, load: Optional[np.ndarray] = None
 ) -> Tuple[np.ndarray, float]:
     """Return shift (2,) in m and turn in rad of the body under which the standing feet stay where they are.
 
@@ -121,6 +142,8 @@ def fit_motion(
         Known turn of the body, rad; None: it is fitted, too (rigid fit of two point sets).
     slip_scale : float
         m: a foot that moved this much against the others counts half.
+    load : (n,) array, optional
+        Load on the feet, in any unit; None or not all known: equal.
     """
     if turn is None:
         a, b = before - before.mean(axis=0), after - after.mean(axis=0)
@@ -130,4 +153,6 @@ def fit_motion(
     shifts = before - after @ np.array([[c, s], [-s, c]])
     centre = np.median(shifts, axis=0)
     weight = 1.0 / (1.0 + (((shifts - centre) ** 2).sum(axis=1) / slip_scale**2) ** 2)
+    if load is not None and np.isfinite(load).all() and load.sum() > 0.0:
+        weight *= load
     return (weight[:, None] * shifts).sum(axis=0) / weight.sum(), float(turn)

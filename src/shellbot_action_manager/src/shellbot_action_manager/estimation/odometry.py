@@ -10,7 +10,8 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
-from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement
+from shellbot_action_manager.errors import UnknownModelError
+from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Attitude, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
@@ -66,19 +67,29 @@ class OdometryCore:
         t : float
             Simulated time, s; a late one (see `classify_stamp`) changes nothing, one older by more than a gap resets.
         contacts : ContactEstimate
-            Measured feet, which of them stand, and the model of the present behaviour; the phase is not used.
+            Measured contacts, which of them carry load, and the model of the present behaviour; the phase is not used.
         orientation : (4,) array or None
-            Quaternion x, y, z, w of base_link; None: yaw and tilt come from the feet alone.
+            Quaternion x, y, z, w of base_link; None: yaw and tilt come from the contacts alone.
+
+        Raises
+        ------
+        UnknownModelError
+            If there is no motion model of the contacts' name; the estimate is held.
         """
+        if contacts.model not in self._models:
+            raise UnknownModelError(
+                f"no odometry model '{contacts.model}'; there are {', '.join(self._models)}. Add one of that name to "
+                "both tables of the estimation, or correct the contact model of the behaviour"
+            )
         kind = classify_stamp(self._state.t, t)
         if kind is Stamp.RESET:
             self.reset()
-        if kind in (Stamp.REPEATED, Stamp.LATE) or not np.isfinite(contacts.p_base_foot).all():
+        if kind in (Stamp.REPEATED, Stamp.LATE) or not np.isfinite(contacts.position).all():
             return self._state
         dt = t - self._state.t
-        contact = np.asarray(contacts.contact, dtype=bool)
-        roll, pitch, yaw = self._attitude(contacts.p_base_foot, contact, orientation)
-        p_level = contacts.p_base_foot @ rotation_from_rpy(roll, pitch, 0.0).T
+        contact = contacts.in_contact
+        roll, pitch, yaw = self._attitude(contacts.position, contact, orientation)
+        p_level = contacts.position @ rotation_from_rpy(roll, pitch, 0.0).T
         imu_turn = None
         if yaw is not None and self._previous_yaw is not None:
             imu_turn = wrap_angle(yaw - self._previous_yaw)
@@ -87,21 +98,21 @@ class OdometryCore:
         if contacts.model != self._model or kind is not Stamp.NEXT:
             self._model = contacts.model
             model.reset()  # it goes on from here, not from before a gap or from where it was last used
-        moved = model.step(dt, p_level, contact, imu_turn)
+        moved = model.step(dt, contacts, p_level, Attitude(roll, pitch, imu_turn))
         # The tip of a loaded foot is the lowest point of the robot.
         height = -float(p_level[contact, 2].mean()) if contact.any() else self._state.height
         self._state = self._advance(t, dt, moved, height, roll, pitch)
         return self._state
 
     def _attitude(
-        self, p_base_feet: np.ndarray, contact: np.ndarray, orientation: Optional[np.ndarray]
+        self, p_base: np.ndarray, contact: np.ndarray, orientation: Optional[np.ndarray]
     ) -> Tuple[float, float, Optional[float]]:
         if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
             roll, pitch, yaw = rpy_from_quaternion(*orientation)
             return float(roll), float(pitch), float(yaw)
         if contact.sum() < 3:
             return self._state.roll, self._state.pitch, None
-        return (*tilt_over(fit_plane(p_base_feet[contact])), None)
+        return (*tilt_over(fit_plane(p_base[contact])), None)
 
     def _advance(
         self, t: float, dt: float, moved: Displacement, height: float, roll: float, pitch: float

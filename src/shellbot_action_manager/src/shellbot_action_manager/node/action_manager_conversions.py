@@ -14,7 +14,7 @@ from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_msgs.msg import FootContacts, Walkspace
+from shellbot_msgs.msg import Contact, Contacts, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 
 FRAME_ID = "base_link"
@@ -97,12 +97,16 @@ def mode_to_message(status: ModeStatus, stamp: rospy.Time) -> ModeMsg:
     return message
 
 
-def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> FootContacts:
+def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> Contacts:
     """Return the message of the topic `foot_contacts`."""
-    message = FootContacts(
-        contact=contacts.contact.tolist(),
-        phase=contacts.phase.tolist(),
-        position=[Point(*foot) for foot in contacts.p_base_foot.tolist()],
+    columns = (contacts.in_contact, contacts.phase, contacts.load_share, contacts.position, contacts.centre_of_pressure)
+    rows = zip(contacts.names, *(column.tolist() for column in columns))
+    message = Contacts(
+        model=contacts.model,
+        contacts=[
+            Contact(name, in_contact, phase, load, Point(*position), Point(*pressure))
+            for name, in_contact, phase, load, position, pressure in rows
+        ],
     )
     message.header.stamp, message.header.frame_id = stamp, FRAME_ID
     return message

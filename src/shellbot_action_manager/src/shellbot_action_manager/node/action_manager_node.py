@@ -27,7 +27,7 @@ from shellbot_action_manager.node.diagnostics_conversions import diagnostics_mes
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
 from shellbot_kinematics.limb_references_conversions import references_to_message
-from shellbot_msgs.msg import FootContacts, LimbReferences, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
@@ -53,7 +53,7 @@ class ActionManagerNode:
         self._ticks, self._durations = 0, [0.0]
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
         self._references_pub = rospy.Publisher("limb_references", LimbReferences, **nodelay)
-        self._contacts_pub = rospy.Publisher("foot_contacts", FootContacts, **nodelay)
+        self._contacts_pub = rospy.Publisher("foot_contacts", Contacts, **nodelay)
         self._mode_pub = rospy.Publisher("mode", ModeMsg, queue_size=5, latch=True)
         self._walkspace_pub = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._diagnostics_pub = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
@@ -105,6 +105,7 @@ class ActionManagerNode:
             output = self._core.step(t, self._commands, self._feedback(message, t))
             if output.references is not None:
                 self._references_pub.publish(references_to_message(output.references, stamp))
+            if output.contacts is not None:
                 self._contacts_pub.publish(conversions.contacts_to_message(output.contacts, stamp))
             self._publish_changes(output, stamp)
             self._ticks += 1

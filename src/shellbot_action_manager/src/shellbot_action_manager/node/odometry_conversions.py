@@ -14,7 +14,7 @@ from nav_msgs.msg import Odometry
 from shellbot_action_manager.estimation.odometry import OdometryState
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common.rotations import quaternion_from_rpy
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 ODOM_FRAME, FOOTPRINT_FRAME, BASE_FRAME = "odom", "base_footprint", "base_link"
 
@@ -22,10 +22,20 @@ _LEVEL_VARIANCE = 1e-4  # m^2, rad^2: of height, roll and pitch; estimate, 1 cm 
 _TWIST_VARIANCE = 1e-3  # (m/s)^2, (rad/s)^2; estimate
 
 
-def contacts_from_message(message: FootContacts) -> ContactEstimate:
-    """Return the contacts of a message; where no foot stands, the model "feet" keeps the place as "none" does."""
-    feet = np.array([[p.x, p.y, p.z] for p in message.position])
-    return ContactEstimate(np.array(message.contact, dtype=bool), np.array(message.phase), feet)
+def contacts_from_message(message: Contacts) -> ContactEstimate:
+    """Return the contacts of a message of the topic `foot_contacts`."""
+    contacts = message.contacts
+    points = [(c.position, c.centre_of_pressure) for c in contacts]
+    p = np.array([[(a.x, a.y, a.z), (b.x, b.y, b.z)] for a, b in points]).reshape(-1, 2, 3)
+    return ContactEstimate(
+        message.model,
+        tuple(c.name for c in contacts),
+        np.array([c.in_contact for c in contacts], dtype=bool),
+        np.array([c.phase for c in contacts]),
+        np.array([c.load_share for c in contacts]),
+        p[:, 0],
+        p[:, 1],
+    )
 
 
 def odometry_to_message(state: OdometryState, stamp: rospy.Time) -> Odometry:

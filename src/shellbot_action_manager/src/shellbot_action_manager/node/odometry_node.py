@@ -24,14 +24,14 @@ from shellbot_action_manager.node.action_manager_conversions import orientation_
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
-from shellbot_msgs.msg import FootContacts
+from shellbot_msgs.msg import Contacts
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 BLIND_TICKS = 100  # ticks without an attitude before it is said
 
 
 class OdometryNode:
-    """Runs the core at each foot_contacts, which carry the measured feet and the stamp of joint_states."""
+    """Runs the core at each foot_contacts, which carry the measured contacts and the stamp of joint_states."""
 
     def __init__(self, config: ActionManagerConfig) -> None:
         self._core = OdometryCore(config)
@@ -46,7 +46,7 @@ class OdometryNode:
         self._subscribers = [
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
             # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
-            rospy.Subscriber("foot_contacts", FootContacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
+            rospy.Subscriber("foot_contacts", Contacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
         ]
 
     def run(self) -> None:
@@ -66,12 +66,13 @@ class OdometryNode:
         with self._lock:
             self._imu = message
 
-    def _on_contacts(self, message: FootContacts) -> None:
+    def _on_contacts(self, message: Contacts) -> None:
         start = time.perf_counter()
         stamp, t = message.header.stamp, message.header.stamp.to_sec()
         contacts = conversions.contacts_from_message(message)
-        if not np.isfinite(contacts.p_base_foot).all():
-            self._log(Notice("contacts", Level.WARN, "foot_contacts holds no six feet; holding the estimate"))
+        if not np.isfinite(contacts.position).all():
+            text = "foot_contacts has a position that is no number; holding the estimate"
+            self._log(Notice("contacts", Level.WARN, text))
             return
         with self._lock:
             kind = classify_stamp(self._time, t)
@@ -88,11 +89,18 @@ class OdometryNode:
             self._blind = 0 if orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
                 self._log(Notice("imu", Level.WARN, "no attitude on imu/data; the heading comes from the feet alone"))
-            state = self._core.step(t, contacts, orientation)
+            try:
+                state = self._core.step(t, contacts, orientation)
+            except ActionManagerError as error:
+                self._log(Notice("core", Level.WARN, f"holding the estimate: {error}"))
+                return
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)
-        self._odom.publish(conversions.odometry_to_message(state, stamp))
-        self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        try:
+            self._odom.publish(conversions.odometry_to_message(state, stamp))
+            self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
+        except rospy.ROSException:  # shut down in between
+            return
 
 
 def main() -> None:

@@ -186,7 +186,7 @@ class RobotView(QWidget):
         elif self._odom is None:
             text = "no odom: the robot is drawn level, at the origin"
         else:
-            text = f"{sum(self._contacts.contact)} of 6 feet on the ground"
+            text = f"{sum(self._contacts.contact)} of {len(self._contacts.contact)} feet on the ground"
         painter.drawText(QRectF(12, 8, self.width() - 24, 20), Qt.AlignLeft, text)
         painter.drawText(QRectF(12, self.height() - 24, self.width() - 24, 18), Qt.AlignLeft, "grid 0.1 m")
 

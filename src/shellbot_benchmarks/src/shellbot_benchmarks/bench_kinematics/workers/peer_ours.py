@@ -17,7 +17,7 @@ from worker import Case, cycle
 
 from shellbot_kinematics import (
     Frame,
-    LimbReferences,
+    PackedReferences,
     SerialChain,
     ShellbotModel,
     ShellbotSolver,
@@ -290,7 +290,7 @@ def _robot(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     solver.warm_up()
     q = np.zeros(model.n)
     q[: len(stand)] = stand
-    references = [LimbReferences.feet(0.01 * i, feet[i % ticks], rates[i % ticks]) for i in range(400)]
+    references = [PackedReferences.feet(0.01 * i, feet[i % ticks], rates[i % ticks]) for i in range(400)]
     solver.solve(references[0], q, 0.0)
     facts = _spread(solver.solve, [(r, q, 0.01) for r in references], 20_000)
     made["solver_tick"] = Case(cycle(solver.solve, [(r, q, 0.01) for r in references]), facts=facts)
