@@ -36,10 +36,10 @@ OWN = {
     "shellbot_common": set(),
     "shellbot_description": {"shellbot_common"},
     "shellbot_kinematics": {"shellbot_common"},
-    "shellbot_control": {"shellbot_common", "shellbot_description"},
+    "shellbot_control": {"shellbot_common"},
     "shellbot_action_manager": {"shellbot_common", "shellbot_description", "shellbot_kinematics", "shellbot_control"},
-    "shellbot_simulator": {"shellbot_common", "shellbot_description", "shellbot_control"},
-    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_simulator": {"shellbot_common", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_control"},
     "shellbot_motor_driver": {
         "shellbot_common",
         "shellbot_description",

@@ -196,7 +196,7 @@ STOPPED_PARENT = """
 import sys, time
 from shellbot_description import named_pose_array
 from shellbot_motor_driver import BusProcess, BusSettings
-bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
+bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1))
 bus.start()
 print("up", flush=True)
 while bus.restarts == 0:

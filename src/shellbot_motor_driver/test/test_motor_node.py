@@ -13,8 +13,8 @@ from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
 from shellbot_common import Level, LogThrottle, Notice
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
-from shellbot_description import driven_joint_names, named_pose_array
+from shellbot_control import ConfigurationError, Gains, GainTable
+from shellbot_description import JOINT_CLASSES, driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
     Condition,

@@ -17,7 +17,7 @@ from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.gains_model import groups_from_description
-from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
+from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, fresh
 
 
 def settings():
@@ -176,6 +176,10 @@ def test_the_monitor_hands_out_each_log_line_once_and_forgets_the_oldest():
     assert [lines[0].text, lines[-1].text, len(lines)] == ["100", "599", 500]
     assert monitor.take_log() == []
     monitor.odom = odom()
-    assert age(monitor.odom, 5.5) == 0.5 and age(None, 0.0) == math.inf
+    assert (
+        fresh(monitor.odom, 5.5, 0.5) is monitor.odom
+        and fresh(monitor.odom, 5.6, 0.5) is None
+        and fresh(None, 0.0, 1.0) is None
+    )
     monitor.forget_robot()
     assert monitor.odom is None

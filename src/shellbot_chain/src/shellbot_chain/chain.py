@@ -21,9 +21,9 @@ from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.reference_packing import pack_references
 from shellbot_kinematics.solver import ShellbotSolver
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain_config import MODE_LIMIT_S, ChainConfig
 from .errors import ChainError, DefinitionError, MissionFailed

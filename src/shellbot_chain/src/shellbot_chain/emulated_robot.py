@@ -13,13 +13,13 @@ from ax_bus.errors import ServoError
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, ServoBehaviour, World
 from shellbot_common import Settings, choice, number
-from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array
+from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_simulator.config import load_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .errors import DefinitionError
 
@@ -109,7 +109,8 @@ class EmulatedRobot(World):
                 timestep=self.config.timestep,
                 self_collision=self.config.self_collision,
             )
-            self.simulator = Simulator(expand(self.config.physical_variant), physics)
+            variant = self.config.physical_variant
+            self.simulator = Simulator(expand(variant), robot_profile(variant), physics)
             self.servo_map = ServoMap.load(self.config.variant)
             start = named_pose_array(self.config.pose, self.config.physical_variant)
         except (DescriptionError, SimulatorError, ServoError) as error:

@@ -11,7 +11,7 @@ from ax_emulator import Fault, load_faults
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import faults_from
 from shellbot_common import Settings, choice, number
-from shellbot_simulator.config import load_config
+from shellbot_simulator.core.config import load_config
 
 from .emulated_robot import EmulatedRobotConfig
 from .emulated_robot_server import ServerSettings

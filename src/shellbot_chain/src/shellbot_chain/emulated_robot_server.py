@@ -22,8 +22,8 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, PtyServer
-from shellbot_simulator.errors import SimulationDivergedError
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.errors import SimulationDivergedError
+from shellbot_simulator.core.state import SimState
 
 from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
 from .errors import ChainError

@@ -16,8 +16,8 @@ from shellbot_kinematics.reports import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, Phase, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain import Chain
 from .chain_config import ChainConfig

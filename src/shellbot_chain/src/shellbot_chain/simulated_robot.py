@@ -8,10 +8,11 @@ from typing import Optional, Protocol
 import numpy as np
 
 from shellbot_control import CommandFilter, JointLimits
+from shellbot_description import robot_profile
 from shellbot_kinematics.reports import JointTargets
-from shellbot_simulator.config import load_config
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain_config import ChainConfig
 
@@ -53,7 +54,7 @@ class SimulatedRobot:
         physics = load_config().replace(
             friction=config.friction, timestep=config.timestep, self_collision=config.self_collision
         )
-        self.simulator = Simulator(urdf, physics)
+        self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
         self.filter = CommandFilter(limits)
 
     @property

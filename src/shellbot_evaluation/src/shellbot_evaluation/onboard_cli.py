@@ -49,9 +49,9 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     rows = [result.row for result in results]
     kept = all(row["kept"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)
-    text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg,"
-    text += f" path difference below {PATH_LIMIT_PERCENT:g} %"
-    text += f" of the path (of the angle where it turns): {'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
+    text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below "
+    text += f"{PATH_LIMIT_PERCENT:g} % of the path (of the angle where it turns): "
+    text += f"{'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "onboard.csv", rows)

@@ -50,7 +50,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         run_mission(chain, mission)
         record, trace = mission.records[-1], chain.trace()
         score = walk_metrics if run.case.kind == "walk" else turn_metrics
-        own = score(record, trace.truth_path, trace.odom_path)  # type: ignore[operator]
+        own = score(record, trace.truth_path, trace.odom_path)
         window = trace.window(record.t_start, record.t_end)
         return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
     except ChainError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
-from sensor_msgs.msg import BatteryState, Image
+from sensor_msgs.msg import BatteryState, Image, JointState
 
 from shellbot_common.image import rgb_array
 from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
@@ -21,6 +21,7 @@ from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
     ContactsInfo,
+    JointsInfo,
     LogLine,
     ModeInfo,
     OdomInfo,
@@ -116,6 +117,11 @@ def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
         message.text,
         now,
     )
+
+
+def joints_info(message: JointState, now: float) -> JointsInfo:
+    """Joints as the views show them."""
+    return JointsInfo(tuple(message.name), tuple(message.position), tuple(message.effort), now)
 
 
 def battery_info(message: BatteryState, now: float) -> BatteryInfo:

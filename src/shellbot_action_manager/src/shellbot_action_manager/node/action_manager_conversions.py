@@ -78,7 +78,7 @@ def body_pose_to_array(message: Pose) -> np.ndarray:
     norm = np.linalg.norm(quaternion)
     rpy = np.zeros(3) if norm == 0.0 else np.full(3, np.nan)
     if np.isfinite(norm) and norm > 1e-3:
-        rpy = rpy_from_quaternion(*quaternion)
+        rpy = np.array(rpy_from_quaternion(*quaternion))
     p = message.position
     return np.array([p.x, p.y, p.z, *rpy])
 

@@ -138,7 +138,7 @@ def _cpp(folder: Path, work: Path, seconds: float) -> Any:
     """Run the C++ program with the workers' own targets."""
     sys.path.insert(0, str(WORKERS))
     try:
-        import problem  # type: ignore[import-not-found]
+        import problem
     finally:
         sys.path.remove(str(WORKERS))
     feet, rates, _ = problem.gait()

@@ -154,7 +154,7 @@ class BusChild:
             self.has_refused = True
             raise content
         self.is_started = True
-        return content  # type: ignore[no-any-return]
+        return content
 
     @property
     def may_have_left_torque(self) -> bool:

@@ -291,7 +291,7 @@ class BusProcess:
             answer = self._call(name, *arguments)
         except BusProcessError as error:
             return Answer(False, str(error))
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     def _call(self, name: str, *arguments: Any) -> Any:
         keeper = self._keeper
