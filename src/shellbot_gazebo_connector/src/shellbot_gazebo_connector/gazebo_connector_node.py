@@ -126,7 +126,8 @@ def main() -> None:
         parameters = ConnectorParameters.from_mapping(private, "~")
         urdf, text = wait_for_parameters("robot_description", PARAMETER)
         profile = RobotProfile.from_text(text)
-        check_controller_joints(*wait_for_parameters(profile.controller), profile)
+        (controller,) = wait_for_parameters(profile.controller)
+        check_controller_joints(controller, profile)
         GazeboConnectorNode(profile, JointLimits.from_urdf(urdf, profile.joints), parameters).run()
     except (ConfigurationError, ProfileError) as error:
         rospy.logfatal("gazebo_connector: %s", error)

@@ -143,6 +143,7 @@ class ConnectorTest(unittest.TestCase):
         self.wait_status(
             lambda s: s.holding and math.isinf(s.target_age) and "no joint_targets yet" in s.text, "waiting"
         )
+        wait_until(lambda: self.stopped, 60, "the latched topic stopped")
         self.assertEqual(self.stopped, [False])
         wait_until(lambda: "no joint_targets yet" in self.diagnostic, 60, "diagnostics")
 
