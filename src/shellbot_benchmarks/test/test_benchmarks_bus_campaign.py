@@ -82,7 +82,7 @@ def pushed_over(force):
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=3.0, slots=()), ())
-    chain.robot.simulator.push((force, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
+    chain.robot.emulated.simulator.push((force, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
     return walk.run()
 
 
@@ -96,7 +96,7 @@ def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=1.0, slots=()), ())
-    driver, jump = chain.driver, 0.2
+    driver, jump = chain.robot.driver, 0.2
     motion = driver._commander.motion
 
     def leaping(targets, dt, follow=motion.follow):

@@ -145,7 +145,7 @@ def test_the_order_is_the_descriptions():
         ("lower_1_coxa", {"zero": math.nan}, "0 to 1023"),
         ("lower_1_femur", {"zero": 400.0}, "narrow the range"),
         ("lower_1_fan", {"sign": -1}, "narrow the range"),
-        ("lower_1_fan", {"offset": 3}, "give id, zero and sign"),
+        ("lower_1_fan", {"offset": 3}, "offset does not exist; there are id, zero, sign"),
     ],
 )
 def test_wrong_rows_are_refused_in_words(rows, joint, change, words):

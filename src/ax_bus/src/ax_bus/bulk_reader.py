@@ -10,17 +10,10 @@ from ax_bus.exchanger import Exchanger, Key, Reply
 
 
 class BulkReplies(NamedTuple):
-    """What came.
+    """What came."""
 
-    Parameters
-    ----------
-    replies : dict of int to Reply
-        By ID, in the order of the instruction.
-    missing : tuple of int
-        Who did not answer; after the last try the first of them is silent itself, those behind it waited for its reply.
-    """
-
-    replies: Dict[int, Reply]
+    replies: Dict[int, Reply]  #: By ID, in the order of the instruction
+    #: Who did not answer; after the last try the first of them is silent itself, those behind it waited for its reply
     missing: Tuple[int, ...]
 
 

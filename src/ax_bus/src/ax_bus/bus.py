@@ -91,8 +91,6 @@ class Bus:
 
         Parameters
         ----------
-        servo_id : int
-            Its ID.
         model : Model or str, optional
             Its model; read from the servo by default.
 
@@ -173,8 +171,6 @@ class Bus:
         ----------
         servo_id, address : int
             Where; the broadcast ID reaches all and is never answered.
-        data : bytes
-            What.
         retries : int, optional
             Further tries.
         acknowledged : bool

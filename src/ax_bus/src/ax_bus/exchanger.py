@@ -22,31 +22,16 @@ PLAIN: Key = (-1, 0)  # a status packet without data
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """An answer."""
 
-    Parameters
-    ----------
-    servo_id : int
-        Who answered.
-    flags : ErrorFlags
-        Error byte, a set of flags. Read the registers before believing a single alarm.
-    data : bytes
-        What was requested.
-    attempts : int
-        Tries it took.
-    stamp : float
-        Port's time by which it had arrived, s: when it was read, or the end of its time-out if that was earlier,
-        because a reply may lie in the kernel while this process is stopped.
-    round_trip : float
-        From the start of sending until it was read, s.
-    """
-
-    servo_id: int
-    flags: ErrorFlags
-    data: bytes
-    attempts: int
+    servo_id: int  #: ID of the servo that replied
+    flags: ErrorFlags  #: Error byte, a set of flags. Read the registers before believing a single alarm.
+    data: bytes  #: What was requested
+    attempts: int  #: Tries it took
+    #: Port's time by which it had arrived, s: when it was read, or the end of its time-out if that was earlier, because
+    #: a reply may lie in the kernel while this process is stopped
     stamp: float
-    round_trip: float
+    round_trip: float  #: From the start of sending until it was read, s
 
 
 class Times(NamedTuple):

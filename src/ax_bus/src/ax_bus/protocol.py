@@ -189,21 +189,11 @@ def bulk_read(blocks: Mapping[int, Tuple[int, int]]) -> bytes:
 
 
 class Status(NamedTuple):
-    """A status packet whose checksum is right.
+    """A status packet whose checksum is right."""
 
-    Parameters
-    ----------
-    servo_id : int
-        Who sent it.
-    flags : ErrorFlags
-        Its error byte.
-    data : bytes
-        Its parameters.
-    """
-
-    servo_id: int
-    flags: ErrorFlags
-    data: bytes
+    servo_id: int  #: Who sent it
+    flags: ErrorFlags  #: Its error byte
+    data: bytes  #: Its parameters
 
 
 # IntFlag's own constructor costs microseconds on Python before 3.11; the bus reads two thousand a second.

@@ -45,10 +45,6 @@ class Servo:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_id : int
-        Its ID.
     model : Model
         Its control table.
     """

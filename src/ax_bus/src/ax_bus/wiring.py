@@ -16,30 +16,17 @@ _HEADLESS = 6  # bytes: a reply that lacks at most these at its front lost its h
 
 @dataclass(frozen=True)
 class WiringReport:
-    """What a check of the wiring found.
+    """What a check of the wiring found."""
 
-    Parameters
-    ----------
-    asked, whole, garbled, silent : int
-        READs sent, good replies, replies in pieces, no replies.
-    headless : int
-        Of the garbled ones, those that lack only their first bytes: the line was turned too late.
-    echoes : bool
-        Whether what is sent comes back.
-    is_trusted : bool
-        Whether replies can be trusted.
-    text : str
-        The finding and the next step.
-    """
-
+    #: asked, whole, garbled, silent: READs sent, good replies, replies in pieces, no replies
     asked: int
     whole: int
     garbled: int
     silent: int
-    headless: int
-    echoes: bool
-    is_trusted: bool
-    text: str
+    headless: int  #: Of the garbled ones, those that lack only their first bytes: the line was turned too late
+    echoes: bool  #: Whether what is sent comes back
+    is_trusted: bool  #: Whether replies may be believed
+    text: str  #: The finding and the next step
 
 
 def check_wiring(bus: Bus, servo_ids: Sequence[int], rounds: int = 20) -> WiringReport:

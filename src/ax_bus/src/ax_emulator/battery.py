@@ -16,21 +16,11 @@ _OPEN_VOLTAGE = (3.27, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.87, 3.95, 4.02, 4.1
 
 @dataclass(frozen=True)
 class BatteryParameters:
-    """A pack.
+    """A pack."""
 
-    Parameters
-    ----------
-    cells : int
-        In series.
-    capacity : float
-        A·h.
-    resistance : float
-        Ohm, of the pack, plug and wires (estimate).
-    """
-
-    cells: int = 3
-    capacity: float = 2.3
-    resistance: float = 0.06
+    cells: int = 3  #: In series
+    capacity: float = 2.3  #: A·h
+    resistance: float = 0.06  #: Ohm, of the pack, plug and wires (estimate)
 
 
 class Battery:

@@ -65,34 +65,19 @@ KINDS: Mapping[str, KindRow] = {
 class Fault:
     """One fault.
 
-    Parameters
-    ----------
-    kind : str
-        One of ``KINDS``.
-    servo : int, optional
-        The victim's ID; all by default.
-    start, stop : float
-        s of the chain's time.
-    probability : float
-        Chance of each occasion, 0 to 1.
-    times : int, optional
-        How often at most.
-    value : float, optional
-        As the kind's row says; its default otherwise.
-
     Raises
     ------
     EmulationError
         If something is out of range.
     """
 
-    kind: str
-    servo: Optional[int] = None
-    start: float = 0.0
-    stop: float = math.inf
-    probability: float = 1.0
-    times: Optional[int] = None
-    value: Optional[float] = None
+    kind: str  #: One of ``KINDS``
+    servo: Optional[int] = None  #: The victim's ID; all by default
+    start: float = 0.0  #: s of the chain's time
+    stop: float = math.inf  #: s of the chain's time
+    probability: float = 1.0  #: Chance of each occasion, 0 to 1
+    times: Optional[int] = None  #: How often at most
+    value: Optional[float] = None  #: As the kind's row says; its default otherwise
 
     def __post_init__(self) -> None:
         """Check."""

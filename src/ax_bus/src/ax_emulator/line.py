@@ -12,27 +12,13 @@ HOST = -1  # the sender that is no servo
 
 @dataclass(order=True)
 class Burst:
-    """Bytes on the wire without a gap.
+    """Bytes on the wire without a gap."""
 
-    Parameters
-    ----------
-    end : float
-        When the last bit has passed, s.
-    order : int
-        Of two that end together, the first one sent.
-    start : float
-        When the first start bit begins, s.
-    data : bytes
-        As sent.
-    sender : int
-        Servo, or ``HOST``.
-    """
-
-    end: float
-    order: int
-    start: float = field(compare=False)
-    data: bytes = field(compare=False)
-    sender: int = field(compare=False)
+    end: float  #: When the last bit has passed, s
+    order: int  #: Of two that end together, the first one sent
+    start: float = field(compare=False)  #: When the first start bit begins, s
+    data: bytes = field(compare=False)  #: As sent
+    sender: int = field(compare=False)  #: Servo, or ``HOST``
 
 
 class Line:

@@ -23,20 +23,11 @@ _SLACK, _PATIENCE = 1.5, 3.0  # the time that the way takes at its speed, times 
 
 @dataclass(frozen=True)
 class Motion:
-    """How to move.
+    """How to move."""
 
-    Parameters
-    ----------
-    speed_rpm : float
-        How fast.
-    torque : float
-        Share of the stall torque, 0 to 1.
-    time_limit : float, optional
-        s after which a servo that has not arrived is reported; by default what the way takes, and some more.
-    """
-
-    speed_rpm: float = 10.0
-    torque: float = 0.3
+    speed_rpm: float = 10.0  #: How fast
+    torque: float = 0.3  #: Share of the stall torque, 0 to 1
+    #: s after which a servo that has not arrived is reported; by default what the way takes, and some more
     time_limit: Optional[float] = None
 
     def __post_init__(self) -> None:
@@ -87,8 +78,6 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     goals : mapping of int to int
         Where each servo goes, steps.
     how : Motion

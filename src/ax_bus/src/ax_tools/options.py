@@ -12,28 +12,16 @@ DIRECTION_NAMES = ("auto", "rs485", "echo", "gpio", "rts", "write-only")
 
 
 class Command(NamedTuple):
-    """One command.
+    """One command."""
 
-    Parameters
-    ----------
-    name, help : str
-        The word, and a line about it.
-    add_options : callable
-        ``add_options(parser)``; must import nothing heavy.
-    run : callable
-        ``run(bus, arguments)``, or ``run(arguments)`` if `uses_bus` is false; returns the exit status.
-    uses_bus : bool
-        Whether it has the options of the port, and a `Bus` on it.
-    epilog : str
-        Last words of its help.
-    """
-
+    #: name, help: The word, and a line about it
     name: str
     help: str
-    add_options: Callable[[argparse.ArgumentParser], None]
+    add_options: Callable[[argparse.ArgumentParser], None]  #: ``add_options(parser)``; must import nothing heavy
+    #: ``run(bus, arguments)``, or ``run(arguments)`` if `uses_bus` is false; returns the exit status
     run: Callable[..., int]
-    uses_bus: bool = True
-    epilog: str = ""
+    uses_bus: bool = True  #: Whether it has the options of the port, and a `Bus` on it
+    epilog: str = ""  #: Last words of its help
 
 
 def id_list(text: str) -> List[int]:

@@ -153,8 +153,6 @@ def record(
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Whom to ask.
     path : pathlib.Path

@@ -35,8 +35,6 @@ def read(bus: Bus, servo_id: int, what: str) -> str:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id : int
         Whom to ask.
     what : str
@@ -65,10 +63,6 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_id : int
-        Whose.
     what, value : str
         Name or address of the register; a number, or a value with its unit (`units.number_of`).
     may_wear : bool

@@ -18,20 +18,11 @@ Progress = Callable[[str, float], None]
 
 
 class Found(NamedTuple):
-    """A servo that answered, or an ID under which something did.
+    """A servo that answered, or an ID under which something did."""
 
-    Parameters
-    ----------
-    baud : int
-        Rate at which it answered.
-    servo_id : int
-        Its ID.
-    model_number, firmware : int
-        Registers 0 and 2; -1 if the answer was garbled.
-    """
-
-    baud: int
-    servo_id: int
+    baud: int  #: Rate at which it answered
+    servo_id: int  #: Its ID
+    #: model_number, firmware: Registers 0 and 2; -1 if the answer was garbled
     model_number: int
     firmware: int
 
@@ -68,8 +59,6 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     where : sequence of (int, sequence of int), optional
         Rates and the IDs to try at each; all by default.
     progress : callable

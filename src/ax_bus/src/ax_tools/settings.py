@@ -53,8 +53,6 @@ def set_id(
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id, new_id : int
         Its ID now and from now on.
     where : sequence of (int, sequence of int), optional

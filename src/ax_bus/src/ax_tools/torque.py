@@ -23,8 +23,6 @@ def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # n
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id : int
         Who.
     settings : mapping of str to int

@@ -9,21 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shellbot_evaluation.console import run_tool, say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_evaluation.console import run_tool
+from shellbot_evaluation.tables import markdown_table
+
+from .bench_report import add_report_options, report
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    common.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page",
-    )
+    add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
     kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop|kinematics|bus")
@@ -64,15 +59,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
     text, figures, met = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
-    facts = machine()
-    text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
-    text += f" load {facts['load_at_end']:.1f} at the end.\n"
-    say(text)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.json, {"bench": arguments.what, "machine": facts, **figures})
-    if arguments.write is not None:
-        write_between_markers(arguments.write, f"bench-{arguments.what}", text)
+    report(arguments, arguments.what, command, text, figures)
     return 0 if met else 1
 
 

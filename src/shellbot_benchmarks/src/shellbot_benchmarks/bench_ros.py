@@ -22,8 +22,8 @@ from .launching import Launch
 HEADLESS = {"gui": "false", "teleop": "none", "rviz": "false"}
 
 
-def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> Dict[str, Any]:
-    """Run a probe of this package against a launch; returns the figures that it printed.
+def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> str:
+    """Run a probe of this package against a launch; returns what it printed.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: fl
     if done.returncode != 0:
         output = done.stderr.strip()[-800:]
         raise EvaluationError(f"the probe failed: {output}\nend of the launch's log:\n{launch.last_words()}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return done.stdout
 
 
 def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dict[str, Any]:
@@ -47,7 +47,8 @@ def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dic
     log = log_folder / f"bench_ros_rtf{rtf:g}.log"
     with Launch("shellbot_bringup", "sim.launch", {**HEADLESS, "rtf": rtf}, log) as launch:
         arguments = ["--started", repr(launch.started), "--seconds", str(seconds), "--samples", str(samples)]
-        figures = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        printed = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        figures: Dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
         launch.check()
     figures["rtf"] = rtf
     return figures

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What every node of Shellbot needs, in one place; imports nothing of ours."""
 
-from shellbot_common.errors import PackageFileError, SettingsError
+from shellbot_common.errors import ImageError, PackageFileError, SettingsError
 from shellbot_common.log_throttle import LogThrottle
 from shellbot_common.notices import Level, Notice
 from shellbot_common.package_files import package_file, package_folders
@@ -13,6 +13,7 @@ from shellbot_common.yaml_file import read_yaml
 __all__ = [
     "GAP",
     "TICK",
+    "ImageError",
     "Level",
     "LogThrottle",
     "Notice",

@@ -29,24 +29,15 @@ def page_name(class_name: str, gain: str) -> str:
 class Gains:
     """Gains of one joint.
 
-    Parameters
-    ----------
-    p : float
-        N·m/rad.
-    i : float
-        N·m/(rad·s).
-    d : float
-        N·m·s/rad.
-
     Raises
     ------
     ConfigurationError
         If a gain is negative or not finite.
     """
 
-    p: float
-    i: float = 0.0
-    d: float = 0.0
+    p: float  #: N·m/rad
+    i: float = 0.0  #: N·m/(rad·s)
+    d: float = 0.0  #: N·m·s/rad
 
     def __post_init__(self) -> None:
         """Check the signs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -14,7 +14,7 @@ from dynamic_reconfigure.server import Server
 from dynamic_reconfigure.srv import Reconfigure
 
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
-from shellbot_common.log_node import LOG
+from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
@@ -34,6 +34,7 @@ class GainsNode:
         self._profile = profile
         self._forwarder = GainForwarder(profile.joints)
         self._changed = threading.Condition()
+        self._log = NodeLog("gains")
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
         self._said = Notice("", Level.INFO, "")
@@ -74,9 +75,8 @@ class GainsNode:
     def _on_announced(self, message: Config, joint: str) -> None:
         present = gains_from_config(message)
         if present is None:
-            rospy.logwarn_throttle(
-                5.0, f"gains: {joint} announced no usable p, i, d; set its class on the page to repair it"
-            )
+            text = f"{joint} announced no usable p, i, d; set its class on the page to repair it"
+            self._log(Notice(joint, Level.WARN, text))
             return
         # rospy gives every message of one connection the same header object: another object is another connection.
         connection = message._connection_header
@@ -87,7 +87,7 @@ class GainsNode:
             self._changed.notify_all()
         if is_new:
             self._drop_proxy(joint)  # it leads to the controller that was there before
-        self._log(notices)
+        self._log(*notices)
 
     def _work(self) -> None:
         """Send what is due, one joint at a time; several of these run side by side."""
@@ -108,7 +108,7 @@ class GainsNode:
                 continue
             with self._changed:
                 notices = self._forwarder.confirmed(joint, gains, gains if applied is None else applied)
-            self._log(notices)
+            self._log(*notices)
 
     def _proxy(self, joint: str) -> rospy.ServiceProxy:
         """Return the persistent connection to a joint's controller; a joint is served by one worker at a time."""
@@ -122,11 +122,6 @@ class GainsNode:
         proxy = self._proxies.pop(joint, None)
         if proxy is not None:
             proxy.close()
-
-    @staticmethod
-    def _log(notices: Iterable[Notice]) -> None:
-        for notice in notices:
-            LOG[notice.level]("gains: %s", notice.text)
 
 
 class GainsPageNode:

@@ -18,7 +18,8 @@ from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
 from shellbot_control import ConfigurationError, JointLimits, check_controller_joints
-from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
+from shellbot_control.arrival_conversions import status_message
+from shellbot_gazebo_connector.connector_conversions import command_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
@@ -93,9 +94,7 @@ class GazeboConnectorNode:
             self._command.publish(command_to_message(output.command))
             self._commands += 1
         if output.status is not None:
-            status = status_to_message(output.status)
-            status.header.stamp = stamp
-            self._status.publish(status)
+            self._status.publish(status_message(output.status, stamp))
         if output.notices:
             self._log(*output.notices)
 

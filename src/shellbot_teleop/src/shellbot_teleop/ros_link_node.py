@@ -25,7 +25,7 @@ from sensor_msgs.msg import BatteryState, Image, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from shellbot_common import ProfileError, RobotProfile
+from shellbot_common import ImageError, ProfileError, RobotProfile
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
@@ -33,7 +33,7 @@ from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, Notice
-from shellbot_teleop.errors import ImageError, LimitsError
+from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
 

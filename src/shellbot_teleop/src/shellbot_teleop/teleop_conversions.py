@@ -13,9 +13,10 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
 
+from shellbot_common.image import rgb_array
+from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
 from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
-from shellbot_teleop.image import rgb_array
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
@@ -27,7 +28,6 @@ from shellbot_teleop.robot_monitor import (
     ServosInfo,
     StatusInfo,
 )
-from shellbot_teleop.rotations import quaternion_from_rpy, rpy_from_quaternion
 
 _LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
 

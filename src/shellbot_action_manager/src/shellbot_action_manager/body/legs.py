@@ -16,17 +16,10 @@ JOINTS = ("coxa", "femur", "tibia")
 
 @dataclass(frozen=True)
 class LegGeometry:
-    """The six equal lower legs with the fan at zero, each on the branch for walking: tip in front, knee up.
+    """The six equal lower legs with the fan at zero, each on the branch for walking: tip in front, knee up."""
 
-    Attributes
-    ----------
-    leg_set : LegSet
-        Closed forms and joint limits of the six legs.
-    shank_min : float
-        Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground.
-    """
-
-    leg_set: LegSet
+    leg_set: LegSet  #: Closed forms and joint limits of the six legs
+    #: Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground
     shank_min: float = -np.inf
 
     @property
@@ -83,17 +76,10 @@ class LegGeometry:
 
 @dataclass(frozen=True)
 class LowerCommand:
-    """What the lower legs are commanded to at a tick.
+    """What the lower legs are commanded to at a tick."""
 
-    Attributes
-    ----------
-    q : (6, 4) array
-        fan, coxa, femur, tibia, rad; always known.
-    p_base : (6, 3) array or None
-        Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints.
-    """
-
-    q: np.ndarray
+    q: np.ndarray  #: (6, 4) fan, coxa, femur, tibia, rad; always known
+    #: (6, 3) Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints
     p_base: Optional[np.ndarray]
 
 

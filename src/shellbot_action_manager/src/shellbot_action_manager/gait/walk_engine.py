@@ -216,7 +216,7 @@ class WalkEngine:
         min_shift, max_shift, max_tilt = self._ranges[walking]
         self.limits = WalkspaceLimits(
             speed,
-            acceleration_limits(speed, self.gait, self._config.acceleration_share),
+            acceleration_limits(speed, self.gait, self._config.acceleration_fraction),
             min_shift,
             max_shift,
             max_tilt,

@@ -6,16 +6,15 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import Progress, run_tool, say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_evaluation.console import Progress, run_tool
+from shellbot_evaluation.tables import markdown_table
 from shellbot_motor_driver.map.servo_map import ServoMap
 
+from ..bench_report import add_report_options, report
 from .driver_bench import LoopFigures, in_real_time, in_virtual_time
 from .exchange_bench import ExchangeFigures, exchanges
 
@@ -30,13 +29,7 @@ def parser() -> argparse.ArgumentParser:
         "the same driver in virtual time at 80 us of host time per READ, the bare exchanges beside dynamixel-sdk.",
         epilog="The emulated chain spins on a core of its own: run it on a quiet machine with two cores or more.",
     )
-    p.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    p.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the tables between '<!-- begin: bench-bus -->' and its end marker in this page",
-    )
+    add_report_options(p, "bus")
     p.add_argument("--seconds", type=float, default=20.0, help="of each run of the driver (default 20)")
     p.add_argument("--ticks", type=int, default=1000, help="of the bare exchanges, each library (default 1000)")
     return p
@@ -56,18 +49,12 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         raise DefinitionError(f"--ticks is {arguments.ticks}; measure at least 10 ticks")
     figures, rows, loops, bare = measure(arguments.seconds, arguments.ticks)
     met = all(row["met"] for row in rows)
-    facts = machine()
+    plain = {
+        "loops": {name: asdict(loop) for name, loop in loops.items()},
+        "exchanges": [asdict(each) for each in bare],
+    }
     text = _text(rows, loops, bare)
-    text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
-    text += f" load {facts['load_at_end']:.1f} at the end.\n"
-    say(text)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        loops_json = {name: asdict(loop) for name, loop in loops.items()}
-        content = {"bench": "bus", **figures, "machine": facts, "goals": rows, "loops": loops_json}
-        write_json(arguments.json, {**content, "exchanges": [asdict(each) for each in bare], "met": met})
-    if arguments.write is not None:
-        write_between_markers(arguments.write, "bench-bus", text)
+    report(arguments, "bus", command, text, {**figures, "goals": rows, **plain, "met": met})
     return 0 if met else 1
 
 

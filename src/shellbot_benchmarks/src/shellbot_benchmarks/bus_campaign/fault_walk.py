@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -13,7 +14,7 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
 from shellbot_chain.planar import tilt_from_quaternion
-from shellbot_common import Level
+from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from .operator import Operator
@@ -27,32 +28,14 @@ _STEP_TOLERANCE = 1.02
 
 
 @dataclass(frozen=True)
-class FaultWalk:
-    """One campaign.
+class FaultWalk(Settings, error=DefinitionError):
+    """One campaign."""
 
-    Parameters
-    ----------
-    seconds : float
-        Length, after standing up.
-    seed : int
-        Of the robot and of the schedule.
-    kinds : tuple of str
-        Only these faults; all if empty.
-    slots : tuple of Slot or None
-        Instead: this schedule.
-    bus : BusOptions
-        The bus.
-    """
-
-    seconds: float = 600.0
-    seed: int = 0
-    kinds: Tuple[str, ...] = ()
-    slots: Optional[Tuple[Slot, ...]] = None
-    bus: BusOptions = BusOptions()
-
-    def __post_init__(self) -> None:
-        if not self.seconds > 0.0:
-            raise DefinitionError(f"seconds is {self.seconds}; give a time to walk")
+    seconds: float = number(TICK, math.inf, "s", default=600.0)  #: Length, after standing up
+    seed: int = 0  #: Of the robot and of the schedule
+    kinds: Tuple[str, ...] = ()  #: Only these faults; all if empty
+    slots: Optional[Tuple[Slot, ...]] = None  #: Instead: this schedule
+    bus: BusOptions = BusOptions()  #: The bus
 
 
 class FaultRecord(NamedTuple):
@@ -103,7 +86,9 @@ def run_fault_walk(campaign: FaultWalk) -> FaultWalkResult:
     chain.stand_up()
     slots = campaign.slots
     if slots is None:
-        slots = tuple(random_schedule(campaign.seconds, chain.robot.servo_map.servo_ids, campaign.seed, campaign.kinds))
+        slots = tuple(
+            random_schedule(campaign.seconds, chain.robot.emulated.servo_map.servo_ids, campaign.seed, campaign.kinds)
+        )
     return _Walk(chain, campaign, slots).run()
 
 
@@ -117,7 +102,7 @@ class _Walk:
         self.result = FaultWalkResult(campaign.seconds, campaign.seed)
         self.repairs = sorted(slot.repair for slot in slots)
         self.slots = list(slots)
-        chain.add_faults([slot.fault for slot in slots])
+        chain.robot.add_faults([slot.fault for slot in slots])
         self.standing_height = float(chain.state.p_world_base[2])
         self.announced_until = -np.inf
         self.is_down = False
@@ -125,7 +110,7 @@ class _Walk:
         self.usable = np.zeros(0, dtype=bool)
         self.stamp = 0.0
         self.watch: Optional[Dict[str, Any]] = None
-        self.originals = [servo.table.as_dict() for servo in chain.robot.chain.servos]
+        self.originals = [servo.table.as_dict() for servo in chain.robot.emulated.chain.servos]
 
     def run(self) -> FaultWalkResult:
         result, chain = self.result, self.chain
@@ -148,23 +133,23 @@ class _Walk:
         result.moving_fraction = self.operator.moving_time / max(chain.time - self.start, 1e-9)
         result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
         result.refusals = self.operator.refusals
-        result.struck = dict(chain.robot.chain.faults.struck)
-        result.ends_walking = chain.driver.ladder().may_move and not self.is_down
+        result.struck = dict(chain.robot.emulated.chain.faults.struck)
+        result.ends_walking = chain.robot.driver.ladder().may_move and not self.is_down
         return result
 
     def _look(self, t: float) -> None:
         chain = self.chain
-        state = chain.driver_state
-        loud = [notice for notice in chain.notices if notice.level is not Level.INFO]
-        chain.notices.clear()
-        if chain.is_announced or not state.ladder.may_move:
+        state = chain.robot.driver.state()
+        loud = [notice for notice in chain.robot.notices if notice.level is not Level.INFO]
+        chain.robot.notices.clear()
+        if chain.robot.is_announced or not state.ladder.may_move:
             self.announced_until = t + _ANNOUNCED_FOR
         self._watch_fault(t, loud[0].text if loud else "", state.ladder.may_move)
         self._watch_fall(t)
         self._watch_steps(state)
         while self.repairs and self.repairs[0] <= t:
             self.repairs.pop(0)
-            put_right(chain.robot.chain.servos, self.originals, chain.port.baud)
+            put_right(chain.robot.emulated.chain.servos, self.originals, chain.robot.port.baud)
 
     def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
         if self.slots and self.slots[0].fault.start <= t:
@@ -220,11 +205,11 @@ class _Walk:
         """Look at the goals of servos whose torque is on and that were not just brought back to where they are."""
         chain = self.chain
         usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
-        usable = chain.robot.servo_map.expand(usable)
+        usable = chain.robot.emulated.servo_map.expand(usable)
         # by the driver's clock: a stall of the host makes its next tick longer
         duration, self.stamp = state.stamp - self.stamp, state.stamp
         if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
-            allowed = chain.driver.limits.velocity * duration
+            allowed = chain.robot.driver.limits.velocity * duration
             share = np.abs(state.command - self.goals) / allowed
             self.result.greatest_step_fraction = max(
                 self.result.greatest_step_fraction, float(share[usable & self.usable].max())

@@ -25,8 +25,6 @@ class Commander:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     velocity : (n,) array
         Limits of the servos' joints, rad/s.
     config : Setpoint

@@ -16,8 +16,6 @@ class GoalSpeeds:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     velocity : (n servos,) array
         Limits of their joints, rad/s.
     config : Setpoint

@@ -21,8 +21,6 @@ class RollCall:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder: rungs ``servo_lost`` and ``bus_down``.
     wants_torque : callable

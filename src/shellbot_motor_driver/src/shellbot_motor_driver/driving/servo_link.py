@@ -52,10 +52,6 @@ class ServoLink:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_map : ServoMap
-        The servos.
     config : DriverConfig
         Parameters.
 

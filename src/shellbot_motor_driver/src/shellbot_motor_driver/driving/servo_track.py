@@ -15,7 +15,7 @@ from shellbot_description import Variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event, ServoState
 from shellbot_motor_driver.driving.servo_table import Row
-from shellbot_motor_driver.map.servo_map import ServoEntry
+from shellbot_motor_driver.map.servo_entry import ServoEntry
 
 STILL_STEPS = 10
 CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ

@@ -34,8 +34,6 @@ class ServoWatch:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
     motion : Motion

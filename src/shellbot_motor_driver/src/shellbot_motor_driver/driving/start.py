@@ -31,8 +31,6 @@ class Start:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
     motion : Motion

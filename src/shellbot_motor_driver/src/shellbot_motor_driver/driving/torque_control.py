@@ -19,8 +19,6 @@ class TorqueControl:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     ramp : float
         s from nothing to everything.
 

@@ -27,18 +27,10 @@ _PATIENCE_S = (
 
 
 class ReadBack(NamedTuple):
-    """What servos said after torque was switched off.
+    """What servos said after torque was switched off."""
 
-    Parameters
-    ----------
-    stamps : (n,) array
-        As `Pulse.read_back`.
-    trouble : str
-        Why not all could be read; empty if each answered.
-    """
-
-    stamps: Array
-    trouble: str = ""
+    stamps: Array  #: (n,) As `Pulse.read_back`
+    trouble: str = ""  #: Why not all could be read; empty if each answered
 
 
 def order_off(bus: Bus, servo_ids: Sequence[int]) -> None:

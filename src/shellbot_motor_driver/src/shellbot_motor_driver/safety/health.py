@@ -28,24 +28,12 @@ class Health(IntEnum):
 
 @dataclass(frozen=True)
 class HealthLine:
-    """One status.
+    """One status."""
 
-    Parameters
-    ----------
-    name : str
-        What it is about, without the node's name.
-    level : Health
-        How bad.
-    message : str
-        One sentence.
-    values : tuple of (str, str)
-        Details.
-    """
-
-    name: str
-    level: Health
-    message: str
-    values: Tuple[Tuple[str, str], ...] = ()
+    name: str  #: What it is about, without the node's name
+    level: Health  #: How bad
+    message: str  #: One sentence
+    values: Tuple[Tuple[str, str], ...] = ()  #: Details
 
 
 def is_stopped(state: DriverState) -> bool:

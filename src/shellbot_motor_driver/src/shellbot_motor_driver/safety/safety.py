@@ -41,8 +41,6 @@ class Safety:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
 

@@ -19,7 +19,8 @@ from ax_tools import torque
 from ax_tools.console import say
 from ax_tools.errors import ToolError
 from shellbot_description import joint_class, load_variables
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap, config_file
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap, config_file
 from shellbot_motor_driver.tools import map_file
 from shellbot_motor_driver.tools.calibration import Calibration, angle_deg, steady
 

@@ -10,28 +10,19 @@ from ax_bus.bus import Bus
 from ax_bus.errors import NoReplyError, RefusedError, RegisterError
 from ax_bus.registers import MODELS
 from ax_tools.errors import ToolError
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What to store.
+    """What to store."""
 
-    Parameters
-    ----------
-    return_delay : int
-        Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO.
-    status_level : int
-        2: every order is acknowledged.
-    lock : bool
-        Lock the EEPROM afterwards, until the power goes.
-    """
-
-    return_delay: int = 0
-    status_level: int = 2
-    lock: bool = True
+    return_delay: int = 0  #: Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO
+    status_level: int = 2  #: 2: every order is acknowledged
+    lock: bool = True  #: Lock the EEPROM afterwards, until the power goes
 
     def __post_init__(self) -> None:
         """Check the ranges."""

@@ -25,20 +25,11 @@ BACKENDS = ("egl", "osmesa")
 
 
 class View(NamedTuple):
-    """A camera that stands free in the world, for close-ups.
+    """A camera that stands free in the world, for close-ups."""
 
-    Parameters
-    ----------
-    target : tuple of float
-        Point in the middle of the picture, world frame, m.
-    distance : float
-        m from there.
-    azimuth_deg, elevation_deg : float
-        Direction in which it looks; elevation negative: from above.
-    """
-
-    target: Tuple[float, float, float]
-    distance: float
+    target: Tuple[float, float, float]  #: Point in the middle of the picture, world frame, m
+    distance: float  #: m from there
+    #: azimuth_deg, elevation_deg: Direction in which it looks; elevation negative: from above
     azimuth_deg: float
     elevation_deg: float
 

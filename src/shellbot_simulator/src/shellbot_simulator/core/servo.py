@@ -14,24 +14,16 @@ from .errors import CommandError
 
 @dataclasses.dataclass(frozen=True)
 class PidGains:
-    """Gains of one joint, names as in control_toolbox.
+    """Gains of one joint, names as in control_toolbox."""
 
-    Attributes
-    ----------
-    p, i, d : float
-        N m/rad, N m/(rad s), N m s/rad; all >= 0.
-    i_clamp_min, i_clamp_max : float
-        Bounds of the integral term, N m; min <= 0 <= max.
-    antiwindup : bool
-        True: the sum of the error is bounded too, so that it unwinds at once.
-    """
-
+    #: p, i, d: N m/rad, N m/(rad s), N m s/rad; all >= 0
     p: float
     i: float = 0.0
     d: float = 0.0
+    #: i_clamp_min, i_clamp_max: Bounds of the integral term, N m; min <= 0 <= max
     i_clamp_min: float = 0.0
     i_clamp_max: float = 0.0
-    antiwindup: bool = False
+    antiwindup: bool = False  #: True: the sum of the error is bounded too, so that it unwinds at once
 
     def __post_init__(self) -> None:
         """Check the gains; raises CommandError."""

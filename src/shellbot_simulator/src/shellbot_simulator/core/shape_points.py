@@ -16,21 +16,11 @@ _RIM_POINTS = 32  # per end of a cylinder; the error is below 0.5 % of its radiu
 
 @dataclasses.dataclass(frozen=True)
 class ShapePoints:
-    """Points on (or in, with a radius) the shapes of some geoms.
+    """Points on (or in, with a radius) the shapes of some geoms."""
 
-    Attributes
-    ----------
-    body : (m,) int array
-        Body each point belongs to.
-    p_body : (m, 3) array
-        Points in the body's frame, m.
-    radius : (m,) array
-        The shape reaches this far around the point, m.
-    """
-
-    body: np.ndarray
-    p_body: np.ndarray
-    radius: np.ndarray
+    body: np.ndarray  #: (m,) Body each point belongs to
+    p_body: np.ndarray  #: (m, 3) Points in the body's frame, m
+    radius: np.ndarray  #: (m,) The shape reaches this far around the point, m
 
     def near(self, centre: np.ndarray, distance: float) -> ShapePoints:
         """Return the points whose surface comes within `distance` of `centre` (3,), a point in the body's frame, m."""

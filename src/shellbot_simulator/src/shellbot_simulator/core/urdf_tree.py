@@ -14,6 +14,7 @@ from typing import Dict, List, Tuple
 import numpy as np
 
 from shellbot_common.robot_profile import Base
+from shellbot_common.rotations import rotation_from_rpy
 
 from .errors import ModelError
 from .paths import resolve_uri
@@ -53,8 +54,6 @@ class BodyTree:
 
     Parameters
     ----------
-    robot : Element
-        The `robot` element.
     contact : dict
         Attributes of every colliding shape.
     armature : dict
@@ -194,7 +193,7 @@ def _inertial(inertial: Element, link_name: str) -> Element:
     if any(rpy):
         # MJCF takes either the six numbers or an orientation: turn the tensor into the link's axes
         xx, yy, zz, xy, xz, yz = values
-        rotation = _rotation(rpy)
+        rotation = rotation_from_rpy(*rpy)
         turned = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
         values = [float(turned[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     return ElementTree.Element(
@@ -202,16 +201,4 @@ def _inertial(inertial: Element, link_name: str) -> Element:
         pos=origin.get("xyz", "0 0 0") if origin is not None else "0 0 0",
         mass=mass.get("value", "0"),
         fullinertia=" ".join(repr(value) for value in values),
-    )
-
-
-def _rotation(rpy: List[float]) -> np.ndarray:
-    """Return the rotation matrix of roll, pitch, yaw (rad) about fixed axes."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in rpy)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
     )

@@ -11,7 +11,8 @@ import numpy as np
 import rospy
 from sensor_msgs.msg import Image
 
-from shellbot_common import TICK
+from shellbot_common import TICK, Level, Notice
+from shellbot_common.log_node import NodeLog
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.render_process import RenderProcess
 from shellbot_simulator.core.simulator import Simulator
@@ -33,6 +34,7 @@ class Camera:
 
     def __init__(self, simulator: Simulator, parameters: NodeParameters) -> None:
         self._parameters = parameters
+        self._log = NodeLog("simulator")
         self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
         self._renderer = RenderProcess(simulator.model, parameters.camera_nice)
         self._publisher = rospy.Publisher("camera/image_raw", Image, queue_size=1)
@@ -75,6 +77,6 @@ class Camera:
                 pixels = self._renderer.render(qpos, self._parameters.camera_width, self._parameters.camera_height)
                 self._publisher.publish(image_message(pixels, stamp))
             except RenderError as error:
-                rospy.logerr_throttle(30.0, f"simulator: no picture on camera/image_raw: {error}")
+                self._log(Notice("camera", Level.ERROR, f"no picture on camera/image_raw: {error}"))
             except rospy.ROSException:
                 return  # shutting down

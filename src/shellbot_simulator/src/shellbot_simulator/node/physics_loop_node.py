@@ -10,7 +10,8 @@ from typing import Any, ContextManager, Optional
 import rospy
 from std_msgs.msg import Float64MultiArray
 
-from shellbot_common import TICK
+from shellbot_common import TICK, Level, Notice
+from shellbot_common.log_node import NodeLog
 from shellbot_simulator.core.errors import CommandError, RenderError, SimulationDivergedError
 from shellbot_simulator.core.simulator import Simulator
 
@@ -41,6 +42,7 @@ class PhysicsLoop:
 
     def __init__(self, simulator: Simulator, parameters: NodeParameters) -> None:
         self._parameters = parameters
+        self._log = NodeLog("simulator")
         self._simulator = simulator
         self._state = self._simulator.reset(seed=parameters.seed_or_none)
         self._gate = CommandGate(TICK_NS)
@@ -190,11 +192,11 @@ class PhysicsLoop:
         try:
             position, stamp = command_from_message(message, self._simulator.joint_names)
         except CommandError as error:
-            rospy.logerr_throttle(1.0, str(error))
+            self._log(Notice("command", Level.ERROR, str(error)))
             return
         refusal = self._gate.offer(position, stamp)
         if refusal:
-            rospy.logwarn_throttle(1.0, f"simulator: {refusal}")
+            self._log(Notice("command", Level.WARN, refusal))
 
     def _open_viewer(self) -> Optional[Viewer]:
         if not wants_viewer(self._parameters.viewer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shellbot_teleop.errors import ImageError
+from shellbot_common.errors import ImageError
 
 _CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4, "mono8": 1}
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Roll, pitch, yaw and quaternions, for display and for body_pose."""
+"""Roll, pitch, yaw, quaternions and matrices, for every tick: no objects, no checks.
+
+Loaded by those who need it and not with the package, because it needs numpy.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Sequence, Tuple
+from typing import Tuple
 
 import numpy as np
 
@@ -34,9 +37,10 @@ def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, 
     return (roll, pitch, yaw)
 
 
-def matrix_from_rpy(rpy: Sequence[float]) -> np.ndarray:
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Rotation matrix (3, 3) Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -44,3 +48,9 @@ def matrix_from_rpy(rpy: Sequence[float]) -> np.ndarray:
             [-sp, cp * sr, cp * cr],
         ]
     )
+
+
+def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Up direction (3,) seen from a body with orientation (x, y, z, w)."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
