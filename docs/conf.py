@@ -11,8 +11,8 @@ from typing import Any, List
 from latex2mathml.converter import convert
 
 HERE = Path(__file__).resolve().parent
-for package in ("shellbot_kinematics", "shellbot_description", "ax_bus"):
-    sys.path.insert(0, str(HERE.parent / "src" / package / "src"))
+for folder in HERE.parent.glob("src/*/src"):
+    sys.path.insert(0, str(folder))
 
 project = "Shellbot"
 author = "The Shellbot authors"

@@ -36,10 +36,10 @@ OWN = {
     "shellbot_common": set(),
     "shellbot_description": {"shellbot_common"},
     "shellbot_kinematics": {"shellbot_common"},
-    "shellbot_control": {"shellbot_common", "shellbot_description"},
+    "shellbot_control": {"shellbot_common"},
     "shellbot_action_manager": {"shellbot_common", "shellbot_description", "shellbot_kinematics", "shellbot_control"},
-    "shellbot_simulator": {"shellbot_common", "shellbot_description", "shellbot_control"},
-    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_description", "shellbot_control"},
+    "shellbot_simulator": {"shellbot_common", "shellbot_control"},
+    "shellbot_gazebo_connector": {"shellbot_common", "shellbot_control"},
     "shellbot_motor_driver": {
         "shellbot_common",
         "shellbot_description",
@@ -54,7 +54,7 @@ OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connecto
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
-KINEMATICS_SERVER = {"server_core", "kinematics_server_node"}
+KINEMATICS_SERVER = {"server_core", "solver_config", "kinematics_server_node"}
 
 
 def python_files():

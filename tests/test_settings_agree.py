@@ -29,6 +29,6 @@ def test_the_operator_offers_the_gaits_that_there_are():
 
 
 def test_the_operators_window_finds_the_simulators():
-    simulator = pytest.importorskip("shellbot_simulator.viewer")
+    simulator = pytest.importorskip("shellbot_simulator.node.viewer")
     operator = pytest.importorskip("shellbot_teleop.qt.simulator_view")
     assert operator.WINDOW_NAME == simulator.WINDOW_NAME

@@ -36,7 +36,7 @@ ready_workspace() {
 # Enter the built workspace: ROS, catkin's devel space and the workspace's own interpreter, whatever shell it was called from.
 # A python3 that stands earlier on PATH (pyenv, conda) has no rospy: ours and the system's go first.
 enter_workspace() {
-  is_built || die "the workspace is not built, or not to its end: run scripts/setup"
+  is_built || die "the workspace is not built, or not completely: run scripts/setup"
   local had_u=0
   case $- in *u*) had_u=1 ;; esac
   set +u

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Type-check the pure modules, package by package: everything that may not import ROS."""
+"""Type-check every package for the oldest supported Python: libraries, nodes, conversions and executables."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run mypy once a package, with the other packages on its path."""
+    """Run mypy once over all packages, each with the others on its path."""
     sources = sorted(Path("src").glob("*/src"))
     environment = dict(os.environ, MYPYPATH=":".join(map(str, sources)))
-    files = [
-        str(f)
-        for s in sources
-        for f in sorted(s.rglob("*.py"))
-        # kernels that were generated and cached lie there, too
-        if "__pycache__" not in f.parts and not f.name.endswith(("_node.py", "_conversions.py"))
-    ]
-    if not files:
-        print("no pure module found")
+    # kernels that were generated and cached lie among the sources, too
+    modules = [f for s in sources for f in sorted(s.rglob("*.py")) if "__pycache__" not in f.parts]
+    if not modules:
+        print("no module found")
         return 1
-    return subprocess.run([sys.executable, "-m", "mypy", *files], env=environment, check=False).returncode
+    executables = [f for f in sorted(Path("src").glob("*/nodes/*")) if f.is_file()]
+    command = [sys.executable, "-m", "mypy", "--scripts-are-modules", *map(str, [*modules, *executables])]
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

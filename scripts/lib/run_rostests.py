@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run every rostest of the workspace, one after the other, and say which failed."""
+"""Run every rostest of the workspace, as many at a time as there are cores, and say which failed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import List
 
-LIMIT_S = 420  # longer than any <test time-limit>: only a hung roslaunch meets it
+LIMIT_S = 1500  # longer than any <test time-limit>: only a hung roslaunch meets it
 
 
 def count(xml_folder: Path) -> tuple:
@@ -30,46 +31,76 @@ def count(xml_folder: Path) -> tuple:
     return tests, bad
 
 
-def end(process: subprocess.Popen) -> None:
-    """Let roslaunch end its nodes as at Ctrl-C, so that none of them disturbs the next test; then insist."""
-    os.killpg(process.pid, signal.SIGINT)
-    try:
-        process.wait(timeout=60)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+class Rostest:
+    """One .test file under way, with a master, a log and a folder of results of its own."""
 
+    def __init__(self, file: Path, results: Path) -> None:
+        self.file = file
+        self.folder = results / "ros" / file.parents[2].name / file.stem
+        self.folder.mkdir(parents=True)
+        self._log = self.folder / "output.log"
+        self._start = time.monotonic()
+        command = ["rostest", "--results-base-dir", str(self.folder), str(file)]
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
-def run_one(file: Path, results: Path) -> bool:
-    """Run one .test file; print its output only if it failed."""
-    folder = results / "ros" / file.parents[2].name / file.stem
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    start = time.monotonic()
-    command = ["rostest", "--results-base-dir", str(folder), str(file)]
-    with open(folder / "output.log", "w+", encoding="utf-8", errors="replace") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    def ended(self) -> bool:
+        """Say whether it is over; one that hangs is ended."""
+        if self._process.poll() is None and time.monotonic() - self._start > LIMIT_S:
+            self.end()
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """Let roslaunch end its nodes as at Ctrl-C, so that none of them disturbs the next test; then insist."""
+        os.killpg(self._process.pid, signal.SIGINT)
         try:
-            code = process.wait(timeout=LIMIT_S)
+            self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
-            code = -1
-            end(process)
-        except KeyboardInterrupt:
-            end(process)
-            raise
-    tests, bad = count(folder)
-    good = code == 0 and bad == 0 and tests > 0
-    print(f"{'ok    ' if good else 'FAILED'} {tests:3d} tests {time.monotonic() - start:6.1f} s  {file}", flush=True)
-    if not good:
-        if tests == 0:
-            print(f"       no test ran (exit status {code})")
-            (folder / "none.xml").write_text(
-                f'<testsuite name="{file.stem}" tests="1" failures="1" errors="0"><testcase name="starts" '
-                f'classname="{file.stem}"><failure>no test ran</failure></testcase></testsuite>',
-                encoding="utf-8",
-            )
-        print("\n".join((folder / "output.log").read_text(encoding="utf-8", errors="replace").splitlines()[-80:]))
-    return good
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def report(self) -> bool:
+        """Print one line, with the output if it failed; return whether all was good."""
+        code = self._process.returncode
+        tests, bad = count(self.folder)
+        good = code == 0 and bad == 0 and tests > 0
+        spent = time.monotonic() - self._start
+        print(f"{'ok    ' if good else 'FAILED'} {tests:3d} tests {spent:6.1f} s  {self.file}", flush=True)
+        if not good:
+            if tests == 0:
+                print(f"       no test ran (exit status {code})")
+                stem = self.file.stem
+                (self.folder / "none.xml").write_text(
+                    f'<testsuite name="{stem}" tests="1" failures="1" errors="0"><testcase name="starts" '
+                    f'classname="{stem}"><failure>no test ran</failure></testcase></testsuite>',
+                    encoding="utf-8",
+                )
+            print("\n".join(self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-80:]))
+        return good
+
+
+def time_limit(file: Path) -> float:
+    """Return the sum of the time limits in a .test file: the longest go first, so that all cores end together."""
+    tests = ElementTree.parse(str(file)).getroot().iter("test")
+    return sum(float(test.get("time-limit", 60.0)) for test in tests)
+
+
+def run_all(files: List[Path], results: Path, jobs: int) -> List[Path]:
+    """Run the files, as many at a time as `jobs`, and return those that failed."""
+    waiting, running, failed = sorted(files, key=time_limit), [], []
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(Rostest(waiting.pop(), results))
+            time.sleep(0.1)
+            for test in [test for test in running if test.ended()]:
+                running.remove(test)
+                if not test.report():
+                    failed.append(test.file)
+    finally:
+        for test in running:
+            test.end()
+    return failed
 
 
 def main() -> int:
@@ -77,13 +108,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, required=True, help="folder for the JUnit files")
     parser.add_argument("-k", dest="word", default="", help="only files whose path has this word in it")
+    parser.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)), help="files at a time")
     options = parser.parse_args()
     files = [f for f in sorted(Path("src").glob("*/test/ros/*.test")) if options.word in str(f)]
     if not files:
         print("no rostest matches" if options.word else "no rostest found")
         return 0 if options.word else 1
     shutil.rmtree(options.results / "ros", ignore_errors=True)  # what an earlier call left is no result of this one
-    failed = [f for f in files if not run_one(f, options.results)]
+    failed = run_all(files, options.results, max(options.jobs, 1))
     for file in failed:
         print(f"failed: {file}")
     return 1 if failed else 0

@@ -32,9 +32,9 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "demo": ("true", "false"),
 }
 RANGES: Dict[str, Tuple[float, float, str]] = {
-    "rtf": (0.0, 1000.0, "1 is as in life, 0 as fast as the machine can"),
-    "friction": (0.0, 10.0, "0 is the simulator's own"),
-    "seed": (-1.0, 2.0**31 - 1.0, "whole; -1 is without noise"),
+    "rtf": (0.0, 1000.0, "1 is real time, 0 as fast as possible"),
+    "friction": (0.0, 10.0, "0: the simulator's settings"),
+    "seed": (-1.0, 2.0**31 - 1.0, "a whole number; -1: no noise"),
 }
 # Where onboard.launch differs from sim.launch.
 ONBOARD_CHOICES: Dict[str, Tuple[str, ...]] = {
@@ -46,9 +46,9 @@ ONBOARD_CHOICES: Dict[str, Tuple[str, ...]] = {
 ONBOARD_RANGES: Dict[str, Tuple[float, float, str]] = {
     "friction": RANGES["friction"],
     "seed": RANGES["seed"],
-    "baud": (7000.0, 1000000.0, "1000000 is the servos' own"),
+    "baud": (7000.0, 1000000.0, "1000000 is the factory setting"),
     "latency_ms": (0.0, 1000.0, "2 for an FTDI adapter with latency_timer 1"),
-    "priority": (0.0, 99.0, "whole; 0 is without"),
+    "priority": (0.0, 99.0, "a whole number; 0: none"),
 }
 WHOLE = ("seed", "baud", "priority")
 

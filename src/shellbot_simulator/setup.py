@@ -4,4 +4,5 @@
 from catkin_pkg.python_setup import generate_distutils_setup
 from setuptools import setup
 
-setup(**generate_distutils_setup(packages=["shellbot_simulator"], package_dir={"": "src"}))
+PACKAGES = ["shellbot_simulator", "shellbot_simulator.core", "shellbot_simulator.node"]
+setup(**generate_distutils_setup(packages=PACKAGES, package_dir={"": "src"}))

@@ -119,7 +119,7 @@ def test_a_battery_sags_discharges_and_refuses_nonsense():
     assert battery.charge == pytest.approx(0.28, abs=1e-6)
     assert 11.2 < battery.voltage < 11.3
     for charge in (-0.1, 1.1, float("nan")):
-        with pytest.raises(EmulationError, match="give a share from 0 to 1"):
+        with pytest.raises(EmulationError, match="give a fraction from 0 to 1"):
             Battery(charge)
 
 

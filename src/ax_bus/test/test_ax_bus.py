@@ -112,7 +112,7 @@ def test_sync_writer_refuses_values_that_do_not_fit(values):
 def test_a_missing_servo_costs_its_time_out_and_is_explained():
     bench = Bench(retries=1, timeouts=Timeouts(link_latency=1e-3))
     start = bench.port.now()
-    with pytest.raises(NoReplyError, match="servo 9 gave no valid answer in 2 tries.*nothing was heard.*scan"):
+    with pytest.raises(NoReplyError, match="servo 9 gave no valid answer in 2 tries.*nothing was received.*scan"):
         bench.bus.read(9, POSITION, 8)
     assert bench.port.now() - start < 2 * 4e-3  # never the 34 ms of others
     assert (bench.counts.timeouts, bench.counts.retries, bench.counts.replies) == (2, 1, 0)
@@ -136,7 +136,7 @@ def test_a_servo_refuses_goals_beyond_its_limits_and_values_beyond_its_range():
         bench.bus.write(1, 34, b"\xff\xff")
     with pytest.raises(RefusedError, match="range"):
         bench.bus.write(1, 36, b"\x00\x00")
-    with pytest.raises(RegisterError, match="can only be read"):
+    with pytest.raises(RegisterError, match="is read-only"):
         bench.bus.write_register(1, bench.row("present_position"), 3)
     assert bench.servo(1).table["goal_position"] == 512
 
@@ -207,8 +207,8 @@ def test_a_wiring_that_cannot_read_is_not_read():
         ({}, [], True, "can be trusted"),
         ({"echoes": True}, [], True, "can be trusted"),
         ({}, [("echo", {})], False, "choose direction control 'echo'"),
-        ({"host_hold": 60e-6}, [], False, "turned to receiving too late"),
-        ({"host_hold": 5e-3}, [], False, "Nobody answers"),
+        ({"host_hold": 60e-6}, [], False, "switched to receiving too late"),
+        ({"host_hold": 5e-3}, [], False, "No servo answers"),
         ({}, [("tail_cut", {"probability": 0.5})], False, "bad contact"),
         ({}, [("dead", {"servo": 2})], False, "some servos or replies are missing"),
         ({}, [("lost_reply", {"probability": 0.01})], True, "can be trusted"),

@@ -90,8 +90,8 @@ def test_registers_are_attributes_raw_and_in_si():
         ("gaol_position", 3, NoSuchRegisterError, "AX-12A has no register 'gaol_position'; is it goal_position"),
         ("led_si", 1, NoSuchRegisterError, "no register 'led_si'"),
         ("xyz", 1, NoSuchRegisterError, r"dir\(servo\)"),
-        ("present_position", 3, RegisterError, "present_position can only be read"),
-        ("voltage", 3, RegisterError, "voltage can only be read"),
+        ("present_position", 3, RegisterError, "present_position is read-only"),
+        ("voltage", 3, RegisterError, "voltage is read-only"),
         ("goal_position", 1024, RegisterError, "give a whole number 0 to 1023"),
         ("goal_deg", 151.0, RegisterError, "give -150.0 to 150.0, the angle limits of servo 1"),
         ("goal_deg", float("nan"), RegisterError, "goal_deg is nan"),
@@ -155,7 +155,7 @@ def test_torque_comes_on_where_the_horn_is():
 
 
 @pytest.mark.parametrize("kind", ["voltage", "moving"])
-def test_no_torque_on_a_position_that_cannot_be_believed(kind):
+def test_no_torque_on_an_implausible_position(kind):
     bus, chain = chain_of(AX_12A)
     servo, inner = bus.servo(1), chain.servos[0]
     if kind == "voltage":
@@ -163,7 +163,7 @@ def test_no_torque_on_a_position_that_cannot_be_believed(kind):
     else:
         steps = iter((300, 512, 700, 100))
         inner.motor.__class__ = type("Wild", (type(inner.motor),), {"steps": property(lambda _: next(steps, 0))})
-    with pytest.raises(ImplausibleReadingError, match="servo 1 gets no torque"):
+    with pytest.raises(ImplausibleReadingError, match="torque of servo 1 stays off"):
         servo.torque = True
     assert inner.table["torque_enable"] == 0 and inner.table["goal_position"] == 512
 
@@ -282,7 +282,7 @@ def test_replies_may_be_torn_by_the_motor_interrupt():
 
 def test_an_ax_refuses_bulk_read_in_words():
     bus, _ = chain_of(MX_28, AX_12A, MX_28)
-    with pytest.raises(RefusedError, match="servo 2 is an AX-12A, which does not know BULK READ"):
+    with pytest.raises(RefusedError, match="servo 2 is an AX-12A, which does not support BULK READ"):
         bus.bulk_read({1: (36, 2), 2: (36, 2), 3: (36, 2)})
 
 

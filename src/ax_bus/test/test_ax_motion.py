@@ -95,8 +95,8 @@ def test_positions_are_steps_or_degrees_within_the_angle_limits():
         ("30deg", "servo 2 takes 0 to 600 steps .*, not 614; nothing has moved"),
         ("151deg", "-150.0deg to 150.0deg"),
         ("30", None),
-        ("30rpm", "no value of goal_position"),
-        ("much", "no value of goal_position"),
+        ("30rpm", "not a value of goal_position"),
+        ("much", "not a value of goal_position"),
     ):
         if words is not None:
             with pytest.raises(ToolError, match=words):

@@ -73,7 +73,7 @@ def test_every_rate_of_the_servos_can_be_set(pair, baud):
 
 
 def test_a_port_that_does_not_open_says_why(pair, tmp_path):
-    with pytest.raises(PortMissingError, match="does not exist; there is"):
+    with pytest.raises(PortMissingError, match="does not exist; "):
         SerialPort(str(tmp_path / "ttyUSB9"))
     with SerialPort(pair[1]), pytest.raises(PortError, match="in use by"):
         SerialPort(pair[1])
@@ -105,7 +105,7 @@ def test_the_kernel_keeps_out_programs_that_ask_for_no_lock(pair):
 
 
 def test_a_busy_port_names_its_user(pair, monkeypatch):
-    with SerialPort(pair[1]), pytest.raises(PortError, match=rf"in use by .*\(process {os.getpid()}\).*; end it first"):
+    with SerialPort(pair[1]), pytest.raises(PortError, match=rf"in use by .*\(process {os.getpid()}\).*; stop it"):
         SerialPort(pair[1])
 
     def refuse(path, *_):
@@ -155,7 +155,7 @@ def test_a_port_that_hangs_up_is_lost():
 
 
 def test_a_port_that_takes_no_bytes_is_reported(pair):
-    with SerialPort(pair[1]) as port, pytest.raises(PortError, match="takes no more bytes"):
+    with SerialPort(pair[1]) as port, pytest.raises(PortError, match="accepts no more bytes"):
         for _ in range(10_000):  # nobody reads the other end
             port.write(bytes(142))
 
@@ -167,7 +167,7 @@ def test_an_emulated_chain_outlives_a_program_that_never_reads():
                 port.write(protocol.read(1, 0, 50))
                 port.sleep(0.8e-3)
         with SerialPort(name) as port:
-            bus = Bus(port, PATIENT, retries=20)
+            bus = Bus(port, PATIENT, retries=400)  # a minute: on a busy machine it is still answering those
             assert bus.ping(1)
 
 
@@ -320,6 +320,6 @@ def test_a_replugged_adapter_is_found_by_its_name(tmp_path):
 def test_a_link_does_not_overwrite_a_file(tmp_path):
     file = tmp_path / "precious"
     file.write_text("x", encoding="utf-8")
-    with pytest.raises(EmulationError, match="is no link"):
+    with pytest.raises(EmulationError, match="is not a link"):
         PtyServer(EmulatedChain(equal_servos((1,))), file)
     assert file.read_text(encoding="utf-8") == "x"

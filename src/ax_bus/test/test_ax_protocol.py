@@ -58,7 +58,7 @@ def test_false_headers_cannot_keep_replies_away(servo_id, error, data, noise, pi
 def _in_pieces(stream, piece, servo_id, count):
     parser, found = StatusParser(), []
     for i in range(0, len(stream), piece):
-        parser.feed(stream[i : i + piece])
+        parser.buffer += stream[i : i + piece]
         status = parser.next(servo_id, count)
         while status is not None:
             found.append(status)
@@ -74,7 +74,7 @@ def test_no_cut_reply_is_believed(servo_id, error, data, draw):
     cut = draw.draw(st.integers(1, len(packet) - 1))
     for rest in (packet[cut:], packet[:-cut]):
         parser = StatusParser()
-        parser.feed(rest)
+        parser.buffer += rest
         status = parser.next(servo_id, len(data))
         assert status is None
 
@@ -86,7 +86,7 @@ def test_every_single_bit_flip_is_noticed(servo_id, error, data, draw):
     bit = draw.draw(st.integers(0, 8 * len(packet) - 1))
     packet[bit // 8] ^= 1 << bit % 8
     parser = StatusParser()
-    parser.feed(bytes(packet))
+    parser.buffer += bytes(packet)
     assert parser.next(servo_id, len(data)) is None
 
 
@@ -94,18 +94,18 @@ def test_every_single_bit_flip_is_noticed(servo_id, error, data, draw):
 @given(st.lists(st.tuples(ids, flags, payloads), max_size=8))
 def test_a_clean_stream_comes_out_as_it_went_in(packets):
     parser = StatusParser()
-    parser.feed(b"".join(protocol.packet(*packet) for packet in packets))
+    parser.buffer += b"".join(protocol.packet(*packet) for packet in packets)
     assert [(s.servo_id, int(s.flags), s.data) for s in parser.packets()] == packets
-    assert parser.skipped == 0 and len(parser) == 0
+    assert parser.skipped == 0 and len(parser.buffer) == 0
 
 
 @SETTINGS
 @given(st.binary(max_size=300))
 def test_garbage_never_raises_nor_grows(garbage):
     parser = StatusParser()
-    parser.feed(garbage)
+    parser.buffer += garbage
     list(parser.packets())
-    assert len(parser) < 60
+    assert len(parser.buffer) < 60
 
 
 @SETTINGS
@@ -131,7 +131,7 @@ def test_error_bits_are_the_manuals():
 
 def test_error_byte_is_a_set_of_flags():
     parser = StatusParser()
-    parser.feed(protocol.packet(7, 0x25))
+    parser.buffer += protocol.packet(7, 0x25)
     status = parser.next(7, 0)
     assert status.flags == ErrorFlags.INPUT_VOLTAGE | ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD
     assert protocol.flag_names(status.flags) == ("input_voltage", "overheating", "overload")
@@ -141,7 +141,7 @@ def test_wrong_candidates_are_counted_by_reason():
     parser = StatusParser()
     bad = bytearray(protocol.packet(5, 0, b"\x01\x02"))
     bad[-1] ^= 1
-    parser.feed(protocol.packet(4, 0, b"\x01\x02") + protocol.packet(5, 0, b"\x01") + bytes(bad))
+    parser.buffer += protocol.packet(4, 0, b"\x01\x02") + protocol.packet(5, 0, b"\x01") + bytes(bad)
     assert parser.next(5, 2) is None
     assert (parser.foreign, parser.bad_lengths, parser.bad_checksums) == (1, 1, 1)
 
@@ -149,7 +149,7 @@ def test_wrong_candidates_are_counted_by_reason():
 def test_a_false_header_does_not_delay_the_reply():
     """FF FF 09 30 00 promises 52 bytes that never come; the reply behind it is complete now."""
     parser = StatusParser()
-    parser.feed(b"\xff\xff\x09\x30\x00" + protocol.packet(5, 0, b"\x01\x02"))
+    parser.buffer += b"\xff\xff\x09\x30\x00" + protocol.packet(5, 0, b"\x01\x02")
     assert parser.next(5, 2).data == b"\x01\x02"
 
 
@@ -160,7 +160,7 @@ def test_a_false_header_does_not_delay_the_reply():
 def test_a_reply_right_behind_a_torn_one_is_found(torn):
     """Sliding goes byte by byte: the true header begins inside what the false one promises."""
     parser = StatusParser()
-    parser.feed(torn + protocol.packet(5, 0, b"\x01\x02"))
+    parser.buffer += torn + protocol.packet(5, 0, b"\x01\x02")
     assert parser.next(5, 2).data == b"\x01\x02"
 
 

@@ -59,11 +59,11 @@ def test_values_with_units(register, text, number):
     [
         ("goal_position", "1024", "takes 0 to 1023, or -150.0deg to 150.0deg"),
         ("goal_position", "160deg", "out of range"),
-        ("goal_position", "1.5", "no value"),
+        ("goal_position", "1.5", "not a value"),
         ("moving_speed", "200rpm", "-113.6rpm to 113.6rpm"),
         ("torque_limit", "101%", "0.0% to 100.0%"),
         ("led", "2", "takes 0 to 1, off or on"),
-        ("punch", "50deg", "no value of punch"),
+        ("punch", "50deg", "not a value of punch"),
     ],
 )
 def test_values_that_cannot_be_say_what_can(register, text, words):
@@ -75,7 +75,7 @@ def test_write_reads_back_and_wears_nothing_needlessly():
     bench = Bench(ids=(1,))
     assert registers.write(bench.bus, 1, "torque_limit", "30%") == "servo 1: torque_limit 1023 -> 307 (30.0 %)"
     assert bench.servo(1).table["torque_limit"] == 307
-    with pytest.raises(ToolError, match="EEPROM.*--eeprom.*nothing is changed"):
+    with pytest.raises(ToolError, match="EEPROM.*--eeprom.*nothing was changed"):
         registers.write(bench.bus, 1, "return_delay_time", "100")
     assert bench.servo(1).table["return_delay_time"] == 0
     registers.write(bench.bus, 1, "return_delay_time", "100", may_wear=True)
@@ -87,7 +87,7 @@ def test_write_reads_back_and_wears_nothing_needlessly():
 
 @pytest.mark.parametrize(
     "register, value, words",
-    [("id", "2", "with set-id"), ("baud_rate", "34", "with set-baud"), ("model_number", "1", "only be read"),
+    [("id", "2", "with set-id"), ("baud_rate", "34", "with set-baud"), ("model_number", "1", "read-only"),
      ("torque_enable", "on", "torque on 1"), ("goal_position", "2000", "out of range")],
 )  # fmt: skip
 def test_writes_that_hurt_are_refused(register, value, words):

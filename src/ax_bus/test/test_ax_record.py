@@ -24,8 +24,9 @@ def test_a_recording_as_csv(tmp_path):
     file = tmp_path / "new" / "log.csv"
     said = record.record(bench.bus, (1, 2), file, rate=10.0, seconds=1.0)
     date, *lines = file.read_text().splitlines()
-    recorded = datetime.fromisoformat(date.split()[3])
-    assert date.startswith("# recorded from 20") and abs((datetime.now().astimezone() - recorded).total_seconds()) < 60
+    recorded = datetime.fromisoformat(date.split()[3].rstrip(","))
+    assert date.startswith("# recording started 20")
+    assert abs((datetime.now().astimezone() - recorded).total_seconds()) < 60
     rows = list(csv.DictReader(lines))
     assert 0.0 <= float(rows[0]["time_s"]) < 0.01 and 0.9 <= float(rows[-1]["time_s"]) < 1.0
     assert len(rows) == 20 and "10 samples of 2 servo(s)" in said and "5 missed replies" in said
@@ -129,7 +130,7 @@ def test_arrays_that_do_not_fit_are_rescued_to_another_folder(tmp_path, monkeypa
 def test_nothing_saved_is_said_too(tmp_path, monkeypatch):
     (tmp_path / "log.npz.part").symlink_to("/dev/full")
     monkeypatch.setattr(record.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
-    with pytest.raises(ToolError, match="nothing is saved, .*none.* cannot be written .* free some space"):
+    with pytest.raises(ToolError, match="nothing was saved, .*none.* cannot be written .* free some space"):
         record.record(Bench(ids=(1,)).bus, (1,), tmp_path / "log.npz", rate=10.0, seconds=1.0)
 
 

@@ -89,7 +89,7 @@ def test_the_sdk_and_our_parser_read_the_same(servo_id, error, values):
     theirs, result, flags = handler.readTxRx(Tape(packet), servo_id, 0, len(values))
     assert result == sdk.COMM_SUCCESS
     parser = StatusParser()
-    parser.feed(packet)
+    parser.buffer += packet
     ours = parser.next(servo_id, len(values))
     assert (ours.data, int(ours.flags)) == (bytes(theirs), flags) == (values, error)
 

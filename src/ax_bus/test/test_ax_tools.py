@@ -39,7 +39,7 @@ def test_scan_names_two_servos_of_one_id_and_unknown_models():
     found = search.search(bench.bus, search.rounds((1_000_000,), range(10)))
     assert [hit.servo_id for hit in found] == [1, 2]
     assert found[0].model_name == "unknown model 350"
-    assert found[1].is_garbled and "two servos of this ID" in search.table(found)
+    assert found[1].is_garbled and "two servos with this ID" in search.table(found)
 
 
 def test_scan_on_an_echoing_wire_does_not_find_253_servos():
@@ -72,7 +72,7 @@ def test_the_quick_check_takes_seconds_and_misses_only_a_third_id_at_another_rat
     assert bench.port.now() < 3.0  # s of the bus's time
     assert bench.servo(42).table["id"] == 42
     texts = list(dict.fromkeys(text for text, _ in progress))
-    assert texts[0] == "1000000 baud: asking 253 IDs" and texts[1:] and all("asking 2 IDs" in t for t in texts[1:])
+    assert texts[0] == "1000000 baud: querying 253 IDs" and texts[1:] and all("querying 2 IDs" in t for t in texts[1:])
     assert [share for _, share in progress] == sorted(share for _, share in progress) and progress[-1][1] < 1.0
     start = bench.port.now()
     with pytest.raises(ToolError, match="2 servos are on the bus"):
@@ -115,13 +115,13 @@ def test_progress_says_how_long_it_still_takes(is_terminal):
         (lambda b: at_57600(b, 2), lambda bus: settings.set_id(bus, 1, 2), "2 at 57600"),
         (lambda b: at_57600(b, 2, b"\x01"), lambda bus: settings.set_id(bus, 1, 42), "1 at 57600"),
         (lambda b: at_57600(b, 2, b"\x2a"), lambda bus: settings.set_id(bus, 1, 42), "42 at 57600"),
-        (lambda b: b.servo(2).table.write(3, b"\x01"), lambda bus: settings.set_id(bus, 1, 42), "in pieces"),
+        (lambda b: b.servo(2).table.write(3, b"\x01"), lambda bus: settings.set_id(bus, 1, 42), "garbled replies"),
         (lambda b: b.chain.servos.pop(0), lambda bus: settings.set_id(bus, 1, 42), "the only servo on the bus is 2"),
         (lambda b: b.fault("dead"), lambda bus: settings.set_id(bus, 1, 42), "no servo answers"),
         (lambda b: None, lambda bus: settings.set_id(bus, 1, 253), "0 to 252"),
         (lambda b: None, lambda bus: settings.set_id(bus, 1, 1), "already"),
         (lambda b: None, lambda bus: settings.set_baud(bus, 1, 12345), "choose one of"),
-        (lambda b: None, lambda bus: settings.set_baud(bus, 1, 1_000_000), "would keep"),
+        (lambda b: None, lambda bus: settings.set_baud(bus, 1, 1_000_000), "already has"),
     ],
 )
 def test_settings_change_nothing_unless_one_servo_is_alone(setup, call, words):
@@ -140,7 +140,7 @@ def test_a_locked_servo_keeps_its_settings_and_the_port_its_rate():
     bench.write(1, "lock", 1)
     with pytest.raises(ToolError, match="range"):
         settings.set_id(bench.bus, 1, 42)
-    with pytest.raises(ToolError, match="nothing is changed"):
+    with pytest.raises(ToolError, match="nothing was changed"):
         settings.set_baud(bench.bus, 1, 57_600)
     assert bench.port.baud == 1_000_000 and bench.bus.ping(1)
 

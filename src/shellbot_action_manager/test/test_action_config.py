@@ -56,8 +56,11 @@ def test_bad_setting_is_named_with_its_range(tmp_path, settings, section, key, v
 def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, settings):
     with pytest.raises(UnknownGaitError, match="there is no gait 'moonwalk'; the gaits are"):
         load_config(gait="moonwalk")
-    with pytest.raises(ConfigError, match="start_mode is 'fly'; choose from hexapod, stand, sit"):
+    with pytest.raises(ConfigError, match="start_mode is 'fly'; choose from stand, hexapod, shell, sit"):
         load_config(start_mode="fly")
+    former = dict(settings, acceleration_share=settings["acceleration_fraction"])
+    with pytest.raises(ConfigError, match="acceleration_share does not exist; is acceleration_fraction meant"):
+        load_config(path=write(tmp_path, former))
     del settings["heading"]
     with pytest.raises(ConfigError, match="heading is missing; needed are cmd_vel_timeout"):
         load_config(path=write(tmp_path, settings))

@@ -188,6 +188,19 @@ def test_velocities_are_those_of_the_references(standing):
     assert r.output.mode.name == "sit"
 
 
+def test_a_tick_of_walking_solves_the_legs_once(standing, monkeypatch):
+    r, calls = standing, []
+    legs, count = type(r.core.geometry.legs), []
+    solve = legs.solve
+    monkeypatch.setattr(legs, "solve", lambda self, p: calls.append(1) or solve(self, p))
+    r.apply = lambda output: None  # the robot of this test solves them, too
+    for _ in range(100):
+        calls.clear()
+        r.tick(twist=[0.1, 0.0, 0.2])
+        count.append(len(calls))
+    assert min(count) == np.median(count) == 1  # where a foot lifts off, the height of its swing is found, too
+
+
 def test_walks_stops_by_time_out_and_falls_silent(standing):
     r = standing
     r.run(1.0, twist=[0.2, 0.05, 0.3])

@@ -13,9 +13,6 @@ from shellbot_action_manager.body.body_pose import (
     approach,
     feet_in_base,
     feet_in_walk,
-    rotation_from_rpy,
-    rpy_from_quaternion,
-    up_from_quaternion,
 )
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.body.pose_range import clamp_pose, obstacle, pose_ranges
@@ -101,18 +98,6 @@ def test_pose_round_trip_and_direction_of_tilt():
     feet = feet_in_base(np.hstack((neutral_feet(0.27), np.zeros((6, 1)))), np.array([0, 0, 0, 0, 0.1, 0.0]), 0.16)
     assert feet[0, 2] > -0.16 + 0.02
     assert feet[3, 2] < -0.16 - 0.02
-
-
-def test_rotation_and_quaternion_agree():
-    from scipy.spatial.transform import Rotation
-
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        rpy = rng.uniform(-1.2, 1.2, 3)
-        rotation = Rotation.from_euler("xyz", rpy)
-        assert rotation_from_rpy(*rpy) == pytest.approx(rotation.as_matrix(), abs=1e-12)
-        assert rpy_from_quaternion(rotation.as_quat()) == pytest.approx(rpy, abs=1e-12)
-        assert up_from_quaternion(rotation.as_quat()) == pytest.approx(rotation.as_matrix()[2], abs=1e-12)
 
 
 def test_pose_approach_respects_rate_and_acceleration_and_does_not_overshoot():

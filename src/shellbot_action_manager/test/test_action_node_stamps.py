@@ -21,6 +21,7 @@ from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # 
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
 from shellbot_action_manager.node import action_manager_node, odometry_node  # noqa: E402
+from shellbot_common import Level, log_node  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
 from shellbot_msgs.msg import Contact, Contacts  # noqa: E402
 
@@ -49,7 +50,7 @@ def warnings(monkeypatch):
     monkeypatch.setattr(odometry_node.tf2_ros, "TransformBroadcaster", Topic)
     for name in ("logwarn", "loginfo"):
         monkeypatch.setattr(rospy, name, lambda text, *_: said.append(text))
-    monkeypatch.setattr(rospy, "logwarn_throttle", lambda _period, text: said.append(text))
+    monkeypatch.setattr(log_node, "LOG", dict.fromkeys(Level, lambda _format, _name, text: said.append(text)))
     return said
 
 

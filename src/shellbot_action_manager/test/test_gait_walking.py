@@ -141,3 +141,18 @@ def test_at_least_three_feet_stand_all_the_time():
         g = gait(name)
         for _, state in walk(g, (0.05, 0.0, 0.1), 500):
             assert (~state.swinging).sum() >= 3
+
+
+@pytest.mark.parametrize("gait", ["tripod", "ripple", "wave"])
+def test_a_command_that_ends_in_mid_swing_moves_no_foot_at_once(gait):
+    """The feet come home to a smaller circle than they walk on: a foot in the air turns there, it does not jump."""
+    gait, twist = load_gaits()[gait], np.array([0.1, 0.0, 0.0])
+    walking, largest = standing_at(neutral_feet(gait.rest_radius)), 0.0
+    for _ in range(150):
+        walking = advance(walking, gait, DT, twist, 0.5, commanded=True)
+        before = walking
+        for _ in range(3):
+            after = advance(before, gait, DT, np.zeros(3), 0.0, commanded=False)
+            speed = np.linalg.norm(after.p_feet - before.p_feet, axis=1) / DT
+            largest, before = max(largest, speed[after.swinging].max(initial=0.0)), after
+    assert largest < 1.5, "m/s"

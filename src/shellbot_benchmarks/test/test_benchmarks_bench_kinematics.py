@@ -62,11 +62,11 @@ def test_goals_say_kept_missed_and_not_measured():
     goals = {
         goal.name: goal for goal in figures.goals_of(rounds, {"ours/closed_w": {"success": 9_999}}, {}, {"warm_s": 0.5})
     }
-    assert goals["one foot, closed form"].kept is True
-    assert goals["one foot, closed form, beside EAIK"].kept is False
-    assert goals["targets met of 10,000: closed form, set W"].kept is False
-    assert goals["fresh process to the first solution, warm cache"].kept is True
-    assert goals["general LM, one call"].kept is None
+    assert goals["one foot, closed form"].met is True
+    assert goals["one foot, closed form, beside EAIK"].met is False
+    assert goals["targets met of 10,000: closed form, set W"].met is False
+    assert goals["fresh process to the first solution, warm cache"].met is True
+    assert goals["general LM, one call"].met is None
     text = page_text(rounds, {}, {}, list(goals.values()), ["a note"], {"ours": {"numba": "0"}})
     assert "**no**" in text and "not measured" in text and "a note" in text and "0.40 [0.30]" in text
 
@@ -194,7 +194,7 @@ def test_a_short_run_of_our_own_library(tmp_path, capsys):
     assert 0.0 < content["ratios"]["batch_roofline_fraction"] < 1.0
     assert content["facts"]["ours/closed_f"]["success"] == 10_000 and content["facts"]["ours/lm_f"]["success"] == 10_000
     assert len(content["us"]["ours/leg_fk"]) == 1 and content["us"]["ours/leg_fk"][0] > 0.0
-    assert {"name", "asked", "reached", "kept", "unit"} == set(content["goals"][0])
+    assert {"name", "required", "measured", "met", "unit"} == set(content["goals"][0])
     text = page.read_text(encoding="utf-8")
     assert (
         "former table" not in text
@@ -202,4 +202,4 @@ def test_a_short_run_of_our_own_library(tmp_path, capsys):
         and text.startswith("a\n")
         and text.endswith("b\n")
     )
-    assert "figures kept" in capsys.readouterr().out
+    assert "figures met" in capsys.readouterr().out

@@ -35,14 +35,14 @@ def test_a_schedule_has_all_kinds_repeats_with_its_seed_and_leaves_time():
 
 def test_reads_with_one_percent_lost_stop_nothing():
     result = run_reads(ReadCampaign(reads=6000, seed=3))
-    assert result.kept and result.reads >= 6000
+    assert result.met and result.reads >= 6000
     assert 30 <= result.lost <= 90 and result.corrupt >= 1
     assert result.counters["timeouts"] >= result.lost
 
 
 def test_a_line_that_loses_most_replies_is_seen():
     result = run_reads(ReadCampaign(reads=400, lost=0.95))
-    assert not result.kept and result.stops and result.false_faults
+    assert not result.met and result.stops and result.false_faults
 
 
 def test_five_percent_lost_still_walks():
@@ -66,13 +66,13 @@ def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on():
         Slot(Fault("host_stall", start=13.0, stop=14.5, probability=0.02, value=0.03), 14.5),
     )
     result = run_fault_walk(FaultWalk(seconds=16.0, seed=0, slots=slots))
-    assert result.kept and result.ends_walking
+    assert result.met and result.ends_walking
     assert result.stops >= 2 and result.rearmings >= 2
     assert [record.kind for record in result.records] == ["port_error", "change_id", "host_stall"]
-    assert all(record.stopped and record.said_after < 0.3 for record in result.records[:2])
+    assert all(record.stopped and record.reported_after < 0.3 for record in result.records[:2])
     assert not result.records[2].stopped and result.struck["host_stall"] > 3  # late ticks, and nothing leaps
     assert 0.6 < result.records[0].back_after < 4.0
-    assert result.walked > 0.5 and 0.5 < result.greatest_step_share <= 1.02
+    assert result.walked > 0.5 and 0.5 < result.greatest_step_fraction <= 1.02
     table = cli.kinds_table(result)
     assert "`port_error`" in table and "bus down" in table
 
@@ -82,21 +82,21 @@ def pushed_over(force):
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=3.0, slots=()), ())
-    chain.robot.simulator.push((force, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
+    chain.robot.emulated.simulator.push((force, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
     return walk.run()
 
 
 def test_a_fall_that_nobody_announced_is_found():
     result = pushed_over(250.0)
-    assert result.falls >= 1 and result.silent_falls and not result.kept
-    assert pushed_over(5.0).silent_falls == []
+    assert result.falls >= 1 and result.unannounced_falls and not result.met
+    assert pushed_over(5.0).unannounced_falls == []
 
 
 def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=1.0, slots=()), ())
-    driver, jump = chain.driver, 0.2
+    driver, jump = chain.robot.driver, 0.2
     motion = driver._commander.motion
 
     def leaping(targets, dt, follow=motion.follow):
@@ -107,7 +107,7 @@ def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):
 
     monkeypatch.setattr(motion, "follow", leaping)
     result = walk.run()
-    assert result.greatest_step_share > 1.02 and not result.kept
+    assert result.greatest_step_fraction > 1.02 and not result.met
 
 
 def test_the_command_line_writes_its_goals(tmp_path, capsys):
@@ -118,7 +118,7 @@ def test_the_command_line_writes_its_goals(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "no stop, no false fault" in said and "| yes" in said
     written = json.loads((tmp_path / "bus-faults.json").read_text())
-    assert written["goals"][0]["kept"] and written["reads"][0]["reads"] >= 600
+    assert written["goals"][0]["met"] and written["reads"][0]["reads"] >= 600
     assert "no stop, no false fault" in page.read_text()
     for wrong, words in ((["rads"], "choose from reads"), (["reads", "--seeds", "0"], "of 1 or more")):
         assert cli.main(wrong) == 2

@@ -182,7 +182,7 @@ def test_a_port_without_permission_is_told_with_the_next_step(tmp_path):
         (("--no-setup", "directon:=gpio"), "do you mean direction?"),
         (("--no-setup", "variant:=simulation"), "choose one of walker, full"),
         (("operator",), "which robot?"),
-        (("operator", "rviz:=true"), "is no host"),
+        (("operator", "rviz:=true"), "is not a host"),
         (("operator", "no-such-machine.invalid"), "no machine is called 'no-such-machine.invalid'"),
         (("install", "--now"), "unknown argument '--now'"),
     ],

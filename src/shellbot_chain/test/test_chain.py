@@ -48,7 +48,7 @@ def test_command_of_a_tick_acts_one_tick_later():
     chain, sent = Chain(seed=0), []
     for _ in range(120):
         chain.tick()
-        sent.append(None if chain.filter.applied is None else chain.filter.applied.copy())
+        sent.append(None if chain.robot.filter.applied is None else chain.robot.filter.applied.copy())
     assert sent[0] is not None and np.abs(sent[60] - sent[59]).max() > 1e-6, "the robot should be standing up"
     applied = chain.trace().joint_target
     for k in range(60, 119):

@@ -50,8 +50,8 @@ def test_closes_and_opens_by_its_own_sensors():
 
 def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():
     chain = Chain(seed=7, friction=0.35, mass_scale=1.12, slope_deg=2.5, slope_azimuth_deg=80.0, joint_offset_deg=1.0)
-    assert np.abs(chain.joint_offset).max() > np.radians(1.5)
-    assert np.ptp(chain.joint_offset[:24:4]) == 0.0  # the six fans have one motor
+    assert np.abs(chain.robot.joint_offset).max() > np.radians(1.5)
+    assert np.ptp(chain.robot.joint_offset[:24:4]) == 0.0  # the six fans have one motor
     chain.stand_up()
     for mode in ("shell", "hexapod"):
         tilt, deep = go(chain, mode)
@@ -90,5 +90,5 @@ def test_a_joint_that_cannot_move_makes_it_back_out_to_where_it_stands():
 
 
 def test_offsets_out_of_range_are_refused():
-    with pytest.raises(DefinitionError, match="joint_offset_deg is 9; give 0 to 5 deg"):
+    with pytest.raises(DefinitionError, match="joint_offset_deg is 9; give a number from 0 to 5 deg"):
         Chain(joint_offset_deg=9)

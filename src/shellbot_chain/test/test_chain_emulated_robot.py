@@ -119,8 +119,8 @@ def test_a_slow_machine_skips_time_instead_of_racing():
 
 @pytest.mark.parametrize(
     "change, word",
-    [({"variant": "simulation"}, "walker and full"), ({"friction": -1.0}, "greater than zero"),
-     ({"charge": 2.0}, "0 to 1"), ({"seed": -1}, "or None")],
+    [({"variant": "simulation"}, "choose from walker, full"), ({"friction": -1.0}, "a number of at least 0.001"),
+     ({"charge": 2.0}, "0 to 1"), ({"seed": -1}, "None for no noise")],
 )  # fmt: skip
 def test_bad_settings_are_named(change, word):
     with pytest.raises(DefinitionError, match=word):

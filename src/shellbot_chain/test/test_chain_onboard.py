@@ -13,22 +13,22 @@ from shellbot_motor_driver.driving.driver_state import Phase
 def test_31_servos_stand_up():
     chain = OnboardChain(variant="simulation", seed=0)
     chain.stand_up()
-    assert len(chain.driver_state.servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
-    assert chain.driver_state.ladder.phase is Phase.FOLLOWING
-    assert np.degrees(np.abs(chain.driver_state.position - chain.state.q)).max() < 2.0
-    assert chain.robot.chain.oversize_packets == 0
+    assert len(chain.robot.driver.state().servos) == 31 and chain.state.contacts.foot_contact.sum() == 6
+    assert chain.robot.driver.state().ladder.phase is Phase.FOLLOWING
+    assert np.degrees(np.abs(chain.robot.driver.state().position - chain.state.q)).max() < 2.0
+    assert chain.robot.emulated.chain.oversize_packets == 0
 
 
 def test_the_cores_see_what_the_bus_has_read():
     chain = OnboardChain(seed=2, record=False)
     chain.stand_up()
-    steps = (chain._measured()[1:4] / np.radians(300.0 / 1023.0)) % 1.0
+    steps = (chain.robot.measured(chain.state)[1:4] / np.radians(300.0 / 1023.0)) % 1.0
     assert np.allclose(steps, 0.5)  # whole steps from a zero of 511.5: nothing finer passes the bus
-    chain.add_faults([Fault("dead", servo=2)])
-    before = chain._measured()[2]
+    chain.robot.add_faults([Fault("dead", servo=2)])
+    before = chain.robot.measured(chain.state)[2]
     chain.command_body_pose((0.0, 0.0, 0.02, 0.0, 0.0, 0.0))
     chain.run(0.4)
-    assert chain._measured()[2] == before  # nobody tells the truth behind the bus's back
+    assert chain.robot.measured(chain.state)[2] == before  # nobody tells the truth behind the bus's back
     assert abs(chain.state.q[2] - before) > 0.003
 
 
@@ -37,6 +37,6 @@ def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
     chain.run(1.0)
     first = chain.state.q
     chain.reset()
-    assert chain.driver_state.ladder.phase is Phase.WAITING and chain.mode == "waiting"
+    assert chain.robot.driver.state().ladder.phase is Phase.WAITING and chain.mode == "waiting"
     chain.run(1.0)
     np.testing.assert_array_equal(chain.state.q, first)

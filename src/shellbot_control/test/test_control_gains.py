@@ -6,51 +6,46 @@ import math
 import pytest
 
 import shellbot_control
-import shellbot_description
-from shellbot_common import Level
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable, controller_joints, joint_class
-from shellbot_control.controllers import (
-    CONTROLLER,
-    config_folder,
-    controllers_text,
-    file_name,
-    load_controllers,
-    variants,
-)
+from shellbot_common import Level, RobotProfile
+from shellbot_control import ConfigurationError, Gains, GainTable, check_controller_joints
+from shellbot_control.controllers import config_folder, controllers_text, file_name, load_controllers
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
-from shellbot_control.gains import GAIN_NAMES, PAGE_RANGES, STIFFNESS_RANGE, page_name
+from shellbot_control.gains import GAIN_NAMES, STIFFNESS_RANGE, page_name
+from shellbot_control.gains_page import gains_page
+from shellbot_description import JOINT_CLASSES, VARIANTS, expand, robot_profile
 
+PROFILE = robot_profile("simulation")
+PROFILE_WALKER = robot_profile("walker")
+CONTROLLER = PROFILE.controller
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
-
-
-def test_joint_classes_are_those_of_the_description():
-    """They stand here again only because the page is generated before the description can be imported."""
-    assert shellbot_description.JOINT_CLASSES == JOINT_CLASSES
 
 
 def test_exports_exist():
     assert all(hasattr(shellbot_control, name) for name in shellbot_control.__all__)
 
 
-@pytest.mark.parametrize("variant", ["simulation", "full", "walker"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_controllers_yaml_is_up_to_date(variant):
     path = config_folder() / file_name(variant)
-    assert path.read_text(encoding="utf-8") == controllers_text(variant), "run scripts/generate_controllers"
+    text = controllers_text(robot_profile(variant), expand(variant))
+    assert path.read_text(encoding="utf-8") == text, "run scripts/generate_controllers"
 
 
 def test_every_variant_has_a_file_with_its_joints():
-    from shellbot_description import driven_joint_names
-
-    for variant in variants():
+    for variant in VARIANTS:
         parameters = load_controllers(config_folder() / file_name(variant))
         assert parameters["joint_state_controller"]["publish_rate"] == 100
         assert parameters[CONTROLLER]["type"] == "effort_controllers/JointGroupPositionController"
-        assert controller_joints(parameters[CONTROLLER]) == driven_joint_names(variant)
+        check_controller_joints(parameters[CONTROLLER], robot_profile(variant))
+        with pytest.raises(ConfigurationError, match="is not the order of robot_profile .* same variant"):
+            check_controller_joints(
+                parameters[CONTROLLER], robot_profile("simulation" if variant == "walker" else "walker")
+            )
 
 
 def test_default_p_is_full_torque_over_the_compliance_slope():
     parameters = load_controllers(config_folder() / file_name("simulation"))[CONTROLLER]
-    table = GainTable.from_controllers(parameters)
+    table = GainTable.from_controllers(parameters, PROFILE)
     slope = math.radians(16 * 0.29)
     expected = {"coxa": 1.5, "femur": 1.8, "tibia": 1.8, "shoulder": 1.5, "shell": 1.5, "fan": 1.5 * 2**2 / 6}
     for name, torque in expected.items():
@@ -61,17 +56,18 @@ def test_default_p_is_full_torque_over_the_compliance_slope():
 
 def test_stiffness_multiplies_p_and_i_and_leaves_d():
     table = GainTable(TABLE.classes, 0.5)
-    assert table.joint_gains("lower_3_coxa") == Gains(5.5, 0.5, 0.1)
-    assert GainTable(TABLE.classes, 0.0).joint_gains("upper_6_shell") == Gains(0.0, 0.0, 0.1)
+    assert table.class_gains("coxa") == Gains(5.5, 0.5, 0.1)
+    assert GainTable(TABLE.classes, 0.0).for_joints({"upper_6_shell": "shell"})["upper_6_shell"] == Gains(0.0, 0.0, 0.1)
 
 
 def test_page_round_trip():
     table = GainTable(TABLE.classes, 1.25)
-    assert GainTable.from_page(table.to_page()) == table
+    assert GainTable.from_page(table.to_page(), JOINT_CLASSES) == table
+    assert GainTable.from_page(table.to_page(), ["coxa"]) == GainTable({"coxa": table.classes["coxa"]}, 1.25)
     page = table.to_page()
     del page["tibia_d"]
     with pytest.raises(ConfigurationError, match="tibia_d"):
-        GainTable.from_page(page)
+        GainTable.from_page(page, JOINT_CLASSES)
 
 
 @pytest.mark.parametrize("bad", [-1.0, math.nan, math.inf, "soft", True, None])
@@ -81,48 +77,60 @@ def test_gains_are_checked(bad):
 
 
 def test_table_is_checked():
-    with pytest.raises(ConfigurationError, match="'wing'"):
-        GainTable({"wing": Gains(1.0)})
     with pytest.raises(ConfigurationError, match="stiffness is 1.6"):
         GainTable({}, 1.6)
-    with pytest.raises(ConfigurationError, match="'shell'"):
-        GainTable({"fan": Gains(1.0)}).joint_gains("upper_1_shell")
-    with pytest.raises(ConfigurationError, match="wheel"):
-        joint_class("left_wheel")
+    with pytest.raises(ConfigurationError, match="no gains for joint class 'shell'; there are fan"):
+        GainTable({"fan": Gains(1.0)}).class_gains("shell")
+
+
+PAIR = RobotProfile(
+    name="pair",
+    base={"kind": "fixed", "spawn_pose": "zero"},
+    joints={"left_wheel": "wheel", "right_wheel": "wheel"},
+    classes={"wheel": {"stiffness": 2.0}, "spare": {"stiffness": 7.0}},
+    controller="pair_controller",
+    gain_limits={"p": 20, "i": 10, "d": 1},
+    poses={"zero": {"wheel_deg": 0}},
+)
 
 
 def test_controllers_with_unequal_joints_of_a_class_are_named():
-    parameters = {"joints": ["lower_1_coxa", "lower_2_coxa"], "lower_1_coxa": {"pid": {"p": 1}}}
-    with pytest.raises(ConfigurationError, match="lower_2_coxa/pid/p is missing"):
-        GainTable.from_controllers(parameters)
-    parameters["lower_2_coxa"] = {"pid": {"p": 2}}
-    with pytest.raises(ConfigurationError, match="lower_2_coxa has .* lower_1_coxa has"):
-        GainTable.from_controllers(parameters)
-    with pytest.raises(ConfigurationError, match="joints is None"):
-        controller_joints({})
+    parameters = {"joints": ["left_wheel", "right_wheel"], "left_wheel": {"pid": {"p": 1}}}
+    with pytest.raises(ConfigurationError, match="pair_controller/right_wheel/pid/p is missing; load .* of pair"):
+        GainTable.from_controllers(parameters, PAIR)
+    parameters["right_wheel"] = {"pid": {"p": 2}}
+    with pytest.raises(ConfigurationError, match="right_wheel has .* left_wheel has"):
+        GainTable.from_controllers(parameters, PAIR)
+    with pytest.raises(ConfigurationError, match="pair_controller/joints is None"):
+        check_controller_joints({}, PAIR)
 
 
-def test_the_generated_page_has_the_ranges_and_derived_defaults():
-    config = pytest.importorskip("shellbot_control.cfg.GainsConfig", reason="the workspace is not built")
-    defaults = GainTable.from_controllers(load_controllers(config_folder() / file_name("full"))[CONTROLLER]).to_page()
-    assert config.defaults == defaults
-    for name in JOINT_CLASSES:
+def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
+    table = GainTable.from_controllers(
+        load_controllers(config_folder() / file_name("walker"))[CONTROLLER], PROFILE_WALKER
+    )
+    page = gains_page(PROFILE_WALKER, table)
+    assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page()}
+    for name in JOINT_CLASSES:  # those of upper legs too, so that the page is the same whatever the variant
         for gain in GAIN_NAMES:
             entry = page_name(name, gain)
-            low, high = config.min[entry], config.max[entry]
-            assert (low, high) == PAGE_RANGES[gain]
-            assert low <= defaults[entry] <= high / 4 or defaults[entry] == low
-    assert (config.min["stiffness"], config.max["stiffness"]) == STIFFNESS_RANGE
-    groups = [group["name"] for group in config.config_description["groups"]]
+            low, high = page.min[entry], page.max[entry]
+            assert (low, high) == (0.0, {"p": 120.0, "i": 60.0, "d": 2.5}[gain])
+            assert low <= page.defaults[entry] <= high / 4 or page.defaults[entry] == low
+    assert (page.min["stiffness"], page.max["stiffness"]) == STIFFNESS_RANGE
+    groups = [group["name"] for group in page.config_description["groups"]]
     assert tuple(groups) == JOINT_CLASSES
+    other = gains_page(PAIR, GainTable({"wheel": Gains(3.0)}))
+    assert (other.defaults["wheel_p"], other.defaults["spare_p"], other.max["wheel_p"]) == (3.0, 7.0, 20.0)
 
 
 A, B = "lower_1_coxa", "lower_1_femur"
+CLASS_OF = {A: "coxa", B: "femur"}
 
 
 def forwarder(announce=()):
     result = GainForwarder([A, B], retry_period=0.5, patience=2.0)
-    result.set_wanted(TABLE.for_joints([A, B]))
+    result.set_wanted(TABLE.for_joints(CLASS_OF))
     for name in announce:
         result.announced(name, Gains(99.0), new_connection=True)
     return result
@@ -140,17 +148,17 @@ def send_all(gains_forwarder, now=0.0):
 
 def test_only_controllers_that_appeared_are_served():
     gains_forwarder = forwarder([A])
-    assert send_all(gains_forwarder) == {A: TABLE.joint_gains(A)}
+    assert send_all(gains_forwarder) == {A: TABLE.class_gains("coxa")}
     assert gains_forwarder.waiting_for() == [B]
     assert gains_forwarder.summary(0.0).level is Level.WARN
     gains_forwarder.announced(B, Gains(99.0), new_connection=True)
-    assert send_all(gains_forwarder) == {B: TABLE.joint_gains(B)}
+    assert send_all(gains_forwarder) == {B: TABLE.class_gains("femur")}
     assert gains_forwarder.summary(0.0).text == "2 of 2 joints have the gains of the page"
 
 
 def test_a_controller_that_has_the_values_is_left_alone():
     gains_forwarder = forwarder()
-    gains_forwarder.announced(A, TABLE.joint_gains(A), new_connection=True)
+    gains_forwarder.announced(A, TABLE.class_gains("coxa"), new_connection=True)
     assert send_all(gains_forwarder) == {} and gains_forwarder.done()
 
 
@@ -158,17 +166,17 @@ def test_a_change_of_one_class_goes_to_that_class_only():
     gains_forwarder = forwarder([A, B])
     send_all(gains_forwarder)
     changed = GainTable({**TABLE.classes, "femur": Gains(50.0)})
-    gains_forwarder.set_wanted(changed.for_joints([A, B]))
+    gains_forwarder.set_wanted(changed.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {B: Gains(50.0)}
 
 
 def test_a_restarted_controller_gets_the_values_again():
     gains_forwarder = forwarder([A, B])
     send_all(gains_forwarder)
-    gains_forwarder.announced(A, TABLE.joint_gains(A), new_connection=False)  # the echo
+    gains_forwarder.announced(A, TABLE.class_gains("coxa"), new_connection=False)  # the echo
     assert send_all(gains_forwarder) == {}
     gains_forwarder.announced(A, Gains(99.0), new_connection=True)
-    assert send_all(gains_forwarder) == {A: TABLE.joint_gains(A)}
+    assert send_all(gains_forwarder) == {A: TABLE.class_gains("coxa")}
 
 
 def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
@@ -176,9 +184,9 @@ def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
     send_all(gains_forwarder)
     (notice,) = gains_forwarder.announced(A, Gains(33.0), new_connection=False)
     assert "tuned directly" in notice.text and gains_forwarder.tuned_directly() == [A]
-    gains_forwarder.set_wanted(TABLE.for_joints([A, B]))
+    gains_forwarder.set_wanted(TABLE.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {}
-    gains_forwarder.set_wanted(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints([A, B]))
+    gains_forwarder.set_wanted(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {A: Gains(44.0)}
     assert gains_forwarder.tuned_directly() == []
 
@@ -206,7 +214,7 @@ def test_failures_are_retried_and_named():
     assert gains_forwarder.not_answering(14.0) == []  # it may just be starting
     summary = gains_forwarder.summary(14.6)
     assert summary.level is Level.WARN and A in summary.text and "connection refused" in summary.text
-    assert send_all(gains_forwarder, 13.0) == {A: TABLE.joint_gains(A)}
+    assert send_all(gains_forwarder, 13.0) == {A: TABLE.class_gains("coxa")}
     assert gains_forwarder.not_answering(13.0) == []
 
 

@@ -38,6 +38,15 @@ def test_limits_come_from_the_urdf_in_the_order_asked():
     assert not limits.lower.flags.writeable
 
 
+def test_a_continuous_joint_has_no_position_limits():
+    wheel = URDF.replace('type="revolute"><limit lower="-1.9" upper="1.9"', 'type="continuous"><limit')
+    limits = JointLimits.from_urdf(wheel, NAMES)
+    assert (limits.lower[1], limits.upper[1]) == (-math.inf, math.inf) and np.isfinite(limits.lower[[0, 2]]).all()
+    assert clamp_targets(np.array([0.0, 1e4, 0.0]), limits)[1] == 1e4
+    with pytest.raises(ConfigurationError, match="lower limits have shape .* or are not finite"):
+        JointLimits.from_urdf(URDF.replace('lower="-1.9"', ""), NAMES)
+
+
 @pytest.mark.parametrize(
     ("urdf", "names", "message"),
     [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes what is generated from config/shellbot.yaml: config/inertials.yaml, config/collisions.yaml, meshes/.
+"""Writes what is generated from config/shellbot.yaml: inertials, collisions and joint classes in
+config/, and meshes/.
 
 Run it after a change of the variables, with the workspace's interpreter (.venv/bin/python), and commit what changed.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PACKAGE / "src"))
 
-from shellbot_description.generation import write_config, write_meshes  # noqa: E402
+from shellbot_description.generation import write_config, write_joint_classes, write_meshes  # noqa: E402
 from shellbot_description.loading import load_variables  # noqa: E402
 
 
@@ -27,6 +28,7 @@ def main() -> None:
     variables, output = load_variables(options.variables), Path(options.output)
     (output / "config").mkdir(parents=True, exist_ok=True)
     written = list(write_config(output / "config", variables).values())
+    written.append(write_joint_classes(output / "config", variables))
     if not options.no_meshes:
         written += write_meshes(output / "meshes", variables)
     size = sum(path.stat().st_size for path in written)

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 import shellbot_description
+from shellbot_common import RobotProfile
 from shellbot_description import driven_joint_names, named_pose, package_path
-from shellbot_description.command_line import main, main_pose
+from shellbot_description.command_line import main, main_pose, main_profile
 
 
 def test_expand_prints_the_urdf(capsys):
@@ -66,6 +67,12 @@ def test_named_pose_forms(capsys):
     assert words[::3] == ["-J"] * 36 and tuple(words[1::3]) == driven_joint_names()
     main_pose(["stand", "--form", "height"])
     assert float(capsys.readouterr().out) == 0.1623
+
+
+def test_profile_is_printed_whole(capsys):
+    """All files included, so that the parameter server holds one text."""
+    main_profile(["--variant", "walker", "__name:=profile"])
+    assert RobotProfile.from_text(capsys.readouterr().out) == shellbot_description.robot_profile("walker")
 
 
 def test_every_launch_argument_is_documented():

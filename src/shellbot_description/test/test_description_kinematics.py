@@ -13,6 +13,7 @@ from shellbot_description import (
     POSES,
     VARIANTS,
     DescriptionError,
+    complete_profile,
     dh_table_lower,
     dh_table_upper,
     driven_joint_names,
@@ -27,7 +28,7 @@ from shellbot_description import (
     shell_to_upper_sphere_centre,
     sphere_centre_in_foot,
 )
-from shellbot_description.poses import parse_poses
+from shellbot_description.poses import checked_poses
 
 LEGS = range(1, 7)
 
@@ -177,24 +178,16 @@ def test_poses_respect_the_limits_of_the_urdf(name, variant):
 
 
 def test_wrong_poses_are_refused():
-    """Unknown name, missing joint, angle beyond the range, text for a number."""
+    """Unknown name, angle beyond the range, no height; the profile's own checks are in shellbot_common."""
     with pytest.raises(DescriptionError, match="'jump' does not exist; choose one of closed, sit, spawn, stand"):
         named_pose("jump")
-    good = {f"{name}_deg": 0.0 for name in ("fan", "coxa", "femur", "tibia", "shoulder", "shell")}
-    good["body_height_m"] = 0.1
-    for change, message in (
-        ({"femur_deg": 150.0}, "femur_deg = 150.0 is beyond the joint's range"),
-        ({"femur_deg": "ten"}, "stand: femur_deg is 'ten'; give a number from -360 to 360 deg"),
-        ({"knee_deg": 1.0}, "stand: knee_deg does not exist"),
-    ):
-        with pytest.raises(DescriptionError, match=message):
-            parse_poses({"poses": {"stand": {**good, **change}}})
-    with pytest.raises(DescriptionError, match="shell_deg is missing"):
-        parse_poses({"poses": {"stand": {key: value for key, value in good.items() if key != "shell_deg"}}})
-    with pytest.raises(DescriptionError, match="same_as must stand alone"):
-        parse_poses({"poses": {"stand": good, "spawn": {"same_as": "sitting"}}})
-    with pytest.raises(DescriptionError, match="pose spawn is missing"):
-        parse_poses({"poses": {"stand": good, "sit": good, "closed": good}})
+    poses = complete_profile().poses
+    high = {**poses, "stand": {**poses["stand"], "femur_deg": 150.0}}
+    with pytest.raises(DescriptionError, match="poses.stand: femur_deg = 150 is beyond the joint's range -149.0"):
+        checked_poses(complete_profile().replace(poses=high))
+    floating = {**poses, "stand": {k: v for k, v in poses["stand"].items() if k != "body_height_m"}}
+    with pytest.raises(DescriptionError, match="poses.stand lacks body_height_m"):
+        checked_poses(complete_profile().replace(poses=floating))
 
 
 def test_joint_classes_of_a_pose_are_alike():

@@ -6,19 +6,25 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 import yaml
 
+from shellbot_common import RobotProfile
 from shellbot_description import (
+    JOINT_CLASSES,
     VARIANTS,
     DescriptionError,
+    colliding_links,
+    complete_profile,
     driven_joint_names,
+    expand,
     joint_class,
-    limb_names,
     load_variables,
     motor_joint_names,
     package_path,
+    robot_profile,
 )
 from shellbot_description.loading import load_raw, variables_from_raw
 
@@ -182,9 +188,26 @@ def test_joint_order():
     assert driven_joint_names("full") == names
     assert driven_joint_names("walker") == names[:24]
     assert [len(motor_joint_names(variant)) for variant in VARIANTS] == [36, 31, 19]
-    assert limb_names("walker") == tuple(f"lower_{k}" for k in range(1, 7))
+    lower = tuple(f"lower_{k}" for k in range(1, 7))
+    assert tuple(robot_profile("walker").limbs) == ("fan", *lower) == tuple(robot_profile().limbs)[:7]
+    feet = tuple(f"{leg}_foot" for leg in lower)
+    assert tuple(robot_profile("walker").contacts) == tuple(robot_profile().contacts) == feet
+    assert tuple(complete_profile().variants) == VARIANTS and tuple(complete_profile().classes) == JOINT_CLASSES
     assert joint_class("upper_6_shell") == "shell"
     with pytest.raises(DescriptionError, match="lower_7_fan"):
         joint_class("lower_7_fan")
     with pytest.raises(DescriptionError, match="'biped' does not exist; choose one of simulation, full, walker"):
         driven_joint_names("biped")
+
+
+def test_every_name_of_the_profile_is_in_the_urdf():
+    """Joints and links that the profile names exist in each variant, and no driven joint is left out."""
+    for variant in VARIANTS:
+        profile, robot = robot_profile(variant), ElementTree.fromstring(expand(variant))
+        movable = {joint.get("name") for joint in robot.findall("joint") if joint.get("type") != "fixed"}
+        assert movable == set(profile.joints)
+        links = {link.get("name") for link in robot.findall("link")}
+        frames = [frame for limb in profile.limbs.values() for frame in (limb.base, *limb.tips)]
+        assert {profile.base.link, profile.imu, *frames, *profile.contacts} <= links
+        assert set(colliding_links(variant)) <= links
+        assert RobotProfile.from_text(profile.to_text()) == profile

@@ -19,7 +19,7 @@ from shellbot_evaluation.demo_params import DemoParams, launch_start_time
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.mission import PhaseRecord
 from shellbot_evaluation.phases import DemoPlan
-from shellbot_evaluation.pictures import contact_sheet, rgb_from_bytes, save_all
+from shellbot_evaluation.pictures import contact_sheet, save_all
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.summary import make_summary, score_phases, score_tilt, summary_table
 
@@ -94,7 +94,7 @@ def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
     given = {"~forward_m": 2.0, "~results": str(tmp_path / "a" / "b")}
     params = DemoParams.read(lambda name, default: given.get(name, default))
     assert (params.forward_m, params.turn_deg) == (2.0, 90.0)
-    assert params.plan().phases()[1].amount == 2.0
+    assert params.phases()[1].amount == 2.0
     assert params.results_folder() == tmp_path / "a" / "b" and (tmp_path / "a" / "b").is_dir()
     assert DemoParams().results_folder() is None
     (tmp_path / "file").write_text("")
@@ -105,24 +105,6 @@ def test_parameters_are_read_by_name_with_their_defaults(tmp_path):
 def test_relative_results_folder_counts_from_the_users_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("PWD", str(tmp_path))
     assert DemoParams(results="out").results_folder() == tmp_path / "out"
-
-
-@pytest.mark.parametrize(
-    "encoding, pixel",
-    [("rgb8", (1, 2, 3)), ("bgr8", (3, 2, 1)), ("rgba8", (1, 2, 3, 9)), ("bgra8", (3, 2, 1, 9)), ("mono8", (1,))],
-)
-def test_camera_encodings_with_padded_rows(encoding, pixel):
-    row = bytes(pixel) * 2 + b"\xff"
-    picture = rgb_from_bytes(row * 3, 2, 3, len(row), encoding)
-    assert picture.shape == (3, 2, 3)
-    assert picture[2, 1].tolist() == ([1, 1, 1] if encoding == "mono8" else [1, 2, 3])
-
-
-def test_unknown_encoding_and_short_data_are_refused():
-    with pytest.raises(EvaluationError, match="'yuv422' is not known"):
-        rgb_from_bytes(b"", 1, 1, 2, "yuv422")
-    with pytest.raises(EvaluationError, match="too few"):
-        rgb_from_bytes(b"abc", 2, 1, 6, "rgb8")
 
 
 def test_contact_sheet_holds_every_picture_and_files_are_numbered(tmp_path):

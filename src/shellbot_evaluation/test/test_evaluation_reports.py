@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.campaign import case_summary, comparison, load_campaign
+from shellbot_evaluation.campaign import Campaign, case_summary, comparison
 from shellbot_evaluation.console import Progress
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
@@ -105,11 +105,11 @@ def test_runs_spread_friction_over_seeds():
     "values, message",
     [
         ({"kind": "fly"}, "choose from walk, turn, speed"),
-        ({"kind": "walk", "distance_m": 1.0}, r"needs \['distance_m', 'speed_m_s'\]"),
-        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "it has .*'spd'"),
+        ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; needed are distance_m, speed_m_s"),
+        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; there are kind"),
         ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),
         ({"kind": "turn", "angle_deg": "90", "rate_deg_s": 30}, "angle_deg is '90'"),
-        (["walk"], "must be a mapping with a 'kind'"),
+        (["walk"], "is no mapping; give the keys kind"),
     ],
 )
 def test_unusable_case_is_refused_by_name(values, message):
@@ -120,12 +120,12 @@ def test_unusable_case_is_refused_by_name(values, message):
 def test_unreadable_yaml_names_the_file_and_the_line(tmp_path):
     broken = tmp_path / "broken.yaml"
     broken.write_text("walk:\n  cases: {a: [1, 2\n")
-    with pytest.raises(DefinitionError, match=r"(?s)broken.yaml.*line 2"):
+    with pytest.raises(DefinitionError, match=r"(?s)broken.yaml.*line 3"):
         load_experiments(broken)
     with pytest.raises(DefinitionError, match="absent.yaml"):
         load_experiments(tmp_path / "absent.yaml")
     (tmp_path / "list.yaml").write_text("- 1\n")
-    with pytest.raises(DefinitionError, match="must hold a mapping"):
+    with pytest.raises(DefinitionError, match="holds a list; expected a mapping"):
         load_experiments(tmp_path / "list.yaml")
 
 
@@ -137,8 +137,8 @@ def test_limit_knows_its_worst_value_and_nan_does_not_keep_it():
 
 
 def test_campaign_compares_means_with_the_published_ones():
-    campaign = load_campaign(CONFIG / "nao_campaign.yaml")
-    assert len(campaign.cases) == 3 * (3 + 4)
+    campaign = Campaign.load(CONFIG / "nao_campaign.yaml")
+    assert len(campaign.experiment().cases) == 3 * (3 + 4)
     rows = []
     for percent in (40, 80, 100):
         for walked in (2.98, 3.02):
@@ -176,4 +176,4 @@ def test_campaign_file_with_a_short_row_is_refused(tmp_path):
     text = (CONFIG / "nao_campaign.yaml").read_text().replace("[405.6, 410.0, 412.6]", "[405.6]")
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(DefinitionError, match="'real NAO' needs 3 values of turned_deg"):
-        load_campaign(tmp_path / "c.yaml")
+        Campaign.load(tmp_path / "c.yaml")

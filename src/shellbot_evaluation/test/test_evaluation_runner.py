@@ -10,8 +10,9 @@ from shellbot_chain.trace import Trace
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
 from shellbot_evaluation.mission import Mission, MissionState
+from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.phases import DemoPlan
-from shellbot_evaluation.runner import execute, execute_all, run_mission
+from shellbot_evaluation.runner import execute, run_mission
 
 
 def walk_run(values, seed=0, friction=0.7):
@@ -49,8 +50,7 @@ def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
 def test_results_do_not_depend_on_the_number_of_processes():
     case = make_case("short", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15})
     runs = [Run("test", case, seed, 0.8) for seed in (0, 1)]
-    alone = {result.run.seed: result.row for result in execute_all(runs, 1)}
-    pair = {result.run.seed: result.row for result in execute_all(runs, 2)}
+    alone, pair = ([r.row for r in map_jobs(execute, [("run", run) for run in runs], jobs)] for jobs in (1, 2))
     assert alone == pair and alone[0]["walked_m"] != alone[1]["walked_m"]
 
 

@@ -26,9 +26,9 @@ def test_parameter_file_holds_the_defaults_and_a_comment_for_each():
 
 @pytest.mark.parametrize(("variant", "count"), [("simulation", 36), ("full", 36), ("walker", 24)])
 def test_spawn_arguments_place_every_joint_of_the_description(variant, count):
-    from shellbot_description import driven_joint_names, named_pose, pose
+    from shellbot_description import driven_joint_names, named_pose, pose, robot_profile
 
-    arguments = spawn_arguments(variant)
+    arguments = spawn_arguments(robot_profile(variant))
     placed = {arguments[i + 1]: float(arguments[i + 2]) for i, argument in enumerate(arguments) if argument == "-J"}
     assert tuple(placed) == driven_joint_names(variant) and len(placed) == count
     assert placed == pytest.approx(named_pose("spawn", variant), abs=1e-6)
@@ -37,12 +37,14 @@ def test_spawn_arguments_place_every_joint_of_the_description(variant, count):
 
 
 def test_spawn_command_line_passes_the_rest_on():
+    from shellbot_description import robot_profile
+
     node = pytest.importorskip("shellbot_gazebo_connector.spawn_in_gazebo_node")
-    line = node.command_line(["spawn_in_gazebo", "walker", "-unpause", "__name:=spawn_shellbot"])
+    line = node.command_line(robot_profile("walker"), ["spawn_in_gazebo", "-unpause", "__name:=spawn_shellbot"])
     assert line[:3] == ["rosrun", "gazebo_ros", "spawn_model"]
+    assert line[line.index("-model") + 1] == "shellbot"
     assert line[-2:] == ["-unpause", "__name:=spawn_shellbot"]
-    assert line.count("-J") == 24 and "walker" not in line
-    assert node.command_line(["spawn_in_gazebo", "-unpause"]).count("-J") == 36
+    assert line.count("-J") == 24
 
 
 def test_world_is_a_flat_floor_at_one_millisecond_without_downloads():
@@ -100,7 +102,7 @@ def test_connector_launch_loads(tmp_path):
 def test_gazebo_launch_loads(tmp_path, variant, joints, paused):
     launch = loaded(tmp_path, "gazebo.launch", [f"variant:={variant}", f"paused:={paused}"])
     nodes = {node.name: node for node in launch.nodes}
-    assert nodes["spawn_shellbot"].args.split() == [variant, *([] if paused == "true" else ["-unpause"])]
+    assert nodes["spawn_shellbot"].args.split() == ([] if paused == "true" else ["-unpause"])
     assert nodes["controller_spawner"].args.split() == ["joint_state_controller", "shellbot_legs_controller"]
     values = parameters(launch)
     assert len(values["/shellbot_legs_controller/joints"]) == joints

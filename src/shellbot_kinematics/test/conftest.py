@@ -56,7 +56,7 @@ def rng():
     return np.random.default_rng(20240601)
 
 
-@pytest.fixture(params=["jitted", "interpreted"])
+@pytest.fixture(params=["interpreted"] if numba.config.DISABLE_JIT else ["jitted", "interpreted"])
 def kernels(request, monkeypatch):
     """Run a test twice: with the compiled kernels and with the same source run by the interpreter."""
     if request.param == "interpreted":

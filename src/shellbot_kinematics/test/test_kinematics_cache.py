@@ -131,16 +131,6 @@ def _sum_of_squares(x):
     return total
 
 
-@_jit.inline_kernel
-def _plus_one(x):
-    return x + 1.0
-
-
-@_jit.kernel
-def _plus_two(x):
-    return _plus_one(_plus_one(x))
-
-
 @_jit.joined_kernel
 def _three_more(x):
     return x + 3.0
@@ -159,7 +149,3 @@ def test_joined_variant():
 
 def test_work_memory_on_the_stack():
     assert _sum_of_squares(np.array([1.0, 2.0, 3.0, 4.0])) == 30.0
-
-
-def test_inline_variant():
-    assert _plus_two(1.0) == 3.0

@@ -110,7 +110,7 @@ def html(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
     words = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(folder / "trees"), str(DOCS), str(folder / "html")]
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "sphinx", *words], capture_output=True, text=True, timeout=900, check=False
     )
     return folder / "html", done
 

@@ -155,30 +155,15 @@ def test_references_without_a_finite_stamp_are_refused():
         pack_references(LimbReferences(math.nan))
 
 
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"frame": np.zeros(11)}, r"\(12,\)"),
-        ({"frame": np.full(12, 9)}, "lower_1 is 9"),
-        ({"frame": np.zeros(12)}, "upper_1 has no foot"),
-        ({"p_base": np.zeros((6, 3))}, r"\(12, 3\)"),
-        ({"w_base": "fast"}, "w_base"),
-        ({"stamp": math.nan}, "stamp"),
-        ({"fan_position": "left"}, "fan_position"),
-    ],
-)
-def test_malformed_references_are_refused(changes, words):
-    with pytest.raises(InvalidReferenceError, match=words):
-        PackedReferences(**{"stamp": 0.0, "fan_position": 0.0, "fan_velocity": 0.0, **changes})
-
-
-def test_references_are_copies_that_cannot_be_changed():
+def test_references_cannot_be_changed():
     p = np.zeros((12, 3))
     references = PackedReferences(0.0, 0.0, 0.0, p_base=p)
     p[0, 0] = 1.0
     assert references.p_base[0, 0] == 0.0
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="read-only"):
         references.p_base[0, 0] = 1.0
+    with pytest.raises(InvalidReferenceError, match=r"\(6, 3\), not \(12, 3\)"):
+        PackedReferences.feet(0.0, p)
 
 
 def test_limb_order():
@@ -270,9 +255,9 @@ def test_core_names_the_troubled_limb(core, stand):
 
 
 def test_parameters_of_the_node():
-    assert SolverConfig.from_mapping({"solver": "clik", "clik_gain": 20}).clik_gain == 20
-    with pytest.raises(UnknownNameError, match="'gain'.*clik_gain"):
+    assert SolverConfig.from_mapping({"solver": "clik", "clik_gain": 20}).clik_gain == (20.0,) * 5
+    with pytest.raises(InvalidConfigError, match="gain does not exist; is clik_gain meant"):
         SolverConfig.from_mapping({"gain": 20})
     for values in ({"clik_gain": "fast"}, {"solver": 3}, {"tick": True}):
-        with pytest.raises(InvalidConfigError, match="allowed"):
+        with pytest.raises(InvalidConfigError, match="choose from|give a"):
             SolverConfig.from_mapping(values)

@@ -21,7 +21,6 @@ from shellbot_kinematics.generated.lane_source import lanes_source
 from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.generated.second_order_source import (
     prepare_second_order,
-    renamed,
     write_second_order,
 )
 from shellbot_kinematics.generated.turning_source import (
@@ -35,24 +34,17 @@ from shellbot_kinematics.generated.turning_source import (
 )
 
 
-def term(chain, q, d, rows=6, rename=False):
+def term(chain, q, d, rows=6):
     """The written half of f''[d, d], run by the interpreter, and the lines that it takes once d is known."""
     p, w = chain.parameters(), Writer("")
     motions = write_motions(w, write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=rows == 6), second=True)
-    lines = w.lines
-    if rename:
-        kept = {}
-        motions = renamed(motions, lambda name: kept.setdefault(name, f"k{len(kept)}"))
-        lines = [*lines, *(f"{new} = {old}" for old, new in kept.items())]
-        w = Writer("", "u")
     parts = prepare_second_order(w, motions, rows)
     before = len(w.lines)
     made = write_second_order(w, parts, [f"d{i}" for i in range(p.n)], rows)
-    lines = [*lines, *w.lines] if rename else w.lines
     names = {f"q{i}": float(x) for i, x in enumerate(q)}
     names.update({f"d{i}": float(x) for i, x in enumerate(d)})
     names["sincos"] = lambda a: (math.sin(a), math.cos(a))
-    exec("\n".join(lines), names)
+    exec("\n".join(w.lines), names)
     return np.array([eval(code(x), names) for x in made]), w.lines[before:]
 
 
@@ -64,7 +56,6 @@ def check(chain, rng, count=4):
         size = 1.0 + np.abs(expected).max()
         np.testing.assert_allclose(term(chain, q, d)[0], expected, atol=1e-8 * size, rtol=0)
         np.testing.assert_allclose(term(chain, q, d, 3)[0], expected[:3], atol=1e-8 * size, rtol=0)
-        np.testing.assert_allclose(term(chain, q, d, 6, True)[0], expected, atol=1e-8 * size, rtol=0)
 
 
 @pytest.mark.parametrize("mimics", [0, 3])

@@ -13,7 +13,7 @@ from driver_bench import DriverBench
 from ax_bus.registers import RAD_PER_STEP
 from shellbot_common import package_file
 from shellbot_control import Gains, GainTable
-from shellbot_description import JOINT_CLASSES, load_variables
+from shellbot_description import JOINT_CLASSES, load_variables, robot_profile
 from shellbot_motor_driver import (
     SLOPES,
     Compliance,
@@ -45,7 +45,7 @@ def test_the_simulators_default_p_comes_from_the_same_slope():
     for variant in ("walker", "full"):
         path = package_file("shellbot_control", f"config/controllers_{variant}.yaml")
         controllers = yaml.safe_load(path.read_text(encoding="utf-8"))["shellbot_legs_controller"]
-        table = GainTable.from_controllers(controllers)
+        table = GainTable.from_controllers(controllers, robot_profile(variant))
         for name, gains in table.classes.items():
             assert gains.p == pytest.approx(stiffness(name, 16), rel=1e-3)
         made, _ = compliance_from_gains(table)

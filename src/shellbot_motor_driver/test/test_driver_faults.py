@@ -11,6 +11,7 @@ from ax_bus import ErrorFlags
 from ax_emulator import KINDS, LatencyTimerChain
 from shellbot_motor_driver import Condition, Phase, Reaction
 
+ANY_RATE = {"servo": {"least_rate": 0.0}}  # for what is about slow links themselves
 TESTED = set()
 
 
@@ -194,7 +195,7 @@ def test_latency_that_nobody_told_of_is_bus_down_and_told_of_is_slow(kind):
     bench.fault(kind, value=0.016)
     bench.run(2.0)
     assert bench.phase is Phase.BUS_DOWN
-    bench = DriverBench(start=False, latency=0.017)
+    bench = DriverBench(start=False, latency=0.017, config=ANY_RATE)
     bench.fault(kind, value=0.016)
     bench.driver.start()
     bench.targets = bench.driver.state().command.copy()
@@ -349,7 +350,7 @@ def test_a_dead_servo_costs_little_whatever_latency_is_allowed():
 
 def test_a_link_that_becomes_slow_is_waited_for():
     """From 0.1 to 16 ms in one moment (the latency timer was set back), which the time-outs allow."""
-    bench = DriverBench(latency=0.017).ready()
+    bench = DriverBench(latency=0.017, config=ANY_RATE).ready()
     bench.fault("link_latency", value=0.016)
     bench.run(3.0, sway(bench))
     assert bench.phase is Phase.FOLLOWING and bench.driver.state().timing.round_trip_p95 > 0.016
@@ -362,9 +363,21 @@ def test_a_link_that_becomes_slow_is_waited_for():
     assert bench.phase is Phase.FOLLOWING and not state.ladder.rungs
 
 
+def test_a_robot_whose_servos_are_read_too_seldom_holds_until_they_are_read_more_often():
+    """At 12 ms a READ 19 servos are read at 4 Hz: no reading is half a second old, but nobody could walk on them."""
+    bench = DriverBench(latency=0.017).ready()
+    bench.fault("link_latency", value=0.012, stop=4.0)
+    stopped = bench.run(4.0, sway(bench), until=lambda: bench.phase is Phase.HOLDING)
+    assert stopped is not None
+    text = bench.ladder.rung("feedback").text
+    assert "Hz, 5 are needed (servo.least_rate)" in text and "latency timer" in text
+    bench.run(6.0, sway(bench))
+    assert bench.phase is Phase.FOLLOWING, "goes on by itself when it is over"
+
+
 def test_a_robot_on_a_slow_link_can_be_rearmed():
     """A round of READs takes longer than readings are fresh: torque must come up all the same."""
-    bench = DriverBench(latency=0.017).ready()
+    bench = DriverBench(latency=0.017, config=ANY_RATE).ready()
     bench.fault("link_latency", value=0.016)
     bench.run(3.0)
     bench.driver.emergency_stop()

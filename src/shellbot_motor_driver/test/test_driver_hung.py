@@ -70,7 +70,7 @@ def test_a_hung_process_is_killed_and_its_successor_holds(tmp_path):
         until(lambda: bus.state().ladder.rung("restarted") is not None and bus.state().tick > 5, 60.0)
         assert on(chain) == 19 and chain.registers("goal_position") == goals
         assert not bus.torque_off_status(time.monotonic()).is_requested
-        assert bus.rearm()
+        until(bus.rearm)
         until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, 60.0, feed=lambda: bus.tick(q))
 
 
@@ -196,7 +196,7 @@ STOPPED_PARENT = """
 import sys, time
 from shellbot_description import named_pose_array
 from shellbot_motor_driver import BusProcess, BusSettings
-bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
+bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1))
 bus.start()
 print("up", flush=True)
 while bus.restarts == 0:
@@ -226,16 +226,15 @@ def test_a_parent_that_stood_still_kills_nobody(tmp_path):
             parent.kill()
 
 
-@pytest.mark.parametrize("hogs", [8])
-def test_a_busy_machine_is_no_reason_to_kill(tmp_path, hogs):
-    """30 s with eight busy processes: the loop is late, but never silent for half a second of looks."""
+def test_a_busy_machine_is_no_reason_to_kill(tmp_path):
+    """10 s with eight busy processes: the loop is late, but never silent for half a second of looks."""
     with robot(tmp_path) as (bus, _, q), contextlib.ExitStack() as stack:
         first = bus.pid
-        for _ in range(hogs):
+        for _ in range(8):
             process = subprocess.Popen([sys.executable, "-c", SPIN])
             stack.callback(process.wait)
             stack.callback(process.kill)
-        end = time.monotonic() + 30.0
+        end = time.monotonic() + 10.0
         until(lambda: time.monotonic() > end, 120.0, feed=lambda: bus.tick(q))
         assert bus.pid == first and bus.restarts == 0
         assert np.isfinite(bus.state().position).all()

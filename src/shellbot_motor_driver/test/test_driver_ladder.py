@@ -36,7 +36,7 @@ def test_silence_of_targets_holds_sits_and_switches_off():
     assert (
         bench.phase is Phase.HOLDING
         and not bench.ladder.needs_rearm
-        and ("no good targets for 0.1 s") in bench.ladder.text
+        and ("no valid targets for 0.1 s") in bench.ladder.text
     )
     held = bench.driver.state().command
     bench.run(1.5, None)
@@ -64,12 +64,12 @@ def test_a_short_silence_ends_with_the_next_targets():
     bench.run(0.5, None)
     assert bench.phase is Phase.HOLDING
     bench.run(0.05)
-    assert bench.phase is Phase.FOLLOWING and "targets come again" in bench.words()
+    assert bench.phase is Phase.FOLLOWING and "targets arrive again" in bench.words()
 
 
 def test_without_any_targets_nothing_is_missed():
-    bench = DriverBench()
-    bench.run(15.0, None)
+    bench = DriverBench(config={"setpoint": {"sit_after": 0.5, "off_after": 2.0}})
+    bench.run(4.0, None)
     assert bench.phase is Phase.WAITING and not limp(bench) and bench.ladder.reaction is Reaction.NONE
 
 
@@ -94,7 +94,7 @@ def test_bad_targets_hold_and_are_said(spoil, words):
     assert state.ladder.phase is Phase.HOLDING and state.ladder.rung("targets").reaction is Reaction.HOLD
     assert words in bench.words("targets") and np.abs(state.command - before).max() < 1e-9
     bench.run(0.05)
-    assert bench.phase is Phase.FOLLOWING and "targets are good again" in bench.words()
+    assert bench.phase is Phase.FOLLOWING and "targets are valid again" in bench.words()
 
 
 def test_old_targets_are_not_followed():
@@ -222,7 +222,7 @@ def test_a_servo_that_comes_back_as_another_model_stays_out():
     bench.run(0.6)
     bench.servo(5).table["model_number"] = 12
     bench.run(2.0)
-    assert bench.reading(5).condition is Condition.LOST and "is an AX-12A, the map wants an AX-18A" in bench.words()
+    assert bench.reading(5).condition is Condition.LOST and "is an AX-12A, the map has an AX-18A" in bench.words()
 
 
 def test_a_dead_servo_costs_at_most_one_timeout_in_half_a_second():
@@ -230,8 +230,8 @@ def test_a_dead_servo_costs_at_most_one_timeout_in_half_a_second():
     bench.fault("dead", servo=9)
     bench.run(1.0)
     before = bench.driver.bus.statistics.timeouts
-    bench.run(10.0)
-    assert bench.driver.bus.statistics.timeouts - before <= 20
+    bench.run(4.0)
+    assert 4 <= bench.driver.bus.statistics.timeouts - before <= 8
     rates = [s.reads for s in bench.driver.state().servos]
     bench.run(1.0)
     assert min(s.reads - r for s, r in zip(bench.driver.state().servos, rates) if s.servo_id != 9) >= 40
@@ -419,7 +419,7 @@ def test_an_empty_battery_cannot_be_rearmed():
     bench.chain.set_supply(8.9)
     bench.run(3.0)
     refused = bench.driver.rearm()
-    assert not refused and "charge or exchange it" in refused.reason
+    assert not refused and "charge or replace it" in refused.reason
     assert not bench.driver.torque(True) and len(limp(bench)) == 19
 
 
@@ -516,7 +516,7 @@ def test_the_fan_in_wheel_mode_needs_a_lease_and_is_stopped_without():
     assert bench.servo(0).table["moving_speed"] > 0
     sent = bench.driver.bus.statistics.sync_writes
     bench.run(0.2)
-    assert bench.servo(0).table["moving_speed"] == 0 and "lease is over" in bench.words("fan")
+    assert bench.servo(0).table["moving_speed"] == 0 and "lease has expired" in bench.words("fan")
     assert bench.driver.bus.statistics.sync_writes - sent >= 20 + 3, "a stop is sent three times"
     bench.driver.drive_fan(-0.5)
     bench.driver.shutdown()

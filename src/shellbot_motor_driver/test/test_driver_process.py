@@ -21,14 +21,14 @@ from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, Driv
 from shellbot_motor_driver.process.hand_over import Door, ask_for
 from shellbot_motor_driver.process.shared_state import Block
 
-PATIENT = {"link_latency": 0.02, "margin": 0.02}  # the machine is shared: a late reply is no lost one
+PATIENT = {"link_latency": 0.02, "margin": 0.1}  # the machine is shared: a late reply is no lost one
 
 
 def settings(port, **options):
     return BusSettings(port, **{**PATIENT, **options})
 
 
-def until(condition, seconds=15.0, feed=None):
+def until(condition, seconds=60.0, feed=None):
     """Wait for a condition in real time; a test that hangs ends."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -64,13 +64,14 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         assert [servo.goal for servo in after.servos if servo.goal >= 0] == [servo.goal for servo in before.servos]
         assert np.abs(after.command - before.command).max() < 0.006, "one step of the servos"
         words = " ".join(notice.text for notice in bus.events())
-        assert "signal 9" in words and "into hold" in words and "hold on" in words
-        assert bus.rearm()
+        assert "signal 9" in words and "into hold" in words and "keep holding" in words
+        until(bus.rearm)
         until(lambda: bus.state().ladder.phase is Phase.FOLLOWING, feed=lambda: bus.tick(q))
         bus.emergency_stop("test")
         until(lambda: bus.state().ladder.phase is Phase.OFF)
         assert bus.state().ladder.rung("emergency_stop") is not None
-        assert bus.rearm() and bus.torque(True)
+        until(bus.rearm)
+        assert bus.torque(True)
 
 
 def test_a_stop_does_not_wait_for_requests():
@@ -98,7 +99,7 @@ def test_a_stop_does_not_wait_for_requests():
         stop.join(10.0)
         assert came_through
         until(lambda: bus.state().ladder.rung("emergency_stop") is not None)
-        assert bus.rearm()
+        until(bus.rearm)
 
 
 def test_a_stop_and_torque_off_outlive_the_bus_process():
@@ -111,7 +112,7 @@ def test_a_stop_and_torque_off_outlive_the_bus_process():
         until(lambda: bus.state().tick > 5)
         state = bus.state()
         assert state.ladder.rung("emergency_stop") is not None and not any(servo.torque_on for servo in state.servos)
-        assert bus.rearm()
+        until(bus.rearm)
         until(lambda: all(servo.torque_on for servo in bus.state().servos))
         os.kill(bus.pid, signal.SIGKILL)
         until(lambda: bus.pid is None)
@@ -124,7 +125,7 @@ def test_a_stop_and_torque_off_outlive_the_bus_process():
 PARENT = """
 import sys, time
 from shellbot_motor_driver import BusProcess, BusSettings
-bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.02))
+bus = BusProcess(BusSettings(sys.argv[1], link_latency=0.02, margin=0.1))
 bus.start()
 q = bus.state().command.copy()
 print(bus.pid, flush=True)
@@ -166,7 +167,7 @@ def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tm
 @pytest.mark.parametrize("last_words", ["bus.tick(q)", "bus.poll()"], ids=["targets", "never any targets"])
 def test_without_a_successor_the_orphan_ends_with_torque_off(last_words):
     config = {"setpoint": {"sit_after": 0.3, "off_after": 1.0, "sit_speed": 5.0}}
-    source = PARENT.replace("margin=0.02", f"margin=0.02, config=DriverConfig.from_mapping({config!r})")
+    source = PARENT.replace("margin=0.1", f"margin=0.1, config=DriverConfig.from_mapping({config!r})")
     source = source.replace("BusSettings\n", "BusSettings, DriverConfig\n").replace("bus.tick(q)", last_words)
     with emulated() as port:
         parent = subprocess.Popen([sys.executable, "-c", source, port], stdout=subprocess.PIPE, text=True)
@@ -206,7 +207,7 @@ def test_start_says_what_is_wrong():
     with pytest.raises(PortError, match="does not exist"):
         BusProcess(settings("/dev/nothing-here")).start()
     with emulated("--ids", "1-3") as port, pytest.raises(StartError, match="of 19 servos do not answer") as caught:
-        BusProcess(settings(port, config=DriverConfig.from_mapping({"start": {"ping_tries": 1}}))).start()
+        BusProcess(settings(port, config=DriverConfig.from_mapping({"start": {"ping_tries": 1}}))).start(timeout=120.0)
     assert caught.value.report is not None and set(caught.value.report.answered) <= {1, 2, 3}
     with pytest.raises(BusProcessError, match="no state yet"):
         BusProcess(settings("/dev/nothing-here")).state()

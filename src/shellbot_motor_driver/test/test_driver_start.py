@@ -90,13 +90,13 @@ def test_two_servos_of_one_id_are_named():
     bench = DriverBench(start=False)
     bench.servo(4).motor.position = 2.0
     bench.servo(9).table["id"] = 4
-    refused(bench, "(?s)servo 9 .*servo 4 .*two servos of ID 4|servo 4 .*in pieces")
+    refused(bench, "(?s)servo 9 .*servo 4 .*two servos with ID 4|servo 4 .*garbled")
 
 
 def test_a_servo_of_another_model_is_refused():
     bench = DriverBench(start=False)
     bench.servo(2).table["model_number"] = 12
-    refused(bench, "servo 2 .lower_1_femur. is an AX-12A, the map wants an AX-18A: exchange it")
+    refused(bench, "servo 2 .lower_1_femur. is an AX-12A, the map has an AX-18A: replace it")
 
 
 def test_an_unknown_model_is_refused():
@@ -114,7 +114,7 @@ def test_a_joint_in_wheel_mode_is_refused():
 def test_narrow_angle_limits_are_refused():
     bench = DriverBench(start=False)
     bench.servo(5).table["ccw_angle_limit"] = 600
-    refused(bench, "servo 5 .* takes goals from 0 to 600 only, its joint needs")
+    refused(bench, "servo 5 .* accepts goals from 0 to 600 only, but its joint needs")
 
 
 def test_status_level_0_is_named():
@@ -185,14 +185,14 @@ def test_an_echo_where_none_is_expected_is_no_feedback():
     assert report.is_write_only and "single-wire wiring" in report.text
 
 
-def test_servos_that_hold_already_hold_on():
+def test_servos_that_hold_already_keep_holding():
     """A driver that is started again takes over without a change of torque or goal, and waits for re-arming."""
     bench = DriverBench().ready()
     goals = [servo.table["goal_position"] for servo in bench.chain.servos]
     bench.new_driver()
     on = []
     report = bench.driver.start()
-    assert report.resumed and "hold on" in report.text
+    assert report.resumed and "keep holding" in report.text
 
     def watch():
         on.append(all(s.table["torque_enable"] and s.table["torque_limit"] >= 980 for s in bench.chain.servos))

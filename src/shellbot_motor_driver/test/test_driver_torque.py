@@ -278,7 +278,7 @@ def test_two_servos_of_one_id_are_named_when_they_appear_while_driving():
     bench.fault("change_id", servo=9, value=4)
     bench.run(3.0)
     text = bench.ladder.rung("servo_lost").text
-    assert "servo 4 (lower_2_coxa) answers in pieces: two servos of one ID" in text
+    assert "servo 4 (lower_2_coxa) sends garbled replies: two servos with one ID" in text
 
 
 def test_a_roll_call_is_a_few_sentences():
@@ -315,9 +315,9 @@ def test_a_servo_of_a_hot_leg_that_restarts_stays_limp():
 
 
 def test_a_second_overload_counts_until_the_end_of_its_window():
-    bench = DriverBench(config={"overload": {"window": 20.0}}).ready()
+    bench = DriverBench(config={"overload": {"window": 8.0}}).ready()
     bench.fault("overload", servo=5)
-    bench.run(18.0)
+    bench.run(7.0)
     assert bench.phase is Phase.FOLLOWING
     bench.fault("overload", servo=5)
     bench.run(4.0)

@@ -15,7 +15,15 @@ from ax_bus.registers import RAD_PER_STEP, model_of
 from ax_emulator.motor import effective_slope, motor_parameters
 from shellbot_control import GainTable, JointLimits
 from shellbot_control.controllers import config_folder, file_name, load_controllers
-from shellbot_description import VARIANTS, driven_joint_names, expand, load_variables, motor_joint_names
+from shellbot_description import (
+    VARIANTS,
+    driven_joint_names,
+    expand,
+    joint_class,
+    load_variables,
+    motor_joint_names,
+    robot_profile,
+)
 from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map import servo_map as servo_map_module
@@ -137,7 +145,7 @@ def test_the_order_is_the_descriptions():
         ("lower_1_coxa", {"zero": math.nan}, "0 to 1023"),
         ("lower_1_femur", {"zero": 400.0}, "narrow the range"),
         ("lower_1_fan", {"sign": -1}, "narrow the range"),
-        ("lower_1_fan", {"offset": 3}, "give id, zero and sign"),
+        ("lower_1_fan", {"offset": 3}, "offset does not exist; there are id, zero, sign"),
     ],
 )
 def test_wrong_rows_are_refused_in_words(rows, joint, change, words):
@@ -185,12 +193,12 @@ def test_the_datasheet_stands_in_the_description_as_on_the_bus():
 def test_shellbots_chain_has_the_models_and_the_stiffness_of_the_simulators():
     servos = {servo.servo_id: servo for servo in shellbot_servos("full")}
     assert len(servos) == 31 and servos[0].table.model is AX_12A and servos[2].table.model is AX_18A
-    gains = GainTable.from_controllers(load_controllers_of("full"))
+    gains = GainTable.from_controllers(load_controllers_of("full"), robot_profile("full"))
     for servo_id, joint in ((1, "lower_1_coxa"), (2, "lower_1_femur")):
         servo = servos[servo_id]
         slope = effective_slope(servo.table["cw_compliance_slope"]) * RAD_PER_STEP
         stiffness = servo.motor.parameters.stall_torque / slope
-        assert stiffness == pytest.approx(gains.joint_gains(joint).p, rel=0.02)
+        assert stiffness == pytest.approx(gains.class_gains(joint_class(joint)).p, rel=0.02)
 
 
 def load_controllers_of(variant):

@@ -13,8 +13,8 @@ from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
 from shellbot_common import Level, LogThrottle, Notice
-from shellbot_control import JOINT_CLASSES, ConfigurationError, Gains, GainTable
-from shellbot_description import driven_joint_names, named_pose_array
+from shellbot_control import ConfigurationError, Gains, GainTable
+from shellbot_description import JOINT_CLASSES, driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
     Condition,
@@ -169,7 +169,7 @@ def test_a_robot_that_is_well():
     lines = health(state(), 0)
     assert {entry.name for entry in lines} == {"safety ladder", "bus", "servos", "battery"}
     assert all(entry.level is Health.OK for entry in lines)
-    assert line(lines, "servos").message == "all 19 servos well"
+    assert line(lines, "servos").message == "all 19 servos OK"
     assert "at 60 Hz or more" in line(lines, "bus").message
     assert line(lines, "battery").message.startswith("11.8 V, about")
     assert dict(line(lines, "bus").values)["lateness_us_p99"]
@@ -264,7 +264,7 @@ def test_a_port_or_power_that_comes_later_is_taken_but_hands_in_the_robot_are_no
 def test_each_reason_is_said_once_and_a_port_that_comes_later_is_waited_for_first():
     failure, missing = StartFailure(), PortMissingError("port /dev/x does not exist")
     first = failure.note(missing, 100.0)
-    assert first.level is Level.INFO and "not there yet" in first.text and "does not exist" in failure.words
+    assert first.level is Level.INFO and "to appear" in first.text and "does not exist" in failure.words
     assert [failure.note(missing, 100.0 + t) for t in (1.0, 5.0, 9.9)] == [None] * 3
     late = failure.note(missing, 110.1)
     assert late.level is Level.WARN and "/dev/x does not exist; trying again" in late.text

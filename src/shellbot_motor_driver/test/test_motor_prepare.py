@@ -60,11 +60,11 @@ def test_a_locked_servo_is_named_and_nothing_is_written():
 def test_missing_and_foreign_servos_are_named():
     box = Box()
     box.chain.servo(4).is_dead = True
-    with pytest.raises(ToolError, match="servo 4 .* does not answer, nothing is changed"):
+    with pytest.raises(ToolError, match="servo 4 .* does not answer, nothing was changed"):
         box.plan()
     box.chain.servo(4).is_dead = False
     box.chain.servo(2).table["model_number"] = 12
-    with pytest.raises(ToolError, match="servo 2 .* is AX-12A, the servo map wants AX-18A"):
+    with pytest.raises(ToolError, match="servo 2 .* is AX-12A, the servo map has AX-18A"):
         box.plan()
 
 

@@ -8,11 +8,11 @@ import yaml
 
 from shellbot_common import package_file
 from shellbot_description import load_variables
-from shellbot_simulator.config import SimulatorConfig, load_config
-from shellbot_simulator.errors import ConfigError, ModelError
-from shellbot_simulator.node_parameters import NodeParameters, joint_gains
-from shellbot_simulator.paths import resolve_uri
-from shellbot_simulator.servo import PidGains
+from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.errors import ConfigError, ModelError
+from shellbot_simulator.core.paths import resolve_uri
+from shellbot_simulator.core.servo import PidGains
+from shellbot_simulator.node.node_parameters import NodeParameters, joint_gains
 
 CONFIG = package_file("shellbot_simulator", "config/simulator.yaml")
 
@@ -92,11 +92,11 @@ def test_node_parameters_take_what_roslaunch_makes_of_arguments():
 
 def test_gains_are_read_as_ros_control_reads_them():
     controller = {"a": {"pid": {"p": 3, "i": 0.5, "i_clamp": 2.0}}, "b": {"pid": {"d": 1.0}}}
-    gains, missing = joint_gains(controller, ("a", "b"), (PidGains(1.0), PidGains(2.0)))
+    gains, missing = joint_gains("wheels", controller, ("a", "b"), (PidGains(1.0), PidGains(2.0)))
     assert gains[0] == PidGains(3.0, 0.5, 0.0, -2.0, 2.0)
     assert gains[1] == PidGains(2.0) and missing == ("b",)
-    with pytest.raises(ConfigError, match="a/pid: .*p = -1"):
-        joint_gains({"a": {"pid": {"p": -1}}}, ("a",), (PidGains(1.0),))
+    with pytest.raises(ConfigError, match="wheels/a/pid: .*p = -1"):
+        joint_gains("wheels", {"a": {"pid": {"p": -1}}}, ("a",), (PidGains(1.0),))
 
 
 def test_missing_mesh_names_the_file():

@@ -8,9 +8,9 @@ import threading
 import numpy as np
 import pytest
 
-from shellbot_simulator.errors import ConfigError
-from shellbot_simulator.lockstep import CommandGate, Phase
-from shellbot_simulator.pacing import Pacer, RateMeter
+from shellbot_simulator.core.errors import ConfigError
+from shellbot_simulator.node.lockstep import CommandGate, Phase
+from shellbot_simulator.node.pacing import Pacer, RateMeter
 
 TICK = 10_000_000
 

@@ -11,13 +11,12 @@ import pytest
 import tiny_robot
 
 import shellbot_description
-from shellbot_simulator.config import SimulatorConfig
-from shellbot_simulator.errors import ModelError
-from shellbot_simulator.model_builder import build_model, urdf_mass
-from shellbot_simulator.paths import resolve_uri
-from shellbot_simulator.shape_points import shape_points
-from shellbot_simulator.shellbot_profile import shellbot_profile
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.errors import ModelError
+from shellbot_simulator.core.model_builder import build_model, urdf_mass
+from shellbot_simulator.core.paths import resolve_uri
+from shellbot_simulator.core.shape_points import shape_points
+from shellbot_simulator.core.simulator import Simulator
 
 
 def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
@@ -28,7 +27,11 @@ def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
     ("old", "new", "says"),
     [
         ("<robot", "<robot <", "is not XML"),
-        ('name="left" type="revolute"', 'name="left" type="continuous"', "joint left is 'continuous'"),
+        (
+            'name="left" type="revolute"',
+            'name="left" type="prismatic"',
+            "left is 'prismatic'; the .* drives revolute and cont",
+        ),
         ('name="left" type="revolute"', 'name="left" type="fixed"', "missing joints \\['left'\\]"),
         ('effort="1.5"', 'effort="0"', "effort 0.0 N m; it must be > 0"),
         ('<link name="base_link"/>', '<link name="base_link"/><link name="lost"/>', "2 root links"),
@@ -72,7 +75,7 @@ def test_bodies_are_those_of_mujocos_own_urdf_reader(text):
     compiler = ElementTree.SubElement(ElementTree.SubElement(robot, "mujoco"), "compiler")
     compiler.attrib.update(fusestatic="false", discardvisual="false", strippath="false")
     theirs = mujoco.MjModel.from_xml_string(ElementTree.tostring(robot, encoding="unicode"))
-    profile = tiny_robot.profile() if text is TURNED else shellbot_profile(text)
+    profile = tiny_robot.profile() if text is TURNED else shellbot_description.robot_profile("simulation")
     ours = build_model(text, profile, SimulatorConfig())
     data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
     rng = np.random.default_rng(0)
@@ -111,8 +114,11 @@ def _tensor(model: mujoco.MjModel, data: mujoco.MjData, link: str) -> np.ndarray
 
 
 def test_visual_shapes_do_not_collide_and_exclusions_are_taken():
+    ball = '<collision><geometry><sphere radius="0.01"/></geometry></collision>'
     model = build(
-        collision_exclusions=frozenset({frozenset({"left_link", "right_link"}), frozenset({"left_link", "none"})})
+        tiny_robot.URDF.replace("</inertial></link>", f"</inertial>{ball}</link>"),
+        collision_exclusions=[["left_link", "right_link"], ["left_link", "left_link"]],
+        variant="as it is",  # what a variant lacks is no typing error
     )
     visual = model.geom_group == 2
     assert visual.sum() == 1 and not model.geom_contype[visual].any()
@@ -127,13 +133,26 @@ def test_without_self_collision_the_ground_still_carries():
 
 
 def test_coupled_joints_move_as_one():
-    simulator = Simulator(tiny_robot.URDF, profile=tiny_robot.profile(coupled_joints=(("left", "right"),)))
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[{"leader": "left", "followers": ["right"]}]))
     simulator.data.qfrc_applied[6] = -1.0  # on the left joint alone
     simulator.command([0.5, 0.5])
     for _ in range(100):
         simulator.step_tick()
         assert abs(np.diff(simulator.state().q)[0]) < 0.01
     assert simulator.state().q[1] == pytest.approx(0.5 - 1.0 / (2 * 18.5), abs=2e-3)
+
+
+def test_a_follower_may_turn_the_other_way_from_another_zero():
+    coupling = {"leader": "left", "followers": ["right"], "ratio": -0.5, "offset": 0.2}
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(couplings=[coupling]))
+    simulator.reset([0.0, 0.2])
+    simulator.command([0.8, -0.2])
+    for _ in range(200):
+        simulator.step_tick()
+    left, right = simulator.state().q
+    assert (left, right) == (pytest.approx(0.8, abs=0.02), pytest.approx(0.2 - 0.5 * left, abs=2e-3))
+    left, right = simulator.reset([0.0, 0.2], seed=1).q
+    assert left != 0.0 and right == pytest.approx(0.2 - 0.5 * left)
 
 
 @pytest.mark.parametrize(

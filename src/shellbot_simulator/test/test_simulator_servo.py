@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import tiny_robot
 
-from shellbot_simulator.errors import CommandError, ModelError
-from shellbot_simulator.servo import PidGains, ServoBank
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.errors import CommandError, ModelError
+from shellbot_simulator.core.servo import PidGains, ServoBank
+from shellbot_simulator.core.simulator import Simulator
 
 STALL, DAMPING = 1.5, 0.2427  # of the tiny robot's servos: no-load speed 6.18 rad/s
 
 
 @pytest.fixture(scope="module")
 def shared() -> Simulator:
-    return Simulator(tiny_robot.URDF, profile=tiny_robot.profile())
+    return Simulator(tiny_robot.URDF, tiny_robot.profile())
 
 
 @pytest.fixture

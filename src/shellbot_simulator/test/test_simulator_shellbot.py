@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 
 import shellbot_description
-from shellbot_simulator.config import load_config
-from shellbot_simulator.errors import CommandError, ModelError, RenderError, SimulationDivergedError
-from shellbot_simulator.model_builder import urdf_mass
-from shellbot_simulator.shellbot_profile import variant_of
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import CommandError, ModelError, RenderError, SimulationDivergedError
+from shellbot_simulator.core.model_builder import urdf_mass
+from shellbot_simulator.core.simulator import Simulator
 
 URDF = {variant: shellbot_description.expand(variant) for variant in ("simulation", "walker")}
+PROFILE = {variant: shellbot_description.robot_profile(variant) for variant in URDF}
 FANS = [shellbot_description.driven_joint_names("simulation").index(f"lower_{k}_fan") for k in range(1, 7)]
 STAND = shellbot_description.named_pose_array("stand", "simulation")
 
 
 @pytest.fixture(scope="module")
 def shared():
-    simulator = Simulator(URDF["simulation"])
+    simulator = Simulator(URDF["simulation"], PROFILE["simulation"])
     yield simulator
     simulator.close()
 
@@ -33,8 +33,8 @@ def shared():
 def simulator(shared):
     shared.set_friction(0.8)
     shared.data.qfrc_applied[:] = 0.0
-    for joint, gains in zip(shared.profile.joint_names, shared.profile.gains):
-        shared.set_gains(joint, gains.p)
+    for joint, kind in shared.profile.joints.items():
+        shared.set_gains(joint, shared.profile.classes[kind].stiffness)
     shared.reset()
     return shared
 
@@ -46,16 +46,15 @@ def run(simulator: Simulator, seconds: float) -> None:
 
 @pytest.mark.parametrize("variant", ["simulation", "walker"])
 def test_joints_mass_and_variant_are_those_of_the_description(variant):
-    simulator = Simulator(URDF[variant])
+    simulator = Simulator(URDF[variant], PROFILE[variant])
     assert simulator.joint_names == tuple(shellbot_description.driven_joint_names(variant))
     assert simulator.mass == pytest.approx(urdf_mass(URDF[variant]), rel=1e-9)
     assert simulator.mass == pytest.approx({"simulation": 3.8, "walker": 2.96}[variant], rel=1e-6)
-    assert variant_of(URDF[variant]) == variant
 
 
 def test_another_robot_is_refused_by_name():
-    with pytest.raises(ModelError, match="no variant of Shellbot.*lower_1_fan"):
-        Simulator(URDF["simulation"].replace("lower_1_fan", "lower_7_fan"))
+    with pytest.raises(ModelError, match="missing joints.*lower_1_fan.*undriven joints.*lower_7_fan.*same robot"):
+        Simulator(URDF["simulation"].replace("lower_1_fan", "lower_7_fan"), PROFILE["simulation"])
 
 
 def test_every_pose_starts_on_the_ground(simulator):
@@ -160,7 +159,7 @@ def test_same_seed_same_trace_after_reset_and_in_another_simulator(simulator):
     first = trace(simulator)
     simulator.reset(STAND, seed=5)
     assert np.array_equal(trace(simulator), first)
-    other = Simulator(URDF["simulation"])
+    other = Simulator(URDF["simulation"], PROFILE["simulation"])
     other.reset(STAND, seed=5)
     assert np.array_equal(trace(other), first)
 
@@ -327,7 +326,7 @@ def test_closing_does_not_wait_for_a_picture_that_never_comes(simulator):
 
 
 def test_without_opengl_the_error_names_the_packages(simulator, monkeypatch):
-    from shellbot_simulator import render_process
+    from shellbot_simulator.core import render_process
 
     monkeypatch.setattr(render_process, "BACKENDS", ("none",))
     monkeypatch.delenv("MUJOCO_GL", raising=False)
@@ -339,8 +338,8 @@ def test_without_opengl_the_error_names_the_packages(simulator, monkeypatch):
 @pytest.mark.parametrize("azimuth", [0.0, 130.0])
 def test_on_a_slope_the_imu_knows_gravity_and_not_the_floor(azimuth):
     config = load_config().replace(slope_deg=5.0, slope_azimuth_deg=azimuth, mass_scale=1.1)
-    sloping = Simulator(URDF["simulation"], config)
-    level = Simulator(URDF["simulation"])
+    sloping = Simulator(URDF["simulation"], PROFILE["simulation"], config)
+    level = Simulator(URDF["simulation"], PROFILE["simulation"])
     assert sloping.mass == pytest.approx(1.1 * level.mass)
     for _ in range(50):
         sloping.step_tick()

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from shellbot_common import TICK
-from shellbot_description import expand, named_pose_array
-from shellbot_simulator.errors import CommandError
-from shellbot_simulator.simulator import Simulator
+from shellbot_description import expand, named_pose_array, robot_profile
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.simulator import Simulator
 
 
 @pytest.fixture(scope="module")
 def simulator():
-    simulator = Simulator(expand("walker"))
+    simulator = Simulator(expand("walker"), robot_profile("walker"))
     yield simulator
     simulator.close()
 
@@ -92,7 +92,10 @@ def test_the_own_servos_come_back(simulator):
 
 
 def test_a_second_simulator_shows_the_first():
-    first, second = Simulator(expand("walker")), Simulator(expand("walker"))
+    first, second = (
+        Simulator(expand("walker"), robot_profile("walker")),
+        Simulator(expand("walker"), robot_profile("walker")),
+    )
     first.command(named_pose_array("stand", "walker"))
     for _ in range(40):
         first.step_tick()

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shellbot_simulator.robot_profile import RobotProfile
-from shellbot_simulator.servo import PidGains
+from shellbot_common import RobotProfile
 
 _ARM = """
 <joint name="{name}" type="revolute"><parent link="chassis"/><child link="{name}_link"/><origin xyz="{x} 0 0"/>
@@ -37,10 +36,12 @@ URDF = (
 def profile(**changes: Any) -> RobotProfile:
     """The tiny robot's profile with some entries changed."""
     values = {
-        "joint_names": ("left", "right"),
-        "gains": (PidGains(p=18.5), PidGains(p=18.5)),
-        "armature": (0.006, 0.006),
-        "spawn_q": (0.0, 0.0),
+        "name": "tiny",
+        "base": {"kind": "free", "spawn_pose": "zero"},
+        "joints": {"left": "arm", "right": "arm"},
+        "classes": {"arm": {"stiffness": 18.5, "armature": 0.006}},
+        "controller": "tiny_controller",
+        "gain_limits": {"p": 100.0, "i": 50.0, "d": 2.0},
+        "poses": {"zero": {"arm_deg": 0.0}},
     }
-    values.update(changes)
-    return RobotProfile(**values)
+    return RobotProfile.from_mapping({**values, **changes})

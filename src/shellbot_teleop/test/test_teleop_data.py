@@ -9,17 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from scipy.spatial.transform import Rotation
 
 from shellbot_common import package_file
+from shellbot_common.rotations import rotation_from_rpy
 from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.errors import ConfigError, ImageError
+from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.gains_model import groups_from_description
-from shellbot_teleop.image import rgb_array
-from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, age
-from shellbot_teleop.rotations import matrix_from_rpy, quaternion_from_rpy, rpy_from_quaternion
+from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, fresh
 
 
 def settings():
@@ -99,46 +97,6 @@ def test_gains_groups_are_what_the_server_describes():
     assert [p.clamped(value) for value in (-1.0, 30.0, 99.0, math.nan)] == [0.0, 30.0, 60.0, 18.5]
 
 
-@pytest.mark.parametrize(
-    "encoding, pixel, expected",
-    [
-        ("rgb8", (1, 2, 3), (1, 2, 3)),
-        ("bgr8", (3, 2, 1), (1, 2, 3)),
-        ("rgba8", (1, 2, 3, 9), (1, 2, 3)),
-        ("bgra8", (3, 2, 1, 9), (1, 2, 3)),
-        ("mono8", (7,), (7, 7, 7)),
-    ],
-)
-def test_pictures_are_decoded_with_padding(encoding, pixel, expected):
-    row = bytes(pixel) * 2 + b"\xff\xff"
-    pixels = rgb_array(3, 2, encoding, len(row), row * 3)
-    assert pixels.shape == (3, 2, 3) and pixels.flags.c_contiguous and (pixels == expected).all()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [(1, 1, "yuv422", 2, b"00"), (2, 2, "rgb8", 6, b"0" * 11), (1, 2, "rgb8", 3, b"0" * 6), (0, 1, "rgb8", 3, b"")],
-)
-def test_pictures_that_do_not_fit_are_refused(arguments):
-    with pytest.raises(ImageError):
-        rgb_array(*arguments)
-
-
-def test_rotations_agree_with_scipy_and_each_other():
-    random = np.random.default_rng(1)
-    for rpy in random.uniform(-1.4, 1.4, (50, 3)):
-        expected = Rotation.from_euler("xyz", rpy)
-        np.testing.assert_allclose(matrix_from_rpy(rpy), expected.as_matrix(), atol=1e-12)
-        quaternion = quaternion_from_rpy(*rpy)
-        np.testing.assert_allclose(Rotation.from_quat(quaternion).as_matrix(), expected.as_matrix(), atol=1e-12)
-        np.testing.assert_allclose(rpy_from_quaternion(*quaternion), rpy, atol=1e-12)
-
-
-@pytest.mark.parametrize("quaternion", [(0, 0, 0, 0), (math.nan, 0, 0, 1), (math.inf, 0, 0, 1)])
-def test_a_quaternion_that_is_none_gives_nan(quaternion):
-    assert all(math.isnan(value) for value in rpy_from_quaternion(*quaternion))
-
-
 def odom(position=(1.0, 2.0, 0.16), rpy=(0.0, 0.0, 0.0)):
     return OdomInfo(position, rpy, (0.0, 0.0, 0.0), 5.0)
 
@@ -173,7 +131,7 @@ def test_height_and_tilt_come_from_the_standing_feet(rpy):
     angle = np.arange(6) * math.pi / 3
     feet_world = np.column_stack([0.27 * np.cos(angle), 0.27 * np.sin(angle), np.zeros(6)])
     body = np.array([0.01, -0.02, 0.162])
-    p_base_foot = (feet_world - body) @ matrix_from_rpy(rpy)
+    p_base_foot = (feet_world - body) @ rotation_from_rpy(*rpy)
     p_base_foot[[1, 4]] += 0.03  # two feet swing
     contacts = ContactsInfo((True, False, True, True, False, True), (0.0,) * 6, p_base_foot, 0.0)
     pose = with_body(odom(position=(1.0, 2.0, 0.0), rpy=(0.0, 0.0, rpy[2])), contacts)
@@ -218,6 +176,10 @@ def test_the_monitor_hands_out_each_log_line_once_and_forgets_the_oldest():
     assert [lines[0].text, lines[-1].text, len(lines)] == ["100", "599", 500]
     assert monitor.take_log() == []
     monitor.odom = odom()
-    assert age(monitor.odom, 5.5) == 0.5 and age(None, 0.0) == math.inf
+    assert (
+        fresh(monitor.odom, 5.5, 0.5) is monitor.odom
+        and fresh(monitor.odom, 5.6, 0.5) is None
+        and fresh(None, 0.0, 1.0) is None
+    )
     monitor.forget_robot()
     assert monitor.odom is None

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from shellbot_common import RobotProfile
 from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
@@ -18,6 +19,7 @@ from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
     ContactsInfo,
+    JointsInfo,
     LogLine,
     ModeInfo,
     OdomInfo,
@@ -26,7 +28,7 @@ from shellbot_teleop.robot_monitor import (
     StatusInfo,
 )
 
-WAIT = 3.0  # s at most for an event to go through the X server
+WAIT = 60.0  # s at most for an event to go through the X server
 
 
 class Setup:
@@ -88,21 +90,26 @@ def test_it_starts_in_monitor_mode(setup):
 
 
 def test_press_repeat_release_silence(setup, teleop_keyboard):
-    pressed = time.monotonic()
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) >= 12)
-    released = time.monotonic()
     teleop_keyboard.release("w")
     assert setup.until(lambda: setup.twists[-1].is_zero)
     zero_time = setup.out[-1][0]
     setup.work(0.3)
     assert setup.out[-1][0] == zero_time, "something was published after the zero"
     assert [twist.is_zero for twist in setup.twists].count(True) == 1
-    assert setup.out[0][0] - pressed < 0.06
-    assert zero_time - released < 0.1
     # The X server's auto-repeat began within this time (0.66 s by default) or not: in neither case a second press.
     gaps = np.diff([when for when, _ in setup.out[:-1]])
-    assert np.median(gaps) == pytest.approx(0.05, abs=0.02)
+    assert np.median(gaps) > 0.03, "20 times a second; a busy machine may be late"
+
+
+def test_neither_press_nor_release_waits_for_the_timer(setup, teleop_keyboard):
+    setup.controller._timer.setInterval(3_600_000)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists)
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: len(setup.twists) > 1)
+    assert [twist.is_zero for twist in setup.twists] == [False, True]
 
 
 def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
@@ -406,3 +413,26 @@ def test_it_can_be_resized(setup, size):
     setup.work(0.05)
     assert (setup.window.width(), setup.window.height()) == size
     assert setup.window.stop.geometry().right() <= setup.window.width()
+
+
+def test_joints_are_a_table_in_the_order_of_the_profile(setup):
+    table, now = setup.window.joints, time.monotonic()
+    setup.window.views.setCurrentWidget(table)
+    assert table.rowCount() == 0
+    setup.monitor.profile = RobotProfile(
+        name="arm",
+        base={"kind": "fixed", "spawn_pose": "zero"},
+        joints={"shoulder": "large", "elbow": "small"},
+        classes={"large": {"stiffness": 60.0}, "small": {"stiffness": 25.0}},
+        controller="arm_controller",
+        gain_limits={"p": 200, "i": 100, "d": 5},
+        poses={"zero": {"large_deg": 0, "small_deg": 0}},
+    )
+    setup.monitor.joints = JointsInfo(("elbow", "shoulder"), (np.pi / 6, -np.pi / 4), (0.125, -2.0), now)
+    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 3,), (), now)
+    setup.window.refresh()
+    cells = [[table.item(row, column).text() for column in range(table.columnCount())] for row in range(2)]
+    assert cells == [["shoulder", "large", "-45.0", "-60.0", "-2.00"], ["elbow", "small", "30.0", "–", "0.12"]]
+    setup.monitor.forget_robot()
+    setup.window.refresh()
+    assert table.rowCount() == 0

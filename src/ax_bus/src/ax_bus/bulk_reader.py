@@ -7,28 +7,20 @@ from typing import Dict, Mapping, NamedTuple, Tuple
 
 from ax_bus import protocol
 from ax_bus.exchanger import Exchanger, Key, Reply
-from ax_bus.wire_time import bytes_time
 
 
 class BulkReplies(NamedTuple):
-    """What came.
+    """What came."""
 
-    Parameters
-    ----------
-    replies : dict of int to Reply
-        By ID, in the order of the instruction.
-    missing : tuple of int
-        Who did not answer; after the last try the first of them is silent itself, those behind it waited for its reply.
-    """
-
-    replies: Dict[int, Reply]
+    replies: Dict[int, Reply]  #: By ID, in the order of the instruction
+    #: Who did not answer; after the last try the first of them is silent itself, those behind it waited for its reply
     missing: Tuple[int, ...]
 
 
 def bulk_read(exchanger: Exchanger, blocks: Mapping[int, Key], retries: int) -> BulkReplies:
     """Read ``blocks`` (ID to address and number of bytes); see `ax_bus.Bus.bulk_read`.
 
-    A silent servo silences all behind it; in a further try it comes last, and who has answered is not asked again.
+    A silent servo silences all behind it; in a further try it comes last, and only missing servos are queried.
     """
     exchanger.check_trusted(next(iter(blocks), 0))
     waiting = dict(blocks)
@@ -57,17 +49,17 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
     packet = protocol.bulk_read(waiting)
     exchanger.discard()
     started = max(port.now(), exchanger.line_free)
-    sending = bytes_time(len(packet), port.baud)
     statistics.exchanges += len(waiting)
     is_sent = exchanger.transmit(packet)
     for servo_id, (_, count) in waiting.items():
-        deadline = started + exchanger.timeouts.reply(len(packet), count, port.baud)
+        sending, wire, timeout = exchanger.times_for(len(packet), count)
+        deadline = started + timeout
         status = exchanger.wait_for(packet, servo_id, count, deadline)[0] if is_sent else None
         if status is None:
             statistics.timeouts += 1
             for silent in waiting.keys() - came.keys():
                 exchanger.owe(silent, waiting[silent])
             break
-        came[servo_id] = exchanger.accept(status, packet, attempt, started, deadline)
+        came[servo_id] = exchanger.accept(status, wire, attempt, started, deadline)
         started = port.now() - sending  # the next one is as long under way as if it had been asked by itself
     return came

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bus: one owner of a port who asks servos and believes only answers that are theirs, whole and in time.
+"""The bus: the one owner of a port; it queries servos and accepts only replies that are theirs, complete and in time.
 
 >>> with Bus("/dev/ttyUSB0") as bus:  # doctest: +SKIP
 ...     bus.servo(1).goal_deg = 30
@@ -91,10 +91,8 @@ class Bus:
 
         Parameters
         ----------
-        servo_id : int
-            Its ID.
         model : Model or str, optional
-            Its model; asked for at the servo by default.
+            Its model; read from the servo by default.
 
         Raises
         ------
@@ -128,7 +126,7 @@ class Bus:
             packet, tries = protocol.ping(servo_id), self.retries if retries is None else retries
             return self._exchanger.exchange(packet, servo_id, PLAIN, tries, until, cut)
         except NoReplyError as error:
-            if getattr(error, "heard", b"") != protocol.ping(servo_id):
+            if getattr(error, "received", b"") != protocol.ping(servo_id):
                 raise
         return self.read(servo_id, *_CONFIRM, retries=retries, until=until, cut=cut)._replace(data=b"")
 
@@ -173,8 +171,6 @@ class Bus:
         ----------
         servo_id, address : int
             Where; the broadcast ID reaches all and is never answered.
-        data : bytes
-            What.
         retries : int, optional
             Further tries.
         acknowledged : bool
@@ -226,7 +222,7 @@ class Bus:
         Returns
         -------
         BulkReplies
-            The replies that came, and who is missing.
+            The replies received, and the IDs that are missing.
 
         Raises
         ------
@@ -246,13 +242,13 @@ class Bus:
                     model = MODELS.get(self._model_number(servo_id))
             if model is not None and Instruction.BULK_READ not in model.instructions:
                 raise RefusedError(
-                    f"servo {servo_id} is an {model.name}, which does not know BULK READ and silences those behind it; "
+                    f"servo {servo_id} is an {model.name}, which does not support BULK READ and blocks later servos; "
                     "use read for it, and bulk_read for MX servos only"
                 )
         return found
 
     def send(self, packet: bytes) -> None:
-        """Send a packet that nobody answers."""
+        """Send a packet that gets no answer."""
         self.statistics.sync_writes += 1
         self._exchanger.send(packet)
 
@@ -269,7 +265,7 @@ class Bus:
             If the register is read-only, does not take the number, or reads back as something else.
         """
         if not row.is_writable:
-            raise RegisterError(f"{row.name} can only be read")
+            raise RegisterError(f"{row.name} is read-only")
         data = row.to_bytes(number)
         self.write(servo_id, row.address, data, retries)
         if row.area is Area.EEPROM:

@@ -48,7 +48,7 @@ def _common(top: int, step: float, speed: float) -> Iterator[Register]:
         Register("torque_enable", 24, 1, rw, ram, 0, 1, 0),
         Register("led", 25, 1, rw, ram, 0, 1, 0),
         Register("goal_position", 30, 2, rw, ram, 0, top, 512, "rad", step, note="present_position at start"),
-        Register("moving_speed", 32, 2, rw, ram, 0, 2047, 0, "rad/s", speed, 10, "joint mode: 0 is as fast as it can"),
+        Register("moving_speed", 32, 2, rw, ram, 0, 2047, 0, "rad/s", speed, 10, "joint mode: 0 is full speed"),
         Register("torque_limit", 34, 2, rw, ram, 0, 1023, 1023, "of stall", load, note="0 after an alarm shutdown"),
         Register("present_position", 36, 2, read, ram, 0, top, 512, "rad", step),
         Register("present_speed", 38, 2, read, ram, 0, 2047, 0, "rad/s", speed, 10),

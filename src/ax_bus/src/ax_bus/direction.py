@@ -24,7 +24,7 @@ class Direction(ABC):
     name : str
         The word for it in parameters and tools.
     echoes : bool
-        Whether the receiver hears what is sent.
+        Whether the receiver receives what is sent.
     reads_trusted : bool
         Whether a reply can be relied on.
     advice : str
@@ -61,7 +61,7 @@ class AutoDirection(Direction):
 
     name = "auto"
     advice = (
-        "check the servos' power and the common ground; a USB chip with a separate direction pin is no automatic "
+        "check the servos' power and the common ground; a USB chip with a separate direction pin is not an automatic "
         "adapter: wire its TXDEN to the 74LS241, or use a U2D2"
     )
 
@@ -70,11 +70,11 @@ class AutoDirection(Direction):
 
 
 class SingleWireEcho(Direction):
-    """TX and RX on one wire (open drain, diode or resistor): the echo tells when it is free and shows collisions."""
+    """TX and RX on one wire (open drain, diode or resistor): the echo shows when it is free, and collisions."""
 
     name = "echo"
     echoes = True
-    advice = "no clean echo: check the diode or resistor from TX to the data wire and that RX sits on the data wire"
+    advice = "no clean echo: check the diode or resistor from TX to the data wire and that RX is on the data wire"
 
     def prepare(self, serial: Any) -> None:
         """Nothing to do."""
@@ -131,7 +131,7 @@ class GpioDirection(Direction):
     active_high : bool
         Whether high means sending.
     is_usb : bool
-        A USB UART with a GPIO is unsound at any delay (nobody knows when it sends): replies are then not trusted.
+        A USB UART with a GPIO is unsound at any delay (its sending times are unknown): replies are then not trusted.
     """
 
     name = "gpio"

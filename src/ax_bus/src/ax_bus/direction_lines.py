@@ -19,8 +19,8 @@ _POLL_LIMIT = 5e-3  # s; a transmitter that is not empty 5 ms after its time nev
 class TransmitterEmpty:
     """Wait until everything written has left the shift register.
 
-    Waits for the computed wire time, then asks the UART. ``tcdrain`` is of no use here: it wakes once a jiffy. Ports
-    that cannot be asked (pty, most USB chips) are believed after their wire time.
+    Waits for the computed wire time, then polls the UART. ``tcdrain`` is of no use here: it wakes once a jiffy. Ports
+    that cannot be polled (pty, most USB chips) are trusted after their wire time.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class TransmitterEmpty:
 
 
 def kernel_rs485(serial: Any) -> None:
-    """Switch kernel RS-485 on at a pyserial port: RTS high while sending, no delays, deaf to itself.
+    """Switch kernel RS-485 on at a pyserial port: RTS high while sending, no delays, receiver off while sending.
 
     Raises
     ------
@@ -115,8 +115,8 @@ class GpioLine:
                 self._set = self._set_v1
         except (OSError, ValueError) as error:
             raise PortError(
-                f"line {offset} of {chip} cannot be had ({error}); see gpioinfo for the lines, gpiofind for names, and "
-                "whether you may open the chip (group gpio)"
+                f"line {offset} of {chip} is not available ({error}); gpioinfo lists the lines, gpiofind finds names; "
+                "check that you may open the chip (group gpio)"
             ) from error
 
     def set(self, high: bool) -> None:

@@ -41,7 +41,7 @@ class NoReplyError(BusError, TimeoutError):
 
 
 class GarbledReplyError(NoReplyError):
-    """Bytes arrived, but no valid reply among them: noise, a cut head or tail, a collision, or two servos of one ID."""
+    """Bytes arrived, but no valid reply among them: noise, a truncated reply, a collision, two servos with one ID."""
 
 
 class ReadsNotTrustedError(BusError):
@@ -53,7 +53,7 @@ class ImplausibleReadingError(BusError):
 
 
 class RefusedError(BusError):
-    """The servo answered that it did not do what the instruction said."""
+    """The servo reported that it did not execute the instruction."""
 
 
 class StopAskedError(ServoError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One exchange after the other on a port: send, wait, believe only the right reply, try again, count."""
+"""One exchange after the other on a port: send, wait, accept only the right reply, retry, count."""
 
 from __future__ import annotations
 
@@ -22,31 +22,24 @@ PLAIN: Key = (-1, 0)  # a status packet without data
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """An answer."""
 
-    Parameters
-    ----------
-    servo_id : int
-        Who answered.
-    flags : ErrorFlags
-        Error byte, a set of flags. Read the registers before believing a single alarm.
-    data : bytes
-        What was asked for.
-    attempts : int
-        Tries it took.
-    stamp : float
-        Port's time by which it had arrived, s: when it was read, or the end of its time-out if that was earlier,
-        because a reply may lie in the kernel while this process is stopped.
-    round_trip : float
-        From the start of sending until it was read, s.
-    """
-
-    servo_id: int
-    flags: ErrorFlags
-    data: bytes
-    attempts: int
+    servo_id: int  #: ID of the servo that replied
+    flags: ErrorFlags  #: Error byte, a set of flags. Read the registers before believing a single alarm.
+    data: bytes  #: What was requested
+    attempts: int  #: Tries it took
+    #: Port's time by which it had arrived, s: when it was read, or the end of its time-out if that was earlier, because
+    #: a reply may lie in the kernel while this process is stopped
     stamp: float
-    round_trip: float
+    round_trip: float  #: From the start of sending until it was read, s
+
+
+class Times(NamedTuple):
+    """What an exchange takes, s: sending it, both packets on the wire, and when the reply must be here."""
+
+    sending: float
+    wire: float
+    timeout: float
 
 
 class Exchanger:
@@ -72,6 +65,8 @@ class Exchanger:
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
         self.port = port
         self.timeouts = timeouts
+        self._times: Dict[Tuple[int, int, int], Times] = {}  # of bytes sent, bytes of data asked for, baud
+        self._times_of = timeouts  # what they were computed from
         self.statistics = BusStatistics()
         self._parser = StatusParser()
         self.line_free = port.now()
@@ -85,18 +80,18 @@ class Exchanger:
         self.line_free = self.port.now()
 
     def send(self, packet: bytes) -> None:
-        """Send a packet that nobody answers."""
+        """Send a packet that gets no answer."""
         self.discard()
         self.transmit(packet)
 
     def detect_echo(self) -> bool:
-        """Return whether the wiring gives back what is sent: send to an ID that nobody has, and listen."""
+        """Return whether the wiring echoes what is sent: send to an unused ID, and listen."""
         packet = protocol.read(_NOBODY, 0, 1)
         self.discard()
         self.port.write(packet)
         self.line_free = self.port.now() + bytes_time(len(packet), self.port.baud)
-        heard = self._listen(len(packet), self.timeouts.reply(len(packet), 0, self.port.baud))
-        return heard.startswith(packet)
+        received = self._listen(len(packet), self.times_for(len(packet), 0).timeout)
+        return received.startswith(packet)
 
     def exchange(
         self,
@@ -116,7 +111,7 @@ class Exchanger:
         servo_id : int
             Who answers.
         key : tuple of int
-            Address and number of bytes asked for, or ``PLAIN``.
+            Address and number of bytes requested, or ``PLAIN``.
         retries : int
             Further tries.
         until : float, optional
@@ -127,31 +122,35 @@ class Exchanger:
         Raises
         ------
         NoReplyError
-            If no valid reply came; its attribute ``heard`` has the bytes of the last try.
+            If no valid reply came; its attribute ``received`` has the bytes of the last try.
         ReadsNotTrustedError
             On a wiring whose replies cannot be relied on.
         StopAskedError
             If `is_stop_asked` says so.
         """
         port, statistics = self.port, self.statistics
-        self.check_trusted(servo_id)
+        if not port.reads_trusted:
+            self.check_trusted(servo_id)
         statistics.exchanges += 1
         count = key[1]
-        timeout = self.timeouts.reply(len(packet), count, port.baud)
-        attempts, heard = 0, b""
+        sending, wire, timeout = self.times_for(len(packet), count)
+        attempts, received = 0, b""
         while True:
-            self.check_stop(servo_id)
+            if self.is_stop_asked is not None:
+                self.check_stop(servo_id)
             attempts += 1
             may_ask = servo_id not in self.owed or self._fence(servo_id, key, cut)
-            self.discard()
+            stale = port.read(0.0)
+            if stale or self._parser.buffer:
+                self.discard(stale)
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
-            if may_ask and self.transmit(packet):
-                status, heard = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
+            if may_ask and self.transmit(packet, sending):
+                status, received = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if status.flags == 0 or not status.flags & ErrorFlags.CHECKSUM:  # & of flags takes a microsecond
-                        return self.accept(status, packet, attempts, started, started + timeout)
+                        return self.accept(status, wire, attempts, started, started + timeout)
                     statistics.garbled_instructions += 1
             statistics.timeouts += 1
             if may_ask:
@@ -159,73 +158,108 @@ class Exchanger:
             if attempts > retries or (until is not None and port.now() + timeout > until):
                 break
             statistics.retries += 1
-        raise _no_reply(servo_id, attempts, timeout, heard, port.name)
+        raise _no_reply(servo_id, attempts, timeout, received, port.name)
 
     def check_trusted(self, servo_id: int) -> None:
         """Refuse to read on a wiring whose replies cannot be relied on."""
         if not self.port.reads_trusted:
             raise ReadsNotTrustedError(
                 f"{self.port.name}: this wiring does not let replies through reliably, so servo {servo_id} is not "
-                "asked; choose a direction control that the wiring supports (ax-servo --help lists them)"
+                "queried; choose a direction control that the wiring supports (ax-servo --help lists them)"
             )
 
     def check_stop(self, servo_id: int) -> None:
         """Give up if `is_stop_asked` says so."""
         if self.is_stop_asked is not None and self.is_stop_asked():
-            raise StopAskedError(f"a stop was requested before servo {servo_id} was asked")
+            raise StopAskedError(f"a stop was requested before servo {servo_id} was queried")
 
     def owe(self, servo_id: int, key: Key) -> None:
         """Note that a reply did not come in time, and may come late."""
         self.owed.setdefault(servo_id, {})[key] = self.port.now() + _LATE_WINDOW
 
-    def accept(self, status: Status, packet: bytes, attempts: int, started: float, deadline: float) -> Reply:
-        """Return a reply that is believed, and count it; it was asked for at ``started`` and due by ``deadline``, s."""
+    def accept(self, status: Status, wire: float, attempts: int, started: float, deadline: float) -> Reply:
+        """Return an accepted reply, and count it.
+
+        Parameters
+        ----------
+        status : Status
+            What came.
+        wire : float
+            Time that both packets take on the wire, s.
+        attempts : int
+            Tries it took.
+        started, deadline : float
+            Port's times at which it was requested and by which it was due, s.
+        """
         statistics, now = self.statistics, self.port.now()
         statistics.replies += 1
         trip = now - started
         statistics.round_trips.append(trip)
-        wire = bytes_time(len(packet) + OVERHEAD + len(status.data), self.port.baud) + READ_LATENCY
         statistics.overheads.append(trip - wire)
-        return Reply(status.servo_id, status.flags, status.data, attempts, min(now, deadline), trip)
+        stamp = now if now < deadline else deadline
+        return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
 
-    def transmit(self, packet: bytes) -> bool:
-        """Send; on an echoing wiring also take the echo back. Return False if it differs: somebody else was sending."""
+    def transmit(self, packet: bytes, duration: Optional[float] = None) -> bool:
+        """Send; on an echoing wiring also take the echo back. Return False if it differs: another node was sending.
+
+        Parameters
+        ----------
+        packet : bytes
+            What to send.
+        duration : float, optional
+            How long it takes on the wire, s, if known.
+        """
         port = self.port
         now = port.now()
         port.write(packet)
-        duration = bytes_time(len(packet), port.baud)
+        if duration is None:
+            duration = bytes_time(len(packet), port.baud)
         self.line_free = (now if now > self.line_free else self.line_free) + duration
         if not port.echoes:
             return True
         window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
-        heard = self._listen(len(packet), window)
-        if heard[: len(packet)] == packet:
-            self._parser.feed(heard[len(packet) :])
+        received = self._listen(len(packet), window)
+        if received[: len(packet)] == packet:
+            self._parser.buffer += received[len(packet) :]
             return True
         self.statistics.collisions += 1
         port.sleep(duration)
         self.discard()
         return False
 
+    def times_for(self, sent: int, count: int) -> Times:
+        """Return the times of an exchange; there are three or four kinds on a robot, so each is computed once."""
+        if self._times_of is not self.timeouts:
+            self._times.clear()
+            self._times_of = self.timeouts
+        baud = self.port.baud
+        times = self._times.get((sent, count, baud))
+        if times is None:
+            wire = bytes_time(sent + OVERHEAD + count, baud) + READ_LATENCY
+            times = Times(bytes_time(sent, baud), wire, self.timeouts.reply(sent, count, baud))
+            self._times[sent, count, baud] = times
+        return times
+
     def _listen(self, count: int, window: float) -> bytes:
         """Return the next bytes as they come: at least ``count``, or fewer when the window is over."""
-        heard = b""
+        received = b""
         deadline = self.port.now() + window
-        while len(heard) < count:
+        while len(received) < count:
             left = deadline - self.port.now()
             data = self.port.read(max(left, 0.0))
             if not data and left <= 0.0:
                 break
-            heard += data
-        return heard
+            received += data
+        return received
 
     def wait_for(self, packet: bytes, servo_id: int, count: int, deadline: float) -> Tuple[Optional[Status], bytes]:
-        """Return the reply that comes by ``deadline``, or None; and the bytes heard if there was none."""
+        """Return the reply that comes by ``deadline``, or None; and the bytes received if there was none."""
         port, parser = self.port, self._parser
-        looks_like_echo = len(packet) == count + OVERHEAD  # PING, and READ of two bytes
-        heard = b""
+        size = count + OVERHEAD
+        looks_like_echo = len(packet) == size  # PING, and READ of two bytes
+        received = b""
         status: Optional[Status] = None
-        if len(parser):  # came together with the echo
+        if parser.buffer:  # came together with the echo
             status = parser.next(servo_id, count)
         while True:
             if status is not None:
@@ -238,27 +272,30 @@ class Exchanger:
             # With no time left one more look: after a stall of this process the reply lies in the kernel.
             data = port.read(left if left > 0.0 else 0.0)
             if data:
-                heard += data
-                parser.feed(data)
-                if not looks_like_echo and parser.startswith(packet):
+                received += data
+                parser.buffer += data
+                if len(parser.buffer) > size and not looks_like_echo and parser.buffer.startswith(packet):
                     parser.drop(len(packet))
                     self.statistics.unexpected_echoes += 1
+            # A reply comes in pieces: it is not looked for before it is long enough.
+            if len(parser.buffer) >= size or left <= 0.0:
                 status = parser.next(servo_id, count)
             if status is None and left <= 0.0:
                 break
-        self._count_parser()
-        return status, heard
+        if parser.skipped or parser.bad_checksums:
+            self._count_parser()
+        return status, received
 
     def _fence(self, servo_id: int, key: Key, cut: Optional[float] = None) -> bool:
         """Make sure that a late reply to an earlier question is not taken for the answer to this one.
 
         Packets have no number. Two READs of the same length cannot be told apart, but replies keep their order: when
-        the answer to a READ of a length that nobody is owed is here, everything older is, too.
+        the answer to a READ of a length that is not outstanding has arrived, so has everything older.
 
         Returns
         -------
         bool
-            False if that answer did not come: then this question must not be asked.
+            False if that answer did not come: then this READ must not be sent.
         """
         now = self.port.now()
         owed = {k: expiry for k, expiry in self.owed[servo_id].items() if expiry > now}
@@ -274,21 +311,21 @@ class Exchanger:
         self.discard()
         started = max(now, self.line_free)
         if self.transmit(packet):
-            timeout = self.timeouts.reply(len(packet), count, self.port.baud)
-            if self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))[0] is not None:
+            due = started + self.times_for(len(packet), count).timeout
+            if self.wait_for(packet, servo_id, count, _earlier(due, cut))[0] is not None:
                 del self.owed[servo_id]
                 return True
         return False
 
-    def discard(self) -> None:
-        """Throw away what arrived after its time, and count it."""
-        data = self.port.read(0.0)
-        if not data and not len(self._parser):
+    def discard(self, data: bytes = b"") -> None:
+        """Throw away what arrived after its time, and count it; ``data`` has been read already."""
+        data = data or self.port.read(0.0)
+        if not data and not self._parser.buffer:
             return
         for _ in range(_MOST_STALE):  # a line that babbles without end must not keep us here
             if not data:
                 break
-            self._parser.feed(data)
+            self._parser.buffer += data
             data = self.port.read(0.0)
         for _ in self._parser.packets():
             self.statistics.stale_replies += 1
@@ -297,29 +334,28 @@ class Exchanger:
 
     def _count_parser(self) -> None:
         parser, statistics = self._parser, self.statistics
-        if parser.skipped or parser.bad_checksums:
-            statistics.noise_bytes += parser.skipped
-            statistics.bad_checksums += parser.bad_checksums
-            statistics.bad_lengths += parser.bad_lengths
-            statistics.foreign_ids += parser.foreign
-            parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
+        statistics.noise_bytes += parser.skipped
+        statistics.bad_checksums += parser.bad_checksums
+        statistics.bad_lengths += parser.bad_lengths
+        statistics.foreign_ids += parser.foreign
+        parser.skipped = parser.bad_checksums = parser.bad_lengths = parser.foreign = 0
 
 
 def _earlier(time: float, cut: Optional[float]) -> float:
     return time if cut is None or time < cut else cut
 
 
-def _no_reply(servo_id: int, attempts: int, timeout: float, heard: bytes, port: str) -> NoReplyError:
-    kind: Type[NoReplyError] = GarbledReplyError if heard else NoReplyError
+def _no_reply(servo_id: int, attempts: int, timeout: float, received: bytes, port: str) -> NoReplyError:
+    kind: Type[NoReplyError] = GarbledReplyError if received else NoReplyError
     tries = "1 try" if attempts == 1 else f"{attempts} tries"
     text = f"servo {servo_id} gave no valid answer in {tries} of {timeout * 1e3:.1f} ms on {port}: "
-    if heard:
+    if received:
         text += (
-            f"heard {heard[:24].hex(' ')}{' ...' if len(heard) > 24 else ''}, which is no reply of its; "
-            "two servos of one ID, a wrong baud rate or a late direction switch look like this"
+            f"received {received[:24].hex(' ')}{' ...' if len(received) > 24 else ''}, which is not its reply; "
+            "two servos with one ID, a wrong baud rate or a late direction switch can cause this"
         )
     else:
-        text += "nothing was heard; check power, cable, ID and baud rate (ax-servo scan), and status return level"
+        text += "nothing was received; check power, cable, ID and baud rate (ax-servo scan), and status return level"
     error = kind(text)
-    error.heard = heard  # type: ignore[attr-defined]
+    error.received = received  # type: ignore[attr-defined]
     return error

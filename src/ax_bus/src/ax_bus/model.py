@@ -32,53 +32,26 @@ class Area(Enum):
 
 @dataclass(frozen=True)
 class Register:
-    """One row of the control table.
+    """One row of the control table."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the manual, in snake case.
-    address, size : int
-        Place in the table, bytes (two bytes are little-endian).
-    access : Access
-        Read only or not.
-    area : Area
-        EEPROM or RAM.
-    minimum, maximum : int
-        What the servo takes, in its own steps.
-    factory : int
-        Value from the box (EEPROM) or after power-on (RAM; registers that copy another at power-on say so in `note`).
-    unit : str
-        SI unit of ``number · scale``; empty for counts, masks and switches.
-    scale : float
-        SI per step.
-    sign_bit : int
-        0, or the bit that means clockwise (negative): the number is then a magnitude below that bit.
-    note : str
-        What the manual says beyond the name.
-    manual : str
-        Where it says it.
-    signed : bool
-        Whether a negative number is stored as two's complement.
-    zero : int
-        The number that means 0 in SI.
-    """
-
-    name: str
+    name: str  #: Name of the manual, in snake case
+    #: address, size: Place in the table, bytes (two bytes are little-endian)
     address: int
     size: int
-    access: Access
-    area: Area
+    access: Access  #: Read only or not
+    area: Area  #: EEPROM or RAM
+    #: minimum, maximum: What the servo takes, in its own steps
     minimum: int
     maximum: int
+    #: Value from the box (EEPROM) or after power-on (RAM; registers that copy another at power-on say so in `note`)
     factory: int
-    unit: str = ""
-    scale: float = 1.0
-    sign_bit: int = 0
-    note: str = ""
-    manual: str = ""
-    signed: bool = False
-    zero: int = 0
+    unit: str = ""  #: SI unit of ``number · scale``; empty for counts, masks and switches
+    scale: float = 1.0  #: SI per step
+    sign_bit: int = 0  #: 0, or the bit that means clockwise (negative): the number is then a magnitude below that bit
+    note: str = ""  #: What the manual says beyond the name
+    manual: str = ""  #: Where it says it
+    signed: bool = False  #: Whether a negative number is stored as two's complement
+    zero: int = 0  #: The number that means 0 in SI
 
     @property
     def is_writable(self) -> bool:
@@ -144,47 +117,25 @@ class Register:
 
 @dataclass(frozen=True)
 class Model:
-    """A servo model: its number and its control table.
+    """A servo model: its number and its control table."""
 
-    Parameters
-    ----------
-    name : str
-        Name on the case.
-    number : int
-        What the register ``model_number`` says.
-    registers : tuple of Register
-        The rows, ordered by address.
-    stall_torque, no_load_speed : float
-        Of the datasheet, at 12 V; N·m, rad/s.
-    stall_current : float
-        Of the datasheet, at 12 V; A.
-    rad_per_step, rad_per_s_per_step : float
-        Unit of positions, rad, and of speeds, rad/s.
-    position_max : int
-        Last step of the range of the joint mode, which begins at 0.
-    centre : float
-        Middle of that range, rad from its clockwise end.
-    multi_turn : int
-        Largest goal position of the multi-turn mode (both angle limits at ``position_max``), steps either way; 0 if
-        the model has no such mode.
-    instructions : frozenset of int
-        Instructions that this model knows and an AX does not.
-    bauds : mapping of int to int
-        Values of ``baud_rate`` that do not follow its formula, and the rates that they mean.
-    """
-
-    name: str
-    number: int
-    registers: Tuple[Register, ...]
+    name: str  #: Name on the case
+    number: int  #: What the register ``model_number`` says
+    registers: Tuple[Register, ...]  #: The rows, ordered by address
+    #: stall_torque, no_load_speed: Of the datasheet, at 12 V; N·m, rad/s
     stall_torque: float
     no_load_speed: float
-    stall_current: float
+    stall_current: float  #: Of the datasheet, at 12 V; A
+    #: rad_per_step, rad_per_s_per_step: Unit of positions, rad, and of speeds, rad/s
     rad_per_step: float
     rad_per_s_per_step: float
-    position_max: int
-    centre: float
+    position_max: int  #: Last step of the range of the joint mode, which begins at 0
+    centre: float  #: Middle of that range, rad from its clockwise end
+    #: Largest goal position of the multi-turn mode (both angle limits at ``position_max``), steps either way; 0 if the
+    #: model has no such mode
     multi_turn: int = 0
-    instructions: FrozenSet[int] = frozenset()
+    instructions: FrozenSet[int] = frozenset()  #: Instructions that this model knows and an AX does not
+    #: Values of ``baud_rate`` that do not follow its formula, and the rates that they mean
     bauds: Mapping[int, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:

@@ -8,9 +8,8 @@ Reference: https://emanual.robotis.com/docs/en/dxl/protocol1/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Iterable, List, Mapping, Sequence, Tuple
+from typing import Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 from ax_bus.errors import PacketError
 
@@ -189,23 +188,12 @@ def bulk_read(blocks: Mapping[int, Tuple[int, int]]) -> bytes:
     return packet(BROADCAST_ID, Instruction.BULK_READ, parameters)
 
 
-@dataclass(frozen=True)
-class Status:
-    """A status packet whose checksum is right.
+class Status(NamedTuple):
+    """A status packet whose checksum is right."""
 
-    Parameters
-    ----------
-    servo_id : int
-        Who sent it.
-    flags : ErrorFlags
-        Its error byte.
-    data : bytes
-        Its parameters.
-    """
-
-    servo_id: int
-    flags: ErrorFlags
-    data: bytes
+    servo_id: int  #: Who sent it
+    flags: ErrorFlags  #: Its error byte
+    data: bytes  #: Its parameters
 
 
 # IntFlag's own constructor costs microseconds on Python before 3.11; the bus reads two thousand a second.

@@ -45,10 +45,6 @@ class Servo:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_id : int
-        Its ID.
     model : Model
         Its control table.
     """
@@ -73,7 +69,7 @@ class Servo:
         own = getattr(type(self), name, None)
         if isinstance(own, property):
             if own.fset is None:
-                raise RegisterError(f"{name} can only be read")
+                raise RegisterError(f"{name} is read-only")
             own.fset(self, value)
             return
         row = self._row(name)
@@ -90,7 +86,7 @@ class Servo:
 
     @property
     def servo_id(self) -> int:
-        """The ID under which it is asked."""
+        """The ID under which it is addressed."""
         return self._servo_id
 
     @property
@@ -139,7 +135,7 @@ class Servo:
 
     @property
     def load(self) -> float:
-        """Present load, share of the stall torque from -1 to 1; inferred from the output, there is no sensor."""
+        """Present load, fraction of the stall torque from -1 to 1; inferred from the output, there is no sensor."""
         return float(self.present_load_si)
 
     @property
@@ -166,7 +162,7 @@ class Servo:
         self._write(self._model.register("torque_enable"), int(value))
 
     def _hold_still(self) -> None:
-        """Set the goal to the present position (in wheel mode the speed to 0), if that reading can be believed."""
+        """Set the goal to the present position (in wheel mode the speed to 0), if that reading is plausible."""
         row = self._model.register("present_position")
         if self._angles().is_wheel:
             self.moving_speed = 0
@@ -177,7 +173,7 @@ class Servo:
         if alarms or not row.minimum <= steps <= row.maximum or abs(steps - before) * row.scale > _AGREE:
             why = "its voltage is out of range" if alarms else f"it read {before}, then {steps} steps"
             raise ImplausibleReadingError(
-                f"servo {self._servo_id} gets no torque: its position is not to be believed, {why}; "
+                f"torque of servo {self._servo_id} stays off: its position is not plausible, {why}; "
                 "check the supply and let the horn come to rest, then try again"
             )
         self.goal_position = steps

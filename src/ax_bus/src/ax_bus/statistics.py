@@ -12,48 +12,24 @@ _KEPT = 2048  # exchanges whose times are kept for percentiles
 
 @dataclass
 class BusStatistics:
-    """Counters since the start or the last `clear`; times in s.
+    """Counters since the start or the last `clear`; times in s."""
 
-    Attributes
-    ----------
-    exchanges, replies : int
-        Instructions that expect a reply, and those that got one (retries are not counted again).
-    sync_writes : int
-        SYNC WRITE packets.
-    retries : int
-        Repeated instructions.
-    timeouts : int
-        Tries that ended without a valid reply.
-    bad_checksums, bad_lengths, foreign_ids : int
-        Candidates that were no reply to this instruction, by reason.
-    stale_replies : int
-        Whole replies that arrived after their time and were thrown away.
-    noise_bytes : int
-        Bytes thrown away that belonged to no packet.
-    unexpected_echoes : int
-        Own packets heard on a wiring that should not echo.
-    collisions : int
-        Echoes that differed from what was sent.
-    garbled_instructions : int
-        Servos that said our checksum was wrong.
-    fences : int
-        READs sent only to tell a late reply from the next one.
-    """
-
+    #: exchanges, replies: Instructions that expect a reply, and those that got one (retries are not counted again)
     exchanges: int = 0
     replies: int = 0
-    sync_writes: int = 0
-    retries: int = 0
-    timeouts: int = 0
+    sync_writes: int = 0  #: SYNC WRITE packets
+    retries: int = 0  #: Repeated instructions
+    timeouts: int = 0  #: Tries that ended without a valid reply
+    #: bad_checksums, bad_lengths, foreign_ids: Candidates that were no reply to this instruction, by reason
     bad_checksums: int = 0
     bad_lengths: int = 0
     foreign_ids: int = 0
-    stale_replies: int = 0
-    noise_bytes: int = 0
-    unexpected_echoes: int = 0
-    collisions: int = 0
-    garbled_instructions: int = 0
-    fences: int = 0
+    stale_replies: int = 0  #: Whole replies that arrived after their time and were thrown away
+    noise_bytes: int = 0  #: Bytes thrown away that belonged to no packet
+    unexpected_echoes: int = 0  #: Own packets heard on a wiring that should not echo
+    collisions: int = 0  #: Echoes that differed from what was sent
+    garbled_instructions: int = 0  #: Servos that said our checksum was wrong
+    fences: int = 0  #: READs sent only to tell a late reply from the next one
     round_trips: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
     overheads: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
 

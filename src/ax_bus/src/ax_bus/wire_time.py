@@ -41,21 +41,13 @@ def sync_write_time(servos: int, count: int, baud: float) -> float:
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How long a reply may take: wire + return delay + servo's interrupt + the link's latency + a margin.
+    """How long a reply may take: wire + return delay + servo's interrupt + the link's latency + a margin."""
 
-    Parameters
-    ----------
-    return_delay : float
-        Longest return delay of a servo on the bus, s (508 us covers every setting).
-    link_latency : float
-        Latency of the adapter and the kernel that 99 of 100 replies keep, s; 1 ms for an FTDI at latency timer 1.
-    margin : float
-        s on top, for the process's own wake-up.
-    """
-
+    #: Longest return delay of a servo on the bus, s (508 us covers every setting)
     return_delay: float = MAX_RETURN_DELAY
+    #: Latency of the adapter and the kernel that 99 of 100 replies keep, s; 1 ms for an FTDI at latency timer 1
     link_latency: float = 1e-3
-    margin: float = 0.5e-3
+    margin: float = 0.5e-3  #: s on top, for the process's own wake-up
 
     def __post_init__(self) -> None:
         """Check the ranges."""

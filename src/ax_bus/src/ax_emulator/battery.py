@@ -16,21 +16,11 @@ _OPEN_VOLTAGE = (3.27, 3.61, 3.69, 3.73, 3.77, 3.80, 3.84, 3.87, 3.95, 4.02, 4.1
 
 @dataclass(frozen=True)
 class BatteryParameters:
-    """A pack.
+    """A pack."""
 
-    Parameters
-    ----------
-    cells : int
-        In series.
-    capacity : float
-        A·h.
-    resistance : float
-        Ohm, of the pack, plug and wires (estimate).
-    """
-
-    cells: int = 3
-    capacity: float = 2.3
-    resistance: float = 0.06
+    cells: int = 3  #: In series
+    capacity: float = 2.3  #: A·h
+    resistance: float = 0.06  #: Ohm, of the pack, plug and wires (estimate)
 
 
 class Battery:
@@ -55,9 +45,9 @@ class Battery:
         self.set_charge(charge)
 
     def set_charge(self, charge: float) -> None:
-        """Set the share that is left, 0 to 1."""
+        """Set the remaining charge as a fraction, 0 to 1."""
         if not 0.0 <= charge <= 1.0:
-            raise EmulationError(f"battery charge is {charge}; give a share from 0 to 1")
+            raise EmulationError(f"battery charge is {charge}; give a fraction from 0 to 1")
         self.charge = float(charge)
         self.voltage = self.open_voltage
 

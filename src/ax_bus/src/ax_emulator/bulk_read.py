@@ -53,7 +53,7 @@ class BulkRead:
 
         A reply that does not come, or not whole, silences all that follow: they wait for it.
         """
-        self._parser.feed(data)
+        self._parser.buffer += data
         while len(self._order) > 1 and self._parser.next(self.turn.servo_id) is not None:
             del self._order[0]
             yield self.turn

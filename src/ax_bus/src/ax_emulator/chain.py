@@ -44,7 +44,7 @@ class EmulatedChain:
     ) -> None:
         self.servos = list(servos)
         if not self.servos:
-            raise EmulationError("a chain without servos answers nothing; give at least one")
+            raise EmulationError("the chain has no servos; give at least one")
         self.baud = baud
         self.faults = faults if faults is not None else FaultInjector()
         self.echoes = echoes
@@ -56,7 +56,7 @@ class EmulatedChain:
         self._host_free = 0.0
         self._hold_until = -1.0
         self._bulk: Optional[BulkRead] = None
-        self._bulk_servos: List[EmulatedServo] = []  # those that heard it
+        self._bulk_servos: List[EmulatedServo] = []  # those that received it
 
     @property
     def oversize_packets(self) -> int:
@@ -119,26 +119,26 @@ class EmulatedChain:
         """Forget what the host has not read: the port was closed."""
         self._inbox.clear()
 
-    def _land(self, burst: Burst, heard: bytes) -> None:
-        """End of a burst: servos hear the host, the host hears servos."""
-        stuck, on_wire = self.faults.strike("stuck_line", burst.end) is not None, heard
+    def _land(self, burst: Burst, received: bytes) -> None:
+        """End of a burst: servos receive what the host sent, the host what servos sent."""
+        stuck, on_wire = self.faults.strike("stuck_line", burst.end) is not None, received
         if burst.sender == HOST:
             if self.echoes or self.faults.strike("echo", burst.end) is not None:
-                self._deliver(burst.end, heard)
+                self._deliver(burst.end, received)
             else:
                 partial = self.faults.strike("partial_echo", burst.end)
                 if partial is not None:
-                    self._deliver(burst.end, heard[-int(partial.amount) :])
+                    self._deliver(burst.end, received[-int(partial.amount) :])
             if not stuck:
-                for packet in self._parser.feed(heard, burst.start, burst.end):
+                for packet in self._parser.feed(received, burst.start, burst.end):
                     self._dispatch(packet, burst.end)
         elif not stuck:
             if burst.start < self._hold_until and not self.echoes:
                 # The host's receiver is off while its transmitter is on: the head is lost, mid-byte included.
                 byte_time = (burst.end - burst.start) / len(burst.data)
                 lost = int((self._hold_until - burst.start) / byte_time + 0.999)
-                heard = heard[lost:]
-            self._deliver(burst.end, heard)
+                received = received[lost:]
+            self._deliver(burst.end, received)
             if self._bulk is not None:
                 for block in self._bulk.hear(on_wire):
                     self._bulk_turn(block, burst.end, is_first=False)

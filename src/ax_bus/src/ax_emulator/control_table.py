@@ -24,19 +24,21 @@ class ControlTable:
         self._row_at = {row.address: row for row in model.registers}
         self._size = model.table_size
         self._bytes = bytearray(self._size)
+        self._numbers: Dict[str, int] = {}  # what the bytes say: a servo looks at its registers far more often
         self._eeprom = [row for row in model.registers if row.area is Area.EEPROM]
         for row in model.registers:
             self[row.name] = row.factory
 
     def __getitem__(self, name: str) -> int:
         """Return the number in a register."""
-        start, stop, signed = self._places[name]
-        return int.from_bytes(self._bytes[start:stop], "little", signed=signed)
+        return self._numbers[name]
 
     def __setitem__(self, name: str, number: int) -> None:
         """Set a register from inside the servo: no rule applies."""
-        start, stop, signed = self._places[name]
-        self._bytes[start:stop] = number.to_bytes(stop - start, "little", signed=signed)
+        if self._numbers.get(name) != number:
+            start, stop, signed = self._places[name]
+            self._bytes[start:stop] = number.to_bytes(stop - start, "little", signed=signed)
+            self._numbers[name] = number
 
     def read(self, address: int, count: int) -> bytes:
         """Return bytes; empty if they are not all inside the table."""
@@ -85,6 +87,11 @@ class ControlTable:
     def write(self, address: int, data: bytes) -> int:
         """Store checked bytes; return how many of them were EEPROM."""
         self._bytes[address : address + len(data)] = data
+        for at in range(address, address + len(data)):
+            row = self._row_at.get(at)
+            if row is not None:
+                covered = self._bytes[at : at + row.size]
+                self._numbers[row.name] = int.from_bytes(covered, "little", signed=row.signed)
         return sum(row.size for row in self._eeprom if address <= row.address < address + len(data))
 
     @property
@@ -99,7 +106,7 @@ class ControlTable:
         return bool(self.model.multi_turn) and self["cw_angle_limit"] == self["ccw_angle_limit"] == top
 
     def power_on(self, present: int) -> None:
-        """Start the RAM anew, as after power-on, with the horn at ``present`` steps."""
+        """Reset the RAM, as after power-on, with the horn at ``present`` steps."""
         for row in self.model.registers:
             if row.area is Area.RAM:
                 self[row.name] = row.factory

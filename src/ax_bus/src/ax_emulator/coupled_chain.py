@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chain whose horns are moved by somebody else's physics, stepped exactly between the bytes."""
+"""A chain whose horns are moved by another simulation's physics, stepped exactly between the bytes."""
 
 from __future__ import annotations
 

@@ -40,11 +40,11 @@ KINDS: Mapping[str, KindRow] = {
     "tail_cut": KindRow(Layer.REPLY, "the last bytes of a reply are lost", "bytes", 2, 1, 20),
     "bit_flip": KindRow(Layer.REPLY, "bits of a reply flip", "bits", 1, 1, 80),
     "noise": KindRow(Layer.REPLY, "random bytes before a reply", "bytes", 6, 1, 64),
-    "error_bit": KindRow(Layer.REPLY, "error bits without a cause, checksum right", "mask", 4, 1, 127),
-    "wrong_id": KindRow(Layer.REPLY, "a reply under another ID, checksum right", "ID", 99, 0, 253),
+    "error_bit": KindRow(Layer.REPLY, "error bits without a cause, checksum valid", "mask", 4, 1, 127),
+    "wrong_id": KindRow(Layer.REPLY, "a reply under another ID, checksum valid", "ID", 99, 0, 253),
     "echo": KindRow(Layer.LINE, "what is sent comes back"),
     "partial_echo": KindRow(Layer.LINE, "the last bytes of what is sent come back", "bytes", 3, 1, 64),
-    "stuck_line": KindRow(Layer.LINE, "a transmitter holds the line: nobody is heard"),
+    "stuck_line": KindRow(Layer.LINE, "a transmitter blocks the line: nothing gets through"),
     "garbled_instruction": KindRow(Layer.LINE, "a bit of an instruction flips on its way"),
     "dead": KindRow(Layer.SERVO, "a servo is silent until the fault ends"),
     "reboot": KindRow(Layer.SERVO, "a servo restarts: RAM lost, torque off"),
@@ -53,9 +53,9 @@ KINDS: Mapping[str, KindRow] = {
     "voltage": KindRow(Layer.SERVO, "the supply sags until the fault ends", "V", 5.5, 0.0, 20.0),
     "change_id": KindRow(Layer.SERVO, "a servo takes another ID (duplicate, if it is another's)", "ID", 1, 0, 253),
     "change_baud": KindRow(Layer.SERVO, "a servo takes another baud rate", "register", 34, 0, 254),
-    "status_level": KindRow(Layer.SERVO, "a servo answers less", "level", 0, 0, 2),
-    "torque_jump": KindRow(Layer.SERVO, "a goal far from the horn stands in the register", "steps", 300, -1023, 1023),
-    "link_latency": KindRow(Layer.PORT, "the adapter keeps bytes back (latency timer)", "s", 0.016, 0.0, 1.0),
+    "status_level": KindRow(Layer.SERVO, "the status return level of a servo drops", "level", 0, 0, 2),
+    "torque_jump": KindRow(Layer.SERVO, "the goal is suddenly far from the horn", "steps", 300, -1023, 1023),
+    "link_latency": KindRow(Layer.PORT, "the adapter holds bytes back (latency timer)", "s", 0.016, 0.0, 1.0),
     "host_stall": KindRow(Layer.PORT, "the host does not run for a while after sending", "s", 0.03, 0.0, 5.0),
     "port_error": KindRow(Layer.PORT, "the port is gone until the fault ends"),
 }
@@ -65,34 +65,19 @@ KINDS: Mapping[str, KindRow] = {
 class Fault:
     """One fault.
 
-    Parameters
-    ----------
-    kind : str
-        One of ``KINDS``.
-    servo : int, optional
-        The victim's ID; all by default.
-    start, stop : float
-        s of the chain's time.
-    probability : float
-        Chance of each occasion, 0 to 1.
-    times : int, optional
-        How often at most.
-    value : float, optional
-        As the kind's row says; its default otherwise.
-
     Raises
     ------
     EmulationError
         If something is out of range.
     """
 
-    kind: str
-    servo: Optional[int] = None
-    start: float = 0.0
-    stop: float = math.inf
-    probability: float = 1.0
-    times: Optional[int] = None
-    value: Optional[float] = None
+    kind: str  #: One of ``KINDS``
+    servo: Optional[int] = None  #: The victim's ID; all by default
+    start: float = 0.0  #: s of the chain's time
+    stop: float = math.inf  #: s of the chain's time
+    probability: float = 1.0  #: Chance of each occasion, 0 to 1
+    times: Optional[int] = None  #: How often at most
+    value: Optional[float] = None  #: As the kind's row says; its default otherwise
 
     def __post_init__(self) -> None:
         """Check."""
@@ -200,12 +185,12 @@ def faults_from(content: Any, where: str) -> List[Fault]:
         If it is no such list.
     """
     if not isinstance(content, list):
-        raise EmulationError(f"fault schedule {where} is no list; write one '- {{kind: lost_reply, servo: 3}}' a line")
+        raise EmulationError(f"fault schedule {where} is not a list; write '- {{kind: lost_reply, servo: 3}}' lines")
     return [_fault(entry, f"{where}, entry {i}") for i, entry in enumerate(content, 1)]
 
 
 def _fault(entry: Any, where: str) -> Fault:
     names = [field.name for field in fields(Fault)]
     if not isinstance(entry, dict) or "kind" not in entry or set(entry) - set(names):
-        raise EmulationError(f"{where}: {entry!r} is no fault; give kind and, if wanted, {', '.join(names[1:])}")
+        raise EmulationError(f"{where}: {entry!r} is not a fault; give kind and, optionally, {', '.join(names[1:])}")
     return Fault(**entry)

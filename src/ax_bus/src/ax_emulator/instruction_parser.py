@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How servos take instruction packets out of what they hear."""
+"""How servos find instruction packets in what they receive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GAP = 0.1  # s between bytes after which a servo gives a packet up
 
 
 class Heard(NamedTuple):
-    """An instruction packet as heard."""
+    """An instruction packet as received."""
 
     servo_id: int
     instruction: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The one wire of a half-duplex bus: who sends when, and what is left where two send at once."""
+"""The one wire of a half-duplex bus: which node sends when, and what remains where two send at once."""
 
 from __future__ import annotations
 
@@ -12,31 +12,17 @@ HOST = -1  # the sender that is no servo
 
 @dataclass(order=True)
 class Burst:
-    """Bytes on the wire without a gap.
+    """Bytes on the wire without a gap."""
 
-    Parameters
-    ----------
-    end : float
-        When the last bit has passed, s.
-    order : int
-        Of two that end together, the first one sent.
-    start : float
-        When the first start bit begins, s.
-    data : bytes
-        As sent.
-    sender : int
-        Servo, or ``HOST``.
-    """
-
-    end: float
-    order: int
-    start: float = field(compare=False)
-    data: bytes = field(compare=False)
-    sender: int = field(compare=False)
+    end: float  #: When the last bit has passed, s
+    order: int  #: Of two that end together, the first one sent
+    start: float = field(compare=False)  #: When the first start bit begins, s
+    data: bytes = field(compare=False)  #: As sent
+    sender: int = field(compare=False)  #: Servo, or ``HOST``
 
 
 class Line:
-    """Bursts in flight. Bytes of two senders that overlap are wired-AND, and one byte of garbage is heard for both."""
+    """Bursts in flight. Overlapping bytes of two senders are wired-AND: one byte of garbage is received for both."""
 
     def __init__(self) -> None:
         self._flying: List[Burst] = []
@@ -56,20 +42,20 @@ class Line:
         return self._flying[0].end if self._flying else None
 
     def land(self, time: float) -> Optional[Tuple[Burst, bytes]]:
-        """Return the next burst that has ended by ``time`` and what a listener heard of it; None if there is none."""
+        """Return the next burst that has ended by ``time`` and what is received of it; None if there is none."""
         if not self._flying or self._flying[0].end > time:
             return None
         burst = heapq.heappop(self._flying)
         others = [o for o in self._flying + self._landed if o.start < burst.end and o.end > burst.start]
-        heard = self._mix(burst, others) if others else burst.data
+        received = self._mix(burst, others) if others else burst.data
         oldest = min((o.start for o in self._flying), default=burst.end)
         self._landed = [o for o in self._landed if o.end > oldest] + [burst]
-        return burst, heard
+        return burst, received
 
     def _mix(self, burst: Burst, others: List[Burst]) -> bytes:
         self.collisions += 1
         byte_time = (burst.end - burst.start) / len(burst.data)
-        heard = bytearray()
+        received = bytearray()
         for i, value in enumerate(burst.data):
             begin = burst.start + i * byte_time
             end = begin + byte_time
@@ -84,9 +70,9 @@ class Line:
                         continue
                     value &= other.data[k]
                     start_k = other.start + k * other_time
-                    # The byte that began first is the one that is heard.
+                    # The byte that began first is the one that is received.
                     if start_k < begin - 1e-9 or (abs(start_k - begin) <= 1e-9 and other.order < burst.order):
                         mine = False
             if mine:
-                heard.append(value)
-        return bytes(heard)
+                received.append(value)
+        return bytes(received)

@@ -22,36 +22,16 @@ _COASTING = 0.1  # estimate: share of the damping that is left with the bridge o
 
 @dataclass(frozen=True)
 class MotorParameters:
-    """Physics of one servo.
+    """Physics of one servo."""
 
-    Parameters
-    ----------
-    stall_torque : float
-        N·m at 12 V.
-    no_load_speed : float
-        rad/s at 12 V.
-    inertia : float
-        kg·m² at the horn.
-    friction : float
-        Coulomb friction, N·m (estimate).
-    ambient : float
-        Degrees Celsius around it.
-    heating : float
-        K/s at full output (estimate: from 25 to 70 degrees in about a minute of stall).
-    cooling_time : float
-        s, time constant (estimate).
-    overload_time : float
-        s at the torque limit without moving until the overload alarm (estimate).
-    """
-
-    stall_torque: float
-    no_load_speed: float
-    inertia: float
-    friction: float = 0.03
-    ambient: float = 25.0
-    heating: float = 0.8
-    cooling_time: float = 300.0
-    overload_time: float = 2.0
+    stall_torque: float  #: N·m at 12 V
+    no_load_speed: float  #: rad/s at 12 V
+    inertia: float  #: kg·m² at the horn
+    friction: float = 0.03  #: Coulomb friction, N·m (estimate)
+    ambient: float = 25.0  #: Degrees Celsius around it
+    heating: float = 0.8  #: K/s at full output (estimate: from 25 to 70 degrees in about a minute of stall)
+    cooling_time: float = 300.0  #: s, time constant (estimate)
+    overload_time: float = 2.0  #: s at the torque limit without moving until the overload alarm (estimate)
 
 
 def motor_parameters(model: Model) -> MotorParameters:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The motors of many servos at once, for a simulator that moves the horns: the law of `Motor` on arrays.
 
-`Motor` integrates its own horn. Here somebody else does: each step takes the true angles and speeds of all horns and
-gives the torques that the servos' registers make of them. On arrays, because Python takes a millisecond for 19 servos.
+`Motor` integrates its own horn. Here another simulation does: each step takes the true angles and speeds of all horns
+and returns the torques that follow from the registers. On arrays, because Python takes a millisecond for 19 servos.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ax_emulator.errors import EmulationError
 from ax_emulator.motor import MotorParameters, effective_slope
 from ax_emulator.servo import EmulatedServo
 
-Array = np.ndarray  # (n servos,) of float64 unless said otherwise
+Array = np.ndarray  # (n servos,) of float64 unless noted otherwise
 
 _NOMINAL_VOLTAGE = 12.0
 _STOPPED = 0.02  # share of the no-load speed below which a motor at its torque limit counts as stalled
@@ -25,7 +25,7 @@ _IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
 
 
 class BankMotor:
-    """One servo's share of a `MotorBank`; takes the place of `Motor` in an `EmulatedServo`."""
+    """One servo's part of a `MotorBank`; takes the place of `Motor` in an `EmulatedServo`."""
 
     def __init__(self, bank: MotorBank, index: int, parameters: MotorParameters) -> None:
         self.parameters = parameters
@@ -109,7 +109,7 @@ class MotorBank:
             raise EmulationError("a bank of motors needs at least one servo")
         others = [servo.table.model.name for servo in servos if not servo.table.model.has("cw_compliance_slope")]
         if others:
-            raise EmulationError(f"a bank moves AX servos, not {', '.join(others)}; give these motors of their own")
+            raise EmulationError(f"a bank moves AX servos, not {', '.join(others)}; simulate these outside the bank")
         self._servos = tuple(servos)
         self._tables = [servo.table for servo in servos]
         p = [servo.motor.parameters for servo in servos]
@@ -178,7 +178,7 @@ class MotorBank:
         return u * self._stall * (self._voltage / _NOMINAL_VOLTAGE)
 
     def current(self) -> float:
-        """Return what all servos draw together, A: the share of time that the bridge is on, times the motor's."""
+        """Return what all servos draw together, A: the fraction of time that the bridge is on, times the motor's."""
         motor = self.output * self._voltage / _NOMINAL_VOLTAGE - self.velocity / self._no_load
         draw = np.maximum(self.output * motor, 0.0) * self._stall_current
         return float(draw.sum()) + _IDLE_CURRENT * len(self._tables)

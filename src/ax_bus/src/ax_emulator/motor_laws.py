@@ -33,7 +33,7 @@ class Law:
         self.reference = reference
 
     def restart(self, position: float) -> None:
-        """Begin anew with the horn at ``position``, rad."""
+        """Restart with the horn at ``position``, rad."""
         self.reference = position
 
     def prepare(self) -> Callable[[float], float]:

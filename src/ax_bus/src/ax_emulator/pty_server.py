@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An emulated chain behind a pseudo terminal: any program that speaks to a serial port speaks to it, in real time."""
+"""An emulated chain behind a pseudo terminal: any program that uses a serial port can use it, in real time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Callable, Optional
 from ax_emulator.chain import EmulatedChain
 from ax_emulator.errors import EmulationError
 
-_TCGETS2 = 0x802C542A  # also on the master's side it tells the settings that the other program chose
+_TCGETS2 = 0x802C542A  # also on the master's side it gives the settings that the other program chose
 _SPIN = 150e-6  # s before an event from which the loop no longer sleeps: a sleep is late by 60 us or more
 _IDLE = 0.05  # s
 
@@ -55,7 +55,7 @@ class PtyServer:
         return str(self._link) if self._link is not None else os.ttyname(self._slave)
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Serve until ``stop()``, which is asked at least every 50 ms."""
+        """Serve until ``stop()``, which is checked at least every 50 ms."""
         chain = self.chain
         while not stop():
             now = time.monotonic() - self._start
@@ -99,7 +99,7 @@ class PtyServer:
         if self._link is None:
             return
         if self._link.exists() and not self._link.is_symlink():
-            raise EmulationError(f"{self._link} is there and is no link; choose another name for the emulated port")
+            raise EmulationError(f"{self._link} exists and is not a link; choose another name for the emulated port")
         if self._link.is_symlink():
             self._link.unlink()
         self._link.symlink_to(os.ttyname(self._slave))

@@ -26,27 +26,13 @@ _LEVEL: Mapping[int, int] = {
 
 @dataclass(frozen=True)
 class ServoBehaviour:
-    """Where servos of one model differ, and what is not documented.
+    """Where servos of one model differ, and what is not documented."""
 
-    Parameters
-    ----------
-    eeprom_time : float
-        s of deafness per EEPROM byte written (6 to 9 ms were measured by others).
-    boot_time : float
-        s of deafness after power-on (estimate).
-    interrupts : bool
-        Whether the motor interrupt delays and splits replies.
-    goal_enables_torque : bool
-        Whether writing a goal position switches the torque on, as some firmwares do.
-    accepts_reset : bool
-        Whether RESET works; on many AX-12A it does not.
-    """
-
-    eeprom_time: float = 7.5e-3
-    boot_time: float = 0.2
-    interrupts: bool = True
-    goal_enables_torque: bool = False
-    accepts_reset: bool = False
+    eeprom_time: float = 7.5e-3  #: s without reception per EEPROM byte written (6 to 9 ms were measured by others)
+    boot_time: float = 0.2  #: s without reception after power-on (estimate)
+    interrupts: bool = True  #: Whether the motor interrupt delays and splits replies
+    goal_enables_torque: bool = False  #: Whether writing a goal position switches the torque on, as some firmwares do
+    accepts_reset: bool = False  #: Whether RESET works; on many AX-12A it does not
 
 
 DEFAULT_BEHAVIOUR = ServoBehaviour()
@@ -64,10 +50,6 @@ class EmulatedServo:
 
     Parameters
     ----------
-    servo_id : int
-        Its ID.
-    model : Model
-        Its model.
     baud : int
         Register value 1 is 1 Mbaud; give it as the register.
     return_delay : int
@@ -130,7 +112,7 @@ class EmulatedServo:
         return not self.is_dead and time >= self.deaf_until and abs(baud / rate - 1.0) < 0.03
 
     def reboot(self, time: float) -> None:
-        """Brown-out: RAM starts anew, torque is off, nothing is heard for a while."""
+        """Brown-out: RAM is reset, torque is off, nothing is received for a while."""
         self.motor.advance(time, self.voltage)
         self.motor.restart()
         self._alarms.latched = ErrorFlags.NONE
@@ -239,8 +221,6 @@ class EmulatedServo:
         ----------
         start : float
             When it would leave without the interrupt, s.
-        packet : bytes
-            Its bytes.
         byte_time : float
             s per byte.
         """
@@ -288,7 +268,7 @@ class EmulatedServo:
         return flags
 
     def _reset(self, is_broadcast: bool, time: float) -> ErrorFlags:
-        """Go back to the factory's settings, which the broadcast ID cannot order and a lock forbids."""
+        """Restore factory settings; not by the broadcast ID, and not while locked."""
         if is_broadcast:
             return ErrorFlags.NONE
         if self.table["lock"]:

@@ -26,8 +26,6 @@ def measure(bus: Bus, servo_ids: Sequence[int], reads: int = 2000) -> Dict[str, 
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Servos that answer.
     reads : int

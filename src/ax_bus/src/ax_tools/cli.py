@@ -52,7 +52,7 @@ def main(
     words = [f" {word}" if re.match(r"-\.?\d", word) else word for word in (sys.argv[1:] if argv is None else argv)]
     arguments = p.parse_args(words)
     if arguments.command is None:
-        p.error(f"say what to do: {', '.join(rows)}")
+        p.error(f"give a command: {', '.join(rows)}")
     return _run(rows[arguments.command], arguments, prog)
 
 
@@ -94,7 +94,7 @@ def _port_name(given: Optional[str]) -> str:
     if len(there) == 1:
         return str(there[0])
     what = ", ".join(map(str, there)) if there else "none: is the adapter plugged in?"
-    raise ToolError(f"say which port with --port; in /dev/serial/by-id there is {what}")
+    raise ToolError(f"choose a port with --port; /dev/serial/by-id has: {what}")
 
 
 def _direction(arguments: argparse.Namespace) -> Any:

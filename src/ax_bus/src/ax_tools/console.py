@@ -24,7 +24,7 @@ def note(text: str) -> None:
 
 
 def report(failures: Dict[int, str], servo_ids: Iterable[int], done: str) -> int:
-    """Say who did what and who did not.
+    """Report which servos succeeded and which failed.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Progress:
         self._is_live = self._stream.isatty()
 
     def __call__(self, text: str, share: float) -> None:
-        """Tell what is being done and which share (0 to 1) of the whole is done."""
+        """Show the current step and the fraction (0 to 1) of the whole that is done."""
         now = self._clock()
         is_new = text != self._text
         if not is_new and now - self._drawn < (_REDRAW if self._is_live else _PLAIN):

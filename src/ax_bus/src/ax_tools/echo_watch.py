@@ -39,5 +39,5 @@ class EchoWatch:
             return ""
         return (
             f"echo from {self._first - self._start:.1f} s on, {count - self._before} packets: what is sent comes back. "
-            "Replies are told apart, but the direction control does not work: check its wiring, or use --direction echo"
+            "Replies are still recognised, but direction control fails: check its wiring, or use --direction echo"
         )

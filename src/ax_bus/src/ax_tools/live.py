@@ -24,8 +24,6 @@ def show(bus: Bus, servo_ids: Sequence[int], rate: float, count: int = 0) -> Non
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Who.
     rate : float

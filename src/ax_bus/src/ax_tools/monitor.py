@@ -21,24 +21,12 @@ _SHORT = {"input_voltage": "voltage", "angle_limit": "angle", "overheating": "ho
 
 
 class Row(NamedTuple):
-    """What is known of a servo.
+    """What is known of a servo."""
 
-    Parameters
-    ----------
-    servo_id : int
-        Who.
-    model : Model
-        Whose table its numbers are.
-    reply : Reply or None
-        Its last feedback, if there was any.
-    age : float
-        s since then.
-    """
-
-    servo_id: int
-    model: Model
-    reply: Optional[Reply]
-    age: float
+    servo_id: int  #: Who
+    model: Model  #: Whose table its numbers are
+    reply: Optional[Reply]  #: Its last feedback, if there was any
+    age: float  #: s since then
 
     def number(self, name: str) -> int:
         """Return a register of the feedback."""
@@ -95,8 +83,6 @@ class Monitor:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Who.
     """

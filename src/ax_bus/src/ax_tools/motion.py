@@ -23,20 +23,11 @@ _SLACK, _PATIENCE = 1.5, 3.0  # the time that the way takes at its speed, times 
 
 @dataclass(frozen=True)
 class Motion:
-    """How to move.
+    """How to move."""
 
-    Parameters
-    ----------
-    speed_rpm : float
-        How fast.
-    torque : float
-        Share of the stall torque, 0 to 1.
-    time_limit : float, optional
-        s after which a servo that has not arrived is reported; by default what the way takes, and some more.
-    """
-
-    speed_rpm: float = 10.0
-    torque: float = 0.3
+    speed_rpm: float = 10.0  #: How fast
+    torque: float = 0.3  #: Share of the stall torque, 0 to 1
+    #: s after which a servo that has not arrived is reported; by default what the way takes, and some more
     time_limit: Optional[float] = None
 
     def __post_init__(self) -> None:
@@ -48,7 +39,7 @@ class Motion:
 
 
 def targets(bus: Bus, servo_ids: Sequence[int], text: str) -> Dict[int, int]:
-    """Return the goal of each servo, steps, from what somebody typed: ``614``, ``30deg`` (from the middle).
+    """Return the goal of each servo, steps, from typed text: ``614``, ``30deg`` (from the middle).
 
     Raises
     ------
@@ -76,8 +67,8 @@ def plan(bus: Bus, goals: Mapping[int, int], how: Motion) -> str:
     for servo_id, goal in goals.items():
         model = model_at(bus, servo_id)
         steps = bus.read_register(servo_id, model.register("present_position"), 3)
-        way = degrees(model, goal) - degrees(model, steps)
-        lines.append(f"servo {servo_id}: from {steps} to {goal} steps ({way:+.0f} degrees)")
+        travel = degrees(model, goal) - degrees(model, steps)
+        lines.append(f"servo {servo_id}: from {steps} to {goal} steps ({travel:+.0f} degrees)")
     lines.append(f"at {how.speed_rpm:g} rpm and {how.torque:.0%} torque; nothing has moved, add --go to do it")
     return "\n".join(lines)
 
@@ -87,8 +78,6 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     goals : mapping of int to int
         Where each servo goes, steps.
     how : Motion
@@ -101,10 +90,10 @@ def start(bus: Bus, goals: Mapping[int, int], how: Motion) -> None:
     """
     failures = each(goals, lambda servo_id: torque.hold(bus, servo_id, _settings(model_at(bus, servo_id), how)))
     if failures:
-        raise ToolError(f"nothing has moved, servos that can hold where they are: {'; '.join(failures.values())}")
+        raise ToolError(f"nothing has moved, and servos that can hold do so: {'; '.join(failures.values())}")
     failures = each(goals, lambda servo_id: _send(bus, servo_id, goals[servo_id]))
     if failures:
-        raise ToolError(f"not all move: {'; '.join(failures.values())}")
+        raise ToolError(f"not all servos move: {'; '.join(failures.values())}")
 
 
 def wait(bus: Bus, goals: Mapping[int, int], how: Motion) -> Dict[int, int]:
@@ -162,7 +151,7 @@ def stoppable(bus: Bus, servo_ids: Iterable[int]) -> Iterator[None]:
 
 
 def arrival(positions: Mapping[int, int], goals: Mapping[int, int]) -> str:
-    """Return in words who arrived.
+    """Return a sentence: which servos arrived.
 
     Raises
     ------

@@ -12,28 +12,16 @@ DIRECTION_NAMES = ("auto", "rs485", "echo", "gpio", "rts", "write-only")
 
 
 class Command(NamedTuple):
-    """One command.
+    """One command."""
 
-    Parameters
-    ----------
-    name, help : str
-        The word, and a line about it.
-    add_options : callable
-        ``add_options(parser)``; must import nothing heavy.
-    run : callable
-        ``run(bus, arguments)``, or ``run(arguments)`` if `uses_bus` is false; returns the exit status.
-    uses_bus : bool
-        Whether it has the options of the port, and a `Bus` on it.
-    epilog : str
-        Last words of its help.
-    """
-
+    #: name, help: The word, and a line about it
     name: str
     help: str
-    add_options: Callable[[argparse.ArgumentParser], None]
+    add_options: Callable[[argparse.ArgumentParser], None]  #: ``add_options(parser)``; must import nothing heavy
+    #: ``run(bus, arguments)``, or ``run(arguments)`` if `uses_bus` is false; returns the exit status
     run: Callable[..., int]
-    uses_bus: bool = True
-    epilog: str = ""
+    uses_bus: bool = True  #: Whether it has the options of the port, and a `Bus` on it
+    epilog: str = ""  #: Last words of its help
 
 
 def id_list(text: str) -> List[int]:
@@ -48,7 +36,7 @@ def id_list(text: str) -> List[int]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not first.isdigit() or (dash and not last.isdigit()):
-            raise argparse.ArgumentTypeError(f"{text!r} is no list of IDs; write for example 0-18,30")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of IDs; write for example 0-18,30")
         ids += range(int(first), int(last or first) + 1)
     if not ids or max(ids) > MAX_ID or len(set(ids)) != len(ids):
         raise argparse.ArgumentTypeError(f"IDs {text!r} are empty, repeat or exceed {MAX_ID}")
@@ -69,13 +57,13 @@ def add_port(parser: argparse.ArgumentParser) -> None:
         "--direction",
         choices=DIRECTION_NAMES,
         default="auto",
-        help="who turns the line: auto (the adapter), rs485 (kernel), echo (single wire), gpio, rts",
+        help="what switches the line direction: auto (the adapter), rs485 (kernel), echo (single wire), gpio, rts",
     )
     group.add_argument("--gpio", default="/dev/gpiochip0:0", metavar="CHIP:LINE", help="line of --direction gpio")
-    group.add_argument("--latency-ms", type=float, default=2.0, help="latency of the link to allow (default 2)")
+    group.add_argument("--latency-ms", type=float, default=2.0, help="link latency to allow for (default 2)")
 
 
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the options of a gentle motion."""
     parser.add_argument("--speed", "--rpm", type=float, default=10.0, metavar="RPM", help="speed (default 10)")
-    parser.add_argument("--torque", type=float, default=0.3, help="share of the stall torque (default 0.3)")
+    parser.add_argument("--torque", type=float, default=0.3, help="fraction of the stall torque (default 0.3)")

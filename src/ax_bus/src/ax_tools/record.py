@@ -43,7 +43,7 @@ class CsvFile:
     def __init__(self, path: Path, start: float, date: str) -> None:
         self._path, self._start = path, start
         self._stream: TextIO = path.open("w", newline="", encoding="utf-8")
-        self._stream.write(f"# recorded from {date} on, which is time 0\n")
+        self._stream.write(f"# recording started {date}, which is time 0\n")
         self._writer = csv.writer(self._stream)
         self._writer.writerow(HEADER)
         self._stream.flush()  # a full disk must be known before the recording
@@ -72,7 +72,7 @@ class CsvFile:
         """Return in words what is saved although the file could not be written on."""
         with contextlib.suppress(OSError):  # once more it may not be possible to write what is left in the buffer
             self._stream.close()
-        return f"{_cannot(self._path, error)}; the first {self.saved} samples are in it, the last line may be cut"
+        return f"{_cannot(self._path, error)}; the first {self.saved} samples are in it, the last line may be truncated"
 
 
 class NpzFile:
@@ -114,7 +114,7 @@ class NpzFile:
         except OSError as second:
             with contextlib.suppress(OSError):
                 other.unlink()
-            return f"{words}nothing is saved, {_cannot(other, second)} either: free some space first"
+            return f"{words}nothing was saved, {_cannot(other, second)} either: free some space first"
         return f"{words}all {len(self._times)} samples are in {other} instead"
 
     def _write(self, path: Path) -> None:
@@ -153,8 +153,6 @@ def record(
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_ids : sequence of int
         Whom to ask.
     path : pathlib.Path

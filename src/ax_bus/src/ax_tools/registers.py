@@ -12,14 +12,14 @@ from ax_bus.registers import AX_12A, MODELS, Area, Model, Register
 from ax_tools.errors import ToolError
 from ax_tools.units import meaning, model_at, number_of
 
-_OWN_TOOL = {"id": "set-id", "baud_rate": "set-baud"}  # with others on the bus these end in two servos of one ID
+_OWN_TOOL = {"id": "set-id", "baud_rate": "set-baud"}  # with others on the bus these end in two servos with one ID
 
 
 def info(bus: Bus, servo_id: int) -> str:
     """Return all registers of a servo with their meaning."""
     number = bus.read_register(servo_id, AX_12A.register("model_number"), 3)
     model = MODELS.get(number, AX_12A)
-    name = model.name if number in MODELS else f"model {number}, not known: read as {model.name}"
+    name = model.name if number in MODELS else f"model {number}, unknown: shown as {model.name}"
     reply = bus.read(servo_id, 0, max(row.address + row.size for row in model.registers), retries=3)
     lines = [f"servo {servo_id}: {name}", f"{'address':>7} {'register':<24} {'number':>6}  meaning"]
     for row in model.registers:
@@ -35,8 +35,6 @@ def read(bus: Bus, servo_id: int, what: str) -> str:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id : int
         Whom to ask.
     what : str
@@ -65,10 +63,6 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_id : int
-        Whose.
     what, value : str
         Name or address of the register; a number, or a value with its unit (`units.number_of`).
     may_wear : bool
@@ -77,17 +71,17 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
     Raises
     ------
     ToolError
-        If the register or the value is refused; nothing is changed then.
+        If the register or the value is refused; nothing was changed then.
     """
     model = model_at(bus, servo_id)
     row = _row(model, what)
     number = number_of(model, row, value)
     refusal = _refusal(row, number, servo_id, may_wear)
     if refusal is not None:
-        raise ToolError(f"{refusal}; nothing is changed")
+        raise ToolError(f"{refusal}; nothing was changed")
     before = bus.read_register(servo_id, row, 3)
     if row.area is Area.EEPROM and before == number:
-        return f"servo {servo_id}: {row.name} is {number} already, not written"
+        return f"servo {servo_id}: {row.name} is already {number}, not written"
     bus.write_register(servo_id, row, number)
     words = meaning(model, row, number)
     return f"servo {servo_id}: {row.name} {before} -> {number}" + (f" ({words})" if words else "")
@@ -95,11 +89,11 @@ def write(bus: Bus, servo_id: int, what: str, value: str, may_wear: bool = False
 
 def _refusal(row: Register, number: int, servo_id: int, may_wear: bool) -> Optional[str]:
     if not row.is_writable:
-        return f"{row.name} can only be read"
+        return f"{row.name} is read-only"
     if row.name in _OWN_TOOL:
-        return f"{row.name} is changed with {_OWN_TOOL[row.name]}, which makes sure that the servo is alone"
+        return f"{row.name} is changed with {_OWN_TOOL[row.name]}, which makes sure that the servo is alone on the bus"
     if row.name == "torque_enable" and number:
-        return f"torque comes on with torque on {servo_id}, which first makes the present position the goal"
+        return f"use 'torque on {servo_id}', which first makes the present position the goal"
     if row.area is Area.EEPROM and not may_wear:
         return f"{row.name} is kept in EEPROM, which survives power-off and wears out; add --eeprom to write it"
     return None

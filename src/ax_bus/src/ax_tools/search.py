@@ -18,26 +18,17 @@ Progress = Callable[[str, float], None]
 
 
 class Found(NamedTuple):
-    """A servo that answered, or an ID under which something did.
+    """A servo that answered, or an ID under which something did."""
 
-    Parameters
-    ----------
-    baud : int
-        Rate at which it answered.
-    servo_id : int
-        Its ID.
-    model_number, firmware : int
-        Registers 0 and 2; -1 if the answer was garbled.
-    """
-
-    baud: int
-    servo_id: int
+    baud: int  #: Rate at which it answered
+    servo_id: int  #: Its ID
+    #: model_number, firmware: Registers 0 and 2; -1 if the answer was garbled
     model_number: int
     firmware: int
 
     @property
     def is_garbled(self) -> bool:
-        """Whether answers came but none was whole: often two servos of one ID."""
+        """Whether answers came but none was whole: often two servos with one ID."""
         return self.model_number < 0
 
     @property
@@ -63,17 +54,15 @@ def quick_rounds(baud: int, ids: Iterable[int]) -> Rounds:
     return tuple((rate, ALL_IDS if rate == baud else few) for rate in sorted(ALL_BAUDS, key=lambda rate: rate != baud))
 
 
-def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda text, share: None) -> List[Found]:
+def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda text, fraction: None) -> List[Found]:
     """PING IDs at rates; the port is left at the rate it had.
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     where : sequence of (int, sequence of int), optional
         Rates and the IDs to try at each; all by default.
     progress : callable
-        ``progress(text, share)``: what is being tried, and which share of the time is over.
+        ``progress(text, fraction)``: what is being tried, and the fraction of the time that is over.
 
     Returns
     -------
@@ -99,7 +88,7 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
                     f"what is sent at {baud} baud comes back: a single-wire wiring; repeat with --direction echo"
                 )
             for servo_id in ids:
-                progress(f"{baud} baud: asking {len(ids)} IDs", spent / total)
+                progress(f"{baud} baud: querying {len(ids)} IDs", spent / total)
                 found += _ask(bus, baud, servo_id)
                 spent += cost
     finally:
@@ -128,7 +117,7 @@ def table(found: Sequence[Found]) -> str:
     lines = [f"{'baud':>8} {'id':>4}  {'model':<18} firmware"]
     for hit in found:
         if hit.is_garbled:
-            lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  answers in pieces: two servos of this ID, or a bad contact")
+            lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  garbled replies: two servos with this ID, or a bad contact")
         else:
             lines.append(f"{hit.baud:>8} {hit.servo_id:>4}  {hit.model_name:<18} {hit.firmware}")
     lines.append(f"{len(found)} servo(s)")

@@ -24,20 +24,20 @@ def alone(bus: Bus, servo_id: int, where: Rounds, progress: Progress) -> None:
     found = search(bus, where, progress)
     who = ", ".join(f"{hit.servo_id} at {hit.baud} baud" for hit in found[:6]) + (", ..." if len(found) > 6 else "")
     if not found:
-        raise ToolError("no servo answers, so nothing is changed; find it with scan")
+        raise ToolError("no servo answers, so nothing was changed; find it with scan")
     if len(found) > 1:
         raise ToolError(
-            f"{len(found)} servos are on the bus ({who}), so nothing is changed; connect only the one to be changed: "
+            f"{len(found)} servos are on the bus ({who}), so nothing was changed; connect only the one to be changed: "
             "two servos that end up with one ID can no longer be told apart"
         )
     hit = found[0]
     if hit.is_garbled:
         raise ToolError(
-            f"ID {hit.servo_id} answers in pieces, as two servos of one ID do; connect only one of them, then try again"
+            f"ID {hit.servo_id} sends garbled replies, as two servos with one ID do; connect only one, then try again"
         )
     if (hit.servo_id, hit.baud) != (servo_id, bus.port.baud):
         raise ToolError(
-            f"the only servo on the bus is {who}, not {servo_id} at {bus.port.baud} baud; nothing is changed, "
+            f"the only servo on the bus is {who}, not {servo_id} at {bus.port.baud} baud; nothing was changed, "
             f"repeat with ID {hit.servo_id} and --baud {hit.baud} if that is the one"
         )
 
@@ -47,14 +47,12 @@ def set_id(
     servo_id: int,
     new_id: int,
     where: Optional[Rounds] = None,
-    progress: Progress = lambda text, share: None,
+    progress: Progress = lambda text, fraction: None,
 ) -> None:
     """Give the only servo on the bus another ID.
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id, new_id : int
         Its ID now and from now on.
     where : sequence of (int, sequence of int), optional
@@ -71,7 +69,7 @@ def set_id(
     if not 0 <= new_id <= MAX_ID:
         raise ToolError(f"ID {new_id} does not exist; give 0 to {MAX_ID}")
     if new_id == servo_id:
-        raise ToolError(f"servo {servo_id} has that ID already; nothing is changed")
+        raise ToolError(f"servo {servo_id} has that ID already; nothing was changed")
     alone(bus, servo_id, where if where is not None else quick_rounds(bus.port.baud, (servo_id, new_id)), progress)
     row = AX_12A.register("id")
     _order(bus, servo_id, row.address, row.to_bytes(new_id))
@@ -80,11 +78,11 @@ def set_id(
         found = bus.read_register(new_id, row, retries=3)
     except NoReplyError as error:
         raise ToolError(
-            f"servo {servo_id} was told to be {new_id} but does not answer as {new_id}; its lock may be 1 "
-            "(switch it off and on), or the order was lost: scan the bus"
+            f"servo {servo_id} was given ID {new_id} but does not answer as {new_id}; its lock may be 1 "
+            "(switch it off and on), or the instruction was lost: scan the bus"
         ) from error
     if found != new_id:
-        raise ToolError(f"servo {new_id} says its ID is {found}; scan the bus")
+        raise ToolError(f"servo {new_id} reports ID {found}; scan the bus")
 
 
 def set_baud(
@@ -92,7 +90,7 @@ def set_baud(
     servo_id: int,
     baud: int,
     where: Optional[Rounds] = None,
-    progress: Progress = lambda text, share: None,
+    progress: Progress = lambda text, fraction: None,
 ) -> None:
     """Give the only servo on the bus another baud rate; the port follows it. Parameters as of `set_id`.
 
@@ -106,7 +104,7 @@ def set_baud(
         raise ToolError(f"baud rate {baud} is not one of {', '.join(map(str, BAUD_REGISTERS))}; choose one of them")
     before = bus.port.baud
     if baud == before:
-        raise ToolError(f"servo {servo_id} would keep its {baud} baud; nothing is changed")
+        raise ToolError(f"servo {servo_id} already has {baud} baud; nothing was changed")
     alone(bus, servo_id, where if where is not None else quick_rounds(before, (servo_id,)), progress)
     row = AX_12A.register("baud_rate")
     bus.port.set_baud(baud)  # an adapter that cannot do the rate must say so before the servo has it
@@ -119,10 +117,10 @@ def set_baud(
     except NoReplyError as error:
         bus.port.set_baud(before)
         raise ToolError(
-            f"servo {servo_id} was told {baud} baud but does not answer at it; scan the bus, its lock may be 1"
+            f"servo {servo_id} was set to {baud} baud but does not answer at it; scan the bus, its lock may be 1"
         ) from error
     if found != baud_register(baud):
-        raise ToolError(f"servo {servo_id} says its baud register is {found}; scan the bus")
+        raise ToolError(f"servo {servo_id} reports baud register {found}; scan the bus")
 
 
 def _order(bus: Bus, servo_id: int, address: int, data: bytes) -> None:
@@ -132,4 +130,4 @@ def _order(bus: Bus, servo_id: int, address: int, data: bytes) -> None:
     except NoReplyError:
         return
     except BusError as error:
-        raise ToolError(f"{error}; nothing is changed") from error
+        raise ToolError(f"{error}; nothing was changed") from error

@@ -23,8 +23,6 @@ def hold(bus: Bus, servo_id: int, settings: Mapping[str, int] = {}) -> int:  # n
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     servo_id : int
         Who.
     settings : mapping of str to int
@@ -64,14 +62,14 @@ def on(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
 
 
 def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
-    """Switch torque off, all at once and then servo by servo until read back; return who could not be confirmed."""
+    """Switch torque off, all at once, then servo by servo until read back; return those that did not confirm."""
 
     def confirm(servo_id: int) -> None:
         try:
             bus.write_register(servo_id, _ENABLE, 0)
         except ServoError as error:
             raise ToolError(
-                f"servo {servo_id} was not confirmed without torque, switch its power off if it holds: {error}"
+                f"servo {servo_id}: torque off is not confirmed, switch its power off if it holds: {error}"
             ) from error
 
     bus.sync_write(_ENABLE.address, dict.fromkeys(servo_ids, b"\x00"))  # before the slow reading back
@@ -79,7 +77,7 @@ def off(bus: Bus, servo_ids: Sequence[int]) -> Dict[int, str]:
 
 
 def all_off(bus: Bus) -> None:
-    """Switch off the torque of every servo on the bus, whatever its ID; nobody acknowledges it."""
+    """Switch off the torque of every servo on the bus, whatever its ID; a broadcast is not acknowledged."""
     for _ in range(_BURSTS):
         bus.write(BROADCAST_ID, _ENABLE.address, b"\0")
         bus.port.sleep(_APART)

@@ -27,7 +27,7 @@ _VALUE = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([A-Za-z%]+)\s*")
 
 
 def model_at(bus: Bus, servo_id: int) -> Model:
-    """Return the model of a servo; an unknown number is taken for an AX-12A, whose table the others extend."""
+    """Return the model of a servo; an unknown number is treated as an AX-12A, whose table the others extend."""
     return MODELS.get(bus.read_register(servo_id, AX_12A.register("model_number"), retries=3), AX_12A)
 
 
@@ -53,7 +53,7 @@ def meaning(model: Model, row: Register, number: int) -> str:
 
 
 def number_of(model: Model, row: Register, text: str) -> int:
-    """Return the number for a register from what somebody typed: ``512``, ``0x24``, ``on``, ``30deg``, ``50%``.
+    """Return the number for a register from typed text: ``512``, ``0x24``, ``on``, ``30deg``, ``50%``.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def number_of(model: Model, row: Register, text: str) -> int:
     except RegisterError as error:
         raise ToolError(f"{text.strip()} is out of range; {_choices(model, row)}") from error
     except ValueError as error:
-        raise ToolError(f"{text.strip()!r} is no value of {row.name}; {_choices(model, row)}") from error
+        raise ToolError(f"{text.strip()!r} is not a value of {row.name}; {_choices(model, row)}") from error
     return number
 
 

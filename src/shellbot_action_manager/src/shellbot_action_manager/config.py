@@ -13,7 +13,7 @@ from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
-from shellbot_common import Settings, choice, number, package_file, required
+from shellbot_common import Settings, number, package_file, required
 
 Range = Tuple[float, float]
 
@@ -60,27 +60,15 @@ class UpperConfig(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class OdometryConfig(Settings, error=ConfigError):
-    """Odometry from the feet.
+    """Odometry from the feet."""
 
-    Attributes
-    ----------
-    distance_scale : tuple of 2 float
-        Walked over measured way, forward and sideways (calibrated).
-    slip_scale : float
-        A foot that moves this much (m) against the others in a tick counts half.
-    twist_time : float
-        Time constant of the published twist, s.
-    position_variance_rate : float
-        Growth of the position's variance with the way, m^2/m.
-    yaw_variance : float
-        Of the IMU's heading, rad^2.
-    """
-
+    #: Walked over measured way, forward and sideways (calibrated)
     distance_scale: Tuple[float, float] = number(0.5, 2.0)
+    #: A foot that moves this much (m) against the others in a tick counts half
     slip_scale: float = number(1e-5, 0.1, "m")
-    twist_time: float = number(0.01, 5.0, "s")
-    position_variance_rate: float = number(0.0, 1.0, "m^2/m")
-    yaw_variance: float = number(0.0, 1.0, "rad^2")
+    twist_time: float = number(0.01, 5.0, "s")  #: Time constant of the published twist, s
+    position_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: Growth of the position's variance with the way, m^2/m
+    yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2
 
 
 @dataclass(frozen=True)
@@ -93,32 +81,16 @@ class ContactConfig(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class FileConfig(Settings, error=ConfigError):
-    """What `config/action_manager.yaml` holds.
+    """What `config/action_manager.yaml` holds."""
 
-    Attributes
-    ----------
-    cmd_vel_timeout : float
-        s of simulated time.
-    joint_margin : float
-        rad.
-    shank_min : float
-        Least femur plus tibia angle of a standing foot, rad.
-    servo_lead : float
-        Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration.
-    acceleration_share : float
-        Fraction of the acceleration that the legs allow.
-    speed_cap : tuple of 3 float
-        m/s, m/s, rad/s.
-    heading, body, posture, contact, upper, odometry
-        See their classes.
-    """
-
-    cmd_vel_timeout: float = number(0.05, 10.0, "s")
-    joint_margin: float = number(0.0, 0.5, "rad")
-    shank_min: float = number(-3.0, 1.5, "rad")
+    cmd_vel_timeout: float = number(0.05, 10.0, "s")  #: s of simulated time
+    joint_margin: float = number(0.0, 0.5, "rad")  #: rad
+    shank_min: float = number(-3.0, 1.5, "rad")  #: Least femur plus tibia angle of a standing foot, rad
+    #: Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration
     servo_lead: float = number(0.0, 0.002, "s^2")
-    acceleration_share: float = number(0.05, 1.0)
-    speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")
+    acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
+    speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
+    #: heading, body, posture, contact, upper, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()
     posture: PostureConfig = required()
@@ -129,32 +101,19 @@ class FileConfig(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class ActionManagerConfig(FileConfig):
-    """Everything that the core needs to know once.
+    """Everything that the core needs to know once."""
 
-    Attributes
-    ----------
-    gaits : mapping of str to Gait
-        The gait table.
-    modes : ModeTable
-        The mode machine's table.
-    transform : TransformConfig
-        Closing to a ball and opening.
-    gait : str
-        Name of the gait to begin with.
-    start_mode : str
-        hexapod, stand or sit: where to go after the first joint states.
-    """
-
-    gaits: Mapping[str, Gait] = required()
-    modes: ModeTable = required()
-    transform: TransformConfig = required()
-    gait: str = required()
-    start_mode: str = choice(("hexapod", "stand", "sit"))
+    gaits: Mapping[str, Gait] = required()  #: The gait table
+    modes: ModeTable = required()  #: The mode machine's table
+    transform: TransformConfig = required()  #: Closing to a ball and opening
+    gait: str = required()  #: Name of the gait to begin with
+    start_mode: str = required()  #: Where to go after the first joint states, one of `modes.start_modes`
 
     def conflict(self) -> str:
-        """Refuse a gait that does not exist."""
+        """Refuse a gait or a start mode that does not exist."""
         find_gait(self.gaits, self.gait)
-        return ""
+        modes = self.modes.start_modes
+        return "" if self.start_mode in modes else f"start_mode is {self.start_mode!r}; choose from {', '.join(modes)}"
 
 
 def load_config(

@@ -11,7 +11,6 @@ import numpy as np
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
-from shellbot_action_manager.body.body_pose import rpy_from_quaternion
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
@@ -23,6 +22,7 @@ from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
 from shellbot_action_manager.modes.mode_table import STOPPED, WAITING, Mode
 from shellbot_common import TICK, Stamp, classify_stamp
+from shellbot_common.rotations import rpy_from_quaternion
 
 _ANSWER_HOLDS = 5.0  # s that the answer to a request stays the sentence of the mode topic
 _FAILED_AFTER = 0.2  # s: a shorter failure, such as a tilt, is a push or a bad reading
@@ -157,7 +157,7 @@ class ActionManagerCore:
             q=q,
             orientation=orientation,
             angular_velocity=feedback.angular_velocity,
-            rpy=None if orientation is None else rpy_from_quaternion(orientation),
+            rpy=None if orientation is None else np.array(rpy_from_quaternion(*orientation)),
             commanded=self._motion,
         )
 

@@ -17,46 +17,27 @@ if TYPE_CHECKING:  # modes check the names of the behaviours, and those name con
 
 @dataclass(frozen=True)
 class OperatorCommands:
-    """What the operator commands now.
+    """What the operator commands now."""
 
-    Attributes
-    ----------
-    twist : (3,) array
-        Forward and sideways speed (m/s) and turning rate (rad/s) in the body frame.
-    twist_time : float
-        Simulated time at which `twist` arrived, s; -inf: never.
-    body_pose : (6,) array
-        x, y, z (m), roll, pitch, yaw (rad) of the body relative to its rest pose.
-    upper_shells : (2,) array or None
-        Sphere centre's height (m) and opening angle (rad); None: shells up.
-    gait : str
-        Name in the gait table; empty: the one in use.
-    """
-
+    #: (3,) Forward and sideways speed (m/s) and turning rate (rad/s) in the body frame
     twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    twist_time: float = -math.inf
+    twist_time: float = -math.inf  #: Simulated time at which `twist` arrived, s; -inf: never
+    #: (6,) x, y, z (m), roll, pitch, yaw (rad) of the body relative to its rest pose
     body_pose: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    #: (2,) Sphere centre's height (m) and opening angle (rad); None: shells up
     upper_shells: Optional[np.ndarray] = None
-    gait: str = ""
+    gait: str = ""  #: Name in the gait table; empty: the one in use
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What was measured.
+    """What was measured."""
 
-    Attributes
-    ----------
-    joint_position : (n,) array
-        rad, in the order of the driven joints; NaN for a joint that was not in the message.
-    orientation : (4,) array or None
-        Quaternion x, y, z, w of base_link in the world from the IMU; None without one.
-    angular_velocity : (3,) array or None
-        rad/s in base_link.
-    """
-
+    #: (n,) rad, in the order of the driven joints; NaN for a joint that was not in the message
     joint_position: np.ndarray
+    #: (4,) Quaternion x, y, z, w of base_link in the world from the IMU; None without one
     orientation: Optional[np.ndarray] = None
-    angular_velocity: Optional[np.ndarray] = None
+    angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link
 
 
 @dataclass(frozen=True)

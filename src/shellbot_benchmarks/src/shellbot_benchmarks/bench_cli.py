@@ -9,21 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shellbot_evaluation.console import run_tool, say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_evaluation.console import run_tool
+from shellbot_evaluation.tables import markdown_table
+
+from .bench_report import add_report_options, report
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    common.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the table between '<!-- begin: bench-NAME -->' and its end marker in this page",
-    )
+    add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
     kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop|kinematics|bus")
@@ -45,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns the exit status: 1 if a limit was not kept."""
+    """Run the tool; returns the exit status: 1 if a limit is not met."""
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["kinematics"]:
         from .bench_kinematics.cli import main as bench_kinematics
@@ -58,33 +53,25 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("say what to measure: chain, ros, teleop, kinematics or bus")
+        p.error("name what to measure: chain, ros, teleop, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    text, figures, kept = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
-    facts = machine()
-    text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
-    text += f" load {facts['load_at_end']:.1f} at the end.\n"
-    say(text)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.json, {"bench": arguments.what, "machine": facts, **figures})
-    if arguments.write is not None:
-        write_between_markers(arguments.write, f"bench-{arguments.what}", text)
-    return 0 if kept else 1
+    text, figures, met = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
+    report(arguments, arguments.what, command, text, figures)
+    return 0 if met else 1
 
 
 def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
-    from .bench_chain import ASKED_TIMES_REAL_TIME, COLUMNS, DIGITS, bench_chain, fast_enough
+    from .bench_chain import COLUMNS, DIGITS, REQUIRED_TIMES_REAL_TIME, bench_chain, fast_enough
 
     results = bench_chain(arguments.seconds, arguments.timestep)
-    rows, kept = [asdict(result) for result in results], fast_enough(results)
+    rows, met = [asdict(result) for result in results], fast_enough(results)
     text = markdown_table(rows, COLUMNS, DIGITS)
-    text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Asked for: {ASKED_TIMES_REAL_TIME:g} ×"
-    text += f" real time; {'kept' if kept else 'NOT kept'} by CPU time.\n"
-    return text, {"timestep_s": arguments.timestep, "rows": rows, "kept": kept}, kept
+    text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Required: {REQUIRED_TIMES_REAL_TIME:g} ×"
+    text += f" real time; {'met' if met else 'NOT met'} by CPU time.\n"
+    return text, {"timestep_s": arguments.timestep, "rows": rows, "met": met}, met
 
 
 def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
@@ -98,8 +85,8 @@ def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_teleop import bench_teleop, teleop_text
 
     figures = bench_teleop(arguments.samples, arguments.logs)
-    text, kept = teleop_text(figures)
-    return text, figures, kept
+    text, met = teleop_text(figures)
+    return text, figures, met
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from .launching import Launch
 HEADLESS = {"gui": "false", "teleop": "none", "rviz": "false"}
 
 
-def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> Dict[str, Any]:
-    """Run a probe of this package against a launch; returns the figures that it printed.
+def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: float) -> str:
+    """Run a probe of this package against a launch; returns what it printed.
 
     Raises
     ------
@@ -37,9 +37,9 @@ def run_probe(module: str, launch: Launch, arguments: Sequence[str], limit_s: fl
     except subprocess.TimeoutExpired as error:
         raise EvaluationError(f"the probe did not end within {limit_s:g} s; log:\n{launch.last_words()}") from error
     if done.returncode != 0:
-        said = done.stderr.strip()[-800:]
-        raise EvaluationError(f"the probe failed: {said}\nend of the launch's log:\n{launch.last_words()}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+        output = done.stderr.strip()[-800:]
+        raise EvaluationError(f"the probe failed: {output}\nend of the launch's log:\n{launch.last_words()}")
+    return done.stdout
 
 
 def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dict[str, Any]:
@@ -47,7 +47,8 @@ def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dic
     log = log_folder / f"bench_ros_rtf{rtf:g}.log"
     with Launch("shellbot_bringup", "sim.launch", {**HEADLESS, "rtf": rtf}, log) as launch:
         arguments = ["--started", repr(launch.started), "--seconds", str(seconds), "--samples", str(samples)]
-        figures = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        printed = run_probe("ros_probe_node", launch, arguments, 180.0 + seconds + 6.0 * samples)
+        figures: Dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
         launch.check()
     figures["rtf"] = rtf
     return figures
@@ -61,7 +62,7 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
         latency = latency_row("cmd_vel to joint_targets", figures["latencies_s"])
         rows.append(
             {
-                "rtf asked": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
+                "rtf requested": "as fast as possible" if figures["rtf"] == 0 else f"{figures['rtf']:g}",
                 "real-time factor": figures["real_time_factor"],
                 "worst second": figures["worst_second"],
                 "standing after s": figures["start_s"],

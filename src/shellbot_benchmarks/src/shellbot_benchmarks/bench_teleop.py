@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Tuple
 
-from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.tables import markdown_table
 
-from .bench_ros import HEADLESS
-from .launching import Launch, executable_of
+from .bench_ros import HEADLESS, run_probe
+from .launching import Launch
 
 LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to zero cmd_vel": 100.0}
 SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home
@@ -34,53 +31,24 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     """
     output = (log_folder / "teleop_latency.json").resolve()
     with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_teleop.log") as launch:
-        wait_for_master(launch)
-        measure = executable_of("shellbot_benchmarks", "teleop_latency")
-        command = [measure, "--presses", str(samples), "--output", str(output)]
-        try:
-            done = subprocess.run(
-                command,
-                env={**os.environ, "ROS_MASTER_URI": launch.master_uri},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=120.0 + SECONDS_A_PRESS * samples,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise EvaluationError(f"teleop_latency did not end; log of the launch:\n{launch.last_words()}") from error
-        if done.returncode != 0:
-            raise EvaluationError(f"teleop_latency failed: {done.stdout.decode(errors='replace')[-1500:]}")
+        arguments = ["--presses", str(samples), "--output", str(output)]
+        run_probe("teleop_latency_node", launch, arguments, 120.0 + SECONDS_A_PRESS * samples)
         launch.check()
     figures: Dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
     return figures
 
 
-def wait_for_master(launch: Launch, limit_s: float = 30.0) -> None:
-    """Wait until the launch's master answers and simulated time runs.
-
-    Raises
-    ------
-    EvaluationError
-        If that does not happen in time.
-    """
-    poll = "until rostopic echo -n 1 /clock >/dev/null 2>&1; do sleep 0.3; done"
-    command = ["timeout", f"{limit_s:g}", "bash", "-c", poll]
-    environment = {**os.environ, "ROS_MASTER_URI": launch.master_uri}
-    if subprocess.run(command, env=environment, check=False).returncode != 0:
-        raise EvaluationError(f"no clock within {limit_s:g} s; log of the launch:\n{launch.last_words()}")
-
-
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
-    """Return the Markdown of the latencies, and whether every limit was kept at the 99th percentile."""
+    """Return the Markdown of the latencies, and whether every limit is met at the 99th percentile."""
     rows: List[Dict[str, object]] = []
     for name, figure in figures.items():
         limit = LIMITS_MS.get(name)
         row: Dict[str, object] = {"latency": name, "samples": figure["samples"]}
         row.update({f"{key[:-3]} ms": float(figure[key]) for key in ("p50_ms", "p90_ms", "p99_ms", "max_ms")})
         row["p99 below ms"] = limit
-        row["kept"] = None if limit is None else bool(figure["p99_ms"] < limit)
+        row["met"] = None if limit is None else bool(figure["p99_ms"] < limit)
         rows.append(row)
     missing = [name for name in LIMITS_MS if name not in figures]
-    kept = not missing and all(row["kept"] is not False for row in rows)
+    met = not missing and all(row["met"] is not False for row in rows)
     text = markdown_table(rows, digits=dict.fromkeys(rows[0], 1))
-    return text + "".join(f"\nnot measured: {name}\n" for name in missing), kept
+    return text + "".join(f"\nnot measured: {name}\n" for name in missing), met

@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import deque
-from typing import Deque, Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -80,64 +79,16 @@ class ChangeWatch:
                 self._lock.wait(0.05)
             return self._changed_at
 
-
-class ChangeDetector:
-    """First joint target that differs from the ones before a key press.
-
-    Standing still is not exactly still (body pose and odometry feed back), so the threshold is the larger of a fixed
-    one and three times the spread of the last quiet samples.
-
-    Parameters
-    ----------
-    threshold : float
-        rad, least change that counts.
-    memory : float
-        s of quiet samples that are remembered.
-    """
-
-    def __init__(self, threshold: float = 1e-4, memory: float = 0.5) -> None:
-        self._threshold, self._memory = threshold, memory
-        self._quiet: Deque[Tuple[float, Tuple[float, ...]]] = deque()
-        self._armed_at: Optional[float] = None
-        self._reference: Optional[np.ndarray] = None
-        self._limit = threshold
-        self.found: Optional[float] = None  # s after arming
+    @property
+    def change(self) -> Optional[float]:
+        """When the first vector that differs was received; None if there was none yet."""
+        with self._lock:
+            return None if math.isnan(self._changed_at) else self._changed_at
 
     @property
-    def quiet(self) -> bool:
-        """True when the remembered samples fill half the memory and stay within the threshold."""
-        if len(self._quiet) < 2 or self._quiet[-1][0] - self._quiet[0][0] < 0.5 * self._memory:
-            return False
-        return self._spread() <= self._threshold
-
-    def _spread(self) -> float:
-        samples = np.array([position for _, position in self._quiet])
-        return float(np.max(np.ptp(samples, axis=0))) if len(samples) else 0.0
-
-    def arm(self, t: float) -> None:
-        """Take that the key goes down at t (s)."""
-        self._reference = np.asarray(self._quiet[-1][1]) if self._quiet else None
-        self._limit = max(self._threshold, 3.0 * self._spread())
-        self._armed_at, self.found = t, None
-
-    def disarm(self) -> None:
-        """Take that the key is up again, and collect quiet samples."""
-        self._armed_at = None
-        self._quiet.clear()
-
-    def add(self, t: float, position: Sequence[float]) -> None:
-        """Take joint targets (n,) in rad that arrived at t (s)."""
-        if self._armed_at is None:
-            self._quiet.append((t, tuple(position)))
-            while self._quiet and t - self._quiet[0][0] > self._memory:
-                self._quiet.popleft()
-        elif (
-            self.found is None
-            and self._reference is not None
-            and len(position) == len(self._reference)
-            and float(np.max(np.abs(np.asarray(position) - self._reference))) > self._limit
-        ):
-            self.found = t - self._armed_at
+    def has_data(self) -> bool:
+        """Whether any vector was received."""
+        return self._last is not None
 
 
 def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[float] = None) -> Dict[str, object]:
@@ -153,7 +104,7 @@ def latency_row(name: str, latencies_s: Sequence[float], limit_ms: Optional[floa
         "max_ms": max(ms),
     }
     if limit_ms is not None:
-        row.update({"limit_ms": limit_ms, "kept": p99 < limit_ms})
+        row.update({"limit_ms": limit_ms, "met": p99 < limit_ms})
     return row
 
 

@@ -24,23 +24,6 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
-def executable_of(package: str, node: str) -> str:
-    """Return the path of a package's executable in the entered workspace (rosrun is not part of every installation).
-
-    Raises
-    ------
-    EvaluationError
-        If it is in no workspace on CMAKE_PREFIX_PATH.
-    """
-    for prefix in os.environ.get("CMAKE_PREFIX_PATH", "").split(":"):
-        found = Path(prefix) / "lib" / package / node
-        if prefix and os.access(found, os.X_OK):
-            return str(found)
-    raise EvaluationError(
-        f"package {package} has no executable '{node}' here; run scripts/setup and source devel/setup.bash"
-    )
-
-
 class Launch:
     """A roslaunch with its own master on its own port; a context manager.
 

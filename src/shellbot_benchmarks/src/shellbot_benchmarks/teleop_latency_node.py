@@ -8,6 +8,7 @@ keyboard) and listens to cmd_vel and joint_targets. The chain must be running; t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import subprocess
@@ -30,21 +31,21 @@ from shellbot_msgs.srv import RequestMode
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
-from .latency import ChangeDetector, latency_row
+from .latency import ChangeWatch, latency_row
+
+STILL_S = 0.25  # the joint targets must not have moved for so long before a key is pressed
 
 
 class LatencyMeter:
     """Presses keys and takes the times; all times are of one steady clock on this machine."""
 
-    def __init__(self, key: str) -> None:
-        self._key = key
-        self._detector = ChangeDetector()
+    def __init__(self, key: str, noise: float) -> None:
+        self._key, self._noise = key, noise
+        self._targets = ChangeWatch()
         self._lock = threading.Condition()
         self._first_twist: Optional[float] = None
         self._zero: Optional[float] = None
-        self._zeros = 0
         self._watching = "nothing"
-        self._targets_seen = 0
         self.mode = ""
         rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=20, tcp_nodelay=True)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=20, tcp_nodelay=True)
@@ -61,15 +62,11 @@ class LatencyMeter:
             if self._watching == "press" and not zero and self._first_twist is None:
                 self._first_twist = now
             elif self._watching == "release" and zero:
-                self._zeros += 1
                 self._zero = self._zero or now
             self._lock.notify_all()
 
     def _on_targets(self, message: JointState) -> None:
-        with self._lock:
-            self._targets_seen += 1
-            self._detector.add(time.monotonic(), message.position)
-            self._lock.notify_all()
+        self._targets.feed(message.position, time.monotonic())
 
     def measure(self, presses: int, hold: float, rest: float) -> List[Dict[str, object]]:
         """Press and release `presses` times; hold and rest in s, the rest varied so that ticks are hit everywhere."""
@@ -92,34 +89,35 @@ class LatencyMeter:
                 self._wait_for_window(window)
                 for _ in range(presses):
                     time.sleep(rest + draw.uniform(0.0, 0.05))
-                    with self._lock:  # let the last steps end; a robot that never is quite still is measured, too
-                        if self._targets_seen:
-                            self._lock.wait_for(lambda: self._detector.quiet, timeout=4.0)
+                    if self._targets.has_data:
+                        with contextlib.suppress(EvaluationError):  # one that is never quite still is measured, too
+                            self._targets.wait_still(STILL_S, 4.0, self._noise)
                     with self._lock:
                         self._first_twist, self._watching = None, "press"
                         pressed = time.monotonic()
-                        self._detector.arm(pressed)
+                    self._targets.arm()
                     keyboard.press(self._key)
                     time.sleep(hold)
                     with self._lock:
                         if self._first_twist is not None:
                             to_twist.append(self._first_twist - pressed)
-                        if self._detector.found is not None:
-                            to_target.append(self._detector.found)
-                        self._zero, self._zeros, self._watching = None, 0, "release"
+                    changed = self._targets.change
+                    if changed is not None:
+                        to_target.append(changed - pressed)
+                    with self._lock:
+                        self._zero, self._watching = None, "release"
                         released = time.monotonic()
                     keyboard.release(self._key)
                     with self._lock:
                         self._lock.wait_for(lambda: self._zero is not None, timeout=1.0)
                         if self._zero is not None:
                             to_zero.append(self._zero - released)
-                        self._detector.disarm()
             finally:
                 keyboard.release(self._key)
                 window.terminate()
                 window.wait(timeout=10)
         found = {"key press to cmd_vel": to_twist, "key release to zero cmd_vel": to_zero}
-        if self._targets_seen:
+        if self._targets.has_data:
             found["key press to first changed joint target"] = to_target
         for name, latencies in found.items():
             if not latencies:
@@ -145,7 +143,7 @@ class LatencyMeter:
 
 def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
     """Ask for mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
-    rospy.wait_for_service("request_mode", timeout=10.0)
+    rospy.wait_for_service("request_mode", timeout=60.0)
     request = rospy.ServiceProxy("request_mode", RequestMode)
     deadline = time.monotonic() + timeout
     answer = None
@@ -168,12 +166,13 @@ def main() -> int:
         default=0.6,
         help="least s between presses; it waits longer until the joint targets are quiet",
     )
+    parser.add_argument("--noise", type=float, default=1e-6, help="rad, change of a target that does not count")
     parser.add_argument("--output", type=Path, help="JSON file for the figures")
     parser.add_argument("--no-robot", action="store_true", help="only cmd_vel; nothing but roscore is needed")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     rospy.init_node("teleop_latency", anonymous=True)
     try:
-        meter = LatencyMeter(arguments.key)
+        meter = LatencyMeter(arguments.key, arguments.noise)
         if not arguments.no_robot:
             bring_to_hexapod(meter)
         rows = meter.measure(arguments.presses, arguments.hold, arguments.rest)
@@ -184,3 +183,7 @@ def main() -> int:
     if arguments.output is not None:
         write_json(arguments.output, {str(row["what"]): row for row in rows})
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -18,9 +20,13 @@ NAME = "demo_rostest"
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return probe.getsockname()[1]
+    """Return a free port that no node gets by chance before it is used: below those that the system hands out."""
+    while True:
+        with socket.socket() as probe:
+            port = random.SystemRandom().randrange(20000, 32000)
+            with contextlib.suppress(OSError):
+                probe.bind(("localhost", port))
+                return port
 
 
 class DemoTest(unittest.TestCase):

@@ -106,7 +106,7 @@ class LiveRobot:
 
     def wait_for(self, condition, sim_s, what, wall_s=None):
         start, wall = rospy.get_time(), time.monotonic()
-        wall_s = wall_s or 4 * sim_s + 20
+        wall_s = max(wall_s or 0, 10 * sim_s)
         while not rospy.is_shutdown():
             if condition():
                 return rospy.get_time() - start
@@ -137,14 +137,14 @@ class LiveRobot:
             lambda: self.in_mode("hexapod") and self.truth is not None and self.truth.pose.pose.position.z > 0.14,
             sim_s,
             "stand up",
-            wall_s=90,
+            wall_s=300,
         )
 
     def drive(self, seconds, vx=0.0, vy=0.0, wz=0.0):
         """Publish cmd_vel at 20 Hz of simulated time."""
         twist = Twist()
         twist.linear.x, twist.linear.y, twist.angular.z = vx, vy, wz
-        end, wall = rospy.get_time() + seconds, time.monotonic() + 6 * seconds + 20
+        end, wall = rospy.get_time() + seconds, time.monotonic() + 20 * seconds + 60
         while rospy.get_time() < end and time.monotonic() < wall and not rospy.is_shutdown():
             self.cmd_vel.publish(twist)
             rospy.sleep(0.05)
@@ -168,5 +168,5 @@ class LiveRobot:
 
     def wait_logged(self, *words):
         self.wait_for(
-            lambda: bool(self.logged(*words)), 3, f"a message with {words}; newest: {[m.msg for m in self.log[-5:]]}"
+            lambda: bool(self.logged(*words)), 60, f"a message with {words}; newest: {[m.msg for m in self.log[-5:]]}"
         )

@@ -134,7 +134,7 @@ class StartTest(unittest.TestCase):
     def test_nodes_wait_for_a_late_roscore(self):
         port = free_port()
         with Started("rosrun", "shellbot_kinematics", "kinematics_server", port=port) as node:
-            node.wait_for("master", seconds=30)
+            node.wait_for("master", seconds=60)
             self.assertIsNone(node.process.poll(), "the node gave up")
             with Started("roscore", "-p", str(port), port=port):
                 node.wait_for("robot_description", seconds=60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The whole chain in one process, without ROS: simulator, action manager, kinematics, command filter, odometry."""
+"""The whole chain in one process, without ROS: action manager, kinematics, odometry, and a robot at its end."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
-from shellbot_control import CommandFilter, ControlError, JointLimits
+from shellbot_control import ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.reference_packing import pack_references
-from shellbot_kinematics.solver import JointTargets, ShellbotSolver
-from shellbot_simulator.config import load_config as load_simulator_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_kinematics.solver import ShellbotSolver
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .chain_config import MODE_LIMIT_S, ChainConfig
 from .errors import ChainError, DefinitionError, MissionFailed
+from .simulated_robot import ChainRobot, SimulatedRobot
 from .trace import Trace, TraceRecorder
 
 CORE_ERRORS = (ActionManagerError, ControlError, DescriptionError, KinematicsError, SimulatorError)
@@ -45,6 +45,8 @@ class Chain:
     ----------
     config : ChainConfig, optional
         What to build.
+    robot : ChainRobot, optional
+        What stands at the end of the chain; a `SimulatedRobot` by default.
     **changes
         Fields of ChainConfig to set, e.g. ``Chain(seed=3, friction=0.7)``.
 
@@ -55,22 +57,30 @@ class Chain:
 
     Attributes
     ----------
-    simulator, solver, manager, odometry, filter
-        The cores, for experiments that change them between ticks.
+    robot, solver, manager, odometry
+        The robot and the cores, for experiments that change them between ticks.
     state : SimState
         The newest ground truth and measurement.
     output : ActionOutput or None
         What the action manager said at the last tick.
-    joint_offset : (n,) array
-        rad that each joint reads more than it has: an error of its zero.
     commands : OperatorCommands
         What the operator wants; a twist must be renewed by `command_twist` before it gets old.
     """
 
-    def __init__(self, config: Optional[ChainConfig] = None, **changes: Any) -> None:
+    def __init__(
+        self, config: Optional[ChainConfig] = None, robot: Optional[ChainRobot] = None, **changes: Any
+    ) -> None:
         self.config = (config or ChainConfig()).replace(**changes)
         try:
-            self._build()
+            urdf = expand(self.config.variant)
+            self.limits = JointLimits.from_urdf(urdf, driven_joint_names(self.config.variant))
+            self.robot = robot if robot is not None else SimulatedRobot(urdf, self.limits, self.config)
+            self.solver = ShellbotSolver(urdf)
+            self.manager = ActionManagerCore(
+                load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
+                load_geometry(self.config.variant),
+            )
+            self.odometry = OdometryCore(self.manager.config)
         except CORE_ERRORS as error:
             raise DefinitionError(str(error)) from error
         self.joint_names: Tuple[str, ...] = self.limits.names
@@ -81,8 +91,8 @@ class Chain:
         """Start again at time zero; every core forgets. A seed given here replaces the configuration's."""
         if seed is not None:
             self.config = self.config.replace(seed=seed)
-        self._restart()
-        for core in (self.solver, self.filter, self.manager, self.odometry):
+        self.robot.restart(self.config.seed)
+        for core in (self.solver, self.manager, self.odometry):
             core.reset()
         self.state: SimState = self.simulator.state()
         self.output: Optional[ActionOutput] = None
@@ -91,6 +101,11 @@ class Chain:
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._last_time: Optional[float] = None
         self._recorder.clear()
+
+    @property
+    def simulator(self) -> Simulator:
+        """The rigid bodies: ground truth, pushes, friction."""
+        return self.robot.simulator
 
     @property
     def time(self) -> float:
@@ -134,11 +149,11 @@ class Chain:
         """Advance by 10 ms and return the new state."""
         state, output = self.state, self._think()
         under_way, self._pending = self._pending, self._target
-        self._apply(under_way)
+        self.robot.apply(under_way)
         if self.config.record:
             self._record(state, output)
         try:
-            self._advance()
+            self.robot.advance()
         except SimulatorError as error:
             raise ChainError(f"at simulated {self.time:.2f} s: {error}") from error
         self.state = self.simulator.state()
@@ -222,79 +237,19 @@ class Chain:
             raise ChainError("this chain does not record; build it with record=True")
         return self._recorder.trace()
 
-    # What another robot at the end of the chain does in its own way (`OnboardChain`).
-
-    def _make_simulator(self, urdf: str) -> Simulator:
-        physics = load_simulator_config().replace(
-            friction=self.config.friction,
-            timestep=self.config.timestep,
-            self_collision=self.config.self_collision,
-            slope_deg=self.config.slope_deg,
-            slope_azimuth_deg=self.config.slope_azimuth_deg,
-            mass_scale=self.config.mass_scale,
-        )
-        return Simulator(urdf, physics)
-
-    def _restart(self) -> None:
-        """Put the robot back to its start."""
-        self.simulator.reset(seed=self.config.seed)
-        errors = np.zeros(len(self.joint_names))
-        if self.config.joint_offset_deg:
-            std = math.radians(self.config.joint_offset_deg)
-            errors = std * np.random.default_rng(self.config.seed).standard_normal(errors.size)
-            fans = [name.endswith("_fan") for name in self.joint_names]
-            errors[fans] = errors[fans][0]  # one motor
-        self.joint_offset = errors
-
-    def _measured(self) -> np.ndarray:
-        """Return what the robot measures of its joints, (n,) rad."""
-        return self.state.q + self.joint_offset
-
-    def _limited(self, targets: JointTargets) -> Optional[np.ndarray]:
-        """Return the joint targets as they leave the chain, (n,) rad; None to hold."""
-        self.filter.observe(self._measured())
-        command, _ = self.filter.apply(self.time, targets.names, targets.position)
-        return command.position if command is not None else None
-
-    def _apply(self, command: Optional[np.ndarray]) -> None:
-        """Hand a command to the robot; None holds the last one."""
-        if command is not None:
-            self.simulator.command(command - self.joint_offset)
-
-    def _advance(self) -> None:
-        """Let 10 ms pass."""
-        self.simulator.step_tick()
-
-    def _build(self) -> None:
-        urdf = expand(self.config.variant)
-        names = driven_joint_names(self.config.variant)
-        self.simulator = self._make_simulator(urdf)
-        self.solver = ShellbotSolver(urdf)
-        self.limits = JointLimits.from_urdf(urdf, names)
-        self.filter = CommandFilter(self.limits)
-        self.manager = ActionManagerCore(
-            load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
-            load_geometry(self.config.variant),
-        )
-        self.odometry = OdometryCore(self.manager.config)
-
-    @property
-    def _applied(self) -> np.ndarray:
-        """The command in force, (n,) rad."""
-        return self.simulator.applied_command
-
     def _think(self) -> ActionOutput:
         state = self.state
         dt = 0.0 if self._last_time is None else state.time - self._last_time
         self._last_time = state.time
         imu = state.imu
-        measured = self._measured()
+        measured = self.robot.measured(state)
         feedback = Feedback(measured, imu.orientation, imu.angular_velocity)
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
         self._target: Optional[np.ndarray] = None
         if output.references is not None:
-            self._target = self._limited(self.solver.solve(pack_references(output.references), measured, dt))
+            references = pack_references(output.references)
+            self._target = self.robot.limited(state, self.solver.solve(references, measured, dt))
         if output.contacts is not None:
             estimate = self.odometry.step(state.time, output.contacts, imu.orientation)
             self._odom = (estimate.x, estimate.y, estimate.yaw)
@@ -310,7 +265,7 @@ class Chain:
             joint_position=state.q,
             joint_velocity=state.dq,
             joint_effort=state.effort,
-            joint_target=self._applied,
+            joint_target=self.robot.applied,
             contact_truth=truth,
             contact_estimated=np.zeros_like(truth) if estimated is None else estimated.in_contact,
             lowest_foot_z=float(state.foot_height.min()),

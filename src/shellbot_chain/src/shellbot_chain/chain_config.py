@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
+
+from shellbot_common import Settings, number
 
 from .errors import DefinitionError
 
@@ -14,56 +15,20 @@ MODE_LIMIT_S = 40.0  # s, simulated, to reach a mode
 
 
 @dataclass(frozen=True)
-class ChainConfig:
-    """What a chain is built from.
+class ChainConfig(Settings, error=DefinitionError):
+    """What a chain is built from."""
 
-    Attributes
-    ----------
-    variant : str
-        simulation (36 joints) or walker (24).
-    seed : int or None
-        Of the simulator's start and sensor noise; None: no noise.
-    friction : float
-        Sliding friction of every contact.
-    timestep : float
-        Of the physics, s.
-    gait : str
-        Of the action manager's gait table.
-    start_mode : str
-        Where the robot goes by itself: hexapod, stand or sit.
-    self_collision : bool
-        Whether the robot's parts collide with each other.
-    slope_deg, slope_azimuth_deg : float
-        How steeply the floor rises, and where to.
-    mass_scale : float
-        Mass of every link against the description.
-    joint_offset_deg : float
-        Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans.
-    record : bool
-        Whether every tick is kept for `Chain.trace`.
-    """
-
-    variant: str = "simulation"
-    seed: Optional[int] = 0
-    friction: float = 0.8
-    timestep: float = 0.002
-    gait: str = "tripod"
-    start_mode: str = "hexapod"
-    self_collision: bool = True
-    slope_deg: float = 0.0
-    slope_azimuth_deg: float = 0.0
-    mass_scale: float = 1.0
-    joint_offset_deg: float = 0.0
-    record: bool = True
-
-    def __post_init__(self) -> None:
-        if self.seed is not None and self.seed < 0:
-            raise DefinitionError(f"seed is {self.seed}; give 0 or more, or None for no noise")
-        if not (math.isfinite(self.friction) and self.friction > 0.0):
-            raise DefinitionError(f"friction is {self.friction}; it must be a finite number greater than zero")
-        if not 0.0 <= self.joint_offset_deg <= 5.0:
-            raise DefinitionError(f"joint_offset_deg is {self.joint_offset_deg}; give 0 to 5 deg")
-
-    def replace(self, **changes: Any) -> ChainConfig:
-        """Return a copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
+    variant: str = "simulation"  #: simulation (36 joints) or walker (24)
+    #: Of the simulator's start and sensor noise; None: no noise
+    seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
+    timestep: float = 0.002  #: Of the physics, s
+    gait: str = "tripod"  #: Of the action manager's gait table
+    start_mode: str = "hexapod"  #: Where the robot goes by itself: hexapod, stand or sit
+    self_collision: bool = True  #: Whether the robot's parts collide with each other
+    slope_deg: float = 0.0  #: How steeply the floor rises
+    slope_azimuth_deg: float = 0.0  #: Where it rises to
+    mass_scale: float = 1.0  #: Mass of every link against the description
+    #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans
+    joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
+    record: bool = True  #: Whether every tick is kept for `Chain.trace`

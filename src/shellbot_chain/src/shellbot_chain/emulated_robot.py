@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, List, Optional
 
 import numpy as np
@@ -13,24 +12,24 @@ import numpy as np
 from ax_bus.errors import ServoError
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, ServoBehaviour, World
-from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array
+from shellbot_common import Settings, choice, number
+from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_simulator.config import load_config
-from shellbot_simulator.errors import SimulatorError
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
 
 from .errors import DefinitionError
 
 COASTING = 0.1  # share of the damping that is left of a servo without torque, as in the servos' own motors
-VARIANTS = ("walker", "full")
 _LONGEST_BEHIND = 0.2  # s
 _WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
 
 @dataclass(frozen=True)
-class EmulatedRobotConfig:
+class EmulatedRobotConfig(Settings, error=DefinitionError):
     """What an emulated robot is built from.
 
     Parameters
@@ -53,33 +52,19 @@ class EmulatedRobotConfig:
         Named pose at the start.
     """
 
-    variant: str = "walker"
-    seed: Optional[int] = 0
-    friction: float = 0.8
+    variant: str = choice(("walker", "full"), default="walker")
+    seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    friction: float = number(1e-3, math.inf, default=0.8)
     timestep: float = 0.002
     self_collision: bool = True
     return_delay: int = 0
-    charge: float = 0.78
+    charge: float = number(0.0, 1.0, default=0.78)
     pose: str = "spawn"
-
-    def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise DefinitionError(f"variant is {self.variant!r}; servos are emulated for {' and '.join(VARIANTS)}")
-        if self.seed is not None and self.seed < 0:
-            raise DefinitionError(f"seed is {self.seed}; give 0 or more, or None for no noise")
-        if not (math.isfinite(self.friction) and self.friction > 0.0):
-            raise DefinitionError(f"friction is {self.friction}; it must be a finite number greater than zero")
-        if not 0.0 <= self.charge <= 1.0:
-            raise DefinitionError(f"charge is {self.charge}; give a share from 0 to 1")
 
     @property
     def physical_variant(self) -> str:
         """Variant of the rigid bodies: the servos of `full` drive the joints of `simulation`."""
         return "simulation" if self.variant == "full" else self.variant
-
-    def replace(self, **changes: Any) -> EmulatedRobotConfig:
-        """Return a copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
 
 
 class EmulatedRobot(World):
@@ -124,7 +109,8 @@ class EmulatedRobot(World):
                 timestep=self.config.timestep,
                 self_collision=self.config.self_collision,
             )
-            self.simulator = Simulator(expand(self.config.physical_variant), physics)
+            variant = self.config.physical_variant
+            self.simulator = Simulator(expand(variant), robot_profile(variant), physics)
             self.servo_map = ServoMap.load(self.config.variant)
             start = named_pose_array(self.config.pose, self.config.physical_variant)
         except (DescriptionError, SimulatorError, ServoError) as error:
@@ -189,7 +175,7 @@ class EmulatedRobot(World):
         """Add faults whose times count from now."""
         now = self.chain.time
         for fault in faults:
-            self.chain.faults.add(dataclasses.replace(fault, start=fault.start + now, stop=fault.stop + now))
+            self.chain.faults.add(replace(fault, start=fault.start + now, stop=fault.stop + now))
 
     def state(self) -> SimState:
         """Return the true state of the bodies."""

@@ -13,14 +13,14 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
-from shellbot_description import DescriptionError, expand
+from shellbot_description import DescriptionError, expand, robot_profile
 from shellbot_msgs.msg import Contacts
-from shellbot_simulator import sensor_conversions as convert
-from shellbot_simulator.camera_node import Camera
-from shellbot_simulator.errors import RenderError
-from shellbot_simulator.node_parameters import NodeParameters
-from shellbot_simulator.simulator import Simulator
-from shellbot_simulator.viewer import Viewer, wants_viewer
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.node import sensor_conversions as convert
+from shellbot_simulator.node.camera_node import Camera
+from shellbot_simulator.node.node_parameters import NodeParameters
+from shellbot_simulator.node.viewer import Viewer, wants_viewer
 
 from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer
@@ -43,7 +43,8 @@ class EmulatedRobotNode:
     def __init__(self, parameters: EmulatedRobotParams) -> None:
         variant = parameters.settings().robot.physical_variant
         # bodies to look at: the real ones are in the other process
-        self._mirror = Simulator(expand(variant))
+        self._mirror = Simulator(expand(variant), robot_profile(variant))
+        self._base, self._imu_frame = self._mirror.profile.base.link, self._mirror.profile.imu
         self._names: List[str] = list(self._mirror.joint_names)
         self._covariance = convert.ImuCovariance(self._mirror.config)
         self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
@@ -87,13 +88,13 @@ class EmulatedRobotNode:
     def _publish(self, report: RobotReport) -> None:
         stamp, state = rospy.Time.from_sec(report.stamp), report.state
         if self._imu.get_num_connections():
-            self._imu.publish(convert.imu_message(state, stamp, self._covariance))
+            self._imu.publish(convert.imu_message(state, stamp, self._covariance, self._imu_frame))
         if self._joints.get_num_connections():
             self._joints.publish(convert.joint_state_message(state, stamp, self._names))
         if self._odometry.get_num_connections():
-            self._odometry.publish(convert.odometry_message(state, stamp, "world"))
+            self._odometry.publish(convert.odometry_message(state, stamp, self._base))
         if self._contacts.get_num_connections():
-            self._contacts.publish(convert.contacts_message(state, stamp, self._mirror.profile.foot_links))
+            self._contacts.publish(convert.contacts_message(state, stamp, self._mirror.profile.contacts, self._base))
         self._show(report, stamp)
         if report.stamp >= self._next_diagnostics:
             self._next_diagnostics = report.stamp + _DIAGNOSTICS_PERIOD

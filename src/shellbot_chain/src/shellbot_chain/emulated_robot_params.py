@@ -11,7 +11,7 @@ from ax_emulator import Fault, load_faults
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import faults_from
 from shellbot_common import Settings, choice, number
-from shellbot_simulator.config import load_config
+from shellbot_simulator.core.config import load_config
 
 from .emulated_robot import EmulatedRobotConfig
 from .emulated_robot_server import ServerSettings
@@ -20,49 +20,24 @@ from .errors import DefinitionError
 
 @dataclasses.dataclass(frozen=True)
 class EmulatedRobotParams(Settings, error=DefinitionError):
-    """How the node runs the emulated robot.
+    """How the node runs the emulated robot."""
 
-    Parameters
-    ----------
-    port : str
-        Link to make to the servos' pty; empty: only the pty itself, told in the log.
-    variant : str
-        walker or full.
-    seed : int
-        Of small deviations, sensor noise and the faults' chances; -1 for none.
-    friction : float
-        Sliding friction; 0 for the simulator's settings.
-    viewer : str
-        auto (where there is a display), true or false.
-    faults : str
-        YAML file with a schedule of faults; empty for none.
-    charge : float
-        Of the battery, 0 to 1.
-    return_delay : int
-        Return delay of the servos, units of 2 us.
-    precise : bool
-        Spin before each reply: exact to 10 us, for most of a core.
-    pose : str
-        Named pose at the start.
-    camera_rate : float
-        Pictures per second while somebody listens.
-    camera_width, camera_height : int
-        Pixels.
-    """
-
-    port: str = ""
-    variant: str = "walker"
+    port: str = ""  #: Link to make to the servos' pty; empty: only the pty itself, told in the log
+    variant: str = "walker"  #: walker or full
+    #: Of small deviations, sensor noise and the faults' chances; -1 for none
     seed: int = number(-1, 2**31 - 1, default=0, hint="-1 is none")
+    #: Sliding friction; 0 for the simulator's settings
     friction: float = number(0.0, 5.0, default=0.0, hint="0 takes the simulator's")
-    viewer: str = choice(("auto", "true", "false"), default="auto")
-    faults: str = ""
-    charge: float = number(0.0, 1.0, default=0.78)
-    return_delay: int = number(0, 254, "units of 2 us", default=0)
-    precise: bool = False
-    pose: str = "spawn"
+    viewer: str = choice(("auto", "true", "false"), default="auto")  #: auto (where there is a display), true or false
+    faults: str = ""  #: YAML file with a schedule of faults; empty for none
+    charge: float = number(0.0, 1.0, default=0.78)  #: Of the battery, 0 to 1
+    return_delay: int = number(0, 254, "units of 2 us", default=0)  #: Return delay of the servos, units of 2 us
+    precise: bool = False  #: Spin before each reply: exact to 10 us, for most of a core
+    pose: str = "spawn"  #: Named pose at the start
+    #: Pictures per second while somebody listens
     camera_rate: float = number(0.1, 100.0, "pictures per second", default=10.0)
-    camera_width: int = number(16, 2048, "pixels", default=640)
-    camera_height: int = number(16, 2048, "pixels", default=480)
+    camera_width: int = number(16, 2048, "pixels", default=640)  #: Pixels
+    camera_height: int = number(16, 2048, "pixels", default=480)  #: Pixels
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], prefix: str = "~") -> EmulatedRobotParams:

@@ -22,8 +22,8 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, PtyServer
-from shellbot_simulator.errors import SimulationDivergedError
-from shellbot_simulator.state import SimState
+from shellbot_simulator.core.errors import SimulationDivergedError
+from shellbot_simulator.core.state import SimState
 
 from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
 from .errors import ChainError
@@ -35,50 +35,25 @@ _NICE = -10  # servos need no turn on this machine's processors: where it is all
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """What the process serves.
+    """What the process serves."""
 
-    Parameters
-    ----------
-    robot : EmulatedRobotConfig
-        The robot.
-    link : str
-        Stable name to give the pty; empty for none.
-    faults : tuple of Fault
-        Schedule, counted from the start.
-    precise : bool
-        Whether to spin before each reply: replies to 10 us instead of 0.1 ms, for a core.
-    """
-
-    robot: EmulatedRobotConfig
-    link: str = ""
-    faults: Tuple[Fault, ...] = ()
-    precise: bool = False
+    robot: EmulatedRobotConfig  #: The robot
+    link: str = ""  #: Stable name to give the pty; empty for none
+    faults: Tuple[Fault, ...] = ()  #: Schedule, counted from the start
+    precise: bool = False  #: Whether to spin before each reply: replies to 10 us instead of 0.1 ms, for a core
 
 
 class RobotReport(NamedTuple):
-    """One tick of the emulated robot.
+    """One tick of the emulated robot."""
 
-    Parameters
-    ----------
-    stamp : float
-        Wall time of the tick, s since the epoch.
-    state : SimState
-        True state of the bodies.
-    voltage, current, charge : float
-        Battery, V, A and share.
-    lost_time : float
-        s of physics left out so far, because the machine was too slow.
-    faults : dict of str to int
-        Kinds that have struck, and how often.
-    """
-
-    stamp: float
-    state: SimState
+    stamp: float  #: Wall time of the tick, s since the epoch
+    state: SimState  #: True state of the bodies
+    #: voltage, current, charge: Battery, V, A and share
     voltage: float
     current: float
     charge: float
-    lost_time: float
-    faults: Any
+    lost_time: float  #: s of physics left out so far, because the machine was too slow
+    faults: Any  #: Kinds that have struck, and how often
 
 
 class RobotServer:

@@ -15,7 +15,7 @@ from .planar import PlanarPath, yaw_from_quaternion
 
 @dataclass(frozen=True)
 class Trace:
-    """One run of m ticks of a robot with n joints.
+    """One run of m ticks of a robot with n joints and f feet, any robot.
 
     Attributes
     ----------
@@ -33,10 +33,10 @@ class Trace:
         Measured joints; rad, rad/s, N m.
     joint_target : (m, n) array
         Command applied in that tick, rad.
-    contact_truth, contact_estimated : (m, 6) bool array
+    contact_truth, contact_estimated : (m, f) bool array
         Feet on the ground: the simulator's contacts, and what gait phase and joints say.
     lowest_foot_z : (m,) array
-        Height above ground of the lowest point of any foot, m; negative below ground.
+        Height above ground of the lowest point of any foot, m; negative below ground, NaN without feet.
     joint_names : tuple of str
         Order of the joint arrays.
     """

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What every node of Shellbot needs, in one place; imports nothing of ours."""
 
-from shellbot_common.errors import PackageFileError, SettingsError
+from shellbot_common.errors import ImageError, PackageFileError, SettingsError
 from shellbot_common.log_throttle import LogThrottle
 from shellbot_common.notices import Level, Notice
 from shellbot_common.package_files import package_file, package_folders
+from shellbot_common.robot_profile import ProfileError, RobotProfile
 from shellbot_common.settings import Settings, check_names, check_number, choice, number, required
 from shellbot_common.stamps import GAP, TICK, Stamp, classify_stamp
 from shellbot_common.yaml_file import read_yaml
@@ -12,10 +13,13 @@ from shellbot_common.yaml_file import read_yaml
 __all__ = [
     "GAP",
     "TICK",
+    "ImageError",
     "Level",
     "LogThrottle",
     "Notice",
     "PackageFileError",
+    "ProfileError",
+    "RobotProfile",
     "Settings",
     "SettingsError",
     "Stamp",

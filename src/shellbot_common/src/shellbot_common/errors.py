@@ -10,3 +10,7 @@ class SettingsError(ValueError):
 
 class PackageFileError(SettingsError):
     """A file of a package is not found."""
+
+
+class ImageError(ValueError):
+    """A camera picture cannot be decoded."""

@@ -17,18 +17,8 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Notice:
-    """One sentence for the operator.
+    """One sentence for the operator."""
 
-    Parameters
-    ----------
-    key : str
-        Kind of the notice; a node throttles notices of one key together.
-    level : Level
-        How much it matters.
-    text : str
-        What happened, and what to do next.
-    """
-
-    key: str
-    level: Level
-    text: str
+    key: str  #: Kind of the notice; a node throttles notices of one key together
+    level: Level  #: How much it matters
+    text: str  #: What happened, and what to do next

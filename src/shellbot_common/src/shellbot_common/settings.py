@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Settings: frozen dataclasses that are read from YAML files or node parameters, and checked.
 
+::
+
     @dataclass(frozen=True)
     class Bus(Settings):
         baud: int = number(7000, 1_000_000, default=1_000_000)

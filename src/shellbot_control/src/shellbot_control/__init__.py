@@ -5,15 +5,13 @@ from shellbot_control.arrival import ArrivalStatus, arrival_status
 from shellbot_control.command_filter import CommandFilter, FilteredCommand
 from shellbot_control.command_filter_parameters import CommandFilterParameters
 from shellbot_control.errors import ConfigurationError, ControlError, TargetsError
-from shellbot_control.gains import CONTROLLER, JOINT_CLASSES, Gains, GainTable, controller_joints, joint_class
+from shellbot_control.gains import Gains, GainTable, check_controller_joints
 from shellbot_control.joint_limits import JointLimits
 from shellbot_control.joint_order import JointOrder
 from shellbot_control.limiting import clamp_targets, rate_limit
 from shellbot_control.watchdog import Watchdog
 
 __all__ = [
-    "CONTROLLER",
-    "JOINT_CLASSES",
     "ArrivalStatus",
     "CommandFilter",
     "CommandFilterParameters",
@@ -27,8 +25,7 @@ __all__ = [
     "TargetsError",
     "Watchdog",
     "arrival_status",
+    "check_controller_joints",
     "clamp_targets",
-    "controller_joints",
-    "joint_class",
     "rate_limit",
 ]

@@ -13,30 +13,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class ArrivalStatus:
-    """Arrival of the joints, as in shellbot_msgs/ReferenceStatus.
+    """Arrival of the joints, as in shellbot_msgs/ReferenceStatus."""
 
-    Parameters
-    ----------
-    reached : bool
-        Every joint is within the tolerance of its target.
-    max_error : float
-        Largest absolute error in rad; 0 before the first target.
-    max_error_joint : str
-        Its joint; empty before the first target.
-    target_age : float
-        s since the last valid targets; infinite before the first.
-    holding : bool
-        Whether targets are not being followed.
-    text : str
-        One sentence for the operator; empty when all is well.
-    """
-
-    reached: bool
-    max_error: float
-    max_error_joint: str
-    target_age: float
-    holding: bool
-    text: str
+    reached: bool  #: Every joint is within the tolerance of its target
+    max_error: float  #: Largest absolute error in rad; 0 before the first target
+    max_error_joint: str  #: Its joint; empty before the first target
+    target_age: float  #: s since the last valid targets; infinite before the first
+    holding: bool  #: Whether targets are not being followed
+    text: str  #: One sentence for the operator; empty when all is well
 
 
 def arrival_status(

@@ -23,21 +23,11 @@ Positions = Union[Sequence[float], Array]
 
 @dataclass(frozen=True)
 class FilteredCommand:
-    """What may be applied.
+    """What may be applied."""
 
-    Parameters
-    ----------
-    stamp : float
-        Stamp of the targets it answers, in s.
-    position : (n,) array
-        rad, in the driven order, finite, within the limits; read-only.
-    holding : bool
-        Whether it repeats the last applied command instead of following the targets.
-    """
-
-    stamp: float
-    position: Array
-    holding: bool
+    stamp: float  #: Stamp of the targets it answers, in s
+    position: Array  #: (n,) rad, in the driven order, finite, within the limits; read-only
+    holding: bool  #: Whether it repeats the last applied command instead of following the targets
 
 
 class CommandFilter:

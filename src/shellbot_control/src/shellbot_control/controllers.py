@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The controllers' parameter files, generated from the description.
+"""The controllers' parameter files, generated from profile and URDF of a robot.
 
 ``scripts/generate_controllers`` of this package writes them; ``--check`` compares.
 """
@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, Tuple
+from typing import Any, Dict
 
 import yaml
 
-from shellbot_common import package_file
-from shellbot_control.gains import CONTROLLER
+from shellbot_common import RobotProfile, package_file
+from shellbot_control.joint_limits import JointLimits
 
 JOINT_STATE_RATE_HZ = 100
 # The integral may take half the servo's torque: enough against the sag of the loaded joints, too little to saturate one
@@ -20,10 +20,10 @@ JOINT_STATE_RATE_HZ = 100
 I_CLAMP_SHARE = 0.5
 
 _HEADER = """\
-# Controllers of the variant {variant}, as ros_control reads them; for every simulator.
-# Generated from shellbot_description by scripts/generate_controllers of this package; do not edit, a test compares.
-#   joints           the driven joints in the project's order, which is the order of the command
-#   p [N·m/rad]      full torque over the servo's compliance slope (16 steps of 0.29 degrees); fan: times gear² / 6
+# Controllers of {robot}, as ros_control reads them; for every simulator.
+# Generated from its profile and URDF by generate_controllers of shellbot_control; do not edit.
+#   joints           the driven joints in the profile's order, which is the order of the command
+#   p [N·m/rad]      stiffness of the joint's class in the profile
 #   i, d             0: the servos have neither; passive damping is in the URDF
 #   i_clamp [N·m]    half the joint's torque: the most that the integral may add
 """
@@ -39,30 +39,31 @@ def file_name(variant: str) -> str:
     return f"controllers_{variant}.yaml"
 
 
-def controllers_parameters(variant: str) -> Dict[str, Any]:
-    """Derive the controllers' parameters of a variant.
+def controllers_parameters(profile: RobotProfile, urdf_text: str) -> Dict[str, Any]:
+    """Derive the controllers' parameters of a robot.
 
     Parameters
     ----------
-    variant : str
-        One of ``shellbot_description.VARIANTS``.
+    profile : RobotProfile
+        Of the variant.
+    urdf_text : str
+        Its robot description.
 
     Returns
     -------
     dict
-        What the file says: ``joint_state_controller`` and ``shellbot_legs_controller``.
+        What the file says: ``joint_state_controller`` and the profile's controller.
     """
-    from shellbot_description import driven_joint_names, joint_class, load_variables  # not needed to read the files
-
-    variables = load_variables()
-    joints = driven_joint_names(variant)
-    legs: Dict[str, Any] = {"type": "effort_controllers/JointGroupPositionController", "joints": list(joints)}
-    for joint in joints:
-        name = joint_class(joint)
-        clamp = round(I_CLAMP_SHARE * variables.effort(name), 4)
-        legs[joint] = {
+    limits = JointLimits.from_urdf(urdf_text, profile.joints)
+    controller: Dict[str, Any] = {
+        "type": "effort_controllers/JointGroupPositionController",
+        "joints": list(profile.joints),
+    }
+    for (joint, name), effort in zip(profile.joints.items(), limits.effort):
+        clamp = round(I_CLAMP_SHARE * float(effort), 4)
+        controller[joint] = {
             "pid": {
-                "p": round(variables.servo_stiffness(name), 2),
+                "p": round(profile.classes[name].stiffness, 2),
                 "i": 0.0,
                 "d": 0.0,
                 "i_clamp_min": -clamp,
@@ -71,39 +72,22 @@ def controllers_parameters(variant: str) -> Dict[str, Any]:
             }
         }
     states = {"type": "joint_state_controller/JointStateController", "publish_rate": JOINT_STATE_RATE_HZ}
-    return {"joint_state_controller": states, CONTROLLER: legs}
+    return {"joint_state_controller": states, profile.controller: controller}
 
 
-def controllers_text(variant: str) -> str:
-    """Return the file of a variant.
-
-    Parameters
-    ----------
-    variant : str
-        One of ``shellbot_description.VARIANTS``.
-
-    Returns
-    -------
-    str
-        YAML, one line per joint.
-    """
-    parameters = controllers_parameters(variant)
-    legs = parameters[CONTROLLER]
-    lines = [_HEADER.format(variant=variant), "joint_state_controller:"]
+def controllers_text(profile: RobotProfile, urdf_text: str) -> str:
+    """Return the file of a robot: YAML, one line per joint; parameters as `controllers_parameters`."""
+    parameters = controllers_parameters(profile, urdf_text)
+    controller = parameters[profile.controller]
+    robot = profile.name + (f", variant {profile.variant}" if profile.variant else "")
+    lines = [_HEADER.format(robot=robot), "joint_state_controller:"]
     lines += [f"  {key}: {value}" for key, value in parameters["joint_state_controller"].items()]
-    lines += ["", f"{CONTROLLER}:", f"  type: {legs['type']}", "  joints:"]
-    lines += [f"    - {joint}" for joint in legs["joints"]]
-    for joint in legs["joints"]:
-        pid = yaml.safe_dump(legs[joint]["pid"], default_flow_style=True, sort_keys=False, width=1000).strip()
+    lines += ["", f"{profile.controller}:", f"  type: {controller['type']}", "  joints:"]
+    lines += [f"    - {joint}" for joint in controller["joints"]]
+    for joint in controller["joints"]:
+        pid = yaml.safe_dump(controller[joint]["pid"], default_flow_style=True, sort_keys=False, width=1000).strip()
         lines.append(f"  {joint}: {{pid: {pid}}}")
     return "\n".join(lines) + "\n"
-
-
-def variants() -> Tuple[str, ...]:
-    """Return the variants that have a file."""
-    from shellbot_description import VARIANTS
-
-    return tuple(VARIANTS)
 
 
 def load_controllers(path: Path) -> Dict[str, Any]:

@@ -10,37 +10,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Dict, Iterable, Mapping, Tuple
+from typing import Any, Dict, Iterable, Mapping
 
+from shellbot_common import RobotProfile
 from shellbot_control.errors import ConfigurationError
 
-JOINT_CLASSES = ("fan", "coxa", "femur", "tibia", "shoulder", "shell")
 GAIN_NAMES = ("p", "i", "d")
-# Ranges of the page. P: five times the stiffness of an AX-18A at compliance slope 16; D: ten times the passive damping
-# of an AX-12A; I: reaches the default P's torque in about a third of a second. Estimates of what is worth trying.
-PAGE_RANGES: Mapping[str, Tuple[float, float]] = {"p": (0.0, 120.0), "i": (0.0, 60.0), "d": (0.0, 2.5)}
 STIFFNESS_RANGE = (0.0, 1.5)
 STIFFNESS = "stiffness"
 
-CONTROLLER = "shellbot_legs_controller"
-
-
-def joint_class(joint: str) -> str:
-    """Return the class of a joint, the last word of its name.
-
-    Raises
-    ------
-    ConfigurationError
-        If it is none of ``JOINT_CLASSES``.
-    """
-    word = joint.rsplit("_", 1)[-1]
-    if word not in JOINT_CLASSES:
-        raise ConfigurationError(f"joint {joint!r} ends in none of {', '.join(JOINT_CLASSES)}; check controllers.yaml")
-    return word
-
 
 def page_name(class_name: str, gain: str) -> str:
-    """Return the name of a gain on the page, such as ``femur_p``."""
+    """Return the name of a gain on the page, such as ``wheel_p``."""
     return f"{class_name}_{gain}"
 
 
@@ -48,24 +29,15 @@ def page_name(class_name: str, gain: str) -> str:
 class Gains:
     """Gains of one joint.
 
-    Parameters
-    ----------
-    p : float
-        N·m/rad.
-    i : float
-        N·m/(rad·s).
-    d : float
-        N·m·s/rad.
-
     Raises
     ------
     ConfigurationError
         If a gain is negative or not finite.
     """
 
-    p: float
-    i: float = 0.0
-    d: float = 0.0
+    p: float  #: N·m/rad
+    i: float = 0.0  #: N·m/(rad·s)
+    d: float = 0.0  #: N·m·s/rad
 
     def __post_init__(self) -> None:
         """Check the signs."""
@@ -98,7 +70,7 @@ class GainTable:
     Raises
     ------
     ConfigurationError
-        For an unknown class or a stiffness out of range.
+        For a stiffness out of range.
     """
 
     classes: Mapping[str, Gains]
@@ -106,31 +78,27 @@ class GainTable:
 
     def __post_init__(self) -> None:
         """Copy and check."""
-        for name in self.classes:
-            if name not in JOINT_CLASSES:
-                raise ConfigurationError(f"joint class {name!r} does not exist; choose from {', '.join(JOINT_CLASSES)}")
         low, high = STIFFNESS_RANGE
         if not low <= self.stiffness <= high:
             raise ConfigurationError(f"stiffness is {self.stiffness}; give a number from {low} to {high}")
         object.__setattr__(self, "classes", dict(self.classes))
 
-    def joint_gains(self, joint: str) -> Gains:
-        """Return the gains of a joint, stiffness included.
+    def class_gains(self, name: str) -> Gains:
+        """Return the gains of a joint class, stiffness included.
 
         Raises
         ------
         ConfigurationError
-            If the joint's class is not in the table.
+            If the class is not in the table.
         """
-        name = joint_class(joint)
         if name not in self.classes:
-            raise ConfigurationError(f"no gains for class {name!r} of joint {joint!r}; add it to the gain table")
+            raise ConfigurationError(f"no gains for joint class {name!r}; there are {', '.join(self.classes)}")
         gains = self.classes[name]
         return Gains(gains.p * self.stiffness, gains.i * self.stiffness, gains.d)
 
-    def for_joints(self, joints: Iterable[str]) -> Dict[str, Gains]:
-        """Return the gains of several joints, stiffness included."""
-        return {joint: self.joint_gains(joint) for joint in joints}
+    def for_joints(self, joints: Mapping[str, str]) -> Dict[str, Gains]:
+        """Return the gains of several joints, given with their classes, stiffness included."""
+        return {joint: self.class_gains(name) for joint, name in joints.items()}
 
     def to_page(self) -> Dict[str, float]:
         """Return the page: ``<class>_<p|i|d>`` and ``stiffness``."""
@@ -141,78 +109,91 @@ class GainTable:
         return page
 
     @classmethod
-    def from_page(cls, page: Mapping[str, Any]) -> GainTable:
-        """Return the table of a complete page (other entries of it are left alone).
+    def from_page(cls, page: Mapping[str, Any], classes: Iterable[str]) -> GainTable:
+        """Return the table of some joint classes on a page (other entries of it are left alone).
 
         Raises
         ------
         ConfigurationError
             If an entry is missing or not a usable gain.
         """
-        missing = [page_name(c, k) for c in JOINT_CLASSES for k in GAIN_NAMES if page_name(c, k) not in page]
+        classes = tuple(classes)
+        missing = [page_name(c, k) for c in classes for k in GAIN_NAMES if page_name(c, k) not in page]
         if missing:
-            raise ConfigurationError(f"the page of gains lacks {', '.join(missing)}; build the workspace again")
-        table = {c: Gains(**{k: page[page_name(c, k)] for k in GAIN_NAMES}) for c in JOINT_CLASSES}
+            raise ConfigurationError(
+                f"the page of gains lacks {', '.join(missing)}; start all nodes with the same robot and variant"
+            )
+        table = {c: Gains(**{k: page[page_name(c, k)] for k in GAIN_NAMES}) for c in classes}
         return cls(table, page.get(STIFFNESS, 1.0))
 
     @classmethod
-    def from_controllers(cls, parameters: Mapping[str, Any]) -> GainTable:
-        """Return the gains that stand in the parameters of the legs' controller.
+    def from_profile(cls, profile: RobotProfile) -> GainTable:
+        """Return the servos' own stiffness of every class, to two decimals, as the controllers' files have it."""
+        return cls({name: Gains(round(value.stiffness, 2)) for name, value in profile.classes.items()})
+
+    @classmethod
+    def from_controllers(cls, parameters: Mapping[str, Any], profile: RobotProfile) -> GainTable:
+        """Return the gains that stand in the parameters of the controller.
 
         Parameters
         ----------
         parameters : mapping
-            Content of ``shellbot_legs_controller``: ``joints`` and ``<joint>/pid/{p, i, d}``.
+            Those below the controller's name: ``joints`` and ``<joint>/pid/{p, i, d}``.
+        profile : RobotProfile
+            Of the robot.
 
         Returns
         -------
         GainTable
-            The first joint of each class speaks for its class; classes without joints are absent.
+            The first joint of each class gives the gains of its class; classes without joints are absent.
 
         Raises
         ------
         ConfigurationError
             If joints or a P gain are missing, or joints of one class differ.
         """
+        check_controller_joints(parameters, profile)
         classes: Dict[str, Gains] = {}
-        spokesman: Dict[str, str] = {}
-        for joint in controller_joints(parameters):
+        first: Dict[str, str] = {}
+        for joint, name in profile.joints.items():
             pid = (parameters.get(joint) or {}).get("pid") or {}
             if "p" not in pid:
                 raise ConfigurationError(
-                    f"{CONTROLLER}/{joint}/pid/p is missing; load shellbot_control's controllers yaml"
+                    f"{profile.controller}/{joint}/pid/p is missing; load the controllers yaml of {profile.name}"
                 )
             gains = Gains(pid["p"], pid.get("i", 0.0), pid.get("d", 0.0))
-            name = joint_class(joint)
             if name not in classes:
-                classes[name], spokesman[name] = gains, joint
+                classes[name], first[name] = gains, joint
             elif not classes[name].close_to(gains):
                 raise ConfigurationError(
-                    f"{joint} has {gains}, {spokesman[name]} has {classes[name]}; the page has one set per class: "
+                    f"{joint} has {gains}, {first[name]} has {classes[name]}; the page has one set per class: "
                     "make them equal in controllers yaml"
                 )
         return cls(classes)
 
 
-def controller_joints(parameters: Mapping[str, Any]) -> Tuple[str, ...]:
-    """Return the joints of the legs' controller in their order.
+def check_controller_joints(parameters: Mapping[str, Any], profile: RobotProfile) -> None:
+    """Check that a controller commands the joints of the profile in their order.
 
     Parameters
     ----------
     parameters : mapping
-        Content of ``shellbot_legs_controller``.
-
-    Returns
-    -------
-    tuple of str
-        The driven joints.
+        Those below the controller's name.
+    profile : RobotProfile
+        Of the robot.
 
     Raises
     ------
     ConfigurationError
-        If there are none.
+        If it does not.
     """
     joints = parameters.get("joints")
-    if not isinstance(joints, (list, tuple)) or not joints or not all(isinstance(name, str) for name in joints):
-        raise ConfigurationError(f"{CONTROLLER}/joints is {joints!r}; load shellbot_control/config/controllers_*.yaml")
-    return tuple(joints)
+    if not isinstance(joints, (list, tuple)) or not joints:
+        raise ConfigurationError(
+            f"{profile.controller}/joints is {joints!r}; load the controllers yaml of {profile.name}"
+        )
+    if tuple(joints) != profile.joint_names:
+        raise ConfigurationError(
+            f"{profile.controller}/joints ({len(joints)} joints) is not the order of robot_profile "
+            f"({len(profile.joints)} joints): load robot_profile and controllers yaml of the same variant"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -13,13 +13,15 @@ from dynamic_reconfigure.msg import Config
 from dynamic_reconfigure.server import Server
 from dynamic_reconfigure.srv import Reconfigure
 
-from shellbot_common import Level, Notice
-from shellbot_common.log_node import LOG
-from shellbot_control.cfg import GainsConfig
+from shellbot_common import Level, Notice, ProfileError, RobotProfile
+from shellbot_common.log_node import LOG, NodeLog
+from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
-from shellbot_control.gains import CONTROLLER, GainTable, controller_joints
+from shellbot_control.gains import GainTable, check_controller_joints
 from shellbot_control.gains_conversions import gains_from_config, gains_to_config
+from shellbot_control.gains_page import gains_page
 
 CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
@@ -28,21 +30,22 @@ WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most 
 class GainsNode:
     """Forward the page to the ``pid`` server of every joint, now and whenever a controller (re)starts."""
 
-    def __init__(self, joints: Tuple[str, ...]) -> None:
-        self._joints = joints
-        self._forwarder = GainForwarder(joints)
+    def __init__(self, profile: RobotProfile, page: Any) -> None:
+        self._profile = profile
+        self._forwarder = GainForwarder(profile.joints)
         self._changed = threading.Condition()
+        self._log = NodeLog("gains")
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
         self._said = Notice("", Level.INFO, "")
         self._accepted: Optional[GainTable] = None
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._server = Server(GainsConfig, self._on_page)
+        self._server = Server(page, self._on_page)
         for index in range(WORKERS):
             threading.Thread(target=self._work, name=f"gains {index}", daemon=True).start()
         self._subscribers = [
-            rospy.Subscriber(f"{CONTROLLER}/{joint}/pid/parameter_updates", Config, self._on_announced, joint)
-            for joint in joints
+            rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_announced, joint)
+            for joint in profile.joints
         ]
 
     def run(self) -> None:
@@ -53,17 +56,17 @@ class GainsNode:
             now = time.monotonic()
             with self._changed:
                 summary = self._forwarder.summary(now)
-            publish_summary(self._diagnostics, summary)
+            publish_summary(self._diagnostics, summary, self._profile.name)
             # A controller that has just appeared or fallen silent gets a moment before it is talked about.
             if summary.text != self._said.text and (summary.level is Level.INFO or now - started > 3.0):
                 self._said = summary
                 LOG[summary.level]("gains: %s", summary.text)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        self._accepted, refused = checked_table(page, self._accepted)
+        self._accepted, refused = checked_table(page, self._profile, self._accepted)
         if refused:
             return page
-        wanted = self._accepted.for_joints(self._joints)
+        wanted = self._accepted.for_joints(self._profile.joints)
         with self._changed:
             self._forwarder.set_wanted(wanted)
             self._changed.notify_all()
@@ -72,9 +75,8 @@ class GainsNode:
     def _on_announced(self, message: Config, joint: str) -> None:
         present = gains_from_config(message)
         if present is None:
-            rospy.logwarn_throttle(
-                5.0, f"gains: {joint} announced no usable p, i, d; set its class on the page to repair it"
-            )
+            text = f"{joint} announced no usable p, i, d; set its class on the page to repair it"
+            self._log(Notice(joint, Level.WARN, text))
             return
         # rospy gives every message of one connection the same header object: another object is another connection.
         connection = message._connection_header
@@ -85,7 +87,7 @@ class GainsNode:
             self._changed.notify_all()
         if is_new:
             self._drop_proxy(joint)  # it leads to the controller that was there before
-        self._log(notices)
+        self._log(*notices)
 
     def _work(self) -> None:
         """Send what is due, one joint at a time; several of these run side by side."""
@@ -106,13 +108,13 @@ class GainsNode:
                 continue
             with self._changed:
                 notices = self._forwarder.confirmed(joint, gains, gains if applied is None else applied)
-            self._log(notices)
+            self._log(*notices)
 
     def _proxy(self, joint: str) -> rospy.ServiceProxy:
         """Return the persistent connection to a joint's controller; a joint is served by one worker at a time."""
         if joint not in self._proxies:
             self._proxies[joint] = rospy.ServiceProxy(
-                f"{CONTROLLER}/{joint}/pid/set_parameters", Reconfigure, persistent=True
+                f"{self._profile.controller}/{joint}/pid/set_parameters", Reconfigure, persistent=True
             )
         return self._proxies[joint]
 
@@ -121,24 +123,20 @@ class GainsNode:
         if proxy is not None:
             proxy.close()
 
-    @staticmethod
-    def _log(notices: Iterable[Notice]) -> None:
-        for notice in notices:
-            LOG[notice.level]("gains: %s", notice.text)
-
 
 class GainsPageNode:
     """The page alone, for a node that maps it itself: it hears the latched ``gains/parameter_updates``."""
 
-    def __init__(self, receiver: str) -> None:
+    def __init__(self, profile: RobotProfile, page: Any, receiver: str) -> None:
+        self._profile = profile
         self._receiver = receiver
         self._said = ""
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._accepted: Optional[GainTable] = None
-        self._server = Server(GainsConfig, self._on_page)
+        self._server = Server(page, self._on_page)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
-        self._accepted, _ = checked_table(page, self._accepted)
+        self._accepted, _ = checked_table(page, self._profile, self._accepted)
         return page
 
     def run(self) -> None:
@@ -149,7 +147,7 @@ class GainsPageNode:
             if rospy.is_shutdown():
                 return  # connections are closed already
             summary = receiver_summary(self._receiver, self._listeners())
-            publish_summary(self._diagnostics, summary)
+            publish_summary(self._diagnostics, summary, self._profile.name)
             if summary.text != self._said and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
                 self._said = summary.text
                 LOG[summary.level]("gains: %s", summary.text)
@@ -160,7 +158,7 @@ class GainsPageNode:
         return tuple(str(entry[1]) for entry in self._server.update_topic.impl.get_stats_info())
 
 
-def checked_table(page: Dict[str, Any], accepted: Optional[GainTable]) -> Tuple[GainTable, bool]:
+def checked_table(page: Dict[str, Any], profile: RobotProfile, accepted: Optional[GainTable]) -> Tuple[GainTable, bool]:
     """Return the table of a page and False; or put the accepted table's values back into it, and return that and True.
 
     Raises
@@ -169,7 +167,7 @@ def checked_table(page: Dict[str, Any], accepted: Optional[GainTable]) -> Tuple[
         If the very first page, that of the parameters, is wrong.
     """
     try:
-        return GainTable.from_page(page), False
+        return GainTable.from_page(page, profile.classes), False
     except ConfigurationError as error:
         if accepted is None:
             raise
@@ -178,39 +176,27 @@ def checked_table(page: Dict[str, Any], accepted: Optional[GainTable]) -> Tuple[
         return accepted, True
 
 
-def publish_summary(publisher: rospy.Publisher, summary: Notice) -> None:
+def publish_summary(publisher: rospy.Publisher, summary: Notice, robot: str) -> None:
     """Publish a summary to /diagnostics."""
     level = DiagnosticStatus.OK if summary.level is Level.INFO else DiagnosticStatus.WARN
-    status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id="shellbot")
+    status = DiagnosticStatus(level=level, name="gains: forwarding", message=summary.text, hardware_id=robot)
     message = DiagnosticArray(status=[status])
     message.header.stamp = rospy.Time.now()
     publisher.publish(message)
 
 
-def wait_for_controller_parameters() -> Dict[str, Any]:
-    """Return the parameters of the legs' controller, waiting for them as long as it takes."""
-    told = False
-    while not rospy.is_shutdown():
-        parameters = rospy.get_param(CONTROLLER, None)
-        if parameters:
-            return dict(parameters)
-        if not told:
-            rospy.logwarn(
-                "gains: waiting for the parameters %s; load shellbot_control/config/controllers_*.yaml", CONTROLLER
-            )
-            told = True
-        time.sleep(0.5)
-    raise rospy.ROSInterruptException("shut down while waiting for the controllers' parameters")
-
-
-def seed_page(parameters: Dict[str, Any]) -> None:
-    """Start the page at the controllers' parameters, where it has no value of its own (from before a restart)."""
+def start_table(parameters: Dict[str, Any], profile: RobotProfile) -> GainTable:
+    """Return the gains of the controllers' parameters; the servos' own stiffness if there are none for each class."""
     try:
-        page = GainTable.from_controllers(parameters).to_page()
+        return GainTable.from_controllers(parameters, profile)
     except ConfigurationError as error:
-        rospy.logwarn("gains: %s; the page starts at the values it was built with", error)
-        return
-    for name, value in page.items():
+        rospy.logwarn("gains: %s; the page starts at the stiffness in robot_profile", error)
+        return GainTable.from_profile(profile)
+
+
+def seed_page(table: GainTable) -> None:
+    """Start the page at a table, where it has no value of its own (from before a restart)."""
+    for name, value in table.to_page().items():
         if not rospy.has_param(f"~{name}"):
             rospy.set_param(f"~{name}", value)
 
@@ -219,12 +205,15 @@ def main() -> None:
     """Run the node."""
     rospy.init_node("gains")
     try:
-        parameters = wait_for_controller_parameters()
-        joints = controller_joints(parameters)
-        seed_page(parameters)
+        profile = RobotProfile.from_text(*wait_for_parameters(PARAMETER))
+        (parameters,) = wait_for_parameters(profile.controller)
+        check_controller_joints(parameters, profile)
+        table = start_table(parameters, profile)
+        seed_page(table)
+        page = gains_page(profile, table)
         receiver = str(rospy.get_param("~receiver", CONTROLLERS))
-        (GainsNode(joints) if receiver == CONTROLLERS else GainsPageNode(receiver)).run()
-    except ConfigurationError as error:
+        (GainsNode(profile, page) if receiver == CONTROLLERS else GainsPageNode(profile, page, receiver)).run()
+    except (ConfigurationError, ProfileError) as error:
         rospy.logfatal("gains: %s", error)
         raise SystemExit(1) from error
     except rospy.ROSInterruptException:

@@ -41,7 +41,7 @@ class JointLimits:
     names : tuple of str
         Joint names, unique.
     lower, upper : (n,) array
-        Position limits in rad.
+        Position limits in rad; infinite for a continuous joint.
     velocity : (n,) array
         Greatest speed in rad/s, positive.
     effort : (n,) array
@@ -50,7 +50,7 @@ class JointLimits:
     Raises
     ------
     ConfigurationError
-        If shapes differ, names repeat, a bound is not finite or lower is above upper.
+        If shapes differ, names repeat, a bound is not finite (a position: NaN) or lower is above upper.
     """
 
     names: Tuple[str, ...]
@@ -67,7 +67,8 @@ class JointLimits:
             )
         for field in ("lower", "upper", "velocity", "effort"):
             values = read_only(getattr(self, field))
-            if values.shape != (len(self.names),) or not np.all(np.isfinite(values)):
+            usable = ~np.isnan(values) if field in ("lower", "upper") else np.isfinite(values)
+            if values.shape != (len(self.names),) or not np.all(usable):
                 raise ConfigurationError(
                     f"{field} limits have shape {values.shape} or are not finite; "
                     f"{len(self.names)} finite values are needed, check the <limit> elements of the URDF"
@@ -107,9 +108,10 @@ class JointLimits:
             root = ElementTree.fromstring(urdf_text)
         except ElementTree.ParseError as error:
             raise ConfigurationError(
-                f"robot_description is not XML ({error}); load it with shellbot_description, see display.launch"
+                f"robot_description is not XML ({error}); include the launch file of a description"
             ) from error
-        limits = {joint.get("name"): joint.find("limit") for joint in root.findall("joint")}
+        joints = {str(joint.get("name")): joint for joint in root.findall("joint")}
+        limits = {name: joint.find("limit") for name, joint in joints.items()}
         names = tuple(names)
         unknown = [name for name in names if limits.get(name) is None]
         if unknown:
@@ -118,9 +120,10 @@ class JointLimits:
                 "controllers.yaml and robot_description must be of the same variant"
             )
         columns = {}
-        for field in ("lower", "upper", "velocity", "effort"):
+        for field, unlimited in (("lower", "-inf"), ("upper", "inf"), ("velocity", "nan"), ("effort", "nan")):
+            missing = {name: unlimited if joints[name].get("type") == "continuous" else "nan" for name in names}
             try:
-                columns[field] = read_only([float(limits[name].get(field, "nan")) for name in names])  # type: ignore[union-attr]
+                columns[field] = read_only([float(limits[name].get(field, missing[name])) for name in names])  # type: ignore[union-attr]
             except ValueError as error:
                 raise ConfigurationError(f"a joint's {field} limit in the URDF is not a number: {error}") from error
         return cls(names=names, **columns)

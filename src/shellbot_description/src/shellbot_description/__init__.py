@@ -20,12 +20,11 @@ from shellbot_description.names import (
     JOINT_CLASSES,
     VARIANTS,
     driven_joint_names,
-    has_upper_legs,
     joint_class,
-    limb_names,
     motor_joint_names,
 )
 from shellbot_description.poses import POSES, Pose, named_pose, named_pose_array, pose
+from shellbot_description.profile import complete_profile, robot_profile
 from shellbot_description.variables import Variables
 
 __all__ = [
@@ -39,21 +38,21 @@ __all__ = [
     "Variables",
     "colliding_links",
     "collision_exclusions",
+    "complete_profile",
     "dh_table_lower",
     "dh_table_upper",
     "dh_transform",
     "driven_joint_names",
     "expand",
     "foot_to_lower_sphere_centre",
-    "has_upper_legs",
     "joint_class",
-    "limb_names",
     "load_variables",
     "motor_joint_names",
     "named_pose",
     "named_pose_array",
     "package_path",
     "pose",
+    "robot_profile",
     "shell_to_upper_sphere_centre",
     "sphere_centre_in_foot",
     "sphere_centre_in_shell",

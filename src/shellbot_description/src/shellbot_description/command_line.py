@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `rosrun shellbot_description expand` and `named_pose`, which launch files use to fill parameters."""
+"""The commands `expand`, `profile` and `named_pose` of the package, which launch files use to fill parameters."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shellbot_description.errors import DescriptionError
 from shellbot_description.expansion import SIMULATORS, XACRO_ARGS, expand
 from shellbot_description.names import VARIANTS
 from shellbot_description.poses import POSES, named_pose, pose
+from shellbot_description.profile import robot_profile
 
 
 def parse(arguments: List[str]) -> argparse.Namespace:
@@ -42,6 +43,18 @@ def main(arguments: Optional[List[str]] = None) -> None:
             file.write(urdf)
     except (DescriptionError, OSError) as error:
         sys.exit(f"expand: {error}")
+
+
+def main_profile(arguments: Optional[List[str]] = None) -> None:
+    """Print the profile of a variant, all its files included."""
+    parser = argparse.ArgumentParser(prog="profile", description="Print the profile of Shellbot.")
+    parser.add_argument("--variant", default="simulation", choices=VARIANTS, help="which robot (default: simulation)")
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args([text for text in given if not text.startswith("__")])
+    try:
+        sys.stdout.write(robot_profile(options.variant).to_text())
+    except DescriptionError as error:
+        sys.exit(f"profile: {error}")
 
 
 def pose_text(name: str, variant: str, form: str) -> str:

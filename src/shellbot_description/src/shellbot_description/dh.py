@@ -8,7 +8,7 @@ Standard convention: a row is Rot(z, theta) Trans(z, d) Trans(x, a) Rot(x, alpha
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Sequence, Tuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 
@@ -66,18 +66,6 @@ def dh_transform(row: DhRow, q: float = 0.0) -> np.ndarray:
             [st, ct * ca, -ct * sa, row.a * st],
             [0.0, sa, ca, row.d],
             [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
-
-
-def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
-    """Return the rotation (3, 3) of URDF angles roll, pitch, yaw (rad): Rz(yaw) Ry(pitch) Rx(roll)."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in rpy)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
         ]
     )
 

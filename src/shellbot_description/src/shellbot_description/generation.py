@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Everything of the description that is generated from the variables: inertials, collision shapes, meshes."""
+"""Everything of the description that is generated from the variables: inertials, collision shapes, classes, meshes."""
 
 from __future__ import annotations
 
@@ -52,6 +52,23 @@ def collisions_text(variables: Variables) -> str:
     for kind in ("lower_gore", "upper_gore"):
         lines.append(f"{kind}: {_flow(piece_names(variables))}\n")
     return "".join(lines)
+
+
+def joint_classes_text(variables: Variables) -> str:
+    """Return the text of `joint_classes.yaml`: what the profile says of each joint class, with every digit."""
+    lines = [HEADER.format(what="stiffness in N m/rad: full torque over the compliance slope; armature in kg m^2.")]
+    lines.append("classes:\n")
+    for name in variables.joints:
+        stiffness, armature = variables.servo_stiffness(name), variables.armature(name)
+        lines.append(f"  {name}: {{stiffness: {stiffness!r}, armature: {armature!r}}}\n")
+    return "".join(lines)
+
+
+def write_joint_classes(folder: Path, variables: Variables) -> Path:
+    """Write `joint_classes.yaml` into a folder; return its path."""
+    path = folder / "joint_classes.yaml"
+    path.write_text(joint_classes_text(variables), encoding="utf-8")
+    return path
 
 
 def write_config(folder: Path, variables: Variables) -> Dict[str, Path]:

@@ -8,7 +8,7 @@ from typing import Dict, Iterable, Tuple
 
 import numpy as np
 
-from shellbot_description.dh import rotation_from_rpy
+from shellbot_common.rotations import rotation_from_rpy
 from shellbot_description.gore import gore_quadrature
 from shellbot_description.shapes import Shape, link_shapes
 from shellbot_description.variables import Variables
@@ -21,11 +21,6 @@ class Inertial:
     mass: float
     com: np.ndarray
     inertia: np.ndarray
-
-    def is_physical(self) -> bool:
-        """Tell whether the inertia is positive definite and its principal moments fulfil the triangle inequality."""
-        moments = np.linalg.eigvalsh(self.inertia)  # ascending
-        return bool(self.mass > 0 and moments[0] > 0 and moments[0] + moments[1] > moments[2])
 
 
 def principal_moments(shape: Shape) -> np.ndarray:
@@ -58,7 +53,7 @@ def inertial_of_shapes(shapes: Iterable[Shape], mass: float) -> Inertial:
     com = weights @ centres / mass
     inertia = point_inertia(centres - com, weights)
     for shape, weight in zip(parts, weights):
-        turn = rotation_from_rpy(shape.rpy)
+        turn = rotation_from_rpy(*shape.rpy)
         inertia += weight * turn @ np.diag(principal_moments(shape)) @ turn.T
     return Inertial(mass, com, inertia)
 

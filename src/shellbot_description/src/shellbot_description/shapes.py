@@ -15,33 +15,16 @@ _LIE: Vector = (0.0, math.pi / 2, 0.0)  # a cylinder laid along x
 
 @dataclass(frozen=True)
 class Shape:
-    """A box (length, width, height), a cylinder (radius, length along z) or a sphere (radius).
+    """A box (length, width, height), a cylinder (radius, length along z) or a sphere (radius)."""
 
-    Attributes
-    ----------
-    name : str
-        Unique within the link; part of the name of the collision element.
-    kind : str
-        `box`, `cylinder` or `sphere`.
-    size : tuple of float
-        m, as above.
-    xyz : tuple of float
-        Centre in the link frame, m.
-    share : float
-        Part of the link's mass, 0..1; 0 for a shape that only collides.
-    rpy : tuple of float
-        Orientation in the link frame, rad: turns about x, then y, then z of the link frame (as in a URDF).
-    collides : bool
-        Whether the shape is a collision element.
-    """
-
-    name: str
-    kind: str
-    size: Tuple[float, ...]
-    xyz: Vector
-    share: float
+    name: str  #: Unique within the link; part of the name of the collision element
+    kind: str  #: `box`, `cylinder` or `sphere`
+    size: Tuple[float, ...]  #: m, as above
+    xyz: Vector  #: Centre in the link frame, m
+    share: float  #: Part of the link's mass, 0..1; 0 for a shape that only collides
+    #: Orientation in the link frame, rad: turns about x, then y, then z of the link frame (as in a URDF)
     rpy: Vector = (0.0, 0.0, 0.0)
-    collides: bool = True
+    collides: bool = True  #: Whether the shape is a collision element
 
 
 def stop_azimuths(variables: Variables) -> Tuple[float, ...]:

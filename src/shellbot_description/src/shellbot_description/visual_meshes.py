@@ -11,7 +11,7 @@ from typing import Dict, List
 
 import numpy as np
 
-from shellbot_description.dh import rotation_from_rpy
+from shellbot_common.rotations import rotation_from_rpy
 from shellbot_description.gore_mesh import gore_mesh
 from shellbot_description.shapes import Shape, link_shapes, stop_azimuths
 from shellbot_description.surfaces import Triangles, box, circle, cylinder, hull, join, prism, transformed
@@ -20,7 +20,7 @@ from shellbot_description.variables import Variables
 PLATE = 3e-3  # m, thickness of plates
 CHAMFER = 2e-3  # m
 UP = np.eye(3)
-TO_Y = rotation_from_rpy((-math.pi / 2, 0.0, 0.0))  # lays a cylinder that stands along z along y
+TO_Y = rotation_from_rpy(-math.pi / 2, 0.0, 0.0)  # lays a cylinder that stands along z along y
 
 
 def placed(triangles: Triangles, rotation: np.ndarray, xyz: object) -> Triangles:
@@ -30,7 +30,7 @@ def placed(triangles: Triangles, rotation: np.ndarray, xyz: object) -> Triangles
 
 def of_shape(shape: Shape, chamfer: float = CHAMFER) -> Triangles:
     """Return the mesh of a primitive."""
-    turn = rotation_from_rpy(shape.rpy)
+    turn = rotation_from_rpy(*shape.rpy)
     if shape.kind == "box":
         return placed(box(shape.size, chamfer=min(chamfer, min(shape.size) / 4)), turn, shape.xyz)
     if shape.kind == "cylinder":
@@ -66,7 +66,7 @@ def dog_bone(length: float, first: float, second: float, low: float, high: float
 
 def around(parts: Triangles, azimuths: List[float]) -> Triangles:
     """Return copies of a mesh turned about z."""
-    return join(transformed(parts, rotation_from_rpy((0.0, 0.0, azimuth))) for azimuth in azimuths)
+    return join(transformed(parts, rotation_from_rpy(0.0, 0.0, azimuth)) for azimuth in azimuths)
 
 
 def _sixfold(offset: float = 0.0) -> List[float]:

@@ -11,9 +11,8 @@ import numpy as np
 import rospy
 from sensor_msgs.msg import Image
 
-from shellbot_chain.errors import ChainError
-
-from .pictures import rgb_from_bytes
+from shellbot_common import ImageError
+from shellbot_common.image import rgb_array
 
 
 class CameraNode:
@@ -56,8 +55,8 @@ class CameraNode:
             if self._wanted is None:
                 return
             try:
-                picture = rgb_from_bytes(message.data, message.width, message.height, message.step, message.encoding)
-            except ChainError as error:
+                picture = rgb_array(message.height, message.width, message.encoding, message.step, message.data)
+            except ImageError as error:
                 rospy.logwarn_once("%s", error)
                 self.missing.append(self._wanted)
             else:

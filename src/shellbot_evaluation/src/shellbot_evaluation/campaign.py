@@ -4,70 +4,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import Settings, number, required
 
-from .experiments import Case, Experiment, load_yaml
+from .experiments import Case, Experiment
+from .phases import POSITIVE
 from .stats import spread
 
 COMPARED_M, COMPARED_DEG = 3.0, 360.0  # the commands whose means were published for all sources
 
 
 @dataclass(frozen=True)
-class Campaign:
-    """Cases at shares of the greatest speed, and published means (one value per share of speed)."""
+class Published(Settings, error=DefinitionError):
+    """Means of one source, one value per fraction of the greatest speed."""
 
-    cases: Tuple[Case, ...]
-    speeds_percent: Tuple[int, ...]
-    repetitions: int
-    published: Tuple[Mapping[str, Any], ...]
+    source: str
+    x_m: Tuple[float, ...]
+    y_m: Tuple[float, ...]
+    turned_deg: Tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Campaign(Settings, error=DefinitionError):
+    """Walks and turns at fractions of the greatest speed, and published means; see config/nao_campaign.yaml."""
+
+    greatest_speed_m_s: float = number(*POSITIVE, "m/s")
+    greatest_rate_deg_s: float = number(*POSITIVE, "deg/s")
+    speeds_percent: Tuple[int, ...] = number(1, 100, "%")
+    distances_m: Tuple[float, ...] = number(*POSITIVE, "m")
+    angles_deg: Tuple[float, ...] = required()
+    repetitions: int = number(1, 10_000)
+    published: Tuple[Published, ...] = required()
+
+    def conflict(self) -> str:
+        """Return which published means do not match the speeds."""
+        count = len(self.speeds_percent)
+        for entry in self.published:
+            for key in ("x_m", "y_m", "turned_deg"):
+                if len(getattr(entry, key)) != count:
+                    return f"published '{entry.source}' needs {count} values of {key}, one per speed"
+        return ""
 
     def experiment(self) -> Experiment:
         """Return the cases as an experiment without limits."""
-        return Experiment("nao", self.cases, ())
-
-
-def load_campaign(path: Path) -> Campaign:
-    """Read a campaign from YAML (see config/nao_campaign.yaml).
-
-    Raises
-    ------
-    DefinitionError
-        If a key is missing or the published means do not match the speeds.
-    """
-    content = load_yaml(path)
-    needed = (
-        "greatest_speed_m_s",
-        "greatest_rate_deg_s",
-        "speeds_percent",
-        "distances_m",
-        "angles_deg",
-        "repetitions",
-        "published",
-    )
-    missing = [key for key in needed if key not in content]
-    if missing:
-        raise DefinitionError(f"{path} lacks {', '.join(missing)}")
-    percents = tuple(int(p) for p in content["speeds_percent"])
-    for entry in content["published"]:
-        for key in ("x_m", "y_m", "turned_deg"):
-            if len(entry.get(key, ())) != len(percents):
-                raise DefinitionError(f"{path}: '{entry.get('source')}' needs {len(percents)} values of {key}")
-    cases: List[Case] = []
-    for percent in percents:
-        speed = content["greatest_speed_m_s"] * percent / 100.0
-        rate = content["greatest_rate_deg_s"] * percent / 100.0
-        cases += [
-            Case(f"{d:g} m at {percent} %", "walk", {"distance_m": float(d), "speed_m_s": speed})
-            for d in content["distances_m"]
-        ]
-        cases += [
-            Case(f"{a:g} deg at {percent} %", "turn", {"angle_deg": float(a), "rate_deg_s": rate})
-            for a in content["angles_deg"]
-        ]
-    return Campaign(tuple(cases), percents, int(content["repetitions"]), tuple(content["published"]))
+        cases: List[Case] = []
+        for percent in self.speeds_percent:
+            speed = self.greatest_speed_m_s * percent / 100.0
+            rate = self.greatest_rate_deg_s * percent / 100.0
+            walks = [(f"{d:g} m", "walk", {"distance_m": d, "speed_m_s": speed}) for d in self.distances_m]
+            turns = [(f"{a:g} deg", "turn", {"angle_deg": a, "rate_deg_s": rate}) for a in self.angles_deg]
+            cases += [Case(f"{name} at {percent} %", kind, values) for name, kind, values in walks + turns]
+        return Experiment("nao", tuple(cases), ())
 
 
 def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
@@ -99,10 +88,9 @@ def comparison(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> List[Di
     """
     table: List[Dict[str, object]] = []
     for entry in campaign.published:
-        row: Dict[str, object] = {"source": entry["source"]}
-        for i, percent in enumerate(campaign.speeds_percent):
-            row[f"x_{percent}"], row[f"y_{percent}"] = float(entry["x_m"][i]), float(entry["y_m"][i])
-            row[f"turn_{percent}"] = float(entry["turned_deg"][i])
+        row: Dict[str, object] = {"source": entry.source}
+        for percent, x_m, y_m, angle in zip(campaign.speeds_percent, entry.x_m, entry.y_m, entry.turned_deg):
+            row[f"x_{percent}"], row[f"y_{percent}"], row[f"turn_{percent}"] = x_m, y_m, angle
         table.append(row)
     for source, x, y, turned in (
         ("Shellbot, ground truth", "walked_m", "lateral_m", "turned_deg"),

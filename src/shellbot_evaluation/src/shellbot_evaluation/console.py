@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import io
 import sys
-from pathlib import Path
 from typing import Callable, Optional, TextIO
 
 from tqdm import tqdm
 
 from shellbot_chain.errors import ChainError
-
-from .errors import EvaluationError
+from shellbot_common import SettingsError
 
 
 def say(text: str) -> None:
@@ -45,24 +43,9 @@ def run_tool(tool: Callable[[], int]) -> int:
     """Run a tool and turn the errors that a user can mend into one sentence on standard error; returns the status."""
     try:
         return tool()
-    except ChainError as error:
+    except (ChainError, SettingsError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("\nstopped by the user\n")
         return 130
-
-
-def config_file(name: str) -> Path:
-    """Return a file of this package's config folder, in the source tree or installed.
-
-    Raises
-    ------
-    EvaluationError
-        If it is in neither.
-    """
-    for parent in Path(__file__).resolve().parents:
-        for folder in (parent, parent / "share" / "shellbot_evaluation"):
-            if (folder / "config" / name).is_file():
-                return folder / "config" / name
-    raise EvaluationError(f"config/{name} of shellbot_evaluation is not found; build and install the workspace again")

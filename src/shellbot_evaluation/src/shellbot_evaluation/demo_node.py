@@ -50,7 +50,7 @@ class DemoNode:
 
     def __init__(self, params: DemoParams) -> None:
         self._params = params
-        self._mission = Mission(params.plan().phases())
+        self._mission = Mission(params.phases())
         self._camera: Optional[CameraNode] = CameraNode(params.picture_patience_s) if params.pictures else None
         self._ended = threading.Event()
         self._requests: queue.Queue[str] = queue.Queue()

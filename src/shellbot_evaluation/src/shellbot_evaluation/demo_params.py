@@ -13,45 +13,25 @@ from typing import Any, Callable, Optional
 import psutil
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_common import Settings, number
+from shellbot_common import number
 
 from .phases import DemoPlan
 
 
 @dataclass(frozen=True)
-class DemoParams(Settings, error=DefinitionError):
-    """What to do (see `DemoPlan`) and how to report it.
+class DemoParams(DemoPlan):
+    """What to do, and how to report it."""
 
-    Attributes
-    ----------
-    results : str
-        Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
-        from where the launch was started.
-    pictures : bool
-        Whether to take pictures from camera/image_raw.
-    start_time : float
-        Start of the launch, seconds since the epoch; 0: found from the process table.
-    wall_limit_s : float
-        Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time.
-    picture_patience_s : float
-        Wall seconds that the robot waits for a picture before it goes on.
-    """
-
-    forward_m: float = number(0.05, 10.0, default=1.0)
-    sideways_m: float = number(0.05, 10.0, default=0.5)
-    turn_deg: float = number(-1080.0, 1080.0, default=90.0)
-    tilt_deg: float = number(0.0, 20.0, default=8.0)
-    speed_m_s: float = number(0.01, 0.6, default=0.15)
-    rate_deg_s: float = number(1.0, 120.0, default=30.0)
+    #: Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
+    #: from where the launch was started.
     results: str = ""
-    pictures: bool = True
+    pictures: bool = True  #: Whether to take pictures from camera/image_raw
+    #: Start of the launch, seconds since the epoch; 0: found from the process table
     start_time: float = number(0.0, math.inf, default=0.0)
+    #: Wall seconds after which the demo gives up, whatever the phases' own limits in simulated time
     wall_limit_s: float = number(10.0, 7200.0, default=600.0)
+    #: Wall seconds that the robot waits for a picture before it goes on
     picture_patience_s: float = number(0.0, 60.0, default=4.0)
-
-    def conflict(self) -> str:
-        """Return that there is nothing to turn by, if so."""
-        return "turn_deg is 0; give the angle to turn by, such as 90" if self.turn_deg == 0.0 else ""
 
     @staticmethod
     def read(get: Callable[[str, Any], Any]) -> DemoParams:
@@ -59,10 +39,6 @@ class DemoParams(Settings, error=DefinitionError):
         return DemoParams.from_mapping(
             {item.name: get("~" + item.name, item.default) for item in fields(DemoParams)}, "~"
         )
-
-    def plan(self) -> DemoPlan:
-        """Return what the robot shall do."""
-        return DemoPlan(self.forward_m, self.sideways_m, self.turn_deg, self.tilt_deg, self.speed_m_s, self.rate_deg_s)
 
     def results_folder(self) -> Optional[Path]:
         """Return the folder for results, made if it was missing; None if none is wanted.

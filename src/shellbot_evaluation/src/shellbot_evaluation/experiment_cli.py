@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from pathlib import Path
 from typing import List, Optional
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import package_file
 
-from .campaign import load_campaign
-from .console import Progress, config_file, run_tool, say
+from .campaign import Campaign
+from .console import run_tool, say
 from .experiment_report import campaign_text, experiment_text, write_report
 from .experiments import Experiment, load_experiments, plan_runs
-from .runner import RunResult, execute_all, sort_results, verdicts
+from .parallel import map_jobs
+from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
 
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
@@ -78,12 +81,12 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(arguments: argparse.Namespace, command: str) -> int:
     base = ChainConfig(gait=arguments.gait)
     if arguments.campaign is not None:
-        campaign = load_campaign(config_file(CAMPAIGNS[arguments.campaign]))
+        campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
         seeds = arguments.seeds if arguments.seeds is not None else campaign.repetitions
         results = _execute(campaign.experiment(), seeds, arguments, base)
         _report(arguments, arguments.campaign, results, campaign_text(campaign, results, command), [])
         return 0
-    known = load_experiments(arguments.definitions or config_file("experiments.yaml"))
+    known = load_experiments(arguments.definitions or _config_file("experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
@@ -99,14 +102,14 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     return 0 if kept else 1
 
 
+def _config_file(name: str) -> Path:
+    return package_file("shellbot_evaluation", f"config/{name}")
+
+
 def _execute(experiment: Experiment, seeds: int, arguments: argparse.Namespace, base: ChainConfig) -> List[RunResult]:
     runs = plan_runs(experiment, seeds, tuple(arguments.friction))
-    progress = Progress(len(runs))
-    results = []
-    for result in execute_all(runs, arguments.jobs, base):
-        results.append(result)
-        progress.step(f"{result.run.case.name}, seed {result.run.seed}, friction {result.run.friction:g}")
-    return list(sort_results(results))
+    labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
+    return map_jobs(functools.partial(execute, base=base), labelled, arguments.jobs)
 
 
 def _report(arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, limits: List[dict]) -> None:

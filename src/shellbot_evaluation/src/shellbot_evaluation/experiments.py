@@ -9,40 +9,33 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
-import yaml
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import Settings, SettingsError, check_names, check_number, choice, read_yaml, required
 
 from .phases import Phase, stand_up, turn, walk
 
-CASE_KEYS = {
-    "walk": ({"distance_m", "speed_m_s"}, {"heading_deg"}),
-    "turn": ({"angle_deg", "rate_deg_s"}, set()),
-    "speed": ({"speed_m_s", "duration_s"}, {"heading_deg"}),
+ANY = (-math.inf, math.inf)
+CASE_KEYS = {  # kind: needed keys, optional keys
+    "walk": (("distance_m", "speed_m_s"), ("heading_deg",)),
+    "turn": (("angle_deg", "rate_deg_s"), ()),
+    "speed": (("speed_m_s", "duration_s"), ("heading_deg",)),
 }
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Settings, error=DefinitionError):
     """One motion: `values` holds the numbers of its kind (see config/experiments.yaml)."""
 
     name: str
-    kind: str
-    values: Mapping[str, float]
+    kind: str = choice(tuple(CASE_KEYS))
+    values: Mapping[str, float] = required()
 
-    def __post_init__(self) -> None:
-        if self.kind not in CASE_KEYS:
-            raise DefinitionError(f"case '{self.name}' has kind '{self.kind}'; choose from {', '.join(CASE_KEYS)}")
+    def conflict(self) -> str:
+        """Refuse numbers that are missing or not of this kind."""
         needed, optional = CASE_KEYS[self.kind]
-        given = set(self.values)
-        if needed - given or given - needed - optional:
-            raise DefinitionError(
-                f"case '{self.name}' ({self.kind}) needs {sorted(needed)} and may have {sorted(optional)};"
-                f" it has {sorted(given)}"
-            )
-        for key, value in self.values.items():
-            if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
-                raise DefinitionError(f"case '{self.name}': {key} is {value!r}; it must be a finite number")
+        check_names(self.values, needed + optional, needed)
+        return ""
 
     def direction(self) -> Tuple[float, float]:
         """Commanded direction in body axes, unit length."""
@@ -111,36 +104,35 @@ def load_experiments(path: Path) -> Dict[str, Experiment]:
     DefinitionError
         With the file, the case and the key in its message.
     """
-    content = load_yaml(path)
     experiments: Dict[str, Experiment] = {}
-    for name, body in content.items():
-        if not isinstance(body, dict) or not isinstance(body.get("cases"), dict) or not body["cases"]:
-            raise DefinitionError(f"{path}: experiment '{name}' needs a mapping 'cases' with at least one case")
-        cases = tuple(make_case(case, values) for case, values in body["cases"].items())
-        limits = tuple(
-            Limit(column.lstrip("-"), float(bound), column.startswith("-"))
-            for column, bound in (body.get("limits") or {}).items()
-        )
+    for name, body in read_yaml(path, DefinitionError).items():
+        try:
+            check_names(body, ("cases", "limits"), ("cases",))
+            if not isinstance(body["cases"], Mapping) or not body["cases"]:
+                raise SettingsError(f"cases is {body['cases']!r}; give a mapping with at least one case")
+            cases = tuple(make_case(case, values) for case, values in body["cases"].items())
+            bounds = {key: check_number(f"limits.{key}", v, *ANY) for key, v in body.get("limits", {}).items()}
+            limits = tuple(Limit(key.lstrip("-"), bound, key.startswith("-")) for key, bound in bounds.items())
+        except SettingsError as error:
+            raise DefinitionError(f"{path}: {name}: {error}") from None
         experiments[name] = Experiment(name, cases, limits)
     return experiments
 
 
-def make_case(name: str, values: Any) -> Case:
-    """Turn one entry of the file into a case."""
-    if not isinstance(values, dict) or "kind" not in values:
-        raise DefinitionError(f"case '{name}' must be a mapping with a 'kind' ({', '.join(CASE_KEYS)})")
-    return Case(name, values["kind"], {key: value for key, value in values.items() if key != "kind"})
+def make_case(name: str, values: Mapping[str, Any]) -> Case:
+    """Return one entry of the file as a case.
 
-
-def load_yaml(path: Path) -> Dict[str, Any]:
-    """Read a YAML mapping; DefinitionError names the file and the line that cannot be read."""
+    Raises
+    ------
+    DefinitionError
+        Naming the case and what it lacks.
+    """
+    known = ("kind", *dict.fromkeys(key for needed, optional in CASE_KEYS.values() for key in needed + optional))
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise DefinitionError(f"cannot read {path}: {error}; mend the file or give another one") from error
-    if not isinstance(content, dict) or not content:
-        raise DefinitionError(f"{path} must hold a mapping; it holds {type(content).__name__}")
-    return content
+        check_names(values, known, ("kind",))
+        return Case(name, values["kind"], {key: value for key, value in values.items() if key != "kind"})
+    except SettingsError as error:
+        raise DefinitionError(f"case '{name}': {error}") from None
 
 
 def plan_runs(experiment: Experiment, seeds: int, friction: Tuple[float, float]) -> List[Run]:

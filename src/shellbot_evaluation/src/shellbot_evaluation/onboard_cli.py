@@ -49,10 +49,9 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     rows = [result.row for result in results]
     kept = all(row["kept"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)
-    text += (
-        f"\nAsked: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below {PATH_LIMIT_PERCENT:g} %"
-    )
-    text += f" of the way (of the angle where it turns): {'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
+    text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below "
+    text += f"{PATH_LIMIT_PERCENT:g} % of the path (of the angle where it turns): "
+    text += f"{'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "onboard.csv", rows)
@@ -61,8 +60,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         if result.row["seed"] == 0:
             name = result.row["case"].replace(" ", "-").replace("/", "-per-")
             plot(arguments.out / f"joints-{name}.png", result, _JOINTS)
-            ways = {"direct": result.direct.truth_path, "through bytes": result.onboard.truth_path}
-            plot_paths(arguments.out / f"ways-{name}.png", str(result.row["case"]), ways, {})
+            paths = {"direct": result.direct.truth_path, "through bytes": result.onboard.truth_path}
+            plot_paths(arguments.out / f"paths-{name}.png", str(result.row["case"]), paths, {})
     (arguments.out / "onboard.md").write_text(text, encoding="utf-8")
     say(text)
     say(f"files in {arguments.out}")

@@ -23,7 +23,7 @@ COLUMNS = {
     "seed": "seed",
     "joint_rms_deg": "joint RMS difference / deg",
     "worst_joint_deg": "worst joint's / deg",
-    "direct_m": "direct: way / m",
+    "direct_m": "direct: path / m",
     "onboard_m": "through bytes / m",
     "direct_deg": "direct: turned / deg",
     "onboard_deg": "through bytes / deg",
@@ -43,30 +43,14 @@ DIGITS = {
 
 @dataclass(frozen=True)
 class WalkCase:
-    """A command held for a time.
+    """A command held for a time."""
 
-    Parameters
-    ----------
-    name : str
-        For tables.
-    twist : tuple of float
-        Forward m/s, leftward m/s, turning rad/s.
-    seconds : float
-        How long, before it stops and settles.
-    seed : int
-        Of start and noise.
-    variant : str
-        walker or simulation.
-    bus : BusOptions
-        The bus.
-    """
-
-    name: str
-    twist: Tuple[float, float, float]
-    seconds: float
-    seed: int = 0
-    variant: str = "walker"
-    bus: BusOptions = BusOptions()
+    name: str  #: For tables
+    twist: Tuple[float, float, float]  #: Forward m/s, leftward m/s, turning rad/s
+    seconds: float  #: How long, before it stops and settles
+    seed: int = 0  #: Of start and noise
+    variant: str = "walker"  #: walker or simulation
+    bus: BusOptions = BusOptions()  #: The bus
 
 
 CASES = {
@@ -109,7 +93,7 @@ def compare(case: WalkCase) -> Comparison:
     else:
         percent = 100.0 * abs(turns[1] - turns[0]) / turns[0]
     rms = float(np.sqrt(np.mean(apart**2)))
-    state = onboard.driver_state
+    state = onboard.robot.driver.state()
     row = {
         "case": case.name,
         "seed": case.seed,

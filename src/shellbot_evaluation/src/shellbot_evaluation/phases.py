@@ -9,21 +9,20 @@ from typing import Tuple
 
 from shellbot_chain.chain_config import MODE_LIMIT_S
 from shellbot_chain.errors import DefinitionError
+from shellbot_common import Settings, number
 
+POSITIVE = (1e-6, math.inf)
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 
 
 @dataclass(frozen=True)
-class Phase:
+class Phase(Settings, error=DefinitionError):
     """Something to do, done or given up after `limit_s` seconds of simulated time."""
 
     name: str
-    limit_s: float
+    limit_s: float = number(*POSITIVE, "s")
 
     unit = ""
-
-    def __post_init__(self) -> None:
-        _positive("limit_s", self.limit_s)
 
     @property
     def amount(self) -> float:
@@ -63,20 +62,17 @@ class Walk(Phase):
     The command is `speed_m_s`, and near the end no more than 2/s times what is left, at least `creep_m_s`.
     """
 
-    distance_m: float = 1.0
+    distance_m: float = number(*POSITIVE, "m", default=1.0)
     direction: Tuple[float, float] = (1.0, 0.0)
-    speed_m_s: float = 0.15
-    creep_m_s: float = 0.03
+    speed_m_s: float = number(*POSITIVE, "m/s", default=0.15)
+    creep_m_s: float = number(*POSITIVE, "m/s", default=0.03)
 
     unit = "m"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("distance_m", self.distance_m)
-        _positive("speed_m_s", self.speed_m_s)
-        _positive("creep_m_s", self.creep_m_s)
-        if abs(math.hypot(*self.direction) - 1.0) > 1e-9:
-            raise DefinitionError(f"direction is {self.direction}; it must have length 1, such as (1, 0) or (0, 1)")
+    def conflict(self) -> str:
+        """Return that the direction is no unit vector, if so."""
+        is_unit = abs(math.hypot(*self.direction) - 1.0) <= 1e-9
+        return "" if is_unit else f"direction is {self.direction}; give a vector of length 1, such as (1, 0) or (0, 1)"
 
     @property
     def amount(self) -> float:
@@ -106,16 +102,14 @@ class Turn(Phase):
     """Turn on the spot by `angle_rad` (counter-clockwise positive) until the odometry says so."""
 
     angle_rad: float = math.pi / 2
-    rate_rad_s: float = 0.5
-    creep_rad_s: float = 0.1
+    rate_rad_s: float = number(*POSITIVE, "rad/s", default=0.5)
+    creep_rad_s: float = number(*POSITIVE, "rad/s", default=0.1)
 
     unit = "rad"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("|angle_rad|", abs(self.angle_rad))
-        _positive("rate_rad_s", self.rate_rad_s)
-        _positive("creep_rad_s", self.creep_rad_s)
+    def conflict(self) -> str:
+        """Return that there is nothing to turn by, if so."""
+        return "" if self.angle_rad else "angle_rad is 0; give the angle to turn by, such as 1.57"
 
     @property
     def amount(self) -> float:
@@ -142,25 +136,19 @@ class Pose(Phase):
     """Command a body pose (x, y, z in m; roll, pitch, yaw in rad, from the rest pose) and hold it."""
 
     body_pose: Tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    duration_s: float = 2.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _positive("duration_s", self.duration_s)
-        if len(self.body_pose) != 6 or not all(math.isfinite(v) for v in self.body_pose):
-            raise DefinitionError(f"body_pose is {self.body_pose}; it needs 6 finite numbers: x y z roll pitch yaw")
+    duration_s: float = number(*POSITIVE, "s", default=2.0)
 
 
 def walk(name: str, distance_m: float, direction: Tuple[float, float], speed_m_s: float) -> Walk:
     """Return a walk whose time limit leaves twice the time it should take, and 15 s."""
-    _positive("speed_m_s", speed_m_s)
-    return Walk(name, 15.0 + 2.0 * distance_m / speed_m_s, distance_m, direction, speed_m_s)
+    phase = Walk(name, 15.0, distance_m, direction, speed_m_s)
+    return phase.replace(limit_s=15.0 + 2.0 * distance_m / speed_m_s)
 
 
 def turn(name: str, angle_rad: float, rate_rad_s: float) -> Turn:
     """Return a turn whose time limit leaves twice the time it should take, and 15 s."""
-    _positive("rate_rad_s", rate_rad_s)
-    return Turn(name, 15.0 + 2.0 * abs(angle_rad) / rate_rad_s, angle_rad, rate_rad_s)
+    phase = Turn(name, 15.0, angle_rad, rate_rad_s)
+    return phase.replace(limit_s=15.0 + 2.0 * abs(angle_rad) / rate_rad_s)
 
 
 def stand_up() -> GoTo:
@@ -169,15 +157,19 @@ def stand_up() -> GoTo:
 
 
 @dataclass(frozen=True)
-class DemoPlan:
-    """What the demo does; SI units and degrees where the name says so."""
+class DemoPlan(Settings, error=DefinitionError):
+    """What the demo does."""
 
-    forward_m: float = 1.0
-    sideways_m: float = 0.5
-    turn_deg: float = 90.0
-    tilt_deg: float = 8.0
-    speed_m_s: float = 0.15
-    rate_deg_s: float = 30.0
+    forward_m: float = number(0.05, 10.0, "m", default=1.0)
+    sideways_m: float = number(0.05, 10.0, "m", default=0.5)
+    turn_deg: float = number(-1080.0, 1080.0, "deg", default=90.0)
+    tilt_deg: float = number(0.0, 20.0, "deg", default=8.0)
+    speed_m_s: float = number(0.01, 0.6, "m/s", default=0.15)
+    rate_deg_s: float = number(1.0, 120.0, "deg/s", default=30.0)
+
+    def conflict(self) -> str:
+        """Return that there is nothing to turn by, if so."""
+        return "" if self.turn_deg else "turn_deg is 0; give the angle to turn by, such as 90"
 
     def phases(self) -> Tuple[Phase, ...]:
         """Return stand, forward, sideways, turn, tilt, level."""
@@ -194,8 +186,3 @@ class DemoPlan:
 
 def _approach(remaining: float, cruise: float, creep: float) -> float:
     return min(cruise, max(min(creep, cruise), APPROACH_GAIN * remaining))
-
-
-def _positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise DefinitionError(f"{name} is {value}; it must be a finite number greater than zero")

@@ -16,44 +16,6 @@ CAPTION_HEIGHT = 18  # pixels
 MARGIN = 4  # pixels
 
 
-def rgb_from_bytes(data: bytes, width: int, height: int, step: int, encoding: str) -> np.ndarray:
-    """Decode an uncompressed camera picture.
-
-    Parameters
-    ----------
-    data : bytes
-        Rows of `step` bytes each.
-    width, height : int
-        Pixels.
-    encoding : str
-        rgb8, bgr8, rgba8, bgra8 or mono8.
-
-    Returns
-    -------
-    (height, width, 3) uint8 array
-        Red, green, blue.
-
-    Raises
-    ------
-    EvaluationError
-        If the encoding is not known or the data is too short.
-    """
-    channels = {
-        "rgb8": (3, (0, 1, 2)),
-        "bgr8": (3, (2, 1, 0)),
-        "rgba8": (4, (0, 1, 2)),
-        "bgra8": (4, (2, 1, 0)),
-        "mono8": (1, (0, 0, 0)),
-    }
-    if encoding not in channels:
-        raise EvaluationError(f"camera encoding '{encoding}' is not known; use one of {', '.join(channels)}")
-    count, order = channels[encoding]
-    if width < 1 or height < 1 or step < count * width or len(data) < step * height:
-        raise EvaluationError(f"camera picture of {width} x {height} has {len(data)} bytes, too few for {encoding}")
-    rows = np.frombuffer(data, dtype=np.uint8, count=step * height).reshape(height, step)
-    return rows[:, : count * width].reshape(height, width, count)[:, :, list(order)]
-
-
 def save_png(path: Path, picture: np.ndarray) -> None:
     """Write a (height, width, 3) uint8 picture."""
     Image.fromarray(np.ascontiguousarray(picture, dtype=np.uint8)).save(path)

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Runs of an experiment, one after the other or in several processes, each on a fresh chain."""
+"""Runs of an experiment, each on a fresh chain."""
 
 from __future__ import annotations
 
-import concurrent.futures
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import ChainError, DefinitionError
+from shellbot_chain.errors import ChainError
 from shellbot_chain.trace import Trace
 
 from .errors import EvaluationError
@@ -51,7 +50,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         run_mission(chain, mission)
         record, trace = mission.records[-1], chain.trace()
         score = walk_metrics if run.case.kind == "walk" else turn_metrics
-        own = score(record, trace.truth_path, trace.odom_path)  # type: ignore[operator]
+        own = score(record, trace.truth_path, trace.odom_path)
         window = trace.window(record.t_start, record.t_end)
         return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
     except ChainError as error:
@@ -92,32 +91,6 @@ def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
     return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
 
 
-def execute_all(runs: Sequence[Run], jobs: int, base: Optional[ChainConfig] = None) -> Iterator[RunResult]:
-    """Yield the results as they come, with `jobs` processes (1: in this one).
-
-    Raises
-    ------
-    DefinitionError
-        If jobs is less than 1.
-    EvaluationError
-        From the first run that fails.
-    """
-    if jobs < 1:
-        raise DefinitionError(f"jobs is {jobs}; at least 1 process is needed")
-    if jobs == 1:
-        for run in runs:
-            yield execute(run, base)
-        return
-    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
-        futures = [pool.submit(execute, run, base) for run in runs]
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
-
-
 def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[Dict[str, object]]:
     """Compare every limit of an experiment with the worst run of each case.
 
@@ -143,9 +116,3 @@ def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[
                     }
                 )
     return table
-
-
-def sort_results(results: Sequence[RunResult]) -> Tuple[RunResult, ...]:
-    """Put results of several processes into the order of cases and seeds."""
-    order = {name: i for i, name in enumerate(dict.fromkeys(r.run.case.name for r in results))}
-    return tuple(sorted(results, key=lambda r: (order[r.run.case.name], r.run.seed)))

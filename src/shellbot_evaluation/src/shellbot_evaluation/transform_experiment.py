@@ -127,7 +127,7 @@ def execute(case: Conditions) -> Dict[str, Any]:
             for _ in range(int(REST_S / TICK)):
                 watches[-1].tick()
             if goal == "shell":
-                error = np.abs(chain.state.q + chain.joint_offset - named_pose_array("closed", chain.config.variant))
+                error = np.abs(chain.robot.measured(chain.state) - named_pose_array("closed", chain.config.variant))
                 row["ball_joint_error_deg"] = float(np.degrees(error.max()))
         else:
             row["success"], row["said"] = True, ""

@@ -19,10 +19,10 @@ from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.body.levelling import opened
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath, load_transform
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_description import expand
+from shellbot_description import expand, robot_profile
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_simulator.simulator import Simulator
+from shellbot_simulator.core.simulator import Simulator
 
 from .console import run_tool, say
 from .errors import EvaluationError
@@ -87,7 +87,7 @@ class Gate:
         self.config = config or load_transform()
         self.geometry: RobotGeometry = load_geometry()
         self.path = TransformPath(self.config, self.geometry)
-        self._simulator = Simulator(expand("simulation"))
+        self._simulator = Simulator(expand("simulation"), robot_profile("simulation"))
         self._simulator.model.geom_margin[:] = _SEEN
         self._simulator.model.body_margin[:] = _SEEN
         self._q_index = self._simulator.model.jnt_qposadr[

@@ -25,21 +25,11 @@ IN_FLIGHT_NS = 500_000_000
 
 @dataclass(frozen=True)
 class Command:
-    """A command for the controllers.
+    """A command for the controllers."""
 
-    Parameters
-    ----------
-    position : (n,) array
-        rad, in the controller's order.
-    stamp_ns : int or None
-        Stamp of the targets it answers; None if they had none.
-    holding : bool
-        Whether it repeats the last applied command.
-    """
-
-    position: Array
-    stamp_ns: Optional[int]
-    holding: bool
+    position: Array  #: (n,) rad, in the controller's order
+    stamp_ns: Optional[int]  #: Stamp of the targets it answers; None if they had none
+    holding: bool  #: Whether it repeats the last applied command
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from shellbot_common import ProfileError, RobotProfile
 from shellbot_common.log_node import NodeLog
+from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
-from shellbot_control import CONTROLLER, ConfigurationError, JointLimits, controller_joints
-from shellbot_gazebo_connector.connector_conversions import command_to_message, status_to_message
+from shellbot_control import ConfigurationError, JointLimits, check_controller_joints
+from shellbot_control.arrival_conversions import status_message
+from shellbot_gazebo_connector.connector_conversions import command_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
 from shellbot_msgs.msg import ReferenceStatus
@@ -26,12 +30,15 @@ SILENT_S = 2.0  # wall clock; so long without joint_states is worth a diagnostic
 class GazeboConnectorNode:
     """Messages to the core and back."""
 
-    def __init__(self, limits: JointLimits, parameters: ConnectorParameters) -> None:
+    def __init__(self, profile: RobotProfile, limits: JointLimits, parameters: ConnectorParameters) -> None:
+        self._robot = profile.name
         self._core = ConnectorCore(limits, parameters)
         self._lock = threading.Lock()
         self._log = NodeLog("gazebo_connector")
         self._states_at = self._commands = 0.0
-        self._command = rospy.Publisher(f"{CONTROLLER}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True)
+        self._command = rospy.Publisher(
+            f"{profile.controller}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True
+        )
         self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._stop_interface = StopInterface()
@@ -87,9 +94,7 @@ class GazeboConnectorNode:
             self._command.publish(command_to_message(output.command))
             self._commands += 1
         if output.status is not None:
-            status = status_to_message(output.status)
-            status.header.stamp = stamp
-            self._status.publish(status)
+            self._status.publish(status_message(output.status, stamp))
         if output.notices:
             self._log(*output.notices)
 
@@ -106,28 +111,11 @@ class GazeboConnectorNode:
             level, summary = DiagnosticStatus.WARN, f"{sources} nodes publish joint_targets: stop all but one"
         values = [KeyValue("commands per second", str(commands)), KeyValue("stopped", str(stopped))]
         status = DiagnosticStatus(
-            level=level, name="gazebo_connector: commands", message=summary, hardware_id="shellbot", values=values
+            level=level, name="gazebo_connector: commands", message=summary, hardware_id=self._robot, values=values
         )
         message = DiagnosticArray(status=[status])
         message.header.stamp = rospy.Time.now()
         self._diagnostics.publish(message)
-
-
-def wait_for_parameters() -> Tuple[str, Tuple[str, ...]]:
-    """Return robot_description and the controllers' joints, waiting for them as long as it takes."""
-    told = ""
-    while not rospy.is_shutdown():
-        name = rospy.search_param("robot_description")
-        urdf = rospy.get_param(name) if name else None
-        legs = rospy.get_param(CONTROLLER, None)
-        if urdf and legs:
-            return urdf, controller_joints(legs)
-        missing = "robot_description" if not urdf else CONTROLLER
-        if told != missing:
-            rospy.logwarn("gazebo_connector: waiting for the parameter %s; sim.launch loads it", missing)
-            told = missing
-        time.sleep(0.2)
-    raise rospy.ROSInterruptException("shut down while waiting for parameters")
 
 
 def main() -> None:
@@ -136,9 +124,12 @@ def main() -> None:
     try:
         private = {key: value for key, value in rospy.get_param("~", {}).items() if key != STOPPED_BY[1:]}
         parameters = ConnectorParameters.from_mapping(private, "~")
-        urdf, joints = wait_for_parameters()
-        GazeboConnectorNode(JointLimits.from_urdf(urdf, joints), parameters).run()
-    except ConfigurationError as error:
+        urdf, text = wait_for_parameters("robot_description", PARAMETER)
+        profile = RobotProfile.from_text(text)
+        (controller,) = wait_for_parameters(profile.controller)
+        check_controller_joints(controller, profile)
+        GazeboConnectorNode(profile, JointLimits.from_urdf(urdf, profile.joints), parameters).run()
+    except (ConfigurationError, ProfileError) as error:
         rospy.logfatal("gazebo_connector: %s", error)
         raise SystemExit(1) from error
     except rospy.ROSInterruptException:

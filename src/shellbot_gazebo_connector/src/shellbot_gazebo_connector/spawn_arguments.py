@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Arguments of gazebo_ros' spawn_model, from the description: pose of the joints and height of the body."""
+"""Arguments of gazebo_ros' spawn_model, from the profile: pose of the joints and height of the body."""
 
 from __future__ import annotations
 
 from typing import List
 
+from shellbot_common import RobotProfile
+
 # Above the height at which the feet touch: a model that starts in the ground is thrown out of it.
 CLEARANCE_M = 0.002
-MODEL_NAME = "shellbot"
 
 
-def spawn_arguments(variant: str, pose_name: str = "spawn") -> List[str]:
-    """Return the arguments that put the robot on the ground in a named pose.
-
-    Parameters
-    ----------
-    variant : str
-        One of ``shellbot_description.VARIANTS``.
-    pose_name : str
-        A named pose of the description.
-
-    Returns
-    -------
-    list of str
-        Arguments for ``rosrun gazebo_ros spawn_model``.
-    """
-    from shellbot_description import named_pose, pose
-
-    height = pose(pose_name).body_height + CLEARANCE_M
-    arguments = ["-urdf", "-param", "robot_description", "-model", MODEL_NAME, "-z", f"{height:.4f}"]
-    for joint, angle in named_pose(pose_name, variant).items():
+def spawn_arguments(profile: RobotProfile) -> List[str]:
+    """Return the arguments of ``rosrun gazebo_ros spawn_model`` that set the robot on the ground in its spawn pose."""
+    pose = profile.base.spawn_pose
+    height = profile.poses[pose].get("body_height_m", profile.base.position[2]) + CLEARANCE_M
+    arguments = ["-urdf", "-param", "robot_description", "-model", profile.name, "-z", f"{height:.4f}"]
+    for joint, angle in profile.pose(pose).items():
         arguments += ["-J", joint, f"{angle:.6f}"]
     return arguments

@@ -23,20 +23,14 @@ _local = threading.local()
 
 @dataclass(frozen=True, repr=False)
 class FootBatch:
-    """Answer of `foot_batch` and `foot_batch_free_fan`.
+    """Answer of `foot_batch` and `foot_batch_free_fan`."""
 
-    Attributes
-    ----------
-    q : (3, N) or (N, 3) float64, as the targets; with free fan (4, N) or (N, 4)
-        Coxa, femur, tibia, rad, with free fan the fan before them. Where a target is not reached: of `foot_batch`, the
-        angles whose distance is the least that this branch has in the leg's plane; with free fan, of the nearest point
-        found.
-    reached : (N,) bool
-        Whether the leg's tip comes to the target (to rounding, about 1e-15 m; with free fan to 1e-9 m) and, where asked
-        for, within the limits.
-    """
-
+    #: (3, N) Coxa, femur, tibia, rad, with free fan the fan before them. Where a target is not reached: of
+    #: `foot_batch`, the angles whose distance is the least that this branch has in the leg's plane; with free fan, of
+    #: the nearest point found.
     q: np.ndarray
+    #: (N,) Whether the leg's tip comes to the target (to rounding, about 1e-15 m; with free fan to 1e-9 m) and, where
+    #: asked for, within the limits
     reached: np.ndarray
 
     def __repr__(self) -> str:

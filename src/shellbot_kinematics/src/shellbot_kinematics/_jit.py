@@ -67,14 +67,6 @@ def joined_kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, _nrt=False, **_JOINED)
 
 
-def inline_kernel(function: Callable[..., Any]) -> Any:
-    """As `kernel`, but copied into its callers as source, which lets LLVM vectorise loops around it.
-
-    Only for short functions without branches: numba before 0.57 compiles nested inlining for minutes.
-    """
-    return _compiled(function, inline="always")
-
-
 def lane_kernel(function: Callable[..., Any]) -> Any:
     """As `kernel`, for loops over arrays that LLVM is to turn into SIMD instructions.
 

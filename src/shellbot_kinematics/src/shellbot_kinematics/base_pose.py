@@ -21,18 +21,10 @@ _LINE = 1e-6  # m: points closer than this to one line do not tell a turn about 
 
 @dataclass(frozen=True, eq=False)
 class BasePose:
-    """A pose of the body and how well it fits.
+    """A pose of the body and how well it fits."""
 
-    Attributes
-    ----------
-    T_world_base : (4, 4) array
-        The pose.
-    residual : (k,) array
-        Distance of each point from where the pose puts it, m; NaN for points not given.
-    """
-
-    T_world_base: np.ndarray
-    residual: np.ndarray
+    T_world_base: np.ndarray  #: (4, 4) The pose
+    residual: np.ndarray  #: (k,) Distance of each point from where the pose puts it, m; NaN for points not given
 
     @property
     def worst(self) -> float:

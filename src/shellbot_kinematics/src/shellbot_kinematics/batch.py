@@ -33,27 +33,13 @@ _kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
 
 @dataclass(frozen=True, repr=False)
 class BatchResult:
-    """Answer of `inverse_batch`; leading axes as those of the targets, (N,) or (T, M).
+    """Answer of `inverse_batch`; leading axes as those of the targets, (N,) or (T, M)."""
 
-    Attributes
-    ----------
-    q : (..., n) float64
-        Coordinates, rad or m; where not converged, the nearest point found.
-    converged : (...) bool
-        Whether the target is reached within the options' tolerances.
-    iterations : (...) int64
-        Steps of the iteration, all attempts together.
-    residual : (...) float64
-        Distance left, m.
-    angle : (...) float64
-        Angle left, rad; 0 for targets without orientation.
-    """
-
-    q: np.ndarray
-    converged: np.ndarray
-    iterations: np.ndarray
-    residual: np.ndarray
-    angle: np.ndarray
+    q: np.ndarray  #: (..., n) Coordinates, rad or m; where not converged, the nearest point found
+    converged: np.ndarray  #: (...) Whether the target is reached within the options' tolerances
+    iterations: np.ndarray  #: (...) Steps of the iteration, all attempts together
+    residual: np.ndarray  #: (...) Distance left, m
+    angle: np.ndarray  #: (...) Angle left, rad; 0 for targets without orientation
 
     @property
     def success(self) -> float:

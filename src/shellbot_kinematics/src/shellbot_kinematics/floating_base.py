@@ -27,27 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FloatingBaseResult:
-    """Joints of the whole robot for a pose of its body.
+    """Joints of the whole robot for a pose of its body."""
 
-    Attributes
-    ----------
-    T_world_base : (4, 4) array
-        Pose of the body, as given or as found.
-    q : (n,) array
-        All driven joints, rad.
-    limbs : tuple of InverseResult
-        Of the limbs that were given a point, in the order of the model's limbs.
-    p_world : dict of str to (3,) array
-        Where the led frames of these limbs are by forward kinematics, m.
-    errors : dict of str to float
-        How far that is from where they should be, m.
-    """
-
-    T_world_base: np.ndarray
-    q: np.ndarray
-    limbs: Tuple[InverseResult, ...]
-    p_world: Dict[str, np.ndarray]
-    errors: Dict[str, float]
+    T_world_base: np.ndarray  #: (4, 4) Pose of the body, as given or as found
+    q: np.ndarray  #: (n,) All driven joints, rad
+    limbs: Tuple[InverseResult, ...]  #: Of the limbs that were given a point, in the order of the model's limbs
+    p_world: Dict[str, np.ndarray]  #: Where the led frames of these limbs are by forward kinematics, m
+    errors: Dict[str, float]  #: How far that is from where they should be, m
 
     @property
     def converged(self) -> bool:

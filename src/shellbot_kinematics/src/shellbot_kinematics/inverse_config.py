@@ -37,25 +37,14 @@ class Damping:
 
 @dataclass(frozen=True)
 class NullSpaceTask:
-    """What a redundant chain does with the freedom that the target leaves: least cost while the target is kept.
+    """What a redundant chain does with the freedom that the target leaves: least cost while the target is kept."""
 
-    Attributes
-    ----------
-    kind : str
-        "posture": nearest to `posture`, each joint weighted; "limits": joints near the middle of their ranges (of those
-        with two finite limits); "manipulability": greatest sqrt(det(J J')) of the rows that count.
-    posture : sequence of float, optional
-        (n,) rad or m; default: where the solution starts from.
-    weights : sequence of float, optional
-        (n,) 0 or more; default 1.
-    steps : int
-        At most; each is followed by a correction that restores the target.
-    """
-
+    #: "posture": nearest to `posture`, each joint weighted; "limits": joints near the middle of their ranges (of those
+    #: with two finite limits); "manipulability": greatest sqrt(det(J J')) of the rows that count
     kind: str = POSTURE
-    posture: Optional[Sequence[float]] = None
-    weights: Optional[Sequence[float]] = None
-    steps: int = 100
+    posture: Optional[Sequence[float]] = None  #: (n,) rad or m; default: where the solution starts from
+    weights: Optional[Sequence[float]] = None  #: (n,) 0 or more; default 1
+    steps: int = 100  #: At most; each is followed by a correction that restores the target
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -69,40 +58,25 @@ class NullSpaceTask:
 class InverseConfig:
     """Settings of InverseKinematics.
 
-    Attributes
-    ----------
-    tolerance, angle_tolerance : float
-        Distance (m) and angle (rad) at which a target counts as reached.
-    tolerances : six floats, optional
-        Half axes of the ellipsoids of position (m) and orientation (rad) instead; overrides the two above.
-    weights : six floats
-        Of the rows; 0 frees a row like NaN in the target. 1 of an orientation row weighs one rad as much as 1 of a
-        position row weighs a quarter of the sum of the link lengths.
-    orientation_frame : str
-        Axes of the orientation's error, whose components can be weighted or free: "world" (of the chain's base) or
-        "target".
-    use_limits : bool
-        Keep within the joint limits.
-    steps : int
-        Of one start, at most.
-    restarts : int
-        Further starts if the target is not reached: first near the given one, then farther away.
-    damping : Damping
-
     Raises
     ------
     InvalidConfigError
         If a value is out of its range.
     """
 
-    tolerance: float = 1e-9
-    angle_tolerance: float = 1e-9
+    tolerance: float = 1e-9  #: Distance (m) and angle (rad) at which a target counts as reached
+    angle_tolerance: float = 1e-9  #: Distance (m) and angle (rad) at which a target counts as reached
+    #: Half axes of the ellipsoids of position (m) and orientation (rad) instead; overrides the two above
     tolerances: Optional[Sequence[float]] = None
+    #: Of the rows; 0 frees a row like NaN in the target. 1 of an orientation row weighs one rad as much as 1 of a
+    #: position row weighs a quarter of the sum of the link lengths.
     weights: Sequence[float] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    #: Axes of the orientation's error, whose components can be weighted or free: "world" (of the chain's base) or
+    #: "target"
     orientation_frame: str = WORLD
-    use_limits: bool = True
-    steps: int = 200
-    restarts: int = 100
+    use_limits: bool = True  #: Keep within the joint limits
+    steps: int = 200  #: Of one start, at most
+    restarts: int = 100  #: Further starts if the target is not reached: first near the given one, then farther away
     damping: Damping = field(default_factory=Damping)
 
     def __post_init__(self) -> None:
@@ -128,34 +102,17 @@ class InverseConfig:
 
 @dataclass(frozen=True, eq=False)
 class IkResult:
-    """What the general inverse found.
+    """What the general inverse found."""
 
-    Attributes
-    ----------
-    q : (n,) array
-        Solution, or where the errors are least if the target cannot be reached.
-    converged : bool
-        Whether the target is reached within the tolerances.
-    iterations : int
-        Steps in all, restarts included.
-    residual : (6,) array
-        Errors of position (m, axes of the base) and orientation (rotation vector, rad, axes of the configured frame);
-        NaN where the row is free.
-    reason : str
-        In words, why it ended.
-    limits_hit : tuple of str
-        Joints that stand at a limit.
-    restarts : int
-        Starts used besides the given one.
-    """
-
-    q: np.ndarray
-    converged: bool
-    iterations: int
+    q: np.ndarray  #: (n,) Solution, or where the errors are least if the target cannot be reached
+    converged: bool  #: Whether the target is reached within the tolerances
+    iterations: int  #: Steps in all, restarts included
+    #: (6,) Errors of position (m, axes of the base) and orientation (rotation vector, rad, axes of the configured
+    #: frame); NaN where the row is free
     residual: np.ndarray
-    reason: str
-    limits_hit: Tuple[str, ...]
-    restarts: int
+    reason: str  #: In words, why it ended
+    limits_hit: Tuple[str, ...]  #: Joints that stand at a limit
+    restarts: int  #: Starts used besides the given one
 
     @property
     def distance(self) -> float:

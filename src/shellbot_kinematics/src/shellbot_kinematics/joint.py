@@ -56,26 +56,6 @@ class Joint:
     A URDF joint has `after` = identity; a row of a Denavit-Hartenberg table has `origin` = identity, the axis z, and
     the rest of the row in `after`. Both are thus the same kind of thing to the kernels.
 
-    Attributes
-    ----------
-    name : str
-        Unique in its robot.
-    kind : str
-        "revolute", "prismatic" or "fixed". A URDF "continuous" joint is revolute with infinite limits.
-    origin, after : (4, 4) arrays
-        Fixed transforms before and after the motion, m.
-    axis : (3,) array
-        Unit axis of the motion, in the frame behind `origin`.
-    lower, upper : float
-        Limits, rad or m; infinite if there are none.
-    velocity, effort : float
-        Greatest speed (rad/s or m/s) and effort (N m or N); infinite if unknown.
-    parent, child : str
-        Link names.
-    mimic : Mimic or None
-        Followed by every chain or tree that holds the other joint, too; in one that does not, the joint has a
-        coordinate of its own.
-
     Raises
     ------
     InvalidChainError
@@ -83,17 +63,24 @@ class Joint:
         reversed limits, or a negative speed or effort.
     """
 
-    name: str
+    name: str  #: Unique in its robot
+    #: "revolute", "prismatic" or "fixed". A URDF "continuous" joint is revolute with infinite limits.
     kind: str = REVOLUTE
+    #: origin, after: (4, 4) Fixed transforms before and after the motion, m
     origin: np.ndarray = field(default_factory=_identity)
+    #: (3,) Unit axis of the motion, in the frame behind `origin`
     axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
     after: np.ndarray = field(default_factory=_identity)
+    #: lower, upper: Limits, rad or m; infinite if there are none
     lower: float = -math.inf
     upper: float = math.inf
+    #: velocity, effort: Greatest speed (rad/s or m/s) and effort (N m or N); infinite if unknown
     velocity: float = math.inf
     effort: float = math.inf
-    parent: str = ""
-    child: str = ""
+    parent: str = ""  #: Link names
+    child: str = ""  #: Link names
+    #: Followed by every chain or tree that holds the other joint, too; in one that does not, the joint has a coordinate
+    #: of its own
     mimic: Optional[Mimic] = None
 
     def __post_init__(self) -> None:

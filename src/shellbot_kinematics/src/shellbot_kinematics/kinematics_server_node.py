@@ -14,6 +14,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
 from sensor_msgs.msg import JointState
 
+from shellbot_common import Level, Notice
+from shellbot_common.log_node import NodeLog
 from shellbot_kinematics.cfg import KinematicsConfig
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message
@@ -24,7 +26,6 @@ from shellbot_kinematics.solver_config import SolverConfig
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeIK
 
-WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
 PATIENCE = 3.0  # s of wall clock: at every healthy start references come a little before joint states
 
 
@@ -34,6 +35,7 @@ class KinematicsServer:
     def __init__(self, solver: ShellbotSolver) -> None:
         self._core = ServerCore(solver)
         self._lock = threading.Lock()
+        self._log = NodeLog("kinematics")
         self._stamp = rospy.Time()
         self._warn_from = time.monotonic() + PATIENCE
         self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
@@ -55,6 +57,7 @@ class KinematicsServer:
         """Publish diagnostics until shutdown, once a second of wall clock: also while the simulation is paused."""
         while not rospy.is_shutdown():
             time.sleep(1.0)
+            self._log()
             with self._lock:
                 summary = self._core.summary()
             try:
@@ -70,7 +73,7 @@ class KinematicsServer:
         with self._lock:
             complaint = self._core.update_measured(message.name, message.position)
         if complaint:
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {complaint}")
+            self._log(Notice("joint_states", Level.WARN, complaint))
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         with self._lock:
@@ -92,9 +95,9 @@ class KinematicsServer:
                 self._targets.publish(answer.message)
                 self._core.note_duration(time.perf_counter() - start)
         if answer.complaint and (self._core.heard_joints or time.monotonic() > self._warn_from):
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.complaint}")
+            self._log(Notice("references", Level.WARN, answer.complaint))
         if answer.targets is not None and answer.targets.complaint:
-            rospy.logwarn_throttle(WARN_PERIOD, f"kinematics: {answer.targets.complaint}")
+            self._log(Notice("targets", Level.WARN, answer.targets.complaint))
 
 
 def wait_for_description() -> str:

@@ -39,8 +39,6 @@ class ParallelChain:
     ----------
     joint_names, drive_names : tuple of str
         Of q and of u.
-    common : mapping of str to tuple of str
-        As given.
     lower, upper, velocity : (drives,) arrays, read-only
         Limits of u that keep every joint it drives within its own.
 

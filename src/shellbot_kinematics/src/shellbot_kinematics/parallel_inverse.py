@@ -21,18 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ParallelResult:
-    """Coordinates of a parallel robot.
+    """Coordinates of a parallel robot."""
 
-    Attributes
-    ----------
-    q : (n,) array
-        All joints, in the order of the chain's `joint_names`.
-    limbs : dict of str to IkResult
-        Of the limbs that had a target.
-    """
-
-    q: np.ndarray
-    limbs: Dict[str, IkResult]
+    q: np.ndarray  #: (n,) All joints, in the order of the chain's `joint_names`
+    limbs: Dict[str, IkResult]  #: Of the limbs that had a target
 
     @property
     def converged(self) -> bool:

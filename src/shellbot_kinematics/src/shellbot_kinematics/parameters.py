@@ -19,36 +19,21 @@ class ChainParameters:
 
     The pose behind joint i is T_i = T_parent[i] . pre[i] . motion(kind[i], value[i]) . post[i], where the motion is
     about or along z and value[i] = ratio[i] * q[column[i]] + offset[i].
-
-    Attributes
-    ----------
-    pre, post : (m, 4, 4) float64
-        Constant transforms before and after the motion, m.
-    kind : (m,) int64
-        0 revolute, 1 prismatic, 2 fixed.
-    parent : (m,) int64
-        Joint before this one, -1 for the base; in a serial chain i - 1.
-    column : (m,) int64
-        Coordinate that drives the joint, -1 for a fixed one.
-    ratio, offset : (m,) float64
-        1 and 0, but for joints that mimic another.
-    n : int
-        Number of coordinates.
-    coordinates : tuple of int
-        For each coordinate the joint that owns it.
-    lower, upper, velocity : (n,) float64
-        Limits of the coordinates (rad or m, and per second), those of the joints that mimic included.
     """
 
+    #: pre, post: (m, 4, 4) Constant transforms before and after the motion, m
     pre: np.ndarray
     post: np.ndarray
-    kind: np.ndarray
-    parent: np.ndarray
-    column: np.ndarray
+    kind: np.ndarray  #: (m,) 0 revolute, 1 prismatic, 2 fixed
+    parent: np.ndarray  #: (m,) Joint before this one, -1 for the base; in a serial chain i - 1
+    column: np.ndarray  #: (m,) Coordinate that drives the joint, -1 for a fixed one
+    #: ratio, offset: (m,) 1 and 0, but for joints that mimic another
     ratio: np.ndarray
     offset: np.ndarray
-    n: int
-    coordinates: Tuple[int, ...]
+    n: int  #: Number of coordinates
+    coordinates: Tuple[int, ...]  #: For each coordinate the joint that owns it
+    #: lower, upper, velocity: (n,) Limits of the coordinates (rad or m, and per second), those of the joints that mimic
+    #: included
     lower: np.ndarray
     upper: np.ndarray
     velocity: np.ndarray

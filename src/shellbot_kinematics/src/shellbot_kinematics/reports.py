@@ -47,28 +47,15 @@ def limit_name(limb: int, stop: int) -> str:
 
 @dataclass(frozen=True)
 class LimbReport:
-    """Outcome of one limb.
+    """Outcome of one limb."""
 
-    Attributes
-    ----------
-    limb : str
-        Its name.
-    status : Status
-        OK, HELD, BAD_REFERENCE, OUT_OF_REACH, AT_LIMIT or ABSENT.
-    reached : bool
-        The reference is met (to 1e-6 m), or the limb was to be held.
-    distance : float
-        From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached,
-        not how far the joints have come.
-    limit : str
-        What stopped it, in words; empty if nothing did.
-    """
-
-    limb: str
-    status: Status
-    reached: bool
+    limb: str  #: Its name
+    status: Status  #: OK, HELD, BAD_REFERENCE, OUT_OF_REACH, AT_LIMIT or ABSENT
+    reached: bool  #: The reference is met (to 1e-6 m), or the limb was to be held
+    #: From the point asked for to the nearest reachable one, m. For CLIK this says whether the point can be reached,
+    #: not how far the joints have come.
     distance: float
-    limit: str
+    limit: str  #: What stopped it, in words; empty if nothing did
 
     def __str__(self) -> str:
         """Return one sentence for the operator."""
@@ -146,30 +133,13 @@ class JointTargets:
 
 @dataclass(frozen=True, eq=False)
 class InverseResult:
-    """Result of one inverse.
+    """Result of one inverse."""
 
-    Attributes
-    ----------
-    limb : str
-        Its name.
-    frame : Frame
-        FOOT or SPHERE_CENTRE.
-    q : (4,) or (2,) array
-        Joint positions, rad: fan, coxa, femur, tibia, or shoulder, shell; the nearest found if not converged.
-    converged : bool
-        Whether the target is met to 1e-6 m within the limits.
-    error : float
-        Distance left, m.
-    iterations : int
-        0 for closed forms.
-    reason : str
-        Empty if converged, else limb, distance and limit in words.
-    """
-
-    limb: str
-    frame: Frame
+    limb: str  #: Its name
+    frame: Frame  #: FOOT or SPHERE_CENTRE
+    #: (4,) Joint positions, rad: fan, coxa, femur, tibia, or shoulder, shell; the nearest found if not converged
     q: np.ndarray
-    converged: bool
-    error: float
-    iterations: int
-    reason: str
+    converged: bool  #: Whether the target is met to 1e-6 m within the limits
+    error: float  #: Distance left, m
+    iterations: int  #: 0 for closed forms
+    reason: str  #: Empty if converged, else limb, distance and limit in words

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING, Optional, Tuple
 
@@ -84,11 +83,11 @@ class ShellbotSolver:
         self.config = config
         state = self._state
         state[S_SOLVER], state[S_STEP], state[S_BLEND] = SOLVERS.index(config.solver), config.tick, config.blend_time
-        state[S_GAIN : S_GAIN + 5] = config.gains
+        state[S_GAIN : S_GAIN + 5] = config.clik_gain
 
     def set_solver(self, name: str) -> None:
         """Go on with another solver, one of SOLVERS."""
-        self.set_config(dataclasses.replace(self.config, solver=name))
+        self.set_config(self.config.replace(solver=name))
 
     def solve(self, references: PackedReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
         """Return the joint targets of one tick.

@@ -20,27 +20,13 @@ _AXES = ("x", "y", "z")
 
 @dataclass(frozen=True, eq=False)
 class ReachCloud:
-    """Sampled poses of a chain's tip.
+    """Sampled poses of a chain's tip."""
 
-    Attributes
-    ----------
-    name : str
-        Of the chain.
-    q : (n_samples, n) array
-        Joints, rad or m.
-    p : (n_samples, 3) array
-        Tip in the chain's base, m.
-    smallest : (n_samples,) array
-        Smallest singular value of the Jacobian.
-    manipulability : (n_samples,) array
-        Product of its singular values (Yoshikawa's measure).
-    """
-
-    name: str
-    q: np.ndarray
-    p: np.ndarray
-    smallest: np.ndarray
-    manipulability: np.ndarray
+    name: str  #: Of the chain
+    q: np.ndarray  #: (n_samples, n) Joints, rad or m
+    p: np.ndarray  #: (n_samples, 3) Tip in the chain's base, m
+    smallest: np.ndarray  #: (n_samples,) Smallest singular value of the Jacobian
+    manipulability: np.ndarray  #: (n_samples,) Product of its singular values (Yoshikawa's measure)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -169,21 +155,13 @@ def sampling_limits(chain: SerialChain) -> Tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class JointMap:
-    """Measures of the Jacobian over two joints, the others held.
+    """Measures of the Jacobian over two joints, the others held."""
 
-    Attributes
-    ----------
-    joints : tuple of 2 str
-        Names of the joints along the first and the second axis.
-    first, second : (a,) and (b,) arrays
-        Their values, rad or m.
-    smallest, manipulability : (b, a) arrays
-        As in ReachCloud.
-    """
-
-    joints: Tuple[str, str]
+    joints: Tuple[str, str]  #: Names of the joints along the first and the second axis
+    #: first, second: (a,) Their values, rad or m
     first: np.ndarray
     second: np.ndarray
+    #: smallest, manipulability: (b, a) As in ReachCloud
     smallest: np.ndarray
     manipulability: np.ndarray
 

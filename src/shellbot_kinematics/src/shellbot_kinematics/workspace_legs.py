@@ -22,25 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LegSet:
-    """Lower legs with one tip each, all treated in one call; k legs below.
+    """Lower legs with one tip each, all treated in one call; k legs below."""
 
-    Attributes
-    ----------
-    names : tuple of k str
-        Legs, in the order of every array's first axis.
-    geometry : (k, 28) array, read-only
-        Packed geometry, see leg_geometry.
-    lower, upper : (k, 4) arrays, read-only
-        Limits of fan, coxa, femur, tibia, rad.
-    frame : Frame
-        The tip: FOOT or SPHERE_CENTRE.
-    """
-
-    names: Tuple[str, ...]
-    geometry: np.ndarray
+    names: Tuple[str, ...]  #: Legs, in the order of every array's first axis
+    geometry: np.ndarray  #: (k, 28) Packed geometry, see leg_geometry
+    #: lower, upper: (k, 4) Limits of fan, coxa, femur, tibia, rad
     lower: np.ndarray
     upper: np.ndarray
-    frame: Frame = Frame.FOOT
+    frame: Frame = Frame.FOOT  #: The tip: FOOT or SPHERE_CENTRE
 
     @classmethod
     def from_model(cls, model: ShellbotModel, frame: Frame = Frame.FOOT) -> LegSet:

@@ -23,34 +23,18 @@ CURVE_POINTS = 361
 
 @dataclass(frozen=True, eq=False)
 class LimbPlane:
-    """Two links in a plane with joint limits.
+    """Two links in a plane with joint limits."""
 
-    Attributes
-    ----------
-    limb : str
-        Its name.
-    frame : Frame
-        The tip.
-    origin : (2,) array
-        First axis of the two links, (s, z) in m.
-    link : tuple of 6 float
-        l1, l2 (m), angles a0, b0 of the links at zero (rad), signs of the two joints.
-    offset : float
-        Of the plane from the coxa axis, m; 0 for upper limbs, which do not turn.
-    lower, upper : (2,) arrays
-        Limits of the two joints, rad.
-    turn : (2,) array
-        Limits of the joint that turns the plane (coxa), rad; NaN for upper limbs.
-    """
-
-    limb: str
-    frame: Frame
-    origin: np.ndarray
+    limb: str  #: Its name
+    frame: Frame  #: The tip
+    origin: np.ndarray  #: (2,) First axis of the two links, (s, z) in m
+    #: l1, l2 (m), angles a0, b0 of the links at zero (rad), signs of the two joints
     link: Tuple[float, float, float, float, float, float]
-    offset: float
+    offset: float  #: Of the plane from the coxa axis, m; 0 for upper limbs, which do not turn
+    #: lower, upper: (2,) Limits of the two joints, rad
     lower: np.ndarray
     upper: np.ndarray
-    turn: np.ndarray
+    turn: np.ndarray  #: (2,) Limits of the joint that turns the plane (coxa), rad; NaN for upper limbs
 
     @classmethod
     def from_model(cls, model: ShellbotModel, limb: str, frame: Frame = Frame.FOOT) -> LimbPlane:

@@ -21,35 +21,20 @@ _NEAR = 1e-6  # m, how far beside a curve its two sides are looked at
 
 @dataclass(frozen=True, eq=False)
 class LimbReach:
-    """Reach of a limb's tip.
+    """Reach of a limb's tip."""
 
-    Attributes
-    ----------
-    plane : LimbPlane
-        Links, limits and the meaning of s and z.
-    s, z : (ns,) and (nz,) arrays
-        Grid in the plane, m.
-    branches : (nz, ns) int array
-        How many of the two knee branches reach each point: 0, 1 or 2.
-    boundary : dict of str to (m, 2) array
-        Points (s, z) where the reach ends, by what is in the way; NaN between the pieces. (Where only one of two knee
-        branches ends there is a curve of `plane.curves()`, too.)
-    area : float
-        Of the region in the plane, m^2.
-    volume : float
-        Of what the plane sweeps when the coxa turns between its limits, m^3; 0 for upper limbs, which do not turn.
-    step : float
-        Grid spacing, m: area and volume are good to about the length of the boundary times half of it.
-    """
-
-    plane: LimbPlane
+    plane: LimbPlane  #: Links, limits and the meaning of s and z
+    #: s, z: (ns,) Grid in the plane, m
     s: np.ndarray
     z: np.ndarray
-    branches: np.ndarray
+    branches: np.ndarray  #: (nz, ns) How many of the two knee branches reach each point: 0, 1 or 2
+    #: Points (s, z) where the reach ends, by what is in the way; NaN between the pieces. (Where only one of two knee
+    #: branches ends there is a curve of `plane.curves()`, too.)
     boundary: Dict[str, np.ndarray]
-    area: float
+    area: float  #: Of the region in the plane, m^2
+    #: Of what the plane sweeps when the coxa turns between its limits, m^3; 0 for upper limbs, which do not turn
     volume: float
-    step: float
+    step: float  #: Grid spacing, m: area and volume are good to about the length of the boundary times half of it
 
 
 def limb_reach(model: ShellbotModel, limb: str, frame: Frame = Frame.FOOT, step: float = 0.002) -> LimbReach:
@@ -90,25 +75,14 @@ def limb_reach(model: ShellbotModel, limb: str, frame: Frame = Frame.FOOT, step:
 
 @dataclass(frozen=True, eq=False)
 class ReachSlice:
-    """Horizontal cut through what the legs reach.
+    """Horizontal cut through what the legs reach."""
 
-    Attributes
-    ----------
-    x, y : (nx,) and (ny,) arrays
-        Grid in base_link, m.
-    height : float
-        z of the cut in base_link, m.
-    fan : float
-        Angle of the fans, rad.
-    reached : (k, ny, nx) bool array
-        Per leg.
-    """
-
+    #: x, y: (nx,) Grid in base_link, m
     x: np.ndarray
     y: np.ndarray
-    height: float
-    fan: float
-    reached: np.ndarray
+    height: float  #: z of the cut in base_link, m
+    fan: float  #: Angle of the fans, rad
+    reached: np.ndarray  #: (k, ny, nx) Per leg
 
 
 def reach_slice(

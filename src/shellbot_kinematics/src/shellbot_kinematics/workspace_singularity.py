@@ -15,25 +15,16 @@ from shellbot_kinematics.workspace_reach import plane_grid
 
 @dataclass(frozen=True, eq=False)
 class SingularityMap:
-    """Measures of the tip's Jacobian over a limb's plane, per knee branch (up, down); NaN where out of reach.
+    """Measures of the tip's Jacobian over a limb's plane, per knee branch (up, down); NaN where out of reach."""
 
-    Attributes
-    ----------
-    plane : LimbPlane
-        Links, limits and the meaning of s and z.
-    s, z : (ns,) and (nz,) arrays
-        Grid, m.
-    smallest : (2, nz, ns) array
-        Smallest singular value, m/rad: of the 3x3 Jacobian of coxa, femur, tibia (lower limbs; the same for every angle
-        of fan and coxa) or of the 2x2 one of shoulder and shell.
-    manipulability : (2, nz, ns) array
-        |det J| (Yoshikawa's sqrt(det(J J'))), m^3/rad^3 or m^2/rad^2; zero exactly at the singular poses.
-    """
-
-    plane: LimbPlane
+    plane: LimbPlane  #: Links, limits and the meaning of s and z
+    #: s, z: (ns,) Grid, m
     s: np.ndarray
     z: np.ndarray
+    #: (2, nz, ns) Smallest singular value, m/rad: of the 3x3 Jacobian of coxa, femur, tibia (lower limbs; the same for
+    #: every angle of fan and coxa) or of the 2x2 one of shoulder and shell
     smallest: np.ndarray
+    #: (2, nz, ns) |det J| (Yoshikawa's sqrt(det(J J'))), m^3/rad^3 or m^2/rad^2; zero exactly at the singular poses
     manipulability: np.ndarray
 
     def best(self) -> np.ndarray:

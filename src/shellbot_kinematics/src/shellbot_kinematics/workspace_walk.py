@@ -23,19 +23,12 @@ _DIRECTIONS, _SHAPES = 180, 60  # candidates for the ellipse: 1 deg apart, and a
 
 @dataclass(frozen=True)
 class StrokeEllipse:
-    """Largest ellipse about the rest point in what the feet reach.
+    """Largest ellipse about the rest point in what the feet reach."""
 
-    Attributes
-    ----------
-    major, minor : float
-        Half axes, m.
-    direction : float
-        Of the major axis from x towards y, rad in 0 .. pi.
-    """
-
+    #: major, minor: Half axes, m
     major: float
     minor: float
-    direction: float
+    direction: float  #: Of the major axis from x towards y, rad in 0 .. pi.
 
     def radius(self, bearing: ArrayLike) -> np.ndarray:
         """Return the distance (m) from the centre to the ellipse at bearings in rad."""
@@ -47,21 +40,11 @@ class StrokeEllipse:
 
 @dataclass(frozen=True, eq=False)
 class StrokeReach:
-    """How far each foot may go from its rest point over the ground.
+    """How far each foot may go from its rest point over the ground."""
 
-    Attributes
-    ----------
-    bearing : (n,) array
-        From x towards y of the walk frame, rad, from 0 on, equally spaced.
-    radius : (k, n) array
-        m, without a gap from the rest point on; 0 where the rest point itself is out of reach.
-    rest : (k, 2) array
-        Rest points in the walk frame, m.
-    """
-
-    bearing: np.ndarray
-    radius: np.ndarray
-    rest: np.ndarray
+    bearing: np.ndarray  #: (n,) From x towards y of the walk frame, rad, from 0 on, equally spaced
+    radius: np.ndarray  #: (k, n) m, without a gap from the rest point on; 0 where the rest point itself is out of reach
+    rest: np.ndarray  #: (k, 2) Rest points in the walk frame, m
 
     @property
     def circle(self) -> np.ndarray:
@@ -165,21 +148,11 @@ def stroke_reach(
 
 @dataclass(frozen=True, eq=False)
 class Walkspace:
-    """Stroke that the legs allow over body height and stance radius, body level.
+    """Stroke that the legs allow over body height and stance radius, body level."""
 
-    Attributes
-    ----------
-    height : (h,) array
-        Body centre above the ground, m.
-    stance : (r,) array
-        Radius of the circle on which the feet stand, m.
-    circle : (h, r, k) array
-        Radius of each leg's largest stroke circle, m; 0 where the foot cannot stand.
-    """
-
-    height: np.ndarray
-    stance: np.ndarray
-    circle: np.ndarray
+    height: np.ndarray  #: (h,) Body centre above the ground, m
+    stance: np.ndarray  #: (r,) Radius of the circle on which the feet stand, m
+    circle: np.ndarray  #: (h, r, k) Radius of each leg's largest stroke circle, m; 0 where the foot cannot stand
 
     @property
     def common(self) -> np.ndarray:

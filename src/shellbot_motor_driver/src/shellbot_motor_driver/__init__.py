@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         StartError,
     )
     from shellbot_motor_driver.map.compliance import SLOPES, Compliance, compliance_from_gains, slope_for, stiffness
-    from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+    from shellbot_motor_driver.map.servo_entry import ServoEntry
+    from shellbot_motor_driver.map.servo_map import ServoMap
     from shellbot_motor_driver.process.bus_process import BusProcess
     from shellbot_motor_driver.process.bus_settings import BusSettings
     from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
@@ -33,7 +34,8 @@ _MODULES = {
     "driving.timing": "BusTiming Histogram",
     "errors": "BusProcessError DriverConfigError MotorDriverError ServoMapError StartError",
     "map.compliance": "SLOPES Compliance compliance_from_gains slope_for stiffness",
-    "map.servo_map": "ServoEntry ServoMap",
+    "map.servo_entry": "ServoEntry",
+    "map.servo_map": "ServoMap",
     "process.bus_process": "BusProcess",
     "process.bus_settings": "BusSettings",
     "safety.ladder": "Ladder Phase Reaction Rung",

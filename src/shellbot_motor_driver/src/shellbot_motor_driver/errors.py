@@ -22,7 +22,7 @@ class DriverConfigError(MotorDriverError, SettingsError):
 
 
 class StartError(MotorDriverError):
-    """The driver does not start: who answered, who did not, what to do; nothing has moved.
+    """The driver does not start: which servos answered, which did not, what to do; nothing has moved.
 
     Attributes
     ----------

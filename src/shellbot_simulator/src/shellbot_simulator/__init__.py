@@ -2,8 +2,8 @@
 """The embedded simulator: MuJoCo physics behind the names of gazebo_ros and ros_control."""
 
 from . import _mujoco  # noqa: F401  says what to do if it is missing or too old
-from .config import SimulatorConfig, load_config
-from .errors import (
+from .core.config import SimulatorConfig, load_config
+from .core.errors import (
     CommandError,
     ConfigError,
     ModelError,
@@ -11,11 +11,9 @@ from .errors import (
     SimulationDivergedError,
     SimulatorError,
 )
-from .robot_profile import RobotProfile
-from .servo import PidGains
-from .shellbot_profile import shellbot_profile
-from .simulator import Simulator
-from .state import GroundContacts, ImuSample, SimState
+from .core.servo import PidGains
+from .core.simulator import Simulator
+from .core.state import GroundContacts, ImuSample, SimState
 
 __all__ = [
     "CommandError",
@@ -25,12 +23,10 @@ __all__ = [
     "ModelError",
     "PidGains",
     "RenderError",
-    "RobotProfile",
     "SimState",
     "SimulationDivergedError",
     "Simulator",
     "SimulatorConfig",
     "SimulatorError",
     "load_config",
-    "shellbot_profile",
 ]

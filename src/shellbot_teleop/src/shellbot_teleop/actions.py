@@ -21,21 +21,11 @@ class Quantity(Enum):
 
 @dataclass(frozen=True)
 class HeldAction:
-    """Push an axis one way while the key is down.
+    """Push an axis one way while the key is down."""
 
-    Attributes
-    ----------
-    quantity : Quantity
-        What is pushed.
-    axis : int
-        Index of the axis: velocity (x, y, yaw), pose (x, y, z, roll, pitch, yaw), shells (height, angle).
-    sign : int
-        +1 or -1; REP 103: x forward, y left, z up, +roll tilts right, +pitch tilts forward, +yaw turns left.
-    """
-
-    quantity: Quantity
-    axis: int
-    sign: int
+    quantity: Quantity  #: What is pushed
+    axis: int  #: Index of the axis: velocity (x, y, yaw), pose (x, y, z, roll, pitch, yaw), shells (height, angle)
+    sign: int  #: +1 or -1; REP 103: x forward, y left, z up, +roll tilts right, +pitch tilts forward, +yaw turns left
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from shellbot_teleop import effects
 from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.drive import twist_from_actions
-from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishTwist, PublishUpperShells
+from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishUpperShells
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
@@ -38,6 +38,13 @@ class CommandModel:
     keymap : Keymap
         What the keys do.
 
+    Attributes
+    ----------
+    keymap, layout, scale, gait : Keymap, str, float, str
+        What the keys do, their present layout, fraction of the full speed, and the gait last chosen here or "".
+    limits, twist, stopped : Limits, PublishTwist, bool
+        Limits in use, the twist last sent, whether the robot reports the emergency stop. All these are to be read only.
+
     Notes
     -----
     Every method that lets something happen takes the time `t` (s, any steady clock) and returns the effects to carry
@@ -46,21 +53,19 @@ class CommandModel:
 
     def __init__(self, config: TeleopConfig, keymap: Keymap) -> None:
         self._config = config
-        self._keymap = keymap
-        self._limits = config.fallback_limits
-        self._layout = keymap.default_layout
-        self._scale = config.speed_scale
+        self.keymap = keymap
+        self.limits = config.fallback_limits
+        self.layout = keymap.default_layout
+        self.scale = config.speed_scale
         self._held: Dict[str, HeldAction] = {}
-        self._twist = effects.ZERO_TWIST
-        self._gait = ""
+        self.twist = effects.ZERO_TWIST
+        self.gait = ""
         self._mode = ""
-        self._stopped = False
+        self.stopped = False
         self._last_step = 0.0
         self._last_twist = float("-inf")
         tilt, shift = config.tilt_rate, config.shift_rate
-        self.pose = SlewedVector(
-            (shift,) * 3 + (tilt,) * 3, self._limits.pose_lower, self._limits.pose_upper, (0.0,) * 6
-        )
+        self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self.limits.pose_lower, self.limits.pose_upper, (0.0,) * 6)
         ranges = (config.shell_height_range, config.shell_angle_range)
         # The ball opens with its upper shells up: the state in which it walks.
         self.shells = SlewedVector(
@@ -71,41 +76,6 @@ class CommandModel:
         )
 
     # ------------------------------------------------------------------ state
-
-    @property
-    def keymap(self) -> Keymap:
-        """The key map."""
-        return self._keymap
-
-    @property
-    def layout(self) -> str:
-        """The layout that holds now."""
-        return self._layout
-
-    @property
-    def scale(self) -> float:
-        """Share of the full speed."""
-        return self._scale
-
-    @property
-    def limits(self) -> Limits:
-        """The limits in use."""
-        return self._limits
-
-    @property
-    def gait(self) -> str:
-        """The gait last chosen here; empty before."""
-        return self._gait
-
-    @property
-    def twist(self) -> PublishTwist:
-        """The twist last sent."""
-        return self._twist
-
-    @property
-    def stopped(self) -> bool:
-        """True while the robot reports the emergency stop."""
-        return self._stopped
 
     @property
     def held(self) -> FrozenSet[str]:
@@ -121,14 +91,14 @@ class CommandModel:
 
     def press(self, key: str, t: float) -> List[Effect]:
         """Take a key that went down; a second press of a held key is ignored."""
-        binding = self._keymap.find(self._layout, key)
+        binding = self.keymap.find(self.layout, key)
         if binding is None or key in self._held:
             return []
         action = ACTIONS[binding.action]
         if isinstance(action, Command):
             return self.perform(binding.action, t)
-        if self._stopped:
-            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if self.stopped:
+            return [self._latched()]
         if not self.active:
             self._last_step = t
         self._held[key] = action
@@ -178,8 +148,8 @@ class CommandModel:
             "safety.emergency_stop": self._emergency_stop,
             "safety.rearm": lambda _t: [effects.Rearm()],
             "pose.neutral": self._neutral,
-            "speed.faster": lambda t: self.set_scale(self._scale + self._config.speed_step, t),
-            "speed.slower": lambda t: self.set_scale(self._scale - self._config.speed_step, t),
+            "speed.faster": lambda t: self.set_scale(self.scale + self._config.speed_step, t),
+            "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
             "gait.next": self._next_gait,
             "layout.next": self._next_layout,
             "session.quit": lambda t: self.release_all(t) + [effects.Quit()],
@@ -205,8 +175,8 @@ class CommandModel:
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
-        if self._stopped:
-            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if self.stopped:
+            return [self._latched()]
         if not self.active:
             self._last_step = t
         for axis, value in targets.items():
@@ -215,8 +185,8 @@ class CommandModel:
 
     def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
         """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
-        if self._stopped:
-            return [Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")]
+        if self.stopped:
+            return [self._latched()]
         if not self.active:
             self._last_step = t
         self.shells.set_target(axis, value)
@@ -224,39 +194,39 @@ class CommandModel:
 
     def set_scale(self, scale: float, t: float) -> List[Effect]:
         """Set the share of the full speed; a held key takes it over at once."""
-        self._scale = round(min(max(scale, _MIN_SCALE), _MAX_SCALE), 3)
+        self.scale = round(min(max(scale, _MIN_SCALE), _MAX_SCALE), 3)
         return self._send_twist(t) if self._driving() else []
 
     def set_gait(self, name: str) -> List[Effect]:
         """Choose a gait by name."""
-        self._gait = name
+        self.gait = name
         return [effects.PublishGait(name), Notice("info", f"Gait {name} asked for.")]
 
     def _next_gait(self, _t: float) -> List[Effect]:
         gaits = self._config.gaits
-        current = self._gait or self._limits.gait
+        current = self.gait or self.limits.gait
         return self.set_gait(gaits[(gaits.index(current) + 1) % len(gaits)] if current in gaits else gaits[0])
 
     def set_layout(self, name: str, t: float) -> List[Effect]:
         """Change the key layout; keys that are held are dropped, because their meaning changes."""
-        if name not in self._keymap.layout_names:
+        if name not in self.keymap.layout_names:
             return [
-                Notice("error", f"There is no key layout {name!r}: choose one of {list(self._keymap.layout_names)}.")
+                Notice("error", f"There is no key layout {name!r}: choose one of {list(self.keymap.layout_names)}.")
             ]
         out = self.release_all(t)
-        self._layout = name
-        description = self._keymap.layouts[name]
+        self.layout = name
+        description = self.keymap.layouts[name]
         return out + [effects.LayoutChanged(name), Notice("info", f"Key layout {name}: {description}.")]
 
     def _next_layout(self, t: float) -> List[Effect]:
-        names = self._keymap.layout_names
-        return self.set_layout(names[(names.index(self._layout) + 1) % len(names)], t)
+        names = self.keymap.layout_names
+        return self.set_layout(names[(names.index(self.layout) + 1) % len(names)], t)
 
     # ------------------------------------------------------- what the robot says
 
     def observe_limits(self, limits: Limits) -> None:
         """Take over the limits that the action manager sent."""
-        self._limits = limits
+        self.limits = limits
         self.pose.set_bounds(limits.pose_lower, limits.pose_upper)
 
     def observe_mode(self, mode: str) -> None:
@@ -265,8 +235,8 @@ class CommandModel:
 
     def observe_stopped(self, stopped: bool, t: float) -> List[Effect]:
         """Take over whether the emergency stop is latched; when it comes, everything held is dropped."""
-        newly = stopped and not self._stopped
-        self._stopped = stopped
+        newly = stopped and not self.stopped
+        self.stopped = stopped
         if not newly:
             return []
         driving = self._driving()
@@ -285,17 +255,20 @@ class CommandModel:
 
     # ---------------------------------------------------------------- helpers
 
+    def _latched(self) -> Notice:
+        return Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")
+
     def _driving(self) -> bool:
         return any(action.quantity is Quantity.VELOCITY for action in self._held.values())
 
     def _keys(self, action: str) -> str:
-        return " or ".join(self._keymap.keys_of(self._layout, action)) or "its button"
+        return " or ".join(self.keymap.keys_of(self.layout, action)) or "its button"
 
     def _send_twist(self, t: float) -> List[Effect]:
         actions = [action for action in self._held.values() if action.quantity is Quantity.VELOCITY]
-        self._twist = twist_from_actions(actions, self._limits.velocity, self._scale)
+        self.twist = twist_from_actions(actions, self.limits.velocity, self.scale)
         self._last_twist = t
-        return [self._twist]
+        return [self.twist]
 
     def _drive_notice(self, action: HeldAction) -> List[Effect]:
         if self._mode and self._mode not in _DRIVING_MODES:
@@ -306,7 +279,7 @@ class CommandModel:
                     f"({self._keys('mode.hexapod')}).",
                 )
             ]
-        if self._limits.velocity[action.axis] == 0.0:
+        if self.limits.velocity[action.axis] == 0.0:
             return [Notice("warn", "The present limits allow no motion this way; see the mode's text.")]
         return []
 

@@ -20,7 +20,3 @@ class ConfigError(TeleopError, SettingsError):
 
 class LimitsError(TeleopError, ValueError):
     """Limits of the walkspace that cannot be used."""
-
-
-class ImageError(TeleopError, ValueError):
-    """A camera picture that cannot be shown."""

@@ -10,27 +10,17 @@ from typing import Any, List, Mapping, Tuple
 
 @dataclass(frozen=True)
 class GainParameter:
-    """One adjustable number or switch.
+    """One adjustable number or switch."""
 
-    Attributes
-    ----------
-    name, label : str
-        Name on the server, and what of it the group's title does not say already.
-    kind : str
-        ``double``, ``int`` or ``bool``.
-    low, high, default : float
-        Range and default; a switch has 0 and 1.
-    help : str
-        The server's description.
-    """
-
+    #: name, label: Name on the server, and what of it the group's title does not say already
     name: str
     label: str
-    kind: str
+    kind: str  #: ``double``, ``int`` or ``bool``
+    #: low, high, default: Range and default; a switch has 0 and 1
     low: float
     high: float
     default: float
-    help: str
+    help: str  #: The server's description
 
     def clamped(self, value: float) -> float:
         """Bring a value into the range; one that is not finite becomes the default."""

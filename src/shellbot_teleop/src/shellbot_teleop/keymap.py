@@ -35,22 +35,13 @@ class Binding(Settings, error=KeymapError):
 
 @dataclass(frozen=True)
 class Keymap(Settings, error=KeymapError):
-    """A checked key map; the format of its file is at the top of ``config/keymap.yaml``.
+    """A checked key map; the format of its file is at the top of ``config/keymap.yaml``."""
 
-    Attributes
-    ----------
-    default_layout : str
-        The layout at the start.
-    layouts, groups : mapping of str to str
-        Names to descriptions, in the order of the file.
-    bindings : tuple of Binding
-        In the order of the file.
-    """
-
-    default_layout: str
+    default_layout: str  #: The layout at the start
+    #: layouts, groups: Names to descriptions, in the order of the file
     layouts: Mapping[str, str]
     groups: Mapping[str, str]
-    bindings: Tuple[Binding, ...]
+    bindings: Tuple[Binding, ...]  #: In the order of the file
 
     def conflict(self) -> str:
         """Return the first binding that fits no layout or group, a key with two actions, or an action without a key."""

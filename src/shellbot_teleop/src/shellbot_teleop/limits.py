@@ -16,31 +16,19 @@ Vector3 = Tuple[float, float, float]
 class Limits:
     """Limits of the operator's commands.
 
-    Attributes
-    ----------
-    velocity : tuple of 3 float
-        Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone.
-    min_shift, max_shift : tuple of 3 float
-        m, body relative to its rest pose: x, y, z.
-    tilt : tuple of 3 float
-        rad, each way: roll, pitch, yaw.
-    gait : str
-        The gait that they belong to; empty when unknown.
-    measured : bool
-        False for the fallback of the configuration, True for what the action manager sent.
-
     Raises
     ------
     LimitsError
         A value is not finite, a limit is negative or a range is empty.
     """
 
-    velocity: Vector3
+    velocity: Vector3  #: Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone
+    #: min_shift, max_shift: m, body relative to its rest pose: x, y, z
     min_shift: Vector3
     max_shift: Vector3
-    tilt: Vector3
-    gait: str = ""
-    measured: bool = False
+    tilt: Vector3  #: rad, each way: roll, pitch, yaw
+    gait: str = ""  #: The gait that they belong to; empty when unknown
+    measured: bool = False  #: False for the fallback of the configuration, True for what the action manager sent
 
     def __post_init__(self) -> None:
         for name in ("velocity", "min_shift", "max_shift", "tilt"):

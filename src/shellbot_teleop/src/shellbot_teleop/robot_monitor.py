@@ -11,11 +11,14 @@ import math
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Deque, List, Optional, Tuple
+from typing import Deque, List, Optional, Tuple, TypeVar
 
 import numpy as np
 
+from shellbot_common import RobotProfile
+
 _BATTERY_OLD = 5.0  # s
+_Info = TypeVar("_Info")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,16 @@ class StatusInfo:
     target_age: float
     holding: bool
     text: str
+    arrived: float
+
+
+@dataclass(frozen=True)
+class JointsInfo:
+    """Joints, measured or commanded: position in rad, effort in N m (empty where there is none)."""
+
+    names: Tuple[str, ...]
+    position: Tuple[float, ...]
+    effort: Tuple[float, ...]
     arrived: float
 
 
@@ -140,6 +153,9 @@ class RobotMonitor:
     odom: Optional[OdomInfo] = None
     contacts: Optional[ContactsInfo] = None
     status: Optional[StatusInfo] = None
+    profile: Optional[RobotProfile] = None
+    joints: Optional[JointsInfo] = None
+    targets: Optional[JointsInfo] = None
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
     picture: Optional[np.ndarray] = None
@@ -162,13 +178,14 @@ class RobotMonitor:
     def forget_robot(self) -> None:
         """Forget what an earlier ROS master's robot said; the log stays."""
         self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
+        self.profile = self.joints = self.targets = None
 
 
 def fresh_battery(battery: Optional[BatteryInfo], now: float) -> Optional[BatteryInfo]:
     """Return the battery unless it is old; it comes once a second, rarer than the rest."""
-    return battery if age(battery, now) <= _BATTERY_OLD else None
+    return fresh(battery, now, _BATTERY_OLD)
 
 
-def age(info: Optional[object], now: float) -> float:
-    """Seconds since an info object arrived; infinite when it never did."""
-    return math.inf if info is None else now - info.arrived  # type: ignore[attr-defined]
+def fresh(info: Optional[_Info], now: float, limit: float) -> Optional[_Info]:
+    """Return an info object unless it is missing or arrived more than `limit` seconds ago."""
+    return info if info is not None and now - info.arrived <= limit else None  # type: ignore[attr-defined]

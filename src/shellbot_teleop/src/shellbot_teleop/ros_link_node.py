@@ -21,19 +21,21 @@ from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph.roslogging import RosStreamHandler
 from rosgraph_msgs.msg import Log
-from sensor_msgs.msg import BatteryState, Image
+from sensor_msgs.msg import BatteryState, Image, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from shellbot_common import ImageError, ProfileError, RobotProfile
+from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, Notice
-from shellbot_teleop.errors import ImageError, LimitsError
+from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
-from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
+from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
@@ -177,6 +179,8 @@ class RosLink:
         subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
         subscriber("foot_contacts", Contacts, self._kept("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
+        subscriber("joint_states", JointState, self._kept("joints", self._joints))
+        subscriber("joint_targets", JointState, self._kept("targets", conversions.joints_info))
         subscriber("battery_state", BatteryState, self._kept("battery", conversions.battery_info))
         subscriber("servo_states", ServoStates, self._kept("servos", conversions.servos_info))
         subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
@@ -204,6 +208,18 @@ class RosLink:
                 setattr(self._monitor, field, convert(message, now))
 
         return keep
+
+    def _joints(self, message: JointState, now: float) -> JointsInfo:
+        """Return the measured joints; other ones than before are another robot's, whose profile is read."""
+        info = conversions.joints_info(message, now)
+        known = self._monitor.joints
+        if known is None or known.names != info.names:
+            name = rospy.search_param(PARAMETER)
+            try:
+                self._monitor.profile = RobotProfile.from_text(rospy.get_param(name)) if name else None
+            except ProfileError as error:
+                self._tell_once_a_while("profile", Notice("warn", str(error)))
+        return info
 
     def _on_mode(self, info: ModeInfo) -> None:
         self._monitor.mode = info

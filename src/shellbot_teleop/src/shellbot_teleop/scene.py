@@ -9,8 +9,8 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from shellbot_common.rotations import rotation_from_rpy
 from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
-from shellbot_teleop.rotations import matrix_from_rpy
 
 BODY_RADIUS = 0.150  # m, of the drawn body; a drawing, not a model
 LEG_ROOT_RADIUS = 0.110  # m, where the drawn legs begin
@@ -80,7 +80,7 @@ class RobotPose:
 def robot_pose(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> RobotPose:
     """Pose of the body from odometry; without it, level and with its lowest foot on the ground."""
     if odom is not None and odom.finite:
-        return RobotPose(np.array(odom.position), matrix_from_rpy(odom.rpy))
+        return RobotPose(np.array(odom.position), rotation_from_rpy(*odom.rpy))
     height = 0.16
     if contacts is not None and np.isfinite(contacts.p_base_foot).any():
         height = -float(np.nanmin(contacts.p_base_foot[:, 2]))

@@ -67,11 +67,6 @@ class SlewedVector:
         if math.isfinite(value):
             self._target[axis] = min(max(value, self._lower[axis]), self._upper[axis])
 
-    def set_all(self, values: Sequence[float]) -> None:
-        """Set every axis' target."""
-        for axis, value in enumerate(values):
-            self.set_target(axis, value)
-
     def jump(self, values: Sequence[float]) -> None:
         """Take over a value that somebody else commanded; ignored unless it is finite."""
         if len(values) == len(self._value) and all(math.isfinite(value) for value in values):

@@ -11,22 +11,23 @@ import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
-from sensor_msgs.msg import BatteryState, Image
+from sensor_msgs.msg import BatteryState, Image, JointState
 
+from shellbot_common.image import rgb_array
+from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
 from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
-from shellbot_teleop.image import rgb_array
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
     ContactsInfo,
+    JointsInfo,
     LogLine,
     ModeInfo,
     OdomInfo,
     ServosInfo,
     StatusInfo,
 )
-from shellbot_teleop.rotations import quaternion_from_rpy, rpy_from_quaternion
 
 _LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
 
@@ -116,6 +117,11 @@ def status_info(message: ReferenceStatus, now: float) -> StatusInfo:
         message.text,
         now,
     )
+
+
+def joints_info(message: JointState, now: float) -> JointsInfo:
+    """Joints as the views show them."""
+    return JointsInfo(tuple(message.name), tuple(message.position), tuple(message.effort), now)
 
 
 def battery_info(message: BatteryState, now: float) -> BatteryInfo:

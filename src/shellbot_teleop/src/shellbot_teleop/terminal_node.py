@@ -11,7 +11,7 @@ import sys
 import termios
 import time
 from collections import deque
-from typing import Deque, Iterable, List, Optional
+from typing import Any, Deque, Iterable, List
 
 import rospy
 
@@ -27,7 +27,7 @@ from shellbot_teleop.key_tracker import RepeatTracker
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, age, fresh_battery
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, fresh, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
 from shellbot_teleop.terminal_screen import RobotView, ansi, screen
@@ -44,7 +44,7 @@ class RawTerminal:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._saved: Optional[list] = None
+        self._saved: List[Any] = []
 
     def __enter__(self) -> RawTerminal:
         self._saved = termios.tcgetattr(self._descriptor)
@@ -189,20 +189,16 @@ class TerminalProgram:
                 self._tell(event)
 
     def _draw(self, terminal: RawTerminal) -> None:
-        now, monitor = time.monotonic(), self._monitor
+        now, limit, monitor = time.monotonic(), self._config.stale_after, self._monitor
         self._messages.extend(monitor.take_log())
-        odom, contacts, status, servos = (
-            info if age(info, now) <= self._config.stale_after else None
-            for info in (monitor.odom, monitor.contacts, monitor.status, monitor.servos)
-        )
         view = RobotView(
             self._link_text,
             self._link.connected,
             monitor.mode,
-            with_body(odom, contacts),
-            status,  # type: ignore[arg-type]
+            with_body(fresh(monitor.odom, now, limit), fresh(monitor.contacts, now, limit)),
+            fresh(monitor.status, now, limit),
             fresh_battery(monitor.battery, now),
-            servos,  # type: ignore[arg-type]
+            fresh(monitor.servos, now, limit),
         )
         try:
             width, height = os.get_terminal_size(sys.stdout.fileno())

@@ -3,16 +3,30 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import rospy
+import yaml
 from geometry_msgs.msg import Pose, Twist
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger, TriggerResponse
 
+from shellbot_common import package_file
 from shellbot_msgs.msg import Mode, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeResponse
+
+SLOW_HZ = 5.0  # commands while a key is held: a press or release that waited for the next would be late by 0.1 s
+
+
+def settings(**changes):
+    """Return the path of the shipped settings with changes, for a program's --config."""
+    shipped = yaml.safe_load(Path(package_file("shellbot_teleop", "config/teleop.yaml")).read_text(encoding="utf-8"))
+    file = Path(tempfile.mkdtemp()) / "teleop.yaml"
+    file.write_text(yaml.safe_dump({**shipped, **changes}), encoding="utf-8")
+    return str(file)
 
 
 class RobotDouble:
@@ -58,7 +72,7 @@ class RobotDouble:
         with self.lock:
             self.heard.clear()
 
-    def wait(self, condition, timeout=3.0):
+    def wait(self, condition, timeout=60.0):
         """Wait until condition(list of (time, message)) of something heard is true; tell whether it became so."""
         with self.lock:
             return bool(self.lock.wait_for(condition, timeout=timeout))

@@ -19,12 +19,13 @@ from sensor_msgs.msg import BatteryState
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from robot_double import RobotDouble
+from robot_double import SLOW_HZ, RobotDouble, settings
 from teleop_pty import TerminalProcess
 
 from shellbot_msgs.msg import ServoState, ServoStates
 
 PRESSES = 30
+HOLD = 0.5  # s of silence that end a key: the most, as a busy machine types unevenly
 
 
 class TeleopTerminalTest(unittest.TestCase):
@@ -35,9 +36,11 @@ class TeleopTerminalTest(unittest.TestCase):
         cls.robot.publish_walkspace(0.4, 0.3, 1.0)
 
     def setUp(self):
-        self.terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0]])
-        self.assertTrue(self.terminal.wait_for("ROS connected", 20.0), self.terminal.text[-2000:])
-        deadline = time.monotonic() + 10.0
+        held = "press_repeat" in self._testMethodName
+        file = settings(publish_rate=SLOW_HZ, **({"first_hold": 1.0, "repeat_hold": HOLD} if held else {}))
+        self.terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0], "--config", file])
+        self.assertTrue(self.terminal.wait_for("ROS connected", 60.0), self.terminal.text[-2000:])
+        deadline = time.monotonic() + 60.0
         self.robot.clear()
         while time.monotonic() < deadline and not self.robot.zeros:
             self.terminal.type(b" ")
@@ -59,7 +62,7 @@ class TeleopTerminalTest(unittest.TestCase):
         last = time.monotonic()
         self.assertEqual(robot.zeros, [])
         self.assertTrue(robot.wait(lambda: robot.zeros))
-        self.assertLess(robot.zeros[0] - last, 0.35)
+        self.assertGreater(robot.zeros[0] - last, HOLD - 0.1)
         time.sleep(0.3)
         self.assertEqual(len(robot.zeros), 1)
         self.assertEqual(robot.twists[-1][1], (0.0, 0.0, 0.0))
@@ -84,9 +87,9 @@ class TeleopTerminalTest(unittest.TestCase):
             self.assertEqual(len(robot.zeros), 1)
         press, stop = (1000.0 * statistics.median(times) for times in (to_press, to_stop))
         print(f"\nterminal, median of {PRESSES}: key press to cmd_vel {press:.1f} ms, to zero {stop:.1f} ms")
-        # Percentiles are scripts/bench's, on a quiet machine; medians show that no key waits for a timer's next turn.
-        self.assertLess(press, 30.0)
-        self.assertLess(stop, 60.0)
+        # Figures are scripts/bench's, on a quiet machine; these show that no key waits for a timer's next turn.
+        self.assertLess(press, 80.0)
+        self.assertLess(stop, 80.0)
 
     def test_3_arrows_escape_and_ctrl_c(self):
         robot = self.robot
@@ -95,7 +98,7 @@ class TeleopTerminalTest(unittest.TestCase):
         self.assertEqual(robot.of("emergency_stop"), [], "an arrow was taken for Escape")
         self.terminal.type(b"\x1b")
         self.assertTrue(robot.wait(lambda: robot.of("emergency_stop") and robot.of("latched")))
-        self.assertTrue(self.terminal.wait_for("EMERGENCY STOP", 5.0))
+        self.assertTrue(self.terminal.wait_for("EMERGENCY STOP", 60.0))
         self.terminal.type(b"\x12")
         self.assertTrue(robot.wait(lambda: any(not stopped for _, stopped in robot.of("latched"))))
         time.sleep(0.3)
@@ -104,7 +107,7 @@ class TeleopTerminalTest(unittest.TestCase):
         self.assertTrue(robot.wait(lambda: robot.twists))
         self.terminal.type(b"\x03")
         self.assertTrue(robot.wait(lambda: robot.zeros))
-        self.assertEqual(self.terminal.wait(10.0), 0)
+        self.assertEqual(self.terminal.wait(60.0), 0)
         self.assertEqual(len(robot.zeros), 1)
         self.assertTrue(self.terminal.restored(), "the terminal was left raw")
 
@@ -115,8 +118,8 @@ class TeleopTerminalTest(unittest.TestCase):
         well = ServoState(id=3, joint="lower_1_tibia", temperature=41.0, torque_enabled=True)
         ill = ServoState(id=4, joint="lower_2_coxa", temperature=30.0, torque_enabled=True, error=0x24, age=0.1)
         servos.publish(ServoStates(servos=[well, ill]))
-        self.assertTrue(self.terminal.wait_for("battery 11.5 V 47%  hottest 41", 10.0), self.terminal.text[-2000:])
-        self.assertTrue(self.terminal.wait_for("lower_2_coxa: overheating, overload", 5.0))
+        self.assertTrue(self.terminal.wait_for("battery 11.5 V 47%  hottest 41", 60.0), self.terminal.text[-2000:])
+        self.assertTrue(self.terminal.wait_for("lower_2_coxa: overheating, overload", 60.0))
 
 
 if __name__ == "__main__":

@@ -51,14 +51,14 @@ def _add_check(c: argparse.ArgumentParser) -> None:
 
 _CHECK = (
     "Before anything is changed other servos are looked for: all IDs at the present rate, and at the other rates the "
-    "old, the new and the factory's ID (1). A servo with another ID at another rate is not noticed, and not confused "
-    "either until its rate changes; --full finds it."
+    "old, the new and the factory's ID (1). A servo with another ID at another rate is not found, and causes no "
+    "conflict until its rate changes; --full finds it."
 )
 
 
 def _set_id_options(c: argparse.ArgumentParser) -> None:
-    c.add_argument("id", type=int, help="its ID now")
-    c.add_argument("new_id", type=int, help="its ID from now on, 0 to 252")
+    c.add_argument("id", type=int, help="its present ID")
+    c.add_argument("new_id", type=int, help="its new ID, 0 to 252")
     _add_check(c)
 
 
@@ -70,13 +70,13 @@ def _set_id(bus: Bus, arguments: argparse.Namespace) -> int:
         settings.set_id(bus, arguments.id, arguments.new_id, _rounds(bus, arguments), progress)
     finally:
         progress.close()
-    say(f"servo {arguments.id} is servo {arguments.new_id} now")
+    say(f"servo {arguments.id} is now servo {arguments.new_id}")
     return 0
 
 
 def _set_baud_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("id", type=int, help="its ID")
-    c.add_argument("new_baud", type=int, help="its rate from now on")
+    c.add_argument("new_baud", type=int, help="its new rate")
     _add_check(c)
 
 
@@ -88,7 +88,7 @@ def _set_baud(bus: Bus, arguments: argparse.Namespace) -> int:
         settings.set_baud(bus, arguments.id, arguments.new_baud, _rounds(bus, arguments), progress)
     finally:
         progress.close()
-    say(f"servo {arguments.id} answers at {arguments.new_baud} baud now")
+    say(f"servo {arguments.id} now answers at {arguments.new_baud} baud")
     return 0
 
 

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 def add_options(c: argparse.ArgumentParser) -> None:
     """Add the options of ``emulate``."""
-    c.add_argument("--ids", type=id_list, help="equal servos with these IDs (default 1)")
-    c.add_argument("--model", default="AX-12A", help="of --ids (default AX-12A)")
+    c.add_argument("--ids", type=id_list, help="IDs of the servos (default 1)")
+    c.add_argument("--model", default="AX-12A", help="model of the servos (default AX-12A)")
     c.add_argument("--baud", type=int, default=1_000_000, help="the servos' rate (default 1000000)")
     c.add_argument("--return-delay", type=int, default=0, metavar="N", help="units of 2 us (default 0)")
     c.add_argument("--link", type=Path, help="also give the pty this stable name")
     c.add_argument("--faults", type=Path, metavar="FILE", help="YAML list of faults, each {kind: ..., servo: ...}")
     c.add_argument("--fault-kinds", action="store_true", help="list the kinds of faults and end")
-    c.add_argument("--seed", type=int, default=0, help="of every chance (default 0)")
-    c.add_argument("--echo", action="store_true", help="a single-wire wiring, which gives back what is sent")
+    c.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+    c.add_argument("--echo", action="store_true", help="emulate a single-wire wiring, which echoes what is sent")
     c.add_argument("--relaxed", action="store_true", help="never spin: replies 0.1 ms late, hardly any CPU")
 
 
 def run(arguments: argparse.Namespace, servos: Optional[List[EmulatedServo]] = None) -> int:
-    """Serve an emulated chain until the process is told to end.
+    """Serve an emulated chain until the process is ended.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def _read(bus: Bus, arguments: argparse.Namespace) -> int:
 def _monitor_options(c: argparse.ArgumentParser) -> None:
     add_ids(c)
     c.add_argument("--rate", type=float, default=5.0, help="tables per second (default 5)")
-    c.add_argument("--count", type=int, default=0, help="end after so many tables (default: with Ctrl-C)")
+    c.add_argument("--count", type=int, default=0, help="end after this many tables (default: with Ctrl-C)")
 
 
 def _monitor(bus: Bus, arguments: argparse.Namespace) -> int:
@@ -120,11 +120,11 @@ def _bench(bus: Bus, arguments: argparse.Namespace) -> int:
 
 COMMANDS: List[Command] = [
     Command("scan", "find servos at all baud rates", _scan_options, _scan),
-    Command("ping", "ask servos whether they are there", add_ids, _ping),
+    Command("ping", "check that servos answer", add_ids, _ping),
     Command("info", "all registers with their meaning", add_ids, _info),
     Command("read", "read a register, or bytes", _read_options, _read),
     Command("monitor", "live table: position, load, voltage, temperature", _monitor_options, _monitor),
-    Command("record", "write what servos say to a file, until Ctrl-C", _record_options, _record),
+    Command("record", "record servo readings to a file until Ctrl-C", _record_options, _record),
     Command("wiring", "measure which replies arrive, and say what to change", _wiring_options, _wiring),
     Command("bench", "measure round trips and CPU on a bus", _bench_options, _bench),
 ]

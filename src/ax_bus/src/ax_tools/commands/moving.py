@@ -17,7 +17,7 @@ def _move_options(c: argparse.ArgumentParser) -> None:
     add_ids(c)
     c.add_argument("to", metavar="POSITION", help="steps such as 614, or degrees from the middle such as 30deg, -30deg")
     add_path(c)
-    c.add_argument("--wait", action="store_true", help="until they arrive; Ctrl-C stops them where they are")
+    c.add_argument("--wait", action="store_true", help="wait until they arrive; Ctrl-C stops them where they are")
 
 
 def _move(bus: Bus, arguments: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def _torque(bus: Bus, arguments: argparse.Namespace) -> int:
         if arguments.state == "on":
             raise ToolError("torque on needs the position of each servo first; give their IDs")
         torque.all_off(bus)
-        say("torque off was sent to all servos; a broadcast is not acknowledged: torque off IDS reads back")
+        say("torque off was sent to all servos; a broadcast is not acknowledged: torque off IDS checks each")
         return 0
     if arguments.state == "off":
         return report(torque.off(bus, arguments.ids), arguments.ids, "without torque")

@@ -14,27 +14,14 @@ from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
 @dataclass(frozen=True)
 class Commands:
-    """What the operator commands, as far as the mode gone to obeys it.
+    """What the operator commands, as far as the mode gone to obeys it."""
 
-    Attributes
-    ----------
-    twist : (3,) array
-        m/s, m/s, rad/s; zero when it is too old, not a number, or not obeyed.
-    body_pose : (6,) array
-        Relative to the rest pose, m and rad; may be NaN.
-    upper_shells : (2,) array or None
-        Sphere centre's height (m) and opening angle (rad), may be NaN; None: shells up.
-    gait : str
-        Name in the gait table, or one that is not in it; empty: the one in use.
-    obeyed : frozenset of str
-        The key `obeys` of the mode in the mode table.
-    """
-
-    twist: np.ndarray
-    body_pose: np.ndarray
+    twist: np.ndarray  #: (3,) m/s, m/s, rad/s; zero when it is too old, not a number, or not obeyed
+    body_pose: np.ndarray  #: (6,) Relative to the rest pose, m and rad; may be NaN
+    #: (2,) Sphere centre's height (m) and opening angle (rad), may be NaN; None: shells up
     upper_shells: Optional[np.ndarray]
-    gait: str
-    obeyed: FrozenSet[str]
+    gait: str  #: Name in the gait table, or one that is not in it; empty: the one in use
+    obeyed: FrozenSet[str]  #: The key `obeys` of the mode in the mode table
 
 
 @dataclass(frozen=True)

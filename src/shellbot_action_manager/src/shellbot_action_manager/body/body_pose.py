@@ -6,46 +6,15 @@ A pose is the array (x, y, z, roll, pitch, yaw) of the body relative to its rest
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
+from shellbot_common.rotations import rotation_from_rpy
 
 REST_POSE = np.zeros(6)
-
-
-def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll)."""
-    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def rpy_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Return roll, pitch, yaw (3,) in rad of a quaternion (x, y, z, w)."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-            np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0)),
-            np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
-        ]
-    )
-
-
-def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
-    """Return the up direction (3,) seen from a body with orientation (x, y, z, w)."""
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 def feet_in_base(p_walk_feet: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
@@ -62,18 +31,12 @@ def feet_in_walk(p_base_feet: np.ndarray, pose: np.ndarray, height: float) -> np
 
 @dataclass(frozen=True)
 class PoseLimits(Settings, error=ConfigError):
-    """How fast the body may be posed.
+    """How fast the body may be posed."""
 
-    Attributes
-    ----------
-    shift_rate, tilt_rate : float
-        Greatest speed of x, y, z (m/s) and of roll, pitch, yaw (rad/s).
-    shift_acceleration, tilt_acceleration : float
-        m/s^2, rad/s^2.
-    """
-
+    #: shift_rate, tilt_rate: Greatest speed of x, y, z (m/s) and of roll, pitch, yaw (rad/s)
     shift_rate: float = number(0.005, 0.5, "m/s")
     tilt_rate: float = number(0.05, 3.0, "rad/s")
+    #: shift_acceleration, tilt_acceleration: m/s^2, rad/s^2
     shift_acceleration: float = number(0.05, 5.0, "m/s^2")
     tilt_acceleration: float = number(0.2, 30.0, "rad/s^2")
 

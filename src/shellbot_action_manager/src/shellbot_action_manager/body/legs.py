@@ -16,17 +16,10 @@ JOINTS = ("coxa", "femur", "tibia")
 
 @dataclass(frozen=True)
 class LegGeometry:
-    """The six equal lower legs with the fan at zero, each on the branch for walking: tip in front, knee up.
+    """The six equal lower legs with the fan at zero, each on the branch for walking: tip in front, knee up."""
 
-    Attributes
-    ----------
-    leg_set : LegSet
-        Closed forms and joint limits of the six legs.
-    shank_min : float
-        Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground.
-    """
-
-    leg_set: LegSet
+    leg_set: LegSet  #: Closed forms and joint limits of the six legs
+    #: Least femur plus tibia angle of a foot that stands: flatter, the gore beside the foot touches the ground
     shank_min: float = -np.inf
 
     @property
@@ -55,7 +48,10 @@ class LegGeometry:
 
     def reachable(self, p_base_feet: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
         """Return whether all six feet (6, 3) in base_link are within reach, and the gores of `standing` (6,) free."""
-        q = self.solve(p_base_feet[:, None, :])[:, 0]
+        return self.is_free(self.solve(p_base_feet[:, None, :])[:, 0], standing)
+
+    def is_free(self, q: np.ndarray, standing: Optional[np.ndarray] = None) -> bool:
+        """Return whether the joints (6, 3) of all feet keep their limits, and the gores of `standing` (6,) are free."""
         free = (self.margin(q) >= 0.0).all()
         if free and standing is not None:
             free = (self.margin(q, stands=True)[standing] >= 0.0).all()
@@ -80,17 +76,10 @@ class LegGeometry:
 
 @dataclass(frozen=True)
 class LowerCommand:
-    """What the lower legs are commanded to at a tick.
+    """What the lower legs are commanded to at a tick."""
 
-    Attributes
-    ----------
-    q : (6, 4) array
-        fan, coxa, femur, tibia, rad; always known.
-    p_base : (6, 3) array or None
-        Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints.
-    """
-
-    q: np.ndarray
+    q: np.ndarray  #: (6, 4) fan, coxa, femur, tibia, rad; always known
+    #: (6, 3) Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints
     p_base: Optional[np.ndarray]
 
 

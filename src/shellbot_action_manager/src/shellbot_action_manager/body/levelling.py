@@ -7,8 +7,8 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import up_from_quaternion
 from shellbot_action_manager.body.transform_path import LevellingConfig
+from shellbot_common.rotations import up_from_quaternion
 
 _AZIMUTH = np.arange(6) * np.pi / 3.0  # of the legs, (6,) rad
 

@@ -10,9 +10,9 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import feet_in_walk
-from shellbot_action_manager.body.ground_plane import fit_plane, height_over, plane_normal, plane_through, tilt_over
 from shellbot_action_manager.config import PostureConfig
 from shellbot_action_manager.gait.swing import smooth_step
+from shellbot_common.ground_plane import fit_plane, height_over, plane_normal, plane_through, tilt_over
 
 
 class JointMove:
@@ -65,18 +65,10 @@ class FootMove(JointMove):
 
 @dataclass(frozen=True)
 class Standing:
-    """A robot found on its feet.
+    """A robot found on its feet."""
 
-    Attributes
-    ----------
-    p_walk : (6, 3) array
-        Feet in W, m; z > 0 for feet in the air.
-    pose : (6,) array
-        Body pose relative to rest: height, roll and pitch are those found.
-    """
-
-    p_walk: np.ndarray
-    pose: np.ndarray
+    p_walk: np.ndarray  #: (6, 3) Feet in W, m; z > 0 for feet in the air
+    pose: np.ndarray  #: (6,) Body pose relative to rest: height, roll and pitch are those found
 
 
 def find_standing(

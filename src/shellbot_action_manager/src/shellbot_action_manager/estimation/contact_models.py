@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import up_from_quaternion
 from shellbot_action_manager.interface import ContactEstimate
+from shellbot_common.rotations import up_from_quaternion
 
 if TYPE_CHECKING:
     from shellbot_action_manager.behaviours.protocol import Motion, State

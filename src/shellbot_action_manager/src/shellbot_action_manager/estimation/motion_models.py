@@ -17,21 +17,11 @@ _COAST = 3  # ticks that the last velocity is kept for when the standing feet ch
 
 @dataclass(frozen=True)
 class Displacement:
-    """How the body moved over the ground in a tick.
+    """How the body moved over the ground in a tick."""
 
-    Attributes
-    ----------
-    shift : (2,) array
-        m, in the body's level axes before the motion.
-    turn : float
-        rad.
-    feet_used : int
-        Feet that it was fitted to.
-    """
-
-    shift: np.ndarray
-    turn: float
-    feet_used: int = 0
+    shift: np.ndarray  #: (2,) m, in the body's level axes before the motion
+    turn: float  #: rad
+    feet_used: int = 0  #: Feet that it was fitted to
 
 
 @dataclass(frozen=True)

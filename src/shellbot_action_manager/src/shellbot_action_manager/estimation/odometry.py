@@ -9,47 +9,34 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import rotation_from_rpy, rpy_from_quaternion
-from shellbot_action_manager.body.ground_plane import fit_plane, tilt_over
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.errors import UnknownModelError
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Attitude, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
+from shellbot_common.ground_plane import fit_plane, tilt_over
+from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
 
 
 @dataclass(frozen=True)
 class OdometryState:
-    """Estimate at a tick: base_footprint (the point of the ground under base_link) in odom, and base_link above it.
+    """Estimate at a tick: base_footprint (the point of the ground under base_link) in odom, and base_link above it."""
 
-    Attributes
-    ----------
-    t : float
-        Simulated time, s.
-    x, y, yaw : float
-        base_footprint in odom, m, rad.
-    height, roll, pitch : float
-        base_link over base_footprint, m, rad.
-    twist : (3,) array
-        Forward, sideways (m/s) and turning (rad/s) in base_footprint.
-    position_variance, yaw_variance : float
-        m^2 per axis, rad^2.
-    feet_used : int
-        Feet that the last displacement was fitted to; below 2 the robot is taken as standing still.
-    """
-
-    t: float
+    t: float  #: Simulated time, s
+    #: x, y, yaw: base_footprint in odom, m, rad
     x: float
     y: float
     yaw: float
+    #: height, roll, pitch: base_link over base_footprint, m, rad
     height: float
     roll: float
     pitch: float
-    twist: np.ndarray
+    twist: np.ndarray  #: (3,) Forward, sideways (m/s) and turning (rad/s) in base_footprint
+    #: position_variance, yaw_variance: m^2 per axis, rad^2
     position_variance: float
     yaw_variance: float
-    feet_used: int
+    feet_used: int  #: Feet that the last displacement was fitted to; below 2 the robot is taken as standing still
 
 
 class OdometryCore:
@@ -121,7 +108,7 @@ class OdometryCore:
         self, p_base: np.ndarray, contact: np.ndarray, orientation: Optional[np.ndarray]
     ) -> Tuple[float, float, Optional[float]]:
         if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
-            roll, pitch, yaw = rpy_from_quaternion(orientation)
+            roll, pitch, yaw = rpy_from_quaternion(*orientation)
             return float(roll), float(pitch), float(yaw)
         if contact.sum() < 3:
             return self._state.roll, self._state.pitch, None

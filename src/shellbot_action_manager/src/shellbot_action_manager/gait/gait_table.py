@@ -31,48 +31,26 @@ class SlipScale(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class Gait(Settings, error=ConfigError):
-    """One row of the gait table.
+    """One row of the gait table."""
 
-    Attributes
-    ----------
-    name : str
-        Key of the block in the YAML file.
-    phase_offset : tuple of 6 float
-        Share of the cycle by which each lower leg runs ahead of the clock, 0..1.
-    duty_factor : float
-        Share of the cycle in which a foot stands.
-    period_slow, period_fast : float
-        Cycle time at creeping and at top speed, s.
-    lift_height : float
-        Top of the swing above the ground, m.
-    lift_peak : float
-        Share of the swing at which the foot is highest.
-    dwell : float
-        Share of the swing at each end in which the foot moves only vertically over the ground.
-    ramp : float
-        Share of the rest at each end in which it speeds up and slows down.
-    rest_radius, stance_radius, stance_height : float
-        Circle on which the feet stand at rest and while walking, and height of the body's centre, m.
-    stride_limit : float
-        Longest way of a foot relative to the body in one stance, m.
-    slip_scale : SlipScale
-        Factor from the commanded to the feet's twist.
-    """
-
-    name: str
-    phase_offset: Phases = number(0.0, 1.0)
-    duty_factor: float = number(0.4, 0.95)
+    name: str  #: Key of the block in the YAML file
+    phase_offset: Phases = number(0.0, 1.0)  #: Share of the cycle by which each lower leg runs ahead of the clock, 0..1
+    duty_factor: float = number(0.4, 0.95)  #: Share of the cycle in which a foot stands
+    #: period_slow, period_fast: Cycle time at creeping and at top speed, s
     period_slow: float = number(0.2, 5.0, "s")
     period_fast: float = number(0.2, 5.0, "s")
-    lift_height: float = number(0.005, 0.10, "m")
-    lift_peak: float = number(0.3, 0.6)
+    lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground, m
+    lift_peak: float = number(0.3, 0.6)  #: Share of the swing at which the foot is highest
+    #: Share of the swing at each end in which the foot moves only vertically over the ground
     dwell: float = number(0.0, 0.3)
-    ramp: float = number(0.05, 0.5)
+    ramp: float = number(0.05, 0.5)  #: Share of the rest at each end in which it speeds up and slows down
+    #: rest_radius, stance_radius, stance_height: Circle on which the feet stand at rest and while walking, and height
+    #: of the body's centre, m
     rest_radius: float = number(0.20, 0.36, "m")
     stance_radius: float = number(0.20, 0.36, "m")
     stance_height: float = number(0.10, 0.22, "m")
-    stride_limit: float = number(0.01, 0.20, "m")
-    slip_scale: SlipScale = required()
+    stride_limit: float = number(0.01, 0.20, "m")  #: Longest way of a foot relative to the body in one stance, m
+    slip_scale: SlipScale = required()  #: Factor from the commanded to the feet's twist
 
     def conflict(self) -> str:
         """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""

@@ -15,20 +15,11 @@ from shellbot_common import Settings, number
 
 @dataclass(frozen=True)
 class HeadingConfig(Settings, error=ConfigError):
-    """Gain and limits of the heading hold.
+    """Gain and limits of the heading hold."""
 
-    Attributes
-    ----------
-    gain : float
-        Turning rate per heading error, 1/s.
-    max_rate : float
-        Greatest correction, rad/s.
-    max_error : float
-        The commanded heading never runs ahead of the measured one by more than this, rad.
-    """
-
-    gain: float = number(0.0, 10.0, "1/s")
-    max_rate: float = number(0.0, 2.0, "rad/s")
+    gain: float = number(0.0, 10.0, "1/s")  #: Turning rate per heading error, 1/s
+    max_rate: float = number(0.0, 2.0, "rad/s")  #: Greatest correction, rad/s
+    #: The commanded heading never runs ahead of the measured one by more than this, rad
     max_error: float = number(0.01, 1.5, "rad")
 
 

@@ -9,7 +9,7 @@ from typing import Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base
-from shellbot_action_manager.body.legs import LegGeometry, LowerCommand, feet_command
+from shellbot_action_manager.body.legs import LegGeometry, LowerCommand
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
 from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
@@ -146,28 +146,32 @@ class WalkEngine:
             correction = np.zeros(3)
             self._heading.reset()
         feet_twist = (self.twist + correction) * self._slip_scale
-        self._state = self._within_reach(dt, feet_twist, usage)
-        return self._led_command()
+        return self._within_reach(dt, feet_twist, usage)
 
-    def _led_command(self) -> LowerCommand:
-        """Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead."""
-        feet, legs, height = self._state.p_feet, self._legs, self.gait.stance_height
-        led = feet + self._config.servo_lead * self._state.a_feet
-        led[:, 2] = np.maximum(led[:, 2], 0.0)
-        command = feet_command(legs, feet_in_base(led, self.pose, height))
-        bad = legs.margin(command.q[:, 1:]).min(axis=1) < 0.0
-        if bad.any():
-            command = feet_command(legs, feet_in_base(np.where(bad[:, None], feet, led), self.pose, height))
-        return command
+    def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> LowerCommand:
+        """Advance the feet; with less speed when one would leave its leg's reach (in sudden reversals).
 
-    def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> WalkState:
-        """Return the next state; with less speed when a foot would leave its leg's reach (in sudden reversals)."""
-        commanded = bool(self.twist.any())
+        Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead.
+        """
+        commanded, legs = bool(self.twist.any()), self._legs
         for fraction in (1.0, 0.5, 0.0):
             state = advance(self._state, self._home, dt, twist * fraction, usage, commanded, self._free_lift, twist)
-            if self._legs.reachable(feet_in_base(state.p_feet, self.pose, self.gait.stance_height), ~state.swinging):
+            feet = state.p_feet
+            led = feet + self._config.servo_lead * state.a_feet
+            led[:, 2] = np.maximum(led[:, 2], 0.0)
+            # one call of the leg inverse for both: where the feet are to be, and where they are led
+            both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
+            joints = legs.solve(both)
+            if legs.is_free(joints[:, 0], ~state.swinging):
                 break
-        return state
+        self._state = state
+        beyond = legs.margin(joints[:, 1]).min(axis=1) < 0.0
+        p_base, q = both[:, 1], np.zeros((6, 4))
+        q[:, 1:] = joints[:, 1]
+        if beyond.any():
+            p_base = np.where(beyond[:, None], both[:, 0], p_base)
+            q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
+        return LowerCommand(q, p_base)
 
     def _free_lift(self, leg: int, p_lift: np.ndarray, p_target: np.ndarray) -> float:
         """Return how high (m) a foot can swing between two points of the ground (2,) in W with the body as it is."""
@@ -212,7 +216,7 @@ class WalkEngine:
         min_shift, max_shift, max_tilt = self._ranges[walking]
         self.limits = WalkspaceLimits(
             speed,
-            acceleration_limits(speed, self.gait, self._config.acceleration_share),
+            acceleration_limits(speed, self.gait, self._config.acceleration_fraction),
             min_shift,
             max_shift,
             max_tilt,

@@ -53,6 +53,8 @@ class WalkState:
         Acceleration of the swinging feet over the ground, m/s^2.
     lift_height : (6,) array
         Top of the present swing of each leg, m.
+    radius : float
+        Circle around which the footholds are planned, m: one while walking, one to come home to.
     """
 
     phase: float
@@ -64,6 +66,7 @@ class WalkState:
     p_target: np.ndarray
     a_feet: np.ndarray
     lift_height: np.ndarray
+    radius: float = 0.0
 
 
 def standing_at(p_feet: np.ndarray) -> WalkState:
@@ -126,11 +129,13 @@ def advance(
         clock.restart()
         was_in_swing = np.nan_to_num(clock.swing_fraction) > 0.0  # legs in mid-swing wait on the ground for their turn
     period = gait.period(usage) if commanded else gait.period_slow * _HOME_PERIOD_FRACTION
+    before = clock.swing_fraction
     clock.advance(dt, period)
     fraction = clock.swing_fraction
     in_swing = ~np.isnan(fraction)
 
-    neutral = neutral_feet(gait.stance_radius if commanded else gait.rest_radius)
+    radius = gait.stance_radius if commanded else gait.rest_radius
+    neutral = neutral_feet(radius)
     p_feet = state.p_feet.copy()
     fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
     p_feet[:, :2], p_lift, p_target = fixed[:6], fixed[6:12], fixed[12:]
@@ -151,6 +156,10 @@ def advance(
         if fraction[k] < _TARGET_FROZEN_FROM or lifting[k]:
             ahead = (1.0 - fraction[k]) * swing_time + 0.5 * stance_time
             p_target[k] = body_points_after(neutral[k : k + 1], twist if planned is None else planned, ahead)[0]
+            if radius != state.radius and not lifting[k]:
+                # The foothold jumps: the start of the swing goes along, so that the foot in the air does not.
+                travel, _ = travel_profile(before[k], gait.dwell, gait.ramp)
+                p_lift[k] = (p_feet[k, :2] - travel * p_target[k]) / (1.0 - travel)
         if lifting[k]:
             lift_height[k] = gait.lift_height if free_lift is None else free_lift(int(k), p_lift[k], p_target[k])
         travel, travel_acceleration = travel_profile(fraction[k], gait.dwell, gait.ramp)
@@ -160,7 +169,7 @@ def advance(
         a_feet[k, :2] = travel_acceleration / swing_time**2 * (p_target[k] - p_lift[k])
         a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
 
-    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height)
+    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, radius)
     if not commanded and is_home(new, gait):
         return standing_at(p_feet)
     return new

@@ -19,26 +19,16 @@ _RADII = np.linspace(0.0, 0.08, 17)  # m, 5 mm apart
 
 @dataclass(frozen=True)
 class WalkspaceLimits:
-    """Present limits of cmd_vel and body pose.
+    """Present limits of cmd_vel and body pose."""
 
-    Attributes
-    ----------
-    max_velocity, max_acceleration : (3,) array
-        Forward, sideways (m/s, m/s^2) and turning (rad/s, rad/s^2), each axis alone.
-    min_shift, max_shift : (3,) array
-        Body from its rest pose, m.
-    max_tilt : (3,) array
-        Roll, pitch, yaw of the body, both ways, rad.
-    gait : str
-        The gait that the limits belong to.
-    """
-
+    #: max_velocity, max_acceleration: (3,) Forward, sideways (m/s, m/s^2) and turning (rad/s, rad/s^2), each axis alone
     max_velocity: np.ndarray
     max_acceleration: np.ndarray
+    #: min_shift, max_shift: (3,) Body from its rest pose, m
     min_shift: np.ndarray
     max_shift: np.ndarray
-    max_tilt: np.ndarray
-    gait: str
+    max_tilt: np.ndarray  #: (3,) Roll, pitch, yaw of the body, both ways, rad
+    gait: str  #: The gait that the limits belong to
 
 
 def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:

@@ -40,21 +40,11 @@ OBEYED = ("cmd_vel", "upper_shells")
 
 @dataclass(frozen=True)
 class ModeRow:
-    """What runs while a mode is held.
+    """What runs while a mode is held."""
 
-    Attributes
-    ----------
-    behaviour : str
-        Name in the registry.
-    obeys : frozenset of str
-        Commands of OBEYED that count in this mode and on the way to it.
-    text : str
-        Sentence of the mode topic.
-    """
-
-    behaviour: str
-    obeys: FrozenSet[str]
-    text: str
+    behaviour: str  #: Name in the registry
+    obeys: FrozenSet[str]  #: Commands of OBEYED that count in this mode and on the way to it
+    text: str  #: Sentence of the mode topic
 
 
 @dataclass(frozen=True)
@@ -67,21 +57,12 @@ class Transition:
 
 @dataclass(frozen=True)
 class TakeOver:
-    """How a robot is taken over after a start or a rearm, when the behaviour of the mode recognises its posture.
+    """How a robot is taken over after a start or a rearm, when the behaviour of the mode recognises its posture."""
 
-    Attributes
-    ----------
-    modes : tuple of Mode
-        The mode is the one that the robot was going to, if it is among these, and the first of them otherwise.
-    text : str
-        Sentence of the mode topic.
-    goes_on : bool
-        Whether the start mode is requested from there after a start.
-    """
-
+    #: The mode is the one that the robot was going to, if it is among these, and the first of them otherwise
     modes: Tuple[Mode, ...]
-    text: str
-    goes_on: bool
+    text: str  #: Sentence of the mode topic
+    goes_on: bool  #: Whether the start mode is requested from there after a start
 
 
 @dataclass(frozen=True)
@@ -102,6 +83,12 @@ class ModeTable:
         """Names of every behaviour in the table."""
         steps = {step for transition in self.transitions.values() for step in transition.steps}
         return steps | {row.behaviour for row in self.modes.values()}
+
+    @property
+    def start_modes(self) -> Tuple[str, ...]:
+        """Labels of the modes that a robot can be taken over in, and so be sent to at the start."""
+        found = dict.fromkeys(mode.label for row in self.take_over for mode in row.modes)
+        return tuple(label for label in found if label in REQUESTS)
 
     def find(self, mode: Mode, request: str) -> Tuple[Optional[Transition], str]:
         """Return the transition for a request in a mode, or None and the reason for the operator."""

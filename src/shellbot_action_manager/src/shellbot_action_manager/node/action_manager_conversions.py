@@ -10,10 +10,10 @@ import rospy
 from geometry_msgs.msg import Point, Pose, Twist, Vector3
 from sensor_msgs.msg import Imu, JointState
 
-from shellbot_action_manager.body.body_pose import rpy_from_quaternion
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_action_manager.modes.mode_machine import ModeStatus
+from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Contact, Contacts, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 
@@ -78,7 +78,7 @@ def body_pose_to_array(message: Pose) -> np.ndarray:
     norm = np.linalg.norm(quaternion)
     rpy = np.zeros(3) if norm == 0.0 else np.full(3, np.nan)
     if np.isfinite(norm) and norm > 1e-3:
-        rpy = rpy_from_quaternion(quaternion)
+        rpy = np.array(rpy_from_quaternion(*quaternion))
     p = message.position
     return np.array([p.x, p.y, p.z, *rpy])
 

@@ -24,13 +24,13 @@ from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCo
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
-from shellbot_common import Stamp, classify_stamp
+from shellbot_common import Level, Notice, Stamp, classify_stamp
+from shellbot_common.log_node import NodeLog
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import Contacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
-WARN_PERIOD = 2.0  # s of wall clock between two warnings of the same kind
 SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
@@ -43,6 +43,7 @@ class ActionManagerNode:
         self._core = ActionManagerCore(config, geometry)
         self._order = conversions.JointOrder(geometry.joint_names)
         self._lock = threading.RLock()
+        self._log = NodeLog("action_manager")
         self._commands = OperatorCommands(gait=config.gait)
         self._imu: Optional[Imu] = None
         self._time = -np.inf
@@ -72,6 +73,7 @@ class ActionManagerNode:
         silent = 0  # s
         while not rospy.is_shutdown():
             time.sleep(1.0)
+            self._log()
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
@@ -109,7 +111,7 @@ class ActionManagerNode:
             self._ticks += 1
             self._durations.append(time.perf_counter() - start)
         if output.notice:
-            rospy.logwarn_throttle(WARN_PERIOD, f"action_manager: {output.notice}")
+            self._log(Notice("core", Level.WARN, output.notice))
 
     def _feedback(self, message: JointState, t: float) -> Feedback:
         orientation, rate = None, None
@@ -117,7 +119,7 @@ class ActionManagerNode:
             orientation = conversions.orientation_from_imu(self._imu)
             rate = conversions.angular_velocity_from_imu(self._imu)
         if orientation is None and self._core.twist.any():
-            rospy.logwarn_throttle(10.0, "action_manager: no attitude on imu/data; walking without holding the heading")
+            self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
         return Feedback(self._order.positions(message), orientation, rate)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:

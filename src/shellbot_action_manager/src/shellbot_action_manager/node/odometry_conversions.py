@@ -13,6 +13,7 @@ from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.estimation.odometry import OdometryState
 from shellbot_action_manager.interface import ContactEstimate
+from shellbot_common.rotations import quaternion_from_rpy
 from shellbot_msgs.msg import Contacts
 
 ODOM_FRAME, FOOTPRINT_FRAME, BASE_FRAME = "odom", "base_footprint", "base_link"
@@ -42,7 +43,7 @@ def odometry_to_message(state: OdometryState, stamp: rospy.Time) -> Odometry:
     message = Odometry(child_frame_id=FOOTPRINT_FRAME)
     message.header.stamp, message.header.frame_id = stamp, ODOM_FRAME
     message.pose.pose.position = Point(state.x, state.y, 0.0)
-    message.pose.pose.orientation = _quaternion(0.0, 0.0, state.yaw)
+    message.pose.pose.orientation = Quaternion(*quaternion_from_rpy(0.0, 0.0, state.yaw))
     floor = 1e-6  # m^2: a covariance of exactly zero upsets filters
     diagonal = [state.position_variance + floor] * 2 + [_LEVEL_VARIANCE] * 3 + [state.yaw_variance]
     message.pose.covariance = np.diag(diagonal).ravel().tolist()
@@ -58,17 +59,7 @@ def transforms_from_state(state: OdometryState, stamp: rospy.Time) -> Tuple[Tran
     for transform, parent, child in ((footprint, ODOM_FRAME, FOOTPRINT_FRAME), (base, FOOTPRINT_FRAME, BASE_FRAME)):
         transform.header.stamp, transform.header.frame_id, transform.child_frame_id = stamp, parent, child
     footprint.transform.translation = Vector3(state.x, state.y, 0.0)
-    footprint.transform.rotation = _quaternion(0.0, 0.0, state.yaw)
+    footprint.transform.rotation = Quaternion(*quaternion_from_rpy(0.0, 0.0, state.yaw))
     base.transform.translation = Vector3(0.0, 0.0, 0.0 if math.isnan(state.height) else state.height)
-    base.transform.rotation = _quaternion(state.roll, state.pitch, 0.0)
+    base.transform.rotation = Quaternion(*quaternion_from_rpy(state.roll, state.pitch, 0.0))
     return footprint, base
-
-
-def _quaternion(roll: float, pitch: float, yaw: float) -> Quaternion:
-    cr, sr, cp, sp, cy, sy = (f(0.5 * a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
-    return Quaternion(
-        sr * cp * cy - cr * sp * sy,
-        cr * sp * cy + sr * cp * sy,
-        cr * cp * sy - sr * sp * cy,
-        cr * cp * cy + sr * sp * sy,
-    )

@@ -22,7 +22,8 @@ from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.node import odometry_conversions as conversions
 from shellbot_action_manager.node.action_manager_conversions import orientation_from_imu
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
-from shellbot_common import Stamp, classify_stamp
+from shellbot_common import Level, Notice, Stamp, classify_stamp
+from shellbot_common.log_node import NodeLog
 from shellbot_msgs.msg import Contacts
 
 IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
@@ -38,6 +39,7 @@ class OdometryNode:
         self._imu: Optional[Imu] = None
         self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
+        self._log = NodeLog("odometry")
         self._odom = rospy.Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._transforms = tf2_ros.TransformBroadcaster()
@@ -51,6 +53,7 @@ class OdometryNode:
         """Publish diagnostics once a second of wall clock until shutdown."""
         while not rospy.is_shutdown():
             time.sleep(1.0)
+            self._log()
             with self._lock:
                 ticks, longest, stamp = self._ticks, self._longest, self._time
                 self._ticks, self._longest = 0, 0.0
@@ -68,9 +71,8 @@ class OdometryNode:
         stamp, t = message.header.stamp, message.header.stamp.to_sec()
         contacts = conversions.contacts_from_message(message)
         if not np.isfinite(contacts.position).all():
-            rospy.logwarn_throttle(
-                2.0, "odometry: foot_contacts has a position that is no number; holding the estimate"
-            )
+            text = "foot_contacts has a position that is no number; holding the estimate"
+            self._log(Notice("contacts", Level.WARN, text))
             return
         with self._lock:
             kind = classify_stamp(self._time, t)
@@ -86,11 +88,11 @@ class OdometryNode:
                 orientation = orientation_from_imu(self._imu)
             self._blind = 0 if orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
-                rospy.logwarn_throttle(10.0, "odometry: no attitude on imu/data; the heading comes from the feet alone")
+                self._log(Notice("imu", Level.WARN, "no attitude on imu/data; the heading comes from the feet alone"))
             try:
                 state = self._core.step(t, contacts, orientation)
             except ActionManagerError as error:
-                rospy.logwarn_throttle(2.0, f"odometry: holding the estimate: {error}")
+                self._log(Notice("core", Level.WARN, f"holding the estimate: {error}"))
                 return
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)

@@ -6,16 +6,15 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from ax_emulator import LatencyTimerChain
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import Progress, run_tool, say
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_evaluation.console import Progress, run_tool
+from shellbot_evaluation.tables import markdown_table
 from shellbot_motor_driver.map.servo_map import ServoMap
 
+from ..bench_report import add_report_options, report
 from .driver_bench import LoopFigures, in_real_time, in_virtual_time
 from .exchange_bench import ExchangeFigures, exchanges
 
@@ -27,23 +26,17 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/bench bus",
         description="The servo bus on an emulated chain: the driver's own process on a pty with emulated wire time, "
-        "the same driver in virtual time at 80 us of host time a READ, the bare exchanges beside dynamixel-sdk.",
+        "the same driver in virtual time at 80 us of host time per READ, the bare exchanges beside dynamixel-sdk.",
         epilog="The emulated chain spins on a core of its own: run it on a quiet machine with two cores or more.",
     )
-    p.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    p.add_argument(
-        "--write",
-        type=Path,
-        metavar="PAGE",
-        help="put the tables between '<!-- begin: bench-bus -->' and its end marker in this page",
-    )
+    add_report_options(p, "bus")
     p.add_argument("--seconds", type=float, default=20.0, help="of each run of the driver (default 20)")
     p.add_argument("--ticks", type=int, default=1000, help="of the bare exchanges, each library (default 1000)")
     return p
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns the exit status: 1 if a goal was not reached."""
+    """Run the tool; returns the exit status: 1 if a goal is not met."""
     arguments = parser().parse_args(argv)
     words = " ".join(["bus", *(sys.argv[1:] if argv is None else argv)])
     return run_tool(lambda: _run(arguments, f"scripts/bench {words}"))
@@ -55,26 +48,20 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.ticks < 10:
         raise DefinitionError(f"--ticks is {arguments.ticks}; measure at least 10 ticks")
     figures, rows, loops, bare = measure(arguments.seconds, arguments.ticks)
-    kept = all(row["kept"] for row in rows)
-    facts = machine()
+    met = all(row["met"] for row in rows)
+    plain = {
+        "loops": {name: asdict(loop) for name, loop in loops.items()},
+        "exchanges": [asdict(each) for each in bare],
+    }
     text = _text(rows, loops, bare)
-    text += f"\nMade by `{command}` on {facts['processor']}, {facts['cores']} cores,"
-    text += f" load {facts['load_at_end']:.1f} at the end.\n"
-    say(text)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        loops_json = {name: asdict(loop) for name, loop in loops.items()}
-        content = {"bench": "bus", **figures, "machine": facts, "goals": rows, "loops": loops_json}
-        write_json(arguments.json, {**content, "exchanges": [asdict(each) for each in bare], "kept": kept})
-    if arguments.write is not None:
-        write_between_markers(arguments.write, "bench-bus", text)
-    return 0 if kept else 1
+    report(arguments, "bus", command, text, {**figures, "goals": rows, **plain, "met": met})
+    return 0 if met else 1
 
 
 def measure(
     seconds: float, ticks: int
 ) -> Tuple[Dict[str, float], List[Dict[str, Any]], Dict[str, LoopFigures], List[ExchangeFigures]]:
-    """Measure everything; returns the figures asked for, the goals, the loops and the bare exchanges."""
+    """Measure everything; returns the figures, the goals, the loops and the bare exchanges."""
     loops: Dict[str, LoopFigures] = {}
     progress = Progress(5)
     for servos, variant in VARIANTS.items():
@@ -116,15 +103,25 @@ def measure(
 
 
 def goals(figures: Dict[str, float]) -> List[Dict[str, Any]]:
-    """Return rows of what was asked and what was reached."""
+    """Return rows of what is required and what was measured."""
 
     def least(what: str, key: str, bound: float, unit: str) -> Dict[str, Any]:
         value = figures[key]
-        return {"goal": what, "asked": f"≥ {bound:g} {unit}", "reached": f"{value:.1f} {unit}", "kept": value >= bound}
+        return {
+            "goal": what,
+            "required": f"≥ {bound:g} {unit}",
+            "measured": f"{value:.1f} {unit}",
+            "met": value >= bound,
+        }
 
     def most(what: str, key: str, bound: float, unit: str) -> Dict[str, Any]:
         value = figures[key]
-        return {"goal": what, "asked": f"≤ {bound:g} {unit}", "reached": f"{value:.2f} {unit}", "kept": value <= bound}
+        return {
+            "goal": what,
+            "required": f"≤ {bound:g} {unit}",
+            "measured": f"{value:.2f} {unit}",
+            "met": value <= bound,
+        }
 
     # a tick left out in a thousand is the machine's, not the loop's
     return [
@@ -144,18 +141,18 @@ def goals(figures: Dict[str, float]) -> List[Dict[str, Any]]:
 
 
 def _text(rows: List[Dict[str, Any]], loops: Dict[str, LoopFigures], bare: List[ExchangeFigures]) -> str:
-    text = markdown_table(rows, {"goal": "goal", "asked": "asked", "reached": "reached", "kept": "kept"})
-    text += "\nThe driver's loop at 100 Hz: goals to all, moving speeds twice a second, READs by its scheduler:\n\n"
+    text = markdown_table(rows, {"goal": "goal", "required": "required", "measured": "measured", "met": "met"})
+    text += "\nThe driver's loop at 100 Hz: goals to all servos, moving speeds twice a second, scheduled READs:\n\n"
     heads = {
         "name": "run",
         "tick_hz": "ticks / Hz",
         "feedback_hz": "feedback / Hz",
-        "reads_per_tick": "READs a tick",
+        "reads_per_tick": "READs per tick",
         "late_ticks_percent": "late ticks / %",
         "lateness": "lateness p50, p99, p99.9 / µs",
         "round_trip": "round trip p50, p99 / µs",
         "overhead": "overhead p50, p99 / µs",
-        "cpu_ms_per_tick": "CPU a tick / ms",
+        "cpu_ms_per_tick": "CPU per tick / ms",
     }
     table = [
         {
@@ -178,7 +175,7 @@ def _text(rows: List[Dict[str, Any]], loops: Dict[str, LoopFigures], bare: List[
         "overhead": "overhead p50, p99 / µs",
         "tick_ms_p50": "tick p50 / ms",
         "tick_ms_p99": "p99 / ms",
-        "cpu_ms_per_tick": "CPU a tick / ms",
+        "cpu_ms_per_tick": "CPU per tick / ms",
         "lost": "lost replies",
     }
     table = [

@@ -31,49 +31,28 @@ _WARM_UP = 1.5  # s before anything is measured
 
 @dataclass(frozen=True)
 class LoopFigures:
-    """What the loop reached; times in us.
+    """What the loop reached; times in us."""
 
-    Parameters
-    ----------
-    servos : int
-        How many.
-    tick_hz : float
-        Ticks per second, each with a SYNC WRITE to all.
-    feedback_hz : float
-        Valid replies per second of the servo that has fewest.
-    reads_per_tick : float
-        READs per tick, all servos together.
-    late_ticks_percent : float
-        Ticks more than half a period late, or left out.
-    lateness_p50, lateness_p99, lateness_p999 : float
-        Start of a tick after it was due.
-    tick_p50, tick_p99 : float
-        Length of a tick's bus traffic.
-    round_trip_p50, round_trip_p99, overhead_p50, overhead_p99 : float
-        Of a READ; overhead is what is above the wire's own time.
-    cpu_ms_per_tick : float
-        CPU time of the whole bus process, all that the driver does included.
-    timeouts, retries : int
-        Of the whole run.
-    """
-
-    servos: int
-    tick_hz: float
-    feedback_hz: float
-    reads_per_tick: float
-    late_ticks_percent: float
+    servos: int  #: How many
+    tick_hz: float  #: Ticks per second, each with a SYNC WRITE to all
+    feedback_hz: float  #: Valid replies per second of the servo that has fewest
+    reads_per_tick: float  #: READs per tick, all servos together
+    late_ticks_percent: float  #: Ticks more than half a period late, or left out
+    #: lateness_p50, lateness_p99, lateness_p999: Start of a tick after it was due
     lateness_p50: float
     lateness_p99: float
     lateness_p999: float
-    tick_p50: float
-    tick_p99: float
+    tick_p50: float  #: Length of a tick's bus traffic
+    tick_p99: float  #: Length of a tick's bus traffic
+    #: round_trip_p50, round_trip_p99, overhead_p50, overhead_p99: Of a READ; overhead is what is above the wire's own
+    #: time
     round_trip_p50: float
     round_trip_p99: float
     overhead_p50: float
     overhead_p99: float
-    cpu_ms_per_tick: float
-    timeouts: int
-    retries: int
+    cpu_ms_per_tick: float  #: CPU time of the whole bus process, all that the driver does included
+    timeouts: int  #: Of the whole run
+    retries: int  #: Of the whole run
 
 
 def in_real_time(variant: str, seconds: float, link_latency: float = LINK_LATENCY) -> LoopFigures:
@@ -138,7 +117,7 @@ def in_virtual_time(variant: str, seconds: float, adapter: Type[EmulatedChain] =
 def _cpu_time(process: BusProcess) -> float:
     """Return what the bus process has used of a core so far, s."""
     if process.pid is None:
-        raise EvaluationError("the bus process has ended; see what it said above")
+        raise EvaluationError("the bus process has ended; see its messages above")
     times = psutil.Process(process.pid).cpu_times()
     return float(times.user + times.system)
 

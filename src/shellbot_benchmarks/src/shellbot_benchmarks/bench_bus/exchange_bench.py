@@ -152,6 +152,7 @@ class _floor:  # noqa: N801
 
     def __init__(self, port: str, servo_ids: Sequence[int]) -> None:
         self._fd = os.open(port, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)  # set up by those who had it before
+        time.sleep(0.1)  # the emulated line looks for a new owner now and then; the others take as long to open
         self._reads = {i: protocol.read(i, FEEDBACK_ADDRESS, FEEDBACK_COUNT) for i in servo_ids}
         self._goals = protocol.sync_write(30, {i: bytes((0, 2, 100, 0)) for i in servo_ids})
         self._size = protocol.OVERHEAD + FEEDBACK_COUNT

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import Progress, run_tool, say
+from shellbot_evaluation.console import Progress, run_tool
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.reports import machine, write_json
-from shellbot_evaluation.tables import write_between_markers
 
+from ..bench_report import add_report_options, report
 from .clients import Worker
 from .environments import ENVIRONMENTS, WORKERS, cpp_figures, interpreter
 from .figures import goals_of, ratios_of, roofline_note, roofline_us
@@ -33,10 +32,7 @@ def parser() -> argparse.ArgumentParser:
         description="The kinematics library beside its peers, each in an environment of its own under build/ (made "
         "by this script, about 2.5 GB), in interleaved rounds on this machine.",
     )
-    p.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
-    p.add_argument(
-        "--write", type=Path, metavar="PAGE", help="put the tables between the bench-kinematics markers of this page"
-    )
+    add_report_options(p, "kinematics")
     p.add_argument("--rounds", type=int, help="interleaved rounds (default 8, with --quick 3)")
     p.add_argument("--quick", action="store_true", help="shorter rounds, no start-up times, no cost per joint")
     p.add_argument("--no-peers", action="store_true", help="measure only our own library, with the workspace's numba")
@@ -47,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder of the environments",
     )
-    p.add_argument("--check", action="store_true", help="exit status 1 if a figure asked for is missed")
+    p.add_argument("--check", action="store_true", help="exit status 1 if a required figure is missed")
     return p
 
 
@@ -129,28 +125,20 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     notes.append(roofline_note(rounds))
     goals = goals_of(rounds, facts, cpp, startup)
     text = page_text(rounds, facts, cpp, goals, notes, versions)
-    about = machine()
-    text += f"\nMade by `{command}` on {about['processor']}, {about['cores']} cores,"
-    text += f" load {about['load_at_end']:.1f} at the end.\n"
-    say(text)
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        content = {
-            "bench": "kinematics", "machine": about, "versions": versions, "ratios": ratios_of(rounds, cpp),
-            "goals": [asdict(goal) for goal in goals], "us": rounds, "facts": facts, "cpp_ns": cpp, "startup": startup,
-            "roofline_ns_per_leg": 1e3 * roofline_us(rounds), "notes": notes,
-        }  # fmt: skip
-        write_json(arguments.json, content)
-    if arguments.write is not None:
-        write_between_markers(arguments.write, "bench-kinematics", text)
-    return 1 if arguments.check and any(goal.kept is False for goal in goals) else 0
+    figures = {
+        "versions": versions, "ratios": ratios_of(rounds, cpp), "goals": [asdict(goal) for goal in goals],
+        "us": rounds, "facts": facts, "cpp_ns": cpp, "startup": startup,
+        "roofline_ns_per_leg": 1e3 * roofline_us(rounds), "notes": notes,
+    }  # fmt: skip
+    report(arguments, "kinematics", command, text, figures)
+    return 1 if arguments.check and any(goal.met is False for goal in goals) else 0
 
 
 def _cpp(folder: Path, work: Path, seconds: float) -> Any:
     """Run the C++ program with the workers' own targets."""
     sys.path.insert(0, str(WORKERS))
     try:
-        import problem  # type: ignore[import-not-found]
+        import problem
     finally:
         sys.path.remove(str(WORKERS))
     feet, rates, _ = problem.gait()

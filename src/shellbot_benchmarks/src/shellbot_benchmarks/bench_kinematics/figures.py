@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From rounds of microseconds to medians, in-round ratios, and goals that are kept or not."""
+"""From rounds of microseconds to medians, in-round ratios, and goals that are met or not."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SEED_US = 24_800.0  # the first report's library, to 1e-6 m
 
 @dataclass(frozen=True)
 class Goal:
-    """One figure asked for."""
+    """One required figure, and what was measured."""
 
     name: str
-    asked: str
-    reached: float
-    kept: Optional[bool]  # None: not measured
+    required: str
+    measured: float
+    met: Optional[bool]  # None: not measured
     unit: str = "×"
 
 
@@ -108,7 +108,7 @@ def ratios_of(rounds: Rounds, cpp: Mapping[str, float]) -> Dict[str, float]:
 def goals_of(
     rounds: Rounds, facts: Mapping[str, Mapping[str, Any]], cpp: Mapping[str, float], startup: Mapping[str, float]
 ) -> List[Goal]:
-    """Return every figure that is asked for, with what was reached."""
+    """Return every required figure, with what was measured."""
     ratios, goals = ratios_of(rounds, cpp), []
 
     def least(name: str, value: float, limit: float, unit: str = "×") -> None:
@@ -140,12 +140,12 @@ def goals_of(
     least("general LM inside, beside Pinocchio in C++", ratios["lm_inside_vs_pinocchio_cpp"], 5)
     most("LM steps to 1e-6 m, set W, mean", fact("lm_w", "iterations"), 5.0, "")
     most("LM steps to 1e-6 m, set W, 95th percentile", fact("lm_w", "iterations_p95"), 6.0, "")
-    least("share within 1 % after 4 steps", fact("lm_w", "within_1_percent_after_4"), 0.95, "")
+    least("fraction within 1 % after 4 steps", fact("lm_w", "within_1_percent_after_4"), 0.95, "")
     most("LM steps a leg on the gait", fact("lm_w", "iterations_gait"), 2.0, "")
     least("CLIK tick of six legs beside placo", ratios["clik_tick_vs_placo"], 20)
     least("… beside Pinocchio and numpy", in_round_ratio(rounds, "pin/clik_tick", "ours/clik_tick"), 100)
     least("… beside Pinocchio in C++", ratios["clik_tick_vs_pinocchio_cpp"], 3.5)
-    least("closed-form batch, share of the roofline", ratios["batch_roofline_fraction"], 0.4, "")
+    least("closed-form batch, fraction of the roofline", ratios["batch_roofline_fraction"], 0.4, "")
     least("closed-form batch (3, N), one core", 1.0 / median_best(rounds.get("ours/batch_soa_1", ()))[0], 165, "M/s")
     least("closed-form batch (N, 3), one core", 1.0 / median_best(rounds.get("ours/batch_rows_1", ()))[0], 100, "M/s")
     least("closed-form batch on two cores", ratios["batch_2_core_speedup"], 1.8)

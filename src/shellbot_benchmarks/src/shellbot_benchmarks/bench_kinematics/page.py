@@ -55,12 +55,12 @@ def page_text(
     notes: Sequence[str], versions: Mapping[str, Mapping[str, str]],
 ) -> str:  # fmt: skip
     """Return goals, times, batches and notes as Markdown."""
-    kept = [goal for goal in goals if goal.kept]
-    text = f"{len(kept)} of {len(goals)} figures kept"
-    missing = sum(goal.kept is None for goal in goals)
+    met = [goal for goal in goals if goal.met]
+    text = f"{len(met)} of {len(goals)} figures met"
+    missing = sum(goal.met is None for goal in goals)
     text += f", {missing} not measured.\n\n" if missing else ".\n\n"
     text += markdown_table([_goal_row(goal) for goal in goals])
-    text += "\nµs a call, median [best round]; in brackets behind it the targets met, if not all:\n\n"
+    text += "\nµs per call, median [best round]; then in brackets the fraction of targets met, if not all:\n\n"
     text += markdown_table(
         [row for row in (_time_row(rounds, facts, *item) for item in ROWS.items()) if len(row) > 1], _heads(rounds)
     )
@@ -80,7 +80,7 @@ def page_text(
         row: Dict[str, object] = {"batch of 100,000": title}
         for head in ("ours", "newest numba"):
             middle, best = median_best(rounds.get(COLUMNS[head] + case, ()))
-            row[f"{head}, million a second"] = "–" if math.isnan(middle) else f"{1 / middle:.1f} [{1 / best:.1f}]"
+            row[f"{head}, million per second"] = "–" if math.isnan(middle) else f"{1 / middle:.1f} [{1 / best:.1f}]"
         rows.append(row)
     text += "\n" + markdown_table(rows)
     text += "".join(f"\n{note}\n" for note in notes)
@@ -103,7 +103,7 @@ def cost_picture(per_n: Mapping[str, Mapping[str, float]], path: Path) -> None:
         axes.loglog(joints, [per_n[str(n)][key] for n in joints], "o-", label=label)
     first = per_n[str(joints[-1])]["fk_us"] / joints[-1]
     axes.loglog(joints, [first * n for n in joints], ":", color="grey", label="proportional")
-    axes.set(xlabel="joints", ylabel="µs a call", title="Cost of a chain's kernels")
+    axes.set(xlabel="joints", ylabel="µs per call", title="Cost of a chain's kernels")
     axes.legend()
     axes.grid(True, which="both", alpha=0.3)
     figure.tight_layout()
@@ -115,13 +115,13 @@ def cost_picture(per_n: Mapping[str, Mapping[str, float]], path: Path) -> None:
 def _goal_row(goal: Goal) -> Dict[str, object]:
     value = (
         "–"
-        if math.isnan(goal.reached)
-        else f"{goal.reached:.3g}"
-        if abs(goal.reached) < 1000
-        else f"{goal.reached:,.0f}"
+        if math.isnan(goal.measured)
+        else f"{goal.measured:.3g}"
+        if abs(goal.measured) < 1000
+        else f"{goal.measured:,.0f}"
     )
-    verdict = "not measured" if goal.kept is None else "yes" if goal.kept else "**no**"
-    return {"figure": goal.name, "asked": f"{goal.asked} {goal.unit}".strip(), "reached": value, "kept": verdict}
+    verdict = "not measured" if goal.met is None else "yes" if goal.met else "**no**"
+    return {"figure": goal.name, "required": f"{goal.required} {goal.unit}".strip(), "measured": value, "met": verdict}
 
 
 def _heads(rounds: Rounds) -> Dict[str, str]:

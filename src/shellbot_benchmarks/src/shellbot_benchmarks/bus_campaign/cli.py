@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit is met, 1 if not, 2 after an error."""
     if "--stalls" in (sys.argv[1:] if argv is None else argv):
         from .stalls.cli import main as stalls
 
@@ -86,7 +86,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     parts = list(dict.fromkeys(arguments.parts)) or list(PARTS)
     strange = sorted(set(parts) - set(PARTS))
     if strange:
-        raise DefinitionError(f"there is no part {', '.join(strange)}; choose from {', '.join(PARTS)}")
+        raise DefinitionError(f"no part is called {', '.join(strange)}; choose from {', '.join(PARTS)}")
     if arguments.seeds < 1 or arguments.repetitions < 1:
         raise DefinitionError("give --seeds and --repetitions of 1 or more")
     start = time.monotonic()
@@ -94,7 +94,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     results = map_jobs(work, [(f"{job.part} {_label(job)}", job) for job in jobs], arguments.jobs)
     found = {part: [r for job, r in zip(jobs, results) if job.part == part] for part in parts}
     rows = goals(found)
-    text = markdown_table(rows, {"asked": "asked", "reached": "reached", "kept": "kept"})
+    text = markdown_table(rows, {"required": "required", "measured": "measured", "met": "met"})
     for result in found.get("walk", ()):
         text += f"\nFaults of seed {result.seed}, {result.seconds / 60.0:g} minutes:\n\n" + kinds_table(result)
     text += f"\nMade by `{command}` in virtual time ({time.monotonic() - start:.0f} s on this machine).\n"
@@ -106,7 +106,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     say(f"files in {arguments.out}")
     if arguments.write is not None:
         write_between_markers(arguments.write, "bus-faults", text)
-    return 0 if all(row["kept"] for row in rows) else 1
+    return 0 if all(row["met"] for row in rows) else 1
 
 
 def _jobs(parts: Sequence[str], arguments: argparse.Namespace) -> List[Job]:
@@ -129,7 +129,7 @@ def _label(job: Job) -> str:
 
 
 def goals(found: Dict[str, List[Any]]) -> List[Dict[str, Any]]:
-    """Return rows of what was asked and what was reached."""
+    """Return rows of what is required and what was measured."""
     rows: List[Tuple[str, str, bool]] = []
     reads: List[ReadResult] = found.get("reads", [])
     if reads:
@@ -140,7 +140,7 @@ def goals(found: Dict[str, List[Any]]) -> List[Dict[str, Any]]:
                 "1 % lost, 0.1 % corrupt replies in 10⁶ reads: no stop, no false fault",
                 f"{total} reads, {lost} lost, {corrupt} corrupt: {stops} stops, {false} false faults, "
                 f"{sum(r.wrong_values for r in reads)} wrong values",
-                all(r.kept for r in reads),
+                all(r.met for r in reads),
             )
         )
     loss: List[float] = found.get("loss", [])
@@ -158,7 +158,7 @@ def goals(found: Dict[str, List[Any]]) -> List[Dict[str, Any]]:
         rows += _recovery_rows(result)
     for result in found.get("walk", []):
         rows += _walk_rows(result)
-    return [{"asked": asked, "reached": reached, "kept": bool(kept)} for asked, reached, kept in rows]
+    return [{"required": required, "measured": measured, "met": bool(met)} for required, measured, met in rows]
 
 
 def _recovery_rows(result: RecoveryResult) -> List[Tuple[str, str, bool]]:
@@ -176,7 +176,7 @@ def _recovery_rows(result: RecoveryResult) -> List[Tuple[str, str, bool]]:
         ),
         (
             "a dead servo costs at most one time-out per 0.5 s",
-            f"at most {dead.max():.2f} (back among the good {max(result.rejoin):.1f} s after its return at most)",
+            f"at most {dead.max():.2f} (in use again at most {max(result.rejoin):.1f} s after its return)",
             bool(dead.max() <= 1.01),
         ),
     ]
@@ -188,13 +188,13 @@ def _walk_rows(result: FaultWalkResult) -> List[Tuple[str, str, bool]]:
             f"{result.seconds / 60.0:g} min of walking with random faults (seed {result.seed}): "
             "no fall that is not announced",
             f"{len(result.records)} faults, {result.walked:.0f} m, {result.stops} stops, {result.falls} falls, "
-            f"{len(result.silent_falls)} unannounced",
-            not result.silent_falls,
+            f"{len(result.unannounced_falls)} unannounced",
+            not result.unannounced_falls,
         ),
         (
             "no joint step larger than the speed limit allows",
-            f"greatest step {result.greatest_step_share:.0%} of what is allowed",
-            result.greatest_step_share <= 1.02,
+            f"greatest step {result.greatest_step_fraction:.0%} of what is allowed",
+            result.greatest_step_fraction <= 1.02,
         ),
         ("memory constant", f"grows by {result.memory_growth_mb:.1f} MB after the first quarter",
          result.memory_growth_mb < 10.0),
@@ -206,13 +206,13 @@ def kinds_table(result: FaultWalkResult) -> str:
     rows = []
     for kind in dict.fromkeys(record.kind for record in sorted(result.records)):
         of_kind = [record for record in result.records if record.kind == kind]
-        said = [record.said_after for record in of_kind if np.isfinite(record.said_after)]
+        reported = [record.reported_after for record in of_kind if np.isfinite(record.reported_after)]
         back = [record.back_after for record in of_kind if np.isfinite(record.back_after)]
         rows.append(
             {
                 "kind": f"`{kind}`",
                 "count": len(of_kind),
-                "said": f"{len(said)}" + (f", after {np.median(said):.2f} s" if said else ""),
+                "reported": f"{len(reported)}" + (f", after {np.median(reported):.2f} s" if reported else ""),
                 "stopped": sum(record.stopped for record in of_kind),
                 "back": f"{np.median(back):.1f} s" if back else "–",
                 "text": next((record.text for record in of_kind if record.text), "– (ridden out)")[:90],
@@ -221,10 +221,10 @@ def kinds_table(result: FaultWalkResult) -> str:
     heads = {
         "kind": "fault",
         "count": "times",
-        "said": "said (median)",
+        "reported": "reported (median)",
         "stopped": "robot stopped",
         "back": "walks again after (median)",
-        "text": "first words",
+        "text": "first message",
     }
     return markdown_table(rows, heads) if rows else "none\n"
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -13,7 +14,7 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.onboard_chain import BusOptions, OnboardChain
 from shellbot_chain.planar import tilt_from_quaternion
-from shellbot_common import Level
+from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition
 
 from .operator import Operator
@@ -27,41 +28,23 @@ _STEP_TOLERANCE = 1.02
 
 
 @dataclass(frozen=True)
-class FaultWalk:
-    """One campaign.
+class FaultWalk(Settings, error=DefinitionError):
+    """One campaign."""
 
-    Parameters
-    ----------
-    seconds : float
-        Length, after standing up.
-    seed : int
-        Of the robot and of the schedule.
-    kinds : tuple of str
-        Only these faults; all if empty.
-    slots : tuple of Slot or None
-        Instead: this schedule.
-    bus : BusOptions
-        The bus.
-    """
-
-    seconds: float = 600.0
-    seed: int = 0
-    kinds: Tuple[str, ...] = ()
-    slots: Optional[Tuple[Slot, ...]] = None
-    bus: BusOptions = BusOptions()
-
-    def __post_init__(self) -> None:
-        if not self.seconds > 0.0:
-            raise DefinitionError(f"seconds is {self.seconds}; give a time to walk")
+    seconds: float = number(TICK, math.inf, "s", default=600.0)  #: Length, after standing up
+    seed: int = 0  #: Of the robot and of the schedule
+    kinds: Tuple[str, ...] = ()  #: Only these faults; all if empty
+    slots: Optional[Tuple[Slot, ...]] = None  #: Instead: this schedule
+    bus: BusOptions = BusOptions()  #: The bus
 
 
 class FaultRecord(NamedTuple):
-    """What one fault did: when the driver first said something, and when the robot followed targets again, s after."""
+    """Effect of one fault: s until the driver first reported it, and until the robot followed targets again."""
 
     kind: str
     servo: Optional[int]
     start: float
-    said_after: float
+    reported_after: float
     text: str
     stopped: bool
     back_after: float
@@ -69,17 +52,17 @@ class FaultRecord(NamedTuple):
 
 @dataclass
 class FaultWalkResult:
-    """What was seen; lengths in m and s."""
+    """What was observed; m and s."""
 
     seconds: float
     seed: int
     walked: float = 0.0
-    moving_share: float = 0.0
+    moving_fraction: float = 0.0
     stops: int = 0
     rearmings: int = 0
     falls: int = 0
-    silent_falls: List[str] = field(default_factory=list)
-    greatest_step_share: float = 0.0  # of what the speed limit allows
+    unannounced_falls: List[str] = field(default_factory=list)
+    greatest_step_fraction: float = 0.0  # of what the speed limit allows
     greatest_joint_speed: float = 0.0  # rad/s, true
     memory_growth_mb: float = 0.0
     records: List[FaultRecord] = field(default_factory=list)
@@ -88,9 +71,13 @@ class FaultWalkResult:
     ends_walking: bool = False
 
     @property
-    def kept(self) -> bool:
-        """Whether everything asked for was kept."""
-        return not self.silent_falls and self.greatest_step_share <= _STEP_TOLERANCE and self.memory_growth_mb < 10.0
+    def met(self) -> bool:
+        """Whether every requirement is met."""
+        return (
+            not self.unannounced_falls
+            and self.greatest_step_fraction <= _STEP_TOLERANCE
+            and self.memory_growth_mb < 10.0
+        )
 
 
 def run_fault_walk(campaign: FaultWalk) -> FaultWalkResult:
@@ -99,7 +86,9 @@ def run_fault_walk(campaign: FaultWalk) -> FaultWalkResult:
     chain.stand_up()
     slots = campaign.slots
     if slots is None:
-        slots = tuple(random_schedule(campaign.seconds, chain.robot.servo_map.servo_ids, campaign.seed, campaign.kinds))
+        slots = tuple(
+            random_schedule(campaign.seconds, chain.robot.emulated.servo_map.servo_ids, campaign.seed, campaign.kinds)
+        )
     return _Walk(chain, campaign, slots).run()
 
 
@@ -113,7 +102,7 @@ class _Walk:
         self.result = FaultWalkResult(campaign.seconds, campaign.seed)
         self.repairs = sorted(slot.repair for slot in slots)
         self.slots = list(slots)
-        chain.add_faults([slot.fault for slot in slots])
+        chain.robot.add_faults([slot.fault for slot in slots])
         self.standing_height = float(chain.state.p_world_base[2])
         self.announced_until = -np.inf
         self.is_down = False
@@ -121,7 +110,7 @@ class _Walk:
         self.usable = np.zeros(0, dtype=bool)
         self.stamp = 0.0
         self.watch: Optional[Dict[str, Any]] = None
-        self.originals = [servo.table.as_dict() for servo in chain.robot.chain.servos]
+        self.originals = [servo.table.as_dict() for servo in chain.robot.emulated.chain.servos]
 
     def run(self) -> FaultWalkResult:
         result, chain = self.result, self.chain
@@ -131,7 +120,7 @@ class _Walk:
             try:
                 chain.tick()
             except ChainError as error:
-                result.silent_falls.append(f"{chain.time - self.start:.1f} s: {error}")
+                result.unannounced_falls.append(f"{chain.time - self.start:.1f} s: {error}")
                 break
             t = chain.time - self.start
             result.walked += float(np.linalg.norm(chain.state.p_world_base[:2] - place))
@@ -141,33 +130,33 @@ class _Walk:
                 memory = _resident_mb()
         result.memory_growth_mb = _resident_mb() - memory if memory else 0.0
         self._close_record()
-        result.moving_share = self.operator.moving_time / max(chain.time - self.start, 1e-9)
+        result.moving_fraction = self.operator.moving_time / max(chain.time - self.start, 1e-9)
         result.stops, result.rearmings = self.operator.stops, self.operator.rearmings
         result.refusals = self.operator.refusals
-        result.struck = dict(chain.robot.chain.faults.struck)
-        result.ends_walking = chain.driver.ladder().may_move and not self.is_down
+        result.struck = dict(chain.robot.emulated.chain.faults.struck)
+        result.ends_walking = chain.robot.driver.ladder().may_move and not self.is_down
         return result
 
     def _look(self, t: float) -> None:
         chain = self.chain
-        state = chain.driver_state
-        loud = [notice for notice in chain.notices if notice.level is not Level.INFO]
-        chain.notices.clear()
-        if chain.is_announced or not state.ladder.may_move:
+        state = chain.robot.driver.state()
+        loud = [notice for notice in chain.robot.notices if notice.level is not Level.INFO]
+        chain.robot.notices.clear()
+        if chain.robot.is_announced or not state.ladder.may_move:
             self.announced_until = t + _ANNOUNCED_FOR
         self._watch_fault(t, loud[0].text if loud else "", state.ladder.may_move)
         self._watch_fall(t)
         self._watch_steps(state)
         while self.repairs and self.repairs[0] <= t:
             self.repairs.pop(0)
-            put_right(chain.robot.chain.servos, self.originals, chain.port.baud)
+            put_right(chain.robot.emulated.chain.servos, self.originals, chain.robot.port.baud)
 
     def _watch_fault(self, t: float, text: str, may_move: bool) -> None:
         if self.slots and self.slots[0].fault.start <= t:
             self._close_record()
             self.watch = {
                 "fault": self.slots.pop(0).fault,
-                "said": np.nan,
+                "reported": np.nan,
                 "text": "",
                 "stopped": False,
                 "back": np.nan,
@@ -177,7 +166,7 @@ class _Walk:
             return
         since = t - watch["fault"].start
         if text and not watch["text"]:
-            watch["said"], watch["text"] = since, text
+            watch["reported"], watch["text"] = since, text
         if not may_move:
             watch["stopped"], watch["back"] = True, np.nan
         elif watch["stopped"] and np.isnan(watch["back"]):
@@ -191,7 +180,7 @@ class _Walk:
             fault.kind,
             fault.servo,
             fault.start,
-            self.watch["said"],
+            self.watch["reported"],
             self.watch["text"],
             self.watch["stopped"],
             self.watch["back"],
@@ -207,21 +196,23 @@ class _Walk:
         if is_down and not self.is_down:
             self.result.falls += 1
             if t > self.announced_until:
-                self.result.silent_falls.append(f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m")
+                self.result.unannounced_falls.append(
+                    f"{t:.1f} s: tilt {tilt:.0f} deg, height {state.p_world_base[2]:.3f} m"
+                )
         self.is_down = is_down
 
     def _watch_steps(self, state: Any) -> None:
         """Look at the goals of servos whose torque is on and that were not just brought back to where they are."""
         chain = self.chain
         usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
-        usable = chain.robot.servo_map.expand(usable)
+        usable = chain.robot.emulated.servo_map.expand(usable)
         # by the driver's clock: a stall of the host makes its next tick longer
         duration, self.stamp = state.stamp - self.stamp, state.stamp
         if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
-            allowed = chain.driver.limits.velocity * duration
+            allowed = chain.robot.driver.limits.velocity * duration
             share = np.abs(state.command - self.goals) / allowed
-            self.result.greatest_step_share = max(
-                self.result.greatest_step_share, float(share[usable & self.usable].max())
+            self.result.greatest_step_fraction = max(
+                self.result.greatest_step_fraction, float(share[usable & self.usable].max())
             )
         self.goals, self.usable = state.command, usable
         fastest = float(np.abs(chain.state.dq).max())

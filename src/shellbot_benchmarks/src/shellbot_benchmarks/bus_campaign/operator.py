@@ -44,7 +44,7 @@ class Operator:
 
     def step(self) -> None:
         """Command what the next tick shall do."""
-        chain, ladder = self._chain, self._chain.driver.ladder()
+        chain, ladder = self._chain, self._chain.robot.driver.ladder()
         if ladder.may_move:
             self.moving_time += chain.time - self._last
         self._last = chain.time
@@ -68,7 +68,7 @@ class Operator:
 
     def _rearm(self) -> None:
         self._next_try = self._chain.time + _RETRY
-        accepted, reason = self._chain.driver.rearm()
+        accepted, reason = self._chain.robot.driver.rearm()
         if accepted:
             self.rearmings += 1
         else:

@@ -12,7 +12,7 @@ from ax_bus import Bus, Timeouts
 from ax_emulator import EmulatedChain, Fault, FaultInjector, VirtualPort
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import HOST_TIME
-from shellbot_common import TICK, Level
+from shellbot_common import TICK, Level, Settings, number
 from shellbot_motor_driver.driving.driver_state import Condition, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.emulated_servos import shellbot_servos
@@ -20,30 +20,15 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 
 
 @dataclass(frozen=True)
-class ReadCampaign:
-    """How many reads over how bad a line.
+class ReadCampaign(Settings, error=DefinitionError):
+    """How many reads over how bad a line."""
 
-    Parameters
-    ----------
-    reads : int
-        READs that the driver's scheduler books.
-    lost, corrupt : float
-        Share of replies that are lost, and of those with a flipped bit.
-    seed : int
-        Of all chances.
-    variant : str
-        walker or full.
-    """
-
-    reads: int = 1_000_000
+    reads: int = number(100, 10**12, default=1_000_000)  #: READs that the driver's scheduler books
+    #: lost, corrupt: Share of replies that are lost, and of those with a flipped bit
     lost: float = 0.01
     corrupt: float = 0.001
-    seed: int = 0
-    variant: str = "walker"
-
-    def __post_init__(self) -> None:
-        if self.reads < 100:
-            raise DefinitionError(f"reads is {self.reads}; 100 or more say something")
+    seed: int = 0  #: Of all chances
+    variant: str = "walker"  #: walker or full
 
 
 @dataclass
@@ -62,8 +47,8 @@ class ReadResult:
     counters: Dict[str, int] = field(default_factory=dict)
 
     @property
-    def kept(self) -> bool:
-        """Whether nothing stopped and nothing was seen that was not there."""
+    def met(self) -> bool:
+        """Whether there was no stop, no false fault and no wrong value."""
         return not self.stops and not self.false_faults and not self.wrong_values
 
 

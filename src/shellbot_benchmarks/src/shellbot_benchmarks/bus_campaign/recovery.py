@@ -21,18 +21,10 @@ _SETTLE = 2.5  # s between two faults
 
 @dataclass(frozen=True)
 class RecoveryCampaign:
-    """How often what is tried.
+    """How often what is tried."""
 
-    Parameters
-    ----------
-    repetitions : int
-        Of each.
-    seed : int
-        Of victims and times.
-    """
-
-    repetitions: int = 10
-    seed: int = 0
+    repetitions: int = 10  #: Of each
+    seed: int = 0  #: Of victims and times
 
 
 @dataclass
@@ -51,7 +43,7 @@ def run_recovery(campaign: RecoveryCampaign) -> RecoveryResult:
     chain = OnboardChain(ChainConfig(variant="walker", seed=campaign.seed, record=False))
     chain.stand_up()
     result = RecoveryResult()
-    ids = list(chain.robot.servo_map.servo_ids)
+    ids = list(chain.robot.emulated.servo_map.servo_ids)
     for _ in range(campaign.repetitions):
         result.replug.append(_replug(chain, chance.uniform(0.3, 3.0)))
         result.brown_out.append(_brown_out(chain, chance.choice(ids), chance.uniform(0.0, 0.3)))
@@ -66,24 +58,24 @@ def lossy_walk(seed: int, lost: float, seconds: float = 10.0) -> float:
     chain = OnboardChain(ChainConfig(variant="walker", seed=seed, record=False))
     chain.stand_up()
     if lost > 0.0:
-        chain.add_faults([Fault("lost_reply", probability=lost)])
+        chain.robot.add_faults([Fault("lost_reply", probability=lost)])
     start, stops = chain.state.p_world_base[:2].copy(), []
     for _ in range(round(seconds / TICK)):
         chain.command_twist((0.15, 0.0, 0.0))
         chain.tick()
-        if not chain.driver.ladder().may_move:
+        if not chain.robot.driver.ladder().may_move:
             stops.append(chain.time)
     return float("nan") if stops else float(np.linalg.norm(chain.state.p_world_base[:2] - start))
 
 
 def _replug(chain: OnboardChain, duration: float) -> float:
     """Return how long after the port is there again every servo is read again."""
-    chain.add_faults([Fault("port_error", start=0.05, stop=0.05 + duration)])
+    chain.robot.add_faults([Fault("port_error", start=0.05, stop=0.05 + duration)])
     chain.run(0.05 + duration)
     plugged = chain.time
     while chain.time < plugged + _LIMIT:
         chain.tick()
-        state = chain.driver_state
+        state = chain.robot.driver.state()
         if state.ladder.phase is not Phase.BUS_DOWN and state.is_measured.all():
             took = chain.time - plugged
             _settle(chain)
@@ -95,12 +87,12 @@ def _replug(chain: OnboardChain, duration: float) -> float:
 def _brown_out(chain: OnboardChain, servo_id: int, delay: float) -> float:
     """Return how long after it a reboot is noticed: the servo is no longer taken for good."""
     chain.run(delay)
-    chain.add_faults([Fault("reboot", servo=servo_id)])
+    chain.robot.add_faults([Fault("reboot", servo=servo_id)])
     struck = chain.time
     took = float("inf")
     while chain.time < struck + _LIMIT:
         chain.tick()
-        if chain.driver_state.servo(servo_id).condition is not Condition.GOOD:
+        if chain.robot.driver.state().servo(servo_id).condition is not Condition.GOOD:
             took = chain.time - struck
             break
     _settle(chain)
@@ -109,7 +101,7 @@ def _brown_out(chain: OnboardChain, servo_id: int, delay: float) -> float:
 
 def _dead(chain: OnboardChain, servo_id: int) -> tuple:
     """Return the time-outs per 0.5 s that a lost servo costs, and how long after its return it is good again."""
-    chain.add_faults([Fault("dead", servo=servo_id, stop=6.0)])
+    chain.robot.add_faults([Fault("dead", servo=servo_id, stop=6.0)])
     chain.run(2.0)  # until it counts as lost
     before, start = _timeouts(chain), chain.time
     chain.run(3.5)
@@ -118,7 +110,7 @@ def _dead(chain: OnboardChain, servo_id: int) -> tuple:
     back = chain.time
     while chain.time < back + _LIMIT:
         chain.tick()
-        if chain.driver_state.servo(servo_id).condition is Condition.GOOD:
+        if chain.robot.driver.state().servo(servo_id).condition is Condition.GOOD:
             took = chain.time - back
             _settle(chain)
             return costs, took
@@ -127,16 +119,16 @@ def _dead(chain: OnboardChain, servo_id: int) -> tuple:
 
 
 def _timeouts(chain: OnboardChain) -> float:
-    return float(chain.driver.bus.statistics.snapshot()["timeouts"])
+    return float(chain.robot.driver.bus.statistics.snapshot()["timeouts"])
 
 
 def _settle(chain: OnboardChain) -> None:
     """Re-arm when it is allowed, and let the robot stand again."""
     end, asked = chain.time + _SETTLE, False
-    while chain.time < end or chain.driver.ladder().needs_rearm:
-        ladder = chain.driver.ladder()
+    while chain.time < end or chain.robot.driver.ladder().needs_rearm:
+        ladder = chain.robot.driver.ladder()
         if ladder.needs_rearm and round(chain.time / TICK) % 50 == 0:
-            asked = bool(chain.driver.rearm()) or asked
+            asked = bool(chain.robot.driver.rearm()) or asked
         chain.tick()
         if chain.time > end + 30.0:
             break

@@ -23,8 +23,6 @@ class PictureDrive:
 
     Parameters
     ----------
-    joints : sequence of LimbJoint
-        The limb.
     start : mapping of str to float
         Where they are, rad.
     speed : float
@@ -83,8 +81,6 @@ class BusDrive:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
     joints : sequence of LimbJoint
         The limb; who does not answer gets no torque and keeps its slider.
     share : float

@@ -11,25 +11,18 @@ from typing import Tuple
 from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from shellbot_chain.errors import DefinitionError
 from shellbot_motor_driver.errors import ServoMapError
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 LIMBS = tuple(f"{half}_{k}" for half in ("lower", "upper") for k in range(1, 7))
 
 
 @dataclass(frozen=True)
 class LimbJoint:
-    """One slider.
+    """One slider."""
 
-    Parameters
-    ----------
-    name : str
-        The joint; the fan of any leg is the one fan of all.
-    entry : ServoEntry
-        Its servo: ID, zero, sign, gear, limits.
-    """
-
-    name: str
-    entry: ServoEntry
+    name: str  #: The joint; the fan of any leg is the one fan of all
+    entry: ServoEntry  #: Its servo: ID, zero, sign, gear, limits
 
     @property
     def title(self) -> str:

@@ -9,10 +9,10 @@ from typing import Callable, Dict, Optional
 
 import numpy as np
 
-from shellbot_description import driven_joint_names, expand, named_pose_array
-from shellbot_simulator.errors import RenderError
-from shellbot_simulator.render_process import RenderProcess, View
-from shellbot_simulator.simulator import Simulator
+from shellbot_description import driven_joint_names, expand, named_pose_array, robot_profile
+from shellbot_simulator.core.errors import RenderError
+from shellbot_simulator.core.render_process import RenderProcess, View
+from shellbot_simulator.core.simulator import Simulator
 
 _HEIGHT = 0.30  # m of the body: no leg reaches the floor
 _UNSEEN_GROUP = 5  # MuJoCo draws groups 0 to 2
@@ -36,7 +36,7 @@ class LimbPicture:
         physical = "simulation" if variant == "full" else variant
         self.names = list(driven_joint_names(physical))
         self.pose = dict(zip(self.names, named_pose_array("stand", physical)))
-        self._simulator = Simulator(expand(physical))
+        self._simulator = Simulator(expand(physical), robot_profile(physical))
         self._q = self._simulator.data.qpos.copy()
         self._q[:_BASE_Q] = (0.0, 0.0, _HEIGHT, 1.0, 0.0, 0.0, 0.0)
         self._index = {name: self._simulator.model.joint(name).qposadr[0] for name in self.names}

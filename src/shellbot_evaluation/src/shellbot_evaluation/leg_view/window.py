@@ -94,8 +94,6 @@ class LegWindow(QWidget):
     ----------
     title : str
         Of the window.
-    joints : sequence of LimbJoint
-        The limb.
     drive : PictureDrive or BusDrive
         What the sliders move.
     variant, limb : str

@@ -30,29 +30,20 @@ def enough_of(p: ChainParameters) -> float:
 class KernelOptions:
     """Constants of the generated Levenberg-Marquardt; part of the name of the generated file.
 
-    Attributes
-    ----------
-    tolerance : float
-        Distance from the target at which a position counts as reached, m.
-    angle_tolerance : float
-        The same of the orientation, rad.
-    attempts, pose_attempts : int
-        Starts in all, for positions and for poses: the given one, then points spread evenly around it (a fixed
-        sequence, so the result is the same every time). Unreachable targets cost all of them: some 0.02 ms and 0.6 ms.
-    steps : int
-        Steps of one attempt at most.
-
     Raises
     ------
     InvalidConfigError
         If a value is out of range.
     """
 
-    tolerance: float = 1e-6
-    angle_tolerance: float = 1e-6
+    tolerance: float = 1e-6  #: Distance from the target at which a position counts as reached, m
+    angle_tolerance: float = 1e-6  #: The same of the orientation, rad
+    #: attempts, pose_attempts: Starts in all, for positions and for poses: the given one, then points spread evenly
+    #: around it (a fixed sequence, so the result is the same every time). Unreachable targets cost all of them: some
+    #: 0.02 ms and 0.6 ms.
     attempts: int = 30
     pose_attempts: int = 300
-    steps: int = 40
+    steps: int = 40  #: Steps of one attempt at most
 
     def __post_init__(self) -> None:
         """Check the ranges."""

@@ -15,7 +15,7 @@ sum_j v_j d_j is sum_j (v_j - v_{j+1}) s_j.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Callable, Dict, List, Sequence, Tuple, Union
 
 from shellbot_kinematics.generated.chain_source import PRISMATIC, Motion, parallel
@@ -23,24 +23,6 @@ from shellbot_kinematics.generated.expressions import Value, Vector, Writer, neg
 
 Combination = Tuple[Tuple[int, float], ...]  # a sum of ratio * step of a coordinate
 Steps = Union[Sequence[Value], Callable[[Combination], Value]]
-
-
-def renamed(motions: Sequence[Motion], name: Callable[[str], str]) -> List[Motion]:
-    """Return the motions with other variables (without signs, which stay), such as those that hold the best point's."""
-
-    def one(value: Value) -> Value:
-        if not isinstance(value, str):
-            return value
-        return "-" + name(value[1:]) if value.startswith("-") else name(value)
-
-    return [
-        replace(m, z=_each(one, m.z), v=_each(one, m.v), swing=_each(one, m.swing), half_swing=_each(one, m.half_swing))
-        for m in motions
-    ]
-
-
-def _each(function: Callable[[Value], Value], vector: Vector) -> Vector:
-    return [function(x) for x in vector]
 
 
 @dataclass(frozen=True)
@@ -55,18 +37,12 @@ class _Group:
 
 @dataclass(frozen=True)
 class SecondOrder:
-    """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`.
-
-    Attributes
-    ----------
-    combinations : list of Combination
-        The sums of steps that it needs.
-    """
+    """The parts of the term that do not depend on the step, written beforehand; see `write_second_order`."""
 
     groups: List[_Group]
     centripetal: List[List[Vector]]  # of each group, per joint: its half_swing; prismatic: z x v
     half_axes: List[Vector]  # half of each group's axis, if the angular rows are asked for
-    combinations: List[Combination]
+    combinations: List[Combination]  #: The sums of steps that it needs
 
 
 def prepare_second_order(w: Writer, motions: Sequence[Motion], rows: int) -> SecondOrder:

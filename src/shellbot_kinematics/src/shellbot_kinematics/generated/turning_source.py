@@ -92,17 +92,11 @@ def write_turned(w: Writer, sine: Value, cosine: Value, change: Value) -> Tuple[
 
 @dataclass(frozen=True)
 class Changes:
-    """How a step becomes changes of angles and coordinates; see `plan_changes`.
-
-    Attributes
-    ----------
-    combinations : list of Combination
-        The sums of steps that it needs.
-    """
+    """How a step becomes changes of angles and coordinates; see `plan_changes`."""
 
     angles: Sequence[Angle]
     keepers: List[str]  # of each angle, the coordinate that takes up what the angle may not change; empty: bounded each
-    combinations: List[Combination]
+    combinations: List[Combination]  #: The sums of steps that it needs
     sums: List[Combination]  # of each angle, if it is bounded as a sum of steps as they were
 
 

@@ -25,8 +25,6 @@ class Commander:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     velocity : (n,) array
         Limits of the servos' joints, rad/s.
     config : Setpoint
@@ -37,7 +35,7 @@ class Commander:
     Attributes
     ----------
     gate : SetpointGate
-        Targets that are believed.
+        Accepted targets.
     motion : Motion
         The command.
     has_targets : bool
@@ -73,7 +71,7 @@ class Commander:
         self.has_targets = False
 
     def arm(self) -> None:
-        """Begin anew: the next targets are the first, and are approached slowly."""
+        """Start afresh: the next targets are the first, and are approached slowly."""
         self.forget()
         self.sat_since = None
         self.motion.resume()
@@ -104,7 +102,7 @@ class Commander:
         if phase not in (Phase.SITTING, Phase.SAT):
             self.sat_since = None
         if phase is Phase.BUS_DOWN:
-            self._switch_off("the bus is down, so it cannot sit", now)
+            self._switch_off("the bus is down, so the robot cannot sit", now)
 
     def _sit_down(self, dt: float, now: float) -> None:
         if not self.motion.go(self.sit, self._config.sit_speed, dt):

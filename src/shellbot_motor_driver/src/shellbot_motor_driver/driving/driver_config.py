@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Union
 
 from shellbot_common import Settings, number, package_file
+from shellbot_control import CommandFilterParameters
 from shellbot_motor_driver.errors import DriverConfigError
+
+_WAY_BACK = CommandFilterParameters()  # after a start, a hold or a stop: alike for connector and driver
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,16 @@ class Setpoint(Settings, error=DriverConfigError):
     jump: float = number(0.05, 6.0, default=0.35)
     steady: float = number(0.02, 1.0, default=0.1)
     far: float = number(0.0, 6.0, default=0.5)
-    catch_up_threshold: float = number(0.01, 1.0, default=0.1)
-    catch_up_speed: float = number(0.05, 10.0, default=1.0)
-    catch_up_time: float = number(0.05, 10.0, default=0.5)
+    catch_up_threshold: float = number(0.01, 1.0, default=_WAY_BACK.catch_up_threshold)
+    catch_up_speed: float = number(0.05, 10.0, default=_WAY_BACK.catch_up_velocity)
+    catch_up_time: float = number(0.05, 10.0, default=_WAY_BACK.catch_up_time)
     sit_speed: float = number(0.05, 5.0, default=0.6)
     speed_headroom: float = number(1.0, 3.0, default=1.1)
 
 
 @dataclass(frozen=True)
 class Servo(Settings, error=DriverConfigError):
-    """When a servo is suspect, lost, asked again."""
+    """When a servo is suspect, lost, queried again."""
 
     stale_after: float = number(0.01, 2.0, default=0.1)
     suspect_misses: int = number(1, 20, default=3)
@@ -67,6 +70,7 @@ class Servo(Settings, error=DriverConfigError):
     lost_after: float = number(0.05, 5.0, default=0.5)
     goals_until: float = number(0.05, 5.0, default=0.2)
     old_after: float = number(0.05, 5.0, default=0.5)
+    least_rate: float = number(0.0, 50.0, default=5.0)
     lost_interval: float = number(0.05, 10.0, default=0.5)
     rearm_after_lost: bool = True
 
@@ -163,14 +167,10 @@ class ComplianceStart(Settings, error=DriverConfigError):
 
 @dataclass(frozen=True)
 class DriverConfig(Settings, error=DriverConfigError):
-    """All parameters of `MotorDriver`; ``config/driver.yaml`` explains each.
+    """All parameters of `MotorDriver`; ``config/driver.yaml`` explains each."""
 
-    Parameters
-    ----------
-    tick, start, setpoint, servo, bus, heat, overload, voltage, plausibility, alarms, fan, compliance
-        One section each.
-    """
-
+    #: tick, start, setpoint, servo, bus, heat, overload, voltage, plausibility, alarms, fan, compliance: One section
+    #: each
     tick: Tick = Tick()
     start: Start = Start()
     setpoint: Setpoint = Setpoint()

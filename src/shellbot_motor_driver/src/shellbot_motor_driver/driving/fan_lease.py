@@ -22,7 +22,7 @@ class FanLease:
     link : ServoLink
         The servos; ``link.wheel`` is the fan's if it is in wheel mode.
     rungs : Rungs
-        Where the end of a lease is said.
+        Where the end of a lease is reported.
     """
 
     def __init__(self, link: ServoLink, rungs: Rungs) -> None:
@@ -59,8 +59,8 @@ class FanLease:
         if now >= self._until > -math.inf:
             self.stop()
             self._until, self._again = -math.inf, now + _AGAIN
-            self._rungs.say("fan", Level.WARN, "the fan's lease is over: it is stopped; call drive_fan again in time")
+            self._rungs.say("fan", Level.WARN, "the fan's lease has expired: it stops; call drive_fan again in time")
 
     def stop(self) -> None:
-        """Stop it, several times in a row because nobody acknowledges."""
+        """Stop it, several times in a row because a SYNC WRITE is not acknowledged."""
         self._link.stop_wheel(self._config.stop_burst)

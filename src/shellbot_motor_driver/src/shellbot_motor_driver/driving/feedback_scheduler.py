@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which servos are read in a tick, and how many: two rules that cannot end in silence.
 
-1. Every tick begins with one READ, of the servo that was not asked for longest (or, in every other tick at most, of a
-   suspect or lost one). So each of n servos is asked at least once in 2 n ticks, whatever was measured before. On a
+1. Every tick begins with one READ, of the servo queried least recently (or, at most every other tick, of a
+   suspect or lost one). So each of n servos is queried at least once in 2 n ticks, whatever was measured before. On a
    link so slow that this READ delays the next goals, ticks are left out and goals go as often as READs.
 2. Another READ is made if it still ends within ``tick.booked_share`` of the tick when it takes what half of the last
    READs took: a host that stalls now and then does not count, one that is slow in every other READ does, in proportion.
@@ -56,7 +56,7 @@ class FeedbackScheduler:
         Parameters
         ----------
         regular : sequence of int
-            Indices, who was not asked for longest first.
+            Indices, the servo queried least recently first.
         urgent : sequence of int
             Suspect and lost ones whose time has come, the most overdue first.
         """

@@ -16,8 +16,6 @@ class GoalSpeeds:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     velocity : (n servos,) array
         Limits of their joints, rad/s.
     config : Setpoint
@@ -26,7 +24,7 @@ class GoalSpeeds:
     Attributes
     ----------
     fast, slow, crawl : (n servos,) array of int
-        While targets are followed; while sitting and rejoining; while nobody knows where the joints are and torque is
+        While targets are followed; while sitting and rejoining; while joint positions are unknown and torque is
         little: what lags behind then would be made up at full speed later.
     """
 

@@ -17,11 +17,11 @@ _KEPT = 32  # combinations of servos whose packets are kept ready
 
 
 class GoalWriter:
-    """SYNC WRITE goals, and moving speeds where a servo may not have the one it is to have.
+    """SYNC WRITE goals, with moving speeds while any servo may not hold the commanded one.
 
-    A speed counts as held only if the servo itself has said so, in a READ of its settings that was asked after it was
-    last told one. A servo that was not heard, or was brought back, or is told its speed otherwise, is in doubt
-    (`doubt`) until then. While anyone addressed is in doubt, everyone is told.
+    A speed counts as held only once a READ of the servo's settings, sent after the speed was last written, has returned
+    it. Until then the speed of a servo that missed a reply, was brought back, or had its speed written otherwise is
+    unknown (`doubt`). While one addressed servo's speed is unknown, speeds go to all.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class GoalWriter:
     servo_ids : sequence of int
         All n servos.
     interval : float
-        s after which speeds are sent at the latest, although nobody is in doubt; 0: with every goal.
+        s after which speeds are sent at the latest, even if all are known; 0: with every goal.
     """
 
     def __init__(self, bus: Bus, servo_ids: Sequence[int], interval: float) -> None:
@@ -44,7 +44,7 @@ class GoalWriter:
         self._held[slice(None) if indices is None else list(indices)] = _UNKNOWN
 
     def heard(self, index: int, speed: int) -> None:
-        """Note the moving speed that a servo has told, register."""
+        """Note the moving speed read from a servo, register value."""
         self._held[index] = speed
 
     def send(self, goals: Array, speeds: Array, indices: Tuple[int, ...], now: float) -> None:

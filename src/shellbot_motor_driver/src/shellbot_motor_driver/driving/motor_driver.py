@@ -117,7 +117,7 @@ class MotorDriver:
         Parameters
         ----------
         is_stop_asked : callable, optional
-            Looked at before each question to a servo. If it is true all torque goes off at once, the checks begin anew,
+            Checked before each instruction to a servo. If it is true all torque goes off at once, the checks restart,
             and the driver is then started as after `emergency_stop`.
 
         Raises
@@ -227,11 +227,11 @@ class MotorDriver:
         counts = self._commander.has_targets and self._phase is not Phase.OFF
         self._safety.judge_targets(self._commander.gate, now, counts)
         if self._watch.port.is_open:
-            self._safety.judge_ages(now)
+            self._safety.judge_feedback(now)
         self._update_phase(now)
 
     def _exchange(self, now: float, due: float) -> None:
-        """Everything that this tick says to the servos, and hears."""
+        """Everything that this tick sends to the servos and receives."""
         link = self._link
         if self._phase is Phase.OFF:
             if link.torque.on.any() or now >= self._off_at:
@@ -330,7 +330,7 @@ class MotorDriver:
         return self.servo_map.expand(self._commander.motion.position)
 
     def expect_targets(self) -> None:
-        """Let the time-outs of the targets run from now on, whether some have come or not: who gave them is gone."""
+        """Let the time-outs of the targets run from now on, whether some have come or not: their sender has gone."""
         self._commander.expect(self.bus.port.now())
 
     def torque(self, on: bool) -> Answer:
@@ -348,7 +348,7 @@ class MotorDriver:
         if against:
             return Answer(False, f"torque stays off: {against[0]}; re-arm first")
         if not self._watch.port.is_open:
-            return Answer(False, "the port is away; torque can be switched on when it is back")
+            return Answer(False, "the port is disconnected; torque can be switched on when it is back")
         self._rungs.clear("torque_off", "torque comes on")
         self._arm()
         return Answer(True, f"torque rises over {self.config.start.torque_ramp:g} s, joints hold where they are")
@@ -389,7 +389,7 @@ class MotorDriver:
         if not rungs.latched:
             return Answer(True, "nothing was latched")
         if not self._watch.port.is_open:
-            return Answer(False, "the port is away: plug it in, it is opened again without a restart, then re-arm")
+            return Answer(False, "the port is disconnected: plug it in, it is reopened without a restart, then re-arm")
         away = self._watch.roll.away
         if away:
             names = ", ".join(track.name for track in away[:4])
@@ -412,7 +412,7 @@ class MotorDriver:
         return Answer(True, f"re-armed ({names_of}); motion starts from where the joints are")
 
     def _arm(self) -> None:
-        """Start anew: the next targets are the first."""
+        """Start afresh: the next targets are the first."""
         self._wishes_torque = True
         self._is_starting = True  # until everybody who should hold does, with all its torque
         self._commander.arm()

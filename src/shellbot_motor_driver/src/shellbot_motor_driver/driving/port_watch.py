@@ -44,7 +44,7 @@ class PortWatch:
             self.is_open = False
             self._back_off = self._config.reopen_first
             self._reopen_at = now + self._back_off
-            text = f"bus down: {error}; the servos hold their last goals. It is opened again by itself, then re-arm"
+            text = f"bus down: {error}; the servos hold their last goals. The port reopens by itself; then re-arm"
             self._rungs.set("bus_down", Reaction.HOLD, text, True, now)
         for track in self._link.tracks:
             track.on(Event.MISSED)  # no goals before its settings were read
@@ -77,11 +77,11 @@ class PortWatch:
         return True
 
     def heard(self) -> None:
-        """Note that somebody answers."""
+        """Note that a servo answers."""
         self._silent_since = None
 
     def silent(self, is_everyone: bool, now: float) -> None:
-        """Open the port anew now and then while nobody at all answers: an adapter may have hung itself up."""
+        """Reopen the port now and then while no servo answers: the adapter may hang."""
         if not is_everyone:
             self._silent_since = None
         elif self._silent_since is None:

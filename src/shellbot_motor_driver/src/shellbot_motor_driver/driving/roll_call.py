@@ -21,8 +21,6 @@ class RollCall:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder: rungs ``servo_lost`` and ``bus_down``.
     wants_torque : callable
@@ -80,7 +78,7 @@ class RollCall:
         advice = "check its cable and power"
         if garbled:
             who = ", ".join(garbled[:_NAMED])
-            advice = f"{who} answers in pieces: two servos of one ID (scripts/servo scan), or a bad contact"
+            advice = f"{who} sends garbled replies: two servos with one ID (scripts/servo scan), or a bad contact"
         text = f"{names} lost: the others hold; {advice}. It comes back without a restart"
         self._rungs.set("servo_lost", Reaction.HOLD, text, self._config.servo.rearm_after_lost, now)
 

@@ -52,10 +52,6 @@ class ServoLink:
 
     Parameters
     ----------
-    bus : Bus
-        The bus.
-    servo_map : ServoMap
-        The servos.
     config : DriverConfig
         Parameters.
 
@@ -99,7 +95,7 @@ class ServoLink:
         return [self.tracks[i].servo_id for i in indices]
 
     def send_goals(self, angles: Array, speeds: Array, indices: Tuple[int, ...]) -> None:
-        """SYNC WRITE goals, and moving speeds if anybody may have another.
+        """SYNC WRITE goals, and moving speeds if any servo may have another.
 
         Parameters
         ----------
@@ -122,11 +118,11 @@ class ServoLink:
         return float(self.map.angles(np.full(len(self.tracks), steps))[index])
 
     def doubt_speeds(self) -> None:
-        """Send moving speeds with the goals again, until every servo has said that it has its own."""
+        """Send moving speeds with the goals again, until every servo has been read with its own."""
         self._goals.doubt()
 
     def put(self, address: int, data: Mapping[int, bytes]) -> None:
-        """SYNC WRITE registers of servos (by index); nobody answers, so a check must follow."""
+        """SYNC WRITE registers of servos (by index); not acknowledged, so a check must follow."""
         if data:
             self.bus.sync_write(address, {self.tracks[i].servo_id: value for i, value in data.items()})
 
@@ -137,7 +133,7 @@ class ServoLink:
         self._released(indices)
 
     def all_off(self, times: int = 1) -> None:
-        """Switch the torque of everything on the bus off, ``times`` in a row: strangers hear the broadcast, too."""
+        """Switch the torque of everything on the bus off, ``times`` in a row: also of unmapped servos."""
         everyone = range(len(self.tracks))
         for _ in range(times):
             self.bus.write(BROADCAST_ID, TORQUE_ENABLE, b"\x00")
@@ -186,8 +182,8 @@ class ServoLink:
     def torque_up(self, angles: Array, speeds: Array, indices: Sequence[int], now: float) -> None:
         """Switch torque on, with goal := ``angles``, compliance, speed and a small torque limit. For many at once.
 
-        Torque and goal are in one packet, registers 24 to 35: a servo hears both or neither. In packets of their own
-        the goal may be lost and the torque heard, and the servo would run to whatever goal it had.
+        Torque and goal are in one packet, registers 24 to 35: a servo receives both or neither. In separate packets
+        the goal may be lost and the torque received, and the servo would run to its old goal.
 
         Parameters
         ----------
@@ -240,7 +236,7 @@ class ServoLink:
     def ask(
         self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
     ) -> Tuple[Outcome, Optional[Reply]]:
-        """Read a servo; what is heard and can be true goes into the track, a miss is counted there.
+        """Read a servo; a plausible reply goes into the track, a miss is counted there.
 
         Parameters
         ----------
@@ -258,9 +254,9 @@ class ServoLink:
         Returns
         -------
         Outcome
-            Whether it was heard.
+            Whether it replied.
         Reply or None
-            What it said, if it was.
+            Its reply, if it did.
         """
         address, count = (CHECK_ADDRESS, CHECK_COUNT) if is_check else (FEEDBACK_ADDRESS, FEEDBACK_COUNT)
         track.state.asked = self.now()
@@ -294,12 +290,12 @@ class ServoLink:
         self._goals.heard(track.index, settings.speed)
 
     def doubt(self, track: ServoTrack) -> None:
-        """Note that a servo was not heard: it may be starting anew, so the next READ looks at its settings, too."""
+        """Note that a servo did not reply: it may be restarting, so the next READ includes its settings."""
         track.state.checked = NEVER
         self._goals.doubt([track.index])
 
     def check(self, track: ServoTrack, retries: int = 3) -> Settings:
-        """Read settings and feedback now, twice, whatever was believed before.
+        """Read settings and feedback now, twice, whatever was read before.
 
         One reading may be garbled and yet have a right checksum (one in 252), so two must agree.
 
@@ -314,7 +310,7 @@ class ServoLink:
             for _ in range(2):
                 reply = self.bus.read(track.servo_id, CHECK_ADDRESS, CHECK_COUNT, retries)
                 settings, feedback = parse_check(reply.data)
-                wrong = track.impossible(feedback) if settings.is_possible else "values that its registers cannot have"
+                wrong = track.impossible(feedback) if settings.is_possible else "impossible register values"
                 if wrong or not track.accept(feedback, int(reply.flags), reply.stamp):
                     break
                 if track.is_still:

@@ -40,7 +40,7 @@ class _Findings:
 
 
 def check_servos(link: ServoLink) -> StartReport:
-    """Find out who is there; set the bus's time-outs; decide whether replies can be trusted. Moves nothing.
+    """Find the servos; set the bus's time-outs; decide whether replies can be trusted. Moves nothing.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def check_servos(link: ServoLink) -> StartReport:
                 _name_strangers(link, found)
     if found.is_write_only and not start.allow_write_only:
         found.problems.append(
-            f"{found.wiring}. Driving without feedback is switched off (start.allow_write_only): mend the wiring, or "
+            f"{found.wiring}. Driving without feedback is switched off (start.allow_write_only): fix the wiring, or "
             "allow it"
         )
     link.reads = not found.is_write_only
@@ -95,7 +95,7 @@ def check_servos(link: ServoLink) -> StartReport:
 
 
 def identify(link: ServoLink, track: ServoTrack, retries: int) -> ServoIdentity:
-    """Read who a servo is.
+    """Read a servo's identity.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def wrong_model(track: ServoTrack, number: int) -> Optional[str]:
     known = MODELS.get(number)
     what = f"an {known.name}" if known else f"of unknown model {number}"
     return (
-        f"{track.name} is {what}, the map wants an {wanted.name}: exchange it, give it the right ID (scripts/servo "
+        f"{track.name} is {what}, the map has an {wanted.name}: replace it, give it the right ID (scripts/servo "
         "set-id), or correct the servo of that joint in the description"
     )
 
@@ -152,7 +152,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
         found.garbled.append(track)
         return
     except ImpossibleReplyError as error:
-        found.problems.append(f"{error}; without a reading that can be true there is no torque")
+        found.problems.append(f"{error}; torque stays off without a plausible reading")
         return
     except NoReplyError:
         _judge_silence(link, track, found)
@@ -169,19 +169,18 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
             link.wheel = track.index
             found.notices.append(
                 f"{track.name} is in wheel mode: it turns only while drive_fan is called, and follows no targets; "
-                "scripts/servo prepare gives it its angle limits back"
+                "scripts/servo prepare restores its angle limits"
             )
         else:
             found.problems.append(
-                f"{track.name} is in wheel mode and would turn for ever: "
-                "scripts/servo prepare gives it its angle limits"
+                f"{track.name} is in wheel mode and would turn for ever: scripts/servo prepare sets its angle limits"
             )
         return
     first, last = link.map.limits_steps()[track.servo_id]
     if low > first or high < last:
         found.problems.append(
-            f"{track.name} takes goals from {low} to {high} only, its joint needs {first} to {last}: it would "
-            "ignore the rest; scripts/servo prepare sets the limits"
+            f"{track.name} accepts goals from {low} to {high} only, but its joint needs {first} to {last}: it "
+            "would ignore the rest; scripts/servo prepare sets the limits"
         )
 
 
@@ -204,7 +203,7 @@ def _judge_silence(link: ServoLink, track: ServoTrack, found: _Findings) -> None
         )
     else:
         found.problems.append(
-            f"{track.name} answered {sum(heard.values())} of {2 * _JUDGED} questions only: packets are lost; check its "
+            f"{track.name} answered {sum(heard.values())} of {2 * _JUDGED} queries only: packets are lost; check its "
             "cable, contacts and power"
         )
 
@@ -217,7 +216,7 @@ def _name_strangers(link: ServoLink, found: _Findings) -> None:
     if patience * len(others) > _STRANGERS_WITHIN:
         found.notices.append(
             f"the link is too slow to look for servos that are not in the map ({patience * len(others):.0f} s); "
-            "scripts/servo scan --only-baud does"
+            "use scripts/servo scan --only-baud"
         )
         return
     timeouts = statistics.timeouts
@@ -228,13 +227,13 @@ def _name_strangers(link: ServoLink, found: _Findings) -> None:
     statistics.timeouts = timeouts  # IDs that no servo has say nothing about the bus
     if strangers:
         found.notices.append(
-            f"servos {_ranges(strangers)} are on the bus but not in the servo map: they get no goals, stops switch "
-            "them off, too; take them off the bus, or put them into the map"
+            f"servos {_ranges(strangers)} are on the bus but not in the servo map: they get no goals, and stops "
+            "switch them off as well; remove them from the bus, or add them to the map"
         )
 
 
 def _judge_absence(link: ServoLink, found: _Findings) -> None:
-    """Say who is missing or speaks in pieces, unless the whole wiring does."""
+    """Report servos that are missing or send garbled replies, unless the whole wiring is at fault."""
     total = len(link.tracks)
     if len(found.garbled) > total // 3:
         found.wiring = check_wiring(link.bus, link.map.servo_ids, 1).text
@@ -257,19 +256,19 @@ def _judge_absence(link: ServoLink, found: _Findings) -> None:
         )
     for track in found.garbled:
         found.problems.append(
-            f"{track.name} answers in pieces: two servos of ID {track.servo_id}? Unplug one and give it its own "
+            f"{track.name} sends garbled replies: two servos with ID {track.servo_id}? Unplug one and give it its own "
             "(scripts/servo set-id)"
         )
 
 
 def _settle(link: ServoLink, found: _Findings) -> None:
-    """Set time-outs from the servos' return delays, and say which delays to change."""
+    """Set time-outs from the servos' return delays, and report which delays to change."""
     delays = {identity.servo_id: identity.return_delay for identity in found.identities}
     link.bus.timeouts = replace(link.bus.timeouts, return_delay=max(delays.values(), default=250) * 2e-6)
     by_gpio = getattr(getattr(link.bus.port, "direction", None), "name", "") == "gpio"
     if by_gpio:
         wrong = [i for i, delay in delays.items() if delay < _GPIO_RETURN_DELAY]
-        wanted, why = _GPIO_RETURN_DELAY, "a line turned by GPIO needs time"
+        wanted, why = _GPIO_RETURN_DELAY, "a line switched by GPIO needs time"
     else:
         wrong = [i for i, delay in delays.items() if delay > _GPIO_RETURN_DELAY]
         wanted, why = 0, "each READ waits for it"
@@ -281,12 +280,12 @@ def _settle(link: ServoLink, found: _Findings) -> None:
     levels = [i.servo_id for i in found.identities if i.status_return_level != 2]
     if levels:
         found.notices.append(
-            f"the status return level of servos {_ranges(levels)} is not 2: the driver reads back what it writes, "
-            "tools do not; scripts/servo prepare sets it"
+            f"the status return level of servos {_ranges(levels)} is not 2: the driver copes, because it reads "
+            "back what it writes, other tools do not; scripts/servo prepare sets it"
         )
     firmwares = sorted({i.firmware for i in found.identities})
     if len(firmwares) > 1:
-        found.notices.append(f"firmwares differ: {', '.join(map(str, firmwares))}; no known trouble, but worth knowing")
+        found.notices.append(f"firmwares differ: {', '.join(map(str, firmwares))}; no known problem, but worth knowing")
 
 
 def _judge_wiring(link: ServoLink, found: _Findings) -> None:
@@ -295,13 +294,13 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
     is_wired_otherwise = report.echoes != link.bus.port.echoes
     if report.is_trusted or (report.whole >= _GOOD_SHARE * report.asked and not is_wired_otherwise):
         if not report.is_trusted:
-            found.notices.append("replies are lost on this wiring; retries carry it, but look at cables and power")
+            found.notices.append("replies are lost on this wiring; retries cover it, but check cables and power")
         return
     twins = [] if is_wired_otherwise else _torn(link, report)
     if twins:
         names = ", ".join(track.name for track in twins)
         found.problems.append(
-            f"{names}: replies come in pieces although others' are whole: two servos of one ID, or a bad contact; "
+            f"{names}: replies are garbled although others' are whole: two servos with one ID, or a bad contact; "
             "unplug one (scripts/servo scan names doubles)"
         )
     else:

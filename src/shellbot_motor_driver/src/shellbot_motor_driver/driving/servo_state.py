@@ -45,7 +45,7 @@ class Event(Enum):
     """What happens to a servo."""
 
     MISSED = "a READ without a valid, plausible reply"
-    AGED = "its last reading is too old, whether it was asked or not"
+    AGED = "its last reading is too old, whether it was queried or not"
     DIFFERS = "its settings are not what was written"
     SILENT = "misses in a row, or too long without a reply"
     RESTARTED = "its settings are not what was written, twice in a row"

@@ -53,28 +53,14 @@ def new_table(servos: int) -> Array:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the state of one tick is made of.
+    """What the state of one tick is made of."""
 
-    Parameters
-    ----------
-    stamp, tick : float, int
-        Of the tick.
-    table : (rows, n_servos) array
-        See `Row`; a copy.
-    command : (n_servos,) array
-        Joint angles commanded, rad.
-    is_write_only : bool
-        Whether nothing is read.
-    off_since : float
-        When torque off was requested for the whole robot, s; NaN while torque is wanted.
-    """
-
-    stamp: float
-    tick: int
-    table: Array
-    command: Array
-    is_write_only: bool
-    off_since: float = float("nan")
+    stamp: float  #: Of the tick
+    tick: int  #: Of the tick
+    table: Array  #: (rows, n_servos) See `Row`; a copy
+    command: Array  #: (n_servos,) Joint angles commanded, rad
+    is_write_only: bool  #: Whether nothing is read
+    off_since: float = float("nan")  #: When torque off was requested for the whole robot, s; NaN while torque is wanted
 
 
 def build_state(

@@ -15,7 +15,7 @@ from shellbot_description import Variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event, ServoState
 from shellbot_motor_driver.driving.servo_table import Row
-from shellbot_motor_driver.map.servo_map import ServoEntry
+from shellbot_motor_driver.map.servo_entry import ServoEntry
 
 STILL_STEPS = 10
 CHECK_ADDRESS, CHECK_COUNT = 24, 24  # torque, compliance, goal, limit, everything of the feedback, lock in one READ
@@ -90,7 +90,7 @@ class ServoTrack:
     temperature_limit : int
         Its register, degrees Celsius.
     garbled : int
-        Of its misses in a row, those in which bytes were heard: two servos of one ID, or a bad contact.
+        Of its misses in a row, those in which bytes were heard: two servos with one ID, or a bad contact.
     wrong : str
         What of its readings cannot be, in words, although it insists on it; then it gets no torque.
     is_still : bool
@@ -218,13 +218,13 @@ class ServoTrack:
         return True
 
     def impossible(self, f: Feedback) -> str:
-        """Return in words what of a reading cannot be, whatever it was before; empty if all can. No torque on such."""
+        """Return which value of a reading is impossible, whatever it was before; empty if none. Torque needs none."""
         p = self._plausibility
         if not p.voltage_low <= f.voltage <= p.voltage_high:
-            return f"{f.voltage:.1f} V ({p.voltage_low:g} to {p.voltage_high:g} can be): check its supply"
+            return f"{f.voltage:.1f} V ({p.voltage_low:g} to {p.voltage_high:g} is plausible): check its supply"
         if not p.temperature_low <= f.temperature <= p.temperature_high:
-            return f"{f.temperature} degC ({p.temperature_low:g} to {p.temperature_high:g} can be)"
-        return "" if f.steps <= 1023 else f"position {f.steps} (0 to 1023 can be)"
+            return f"{f.temperature} degC ({p.temperature_low:g} to {p.temperature_high:g} is plausible)"
+        return "" if f.steps <= 1023 else f"position {f.steps} (0 to 1023 is plausible)"
 
     def _is_plausible(self, f: Feedback, stamp: float) -> bool:
         p = self._plausibility

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading the servos: who answers, who is lost, who restarted, whose reading is too old; and their way back up."""
+"""Reading the servos: which answer, are lost, restarted or have old readings; and their recovery."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ class ServoWatch:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
     motion : Motion
@@ -84,7 +82,7 @@ class ServoWatch:
     # -- once a tick -------------------------------------------------------------------------------------------------
 
     def run(self, start: float, due: float, sending: float) -> None:
-        """Read as many servos as the tick has room for, then switch on who was found limp and should not be.
+        """Read as many servos as the tick has time for, then switch on those found limp that should not be.
 
         Parameters
         ----------
@@ -111,7 +109,7 @@ class ServoWatch:
         self.roll.report(link.now())
 
     def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
-        """Return who is read in turn, and those who missed and whose time has come: they may cost a time-out.
+        """Return the servos to read in turn, and those with misses that are due: they may cost a time-out.
 
         In turn means longest unasked first, with a head start for servos that wait for a READ of their settings to get
         goals again, or whose last READ was given up.
@@ -192,7 +190,7 @@ class ServoWatch:
             self._motion.rebase(track.index, link.angle(track.index, goal))
         if before is Condition.LOST and track.condition is not Condition.LIMP:
             self._motion.place(track.index, link.angle(track.index, goal))
-            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds on")
+            self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds")
         elif before is Condition.LOST and not self._wants_torque(track.index):
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: torque stays off")
         elif before is Condition.REJOINING and track.condition is Condition.GOOD and "servo_lost" in self._rungs:
@@ -202,7 +200,7 @@ class ServoWatch:
         track.was_stale = False
 
     def _is_right_model(self, track: ServoTrack) -> bool:
-        """Return whether a servo that comes back is what the map wants there; somebody may have exchanged it."""
+        """Return whether a servo that comes back is what the map has there; it may have been replaced."""
         try:
             problem = wrong_model(track, identify(self._link, track, 1).model_number)
         except NoReplyError as error:
@@ -223,7 +221,7 @@ class ServoWatch:
         return track.settings is not None and bool(track.settings.lock)
 
     def _missed(self, track: ServoTrack, now: float, outcome: Outcome) -> None:
-        """Change the state of a servo that was not heard."""
+        """Change the state of a servo that did not reply."""
         config, state = self._config.servo, track.state
         if outcome is Outcome.MISSED and state.misses >= config.suspect_misses:
             silence = now - track.stamp
@@ -245,7 +243,7 @@ class ServoWatch:
             state.next_try = now + config.suspect_interval * (state.misses >= config.suspect_misses)
 
     def _ping(self, track: ServoTrack, cut: Optional[float]) -> None:
-        """Ask a lost servo in another way: who answers PING but no READ is not away."""
+        """Query a lost servo with PING: one that answers it but no READ is not away."""
         self.reads += 1
         try:
             self._link.bus.ping(track.servo_id, 0, cut=cut)
@@ -308,4 +306,4 @@ class ServoWatch:
             text = f"{'; '.join(self._refused.values())}; holding, and where torque is off it stays off"
             self._rungs.set("implausible", Reaction.HOLD, text, False, now)
         else:
-            self._rungs.clear("implausible", "every servo's readings can be true again")
+            self._rungs.clear("implausible", "every servo's readings are plausible again")

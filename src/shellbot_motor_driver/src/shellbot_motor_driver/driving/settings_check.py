@@ -13,13 +13,7 @@ _RAISE_TRIES = 3  # orders to switch torque on that a servo may miss before it c
 
 
 class SettingsCheck:
-    """Compare the settings that were just read of a servo with what was written; repeat orders that it did not hear.
-
-    Parameters
-    ----------
-    link : ServoLink
-        The servos.
-    """
+    """Compare the settings that were just read of a servo with what was written; repeat orders that it did not hear."""
 
     def __init__(self, link: ServoLink) -> None:
         self._link, self._locks = link, link.config.start.lock_eeprom

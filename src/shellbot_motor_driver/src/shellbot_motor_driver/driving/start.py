@@ -31,8 +31,6 @@ class Start:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
     motion : Motion
@@ -80,7 +78,7 @@ class Start:
             return report
         self._take_over()
         if self.held:
-            text = "the driver was started anew while servos held: they hold on; re-arm to go on"
+            text = "the driver was restarted while servos held: they keep holding; re-arm to go on"
             self._rungs.set("restarted", Reaction.HOLD, text, True, link.now())
             return replace(report, resumed=True)
         if torque:
@@ -93,7 +91,7 @@ class Start:
         return report
 
     def _take_over(self) -> None:
-        """Find out who holds; the command begins at the goals of those, and where the others are."""
+        """Find the servos that hold; the command begins at their goals, and at the positions of the others."""
         link, steps = self._link, []
         for track in link.tracks:
             settings = track.settings
@@ -123,7 +121,7 @@ class Start:
                 if angle is not None:
                     self._motion.place(i, angle)
                     return ""
-                error = f"{track.name} does not take its settings"
+                error = f"{track.name} does not accept its settings"
             except NoReplyError as reason:  # a host that stalled, not a servo: it answered before
                 error = str(reason)
                 link.bus.port.sleep(_BREATH)

@@ -9,73 +9,34 @@ from typing import Any, Optional, Tuple
 
 @dataclass(frozen=True)
 class ServoIdentity:
-    """What a servo says about itself at start.
+    """What a servo says about itself at start."""
 
-    Parameters
-    ----------
-    servo_id, model_number, firmware : int
-        Registers 3, 0 and 2.
-    joint : str
-        Its joint.
-    return_delay : int
-        Register 5, units of 2 us.
-    angle_limits : tuple of int
-        Registers 6 and 8, steps.
-    temperature_limit : int
-        Register 11, degrees Celsius.
-    status_return_level : int
-        Register 16.
-    torque_was_on : bool
-        Whether it held its goal already: then it goes on holding it.
-    steps : int
-        Where it stood.
-    """
-
+    #: servo_id, model_number, firmware: Registers 3, 0 and 2
     servo_id: int
-    joint: str
+    joint: str  #: Its joint
     model_number: int
     firmware: int
-    return_delay: int
-    angle_limits: Tuple[int, int]
-    temperature_limit: int
-    status_return_level: int
-    torque_was_on: bool
-    steps: int
+    return_delay: int  #: Register 5, units of 2 us
+    angle_limits: Tuple[int, int]  #: Registers 6 and 8, steps
+    temperature_limit: int  #: Register 11, degrees Celsius
+    status_return_level: int  #: Register 16
+    torque_was_on: bool  #: Whether it held its goal already: then it goes on holding it
+    steps: int  #: Where it stood
 
 
 @dataclass(frozen=True)
 class StartReport:
-    """What the start found.
+    """What the start found."""
 
-    Parameters
-    ----------
-    port : str
-        Its name.
-    answered, missing : tuple of int
-        IDs of the map.
-    identities : tuple of ServoIdentity
-        Of those who answered.
-    is_write_only : bool
-        Whether the driver goes on without reading.
-    wiring : str
-        The check of the wiring, in words.
-    latency_timer_ms : int or None
-        Of an FTDI adapter.
-    resumed : bool
-        Whether servos held already and hold on, without a change of torque.
-    notices : tuple of str
-        What is not as it should be, each with the command that mends it.
-    """
-
-    port: str
-    answered: Tuple[int, ...] = ()
-    missing: Tuple[int, ...] = ()
-    identities: Tuple[ServoIdentity, ...] = ()
-    is_write_only: bool = False
-    wiring: str = ""
-    latency_timer_ms: Optional[int] = None
-    resumed: bool = False
-    notices: Tuple[str, ...] = ()
+    port: str  #: Its name
+    answered: Tuple[int, ...] = ()  #: IDs of the map
+    missing: Tuple[int, ...] = ()  #: IDs of the map
+    identities: Tuple[ServoIdentity, ...] = ()  #: Of those who answered
+    is_write_only: bool = False  #: Whether the driver goes on without reading
+    wiring: str = ""  #: The check of the wiring, in words
+    latency_timer_ms: Optional[int] = None  #: Of an FTDI adapter
+    resumed: bool = False  #: Whether servos held already and hold on, without a change of torque
+    notices: Tuple[str, ...] = ()  #: What is not as it should be, each with the command that mends it
 
     @property
     def text(self) -> str:
@@ -83,26 +44,18 @@ class StartReport:
         lines = [f"{self.port}: {len(self.answered)} of {len(self.answered) + len(self.missing)} servos answered"]
         lines += [self.wiring] if self.wiring else []
         if self.is_write_only:
-            lines.append("driving WITHOUT FEEDBACK: nothing is read, the ladder knows targets and stops only")
+            lines.append("driving WITHOUT FEEDBACK: nothing is read, the safety ladder covers targets and stops only")
         if self.resumed:
-            lines.append("servos were holding: they hold on")
+            lines.append("servos were holding: they keep holding")
         return "\n".join((*lines, *self.notices))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a request: truthy if it was accepted; also unpacks as ``accepted, reason``.
+    """What became of a request: truthy if it was accepted; also unpacks as ``accepted, reason``."""
 
-    Parameters
-    ----------
-    accepted : bool
-        Whether it is done.
-    reason : str
-        What was done, or why not and what to do.
-    """
-
-    accepted: bool
-    reason: str = field(default="")
+    accepted: bool  #: Whether it is done
+    reason: str = field(default="")  #: What was done, or why not and what to do
 
     def __bool__(self) -> bool:
         return self.accepted

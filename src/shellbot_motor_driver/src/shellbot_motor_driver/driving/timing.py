@@ -14,14 +14,9 @@ BINS = len(EDGES) + 1
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts of durations.
+    """Counts of durations."""
 
-    Parameters
-    ----------
-    counts : tuple of int
-        ``counts[i]`` lie from ``EDGES[i - 1]`` to ``EDGES[i]``; the first below ``EDGES[0]``, the last above all.
-    """
-
+    #: ``counts[i]`` lie from ``EDGES[i - 1]`` to ``EDGES[i]``; the first below ``EDGES[0]``, the last above all
     counts: Tuple[int, ...] = (0,) * BINS
 
     @property
@@ -63,42 +58,24 @@ class HistogramCounter:
 
 @dataclass(frozen=True)
 class BusTiming:
-    """Figures of the bus loop since its start.
+    """Figures of the bus loop since its start."""
 
-    Parameters
-    ----------
-    ticks, late_ticks : int
-        Ticks, and those that began more than half a period late or were left out.
-    lateness, tick_time, round_trip, overhead : Histogram
-        Start of a tick after it was due; from its start to its end; of a READ; of that over the wire's time. s.
-    reads_per_tick : float
-        READs booked for a tick.
-    booked_share : float
-        Share of the tick that was planned with bus time, at most ``tick.booked_share``.
-    used_share : float
-        Share of the tick that passed until its end, mean of the last second.
-    feedback_hz : float
-        Valid replies per second and servo, mean of the last second.
-    round_trip_p95 : float
-        What the scheduler books for a READ, s.
-    cpu_per_tick : float
-        CPU time of a tick, mean of the last second, s (NaN in virtual time).
-    counters : mapping of str to int
-        Counters of the bus (`BusStatistics`): retries, timeouts, bad_checksums, stale_replies, ...
-    """
-
+    #: ticks, late_ticks: Ticks, and those that began more than half a period late or were left out
     ticks: int = 0
     late_ticks: int = 0
+    #: lateness, tick_time, round_trip, overhead: Start of a tick after it was due; from its start to its end; of a
+    #: READ; of that over the wire's time. s.
     lateness: Histogram = Histogram()
     tick_time: Histogram = Histogram()
     round_trip: Histogram = Histogram()
     overhead: Histogram = Histogram()
-    reads_per_tick: float = 0.0
-    booked_share: float = 0.0
-    used_share: float = 0.0
-    feedback_hz: float = 0.0
-    round_trip_p95: float = float("nan")
-    cpu_per_tick: float = float("nan")
+    reads_per_tick: float = 0.0  #: READs booked for a tick
+    booked_share: float = 0.0  #: Share of the tick that was planned with bus time, at most ``tick.booked_share``
+    used_share: float = 0.0  #: Share of the tick that passed until its end, mean of the last second
+    feedback_hz: float = 0.0  #: Valid replies per second and servo, mean of the last second
+    round_trip_p95: float = float("nan")  #: What the scheduler books for a READ, s
+    cpu_per_tick: float = float("nan")  #: CPU time of a tick, mean of the last second, s (NaN in virtual time)
+    #: Counters of the bus (`BusStatistics`): retries, timeouts, bad_checksums, stale_replies, ..
     counters: Mapping[str, int] = field(default_factory=dict)
 
     def figures(self) -> Dict[str, float]:

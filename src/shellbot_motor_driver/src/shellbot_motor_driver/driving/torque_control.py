@@ -19,8 +19,6 @@ class TorqueControl:
 
     Parameters
     ----------
-    servo_map : ServoMap
-        The servos.
     ramp : float
         s from nothing to everything.
 
@@ -72,7 +70,7 @@ class TorqueControl:
 
     def shares(self, now: float) -> Array:
         """Return the share of its torque that each servo is to have, (n,)."""
-        progress = np.clip((now - self._begin) / self._ramp, 0.0, 1.0)
+        progress = np.maximum(np.minimum((now - self._begin) / self._ramp, 1.0), 0.0)
         ramp = self._from + (1.0 - self._from) * progress
         return np.where(self.on, ramp * self._allowed, 0.0)
 

@@ -23,23 +23,12 @@ _CLOSE = 1.05  # ratio up to which a gain counts as met
 
 @dataclass(frozen=True)
 class Compliance(Settings, error=DriverConfigError):
-    """Registers 26 to 29 and 48 of a servo, both directions alike.
+    """Registers 26 to 29 and 48 of a servo, both directions alike."""
 
-    Parameters
-    ----------
-    slope : int
-        One of ``SLOPES``.
-    margin : int
-        Dead band, steps of 0.29 degrees, 0 to 255.
-    punch : int
-        Least output outside the margin, of 1023.
-    torque_share : float
-        Torque limit, 0 to 1: what is below the softest slope (a stiffness of 0 is limp).
-    """
-
-    slope: int = 16
-    margin: int = number(0, 255, default=1)
-    punch: int = number(0, 1023, default=32)
+    slope: int = 16  #: One of ``SLOPES``
+    margin: int = number(0, 255, default=1)  #: Dead band, steps of 0.29 degrees, 0 to 255
+    punch: int = number(0, 1023, default=32)  #: Least output outside the margin, of 1023
+    #: Torque limit, 0 to 1: what is below the softest slope (a stiffness of 0 is limp)
     torque_share: float = number(0.0, 1.0, default=1.0)
 
     def conflict(self) -> str:
@@ -111,5 +100,5 @@ def compliance_from_gains(
         if gains.i:
             words.append(f"{name}: servos have no I gain; {gains.i:g} is left out")
     if any(gains.d for gains in table.classes.values()):
-        words.append("servos have no D gain; their motors brake by themselves")
+        words.append("servos have no D gain; their motors damp themselves")
     return made, tuple(words)

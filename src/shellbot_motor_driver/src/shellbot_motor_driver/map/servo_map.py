@@ -8,73 +8,22 @@ angle is `fan_drive.reduction` times theirs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ax_bus.errors import RegisterError
-from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP, Model, model_of
+from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP
 from shellbot_common import package_file, read_yaml
 from shellbot_description import Variables, driven_joint_names, joint_class, load_variables, motor_joint_names
 from shellbot_motor_driver.errors import ServoMapError
+from shellbot_motor_driver.map.servo_entry import ServoEntry, read_entries
 
 Array = np.ndarray  # of float64
 Steps = np.ndarray  # of int64
 
 FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
 _SPEED_MAX = 1023
-_KEYS = {"id", "zero", "sign"}
-_RANGE = "range_deg"  # optional: what was measured on this robot
-
-
-@dataclass(frozen=True)
-class ServoEntry:
-    """One servo.
-
-    Parameters
-    ----------
-    joint : str
-        The joint it turns; the fan's servo stands under ``lower_1_fan``.
-    servo_id : int
-        0 to 252.
-    model : Model
-        What must answer.
-    zero : float
-        Steps at joint angle 0.
-    sign : int
-        1 if the servo's counter-clockwise is the joint's positive direction, else -1.
-    gear : float
-        Servo angle per joint angle.
-    lower, upper : float
-        Limits of the joint, rad: the description's, and within what the map says was measured.
-    """
-
-    joint: str
-    servo_id: int
-    model: Model
-    zero: float
-    sign: int
-    gear: float
-    lower: float
-    upper: float
-
-    def __post_init__(self) -> None:
-        """Check that the joint's range fits the servo's."""
-        where = f"servo map, {self.joint}"
-        if not _is_int(self.servo_id) or not 0 <= self.servo_id <= 252:
-            raise ServoMapError(f"{where}: id is {self.servo_id!r}; give a whole number from 0 to 252")
-        if not _is_int(self.sign) or self.sign not in (-1, 1):
-            raise ServoMapError(f"{where}: sign is {self.sign!r}; give 1 or -1")
-        if isinstance(self.zero, bool) or not isinstance(self.zero, (int, float)) or not 0 <= self.zero <= POSITION_MAX:
-            raise ServoMapError(f"{where}: zero is {self.zero!r}; give steps from 0 to {POSITION_MAX}")
-        low, high = sorted(self.zero + self.sign * self.gear * q / RAD_PER_STEP for q in (self.lower, self.upper))
-        if low < -0.5 or high > POSITION_MAX + 0.5:
-            raise ServoMapError(
-                f"{where}: its range {self.lower:.3f} to {self.upper:.3f} rad needs steps {low:.0f} to {high:.0f} at "
-                f"zero {self.zero:g}, the servo has 0 to {POSITION_MAX}; move the horn and zero, or narrow the range"
-            )
 
 
 class ServoMap:
@@ -159,32 +108,8 @@ class ServoMap:
 
         A row may have ``range_deg``, the two ends that were measured: limits beyond them are taken back to them.
         """
-        motors, variables = _motors(variant), load_variables()
-        unknown = sorted(set(rows) - set(motor_joint_names("full")))
-        if unknown:
-            raise ServoMapError(
-                f"servo map: {unknown} has no servo; choose from {', '.join(motor_joint_names('full'))}"
-            )
-        entries: List[ServoEntry] = []
-        for joint in motors:
-            row = rows.get(joint)
-            if not isinstance(row, dict) or set(row) - {_RANGE} != _KEYS:
-                raise ServoMapError(f"servo map, {joint}: {row!r}; give id, zero and sign, and {_RANGE} if measured")
-            kind = joint_class(joint)
-            limits = variables.limits(kind)
-            gear = variables.fan_drive.reduction if kind == "fan" else 1.0
-            try:
-                model = model_of(limits.servo)
-            except RegisterError as error:
-                raise ServoMapError(f"servo map, {joint}: {error}") from error
-            if model.register("goal_position").maximum != POSITION_MAX:
-                raise ServoMapError(
-                    f"servo map, {joint}: the driver counts in steps of the AX family (0 to {POSITION_MAX}), which "
-                    f"{model.name} does not have; choose AX-12A or AX-18A for class {kind} in the description"
-                )
-            lower, upper = _within(joint, row.get(_RANGE), limits.lower, limits.upper)
-            entries.append(ServoEntry(joint, row["id"], model, row["zero"], row["sign"], gear, lower, upper))
-        return cls(variant, tuple(entries), variables)
+        variables = load_variables()
+        return cls(variant, read_entries(rows, _motors(variant), variables), variables)
 
     def select(self, ids: Optional[Sequence[int]] = None) -> Tuple[ServoEntry, ...]:
         """Return the servos with the IDs ``ids``, or all, in the order of the map.
@@ -237,23 +162,7 @@ class ServoMap:
         return np.asarray(servos)[self._servo_of_joint]
 
     def to_steps(self, joints: Array) -> Steps:
-        """Return goal positions.
-
-        Parameters
-        ----------
-        joints : (n joints,) array
-            rad.
-
-        Returns
-        -------
-        (n servos,) array of int
-            Steps; joint limits are applied.
-
-        Raises
-        ------
-        ServoMapError
-            As in `reduce`.
-        """
+        """Return goal positions, (n servos,) steps within the limits, for joints in rad; raises as `reduce`."""
         return self.goals(self.reduce(joints))
 
     def goals(self, angles: Array) -> Steps:
@@ -309,29 +218,7 @@ def _motors(variant: str) -> Tuple[str, ...]:
     return motors
 
 
-def _within(joint: str, measured: Any, lower: float, upper: float) -> Tuple[float, float]:
-    """Return limits, rad, within a measured range, degrees, if there is one."""
-    if measured is None:
-        return lower, upper
-    if (
-        not isinstance(measured, list)
-        or len(measured) != 2
-        or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in measured)
-        or not -360.0 <= measured[0] <= 0.0 <= measured[1] <= 360.0
-        or measured[0] == measured[1]
-    ):
-        raise ServoMapError(
-            f"servo map, {joint}: {_RANGE} is {measured!r}; give two angles in degrees, the lower one up to 0 and the "
-            "upper one from 0"
-        )
-    return max(lower, math.radians(measured[0])), min(upper, math.radians(measured[1]))
-
-
 def _signed(numbers: Steps) -> Array:
     """Return sign and magnitude numbers (bit 10 is clockwise) as signed ones; counter-clockwise is positive."""
     numbers = np.asarray(numbers)
     return np.where(numbers & 1024, -(numbers & 1023), numbers & 1023).astype(np.float64)
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

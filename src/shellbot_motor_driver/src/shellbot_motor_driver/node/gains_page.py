@@ -7,7 +7,8 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
-from shellbot_control import ConfigurationError, GainTable, joint_class
+from shellbot_control import ConfigurationError, GainTable
+from shellbot_description import JOINT_CLASSES, joint_class
 from shellbot_motor_driver.driving.driver_config import ComplianceStart
 from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains
 from shellbot_motor_driver.process.bus_process import BusProcess
@@ -34,8 +35,7 @@ def compliance_of_page(
         If an entry is missing or not a usable gain.
     """
     driven = {joint_class(name) for name in joint_names}
-    whole = GainTable.from_page(page)
-    table = GainTable({name: gains for name, gains in whole.classes.items() if name in driven}, whole.stiffness)
+    table = GainTable.from_page(page, [name for name in JOINT_CLASSES if name in driven])
     return compliance_from_gains(table, margin, punch)
 
 
@@ -52,7 +52,7 @@ class GainsPage:
     Attributes
     ----------
     values : mapping of str to float, or None
-        The page; None until it was heard.
+        The page; None until it was received.
     line : HealthLine
         For /diagnostics.
     """
@@ -60,7 +60,7 @@ class GainsPage:
     def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
         self._joint_names, self._start = joint_names, start
         self.values: Optional[Mapping[str, float]] = None
-        self.line = HealthLine("gains", Health.OK, "no page of gains heard: compliance as in driver.yaml")
+        self.line = HealthLine("gains", Health.OK, "no page of gains received: compliance as in driver.yaml")
 
     def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
         """Bring the gains to the servos, if both are there; return what is to be logged, if anything."""

@@ -11,11 +11,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import BatteryState, JointState
 
-from shellbot_control import ArrivalStatus
 from shellbot_motor_driver.driving.driver_state import DriverState, ServoReading
 from shellbot_motor_driver.safety.battery_estimate import charge_estimate
 from shellbot_motor_driver.safety.health import HealthLine
-from shellbot_msgs.msg import ReferenceStatus, ServoState, ServoStates
+from shellbot_msgs.msg import ServoState, ServoStates
 
 CAPACITY_AH = 2.3  # of the robot's 3S battery
 
@@ -74,20 +73,6 @@ def battery_message(state: DriverState, cells: int, stamp: rospy.Time) -> Batter
         # the message's own rule: their number is known, their voltages are not
         cell_voltage=[math.nan] * cells,
         location="servo bus",
-    )
-    message.header.stamp = stamp
-    return message
-
-
-def status_message(status: ArrivalStatus, stamp: rospy.Time) -> ReferenceStatus:
-    """Return the arrival status."""
-    message = ReferenceStatus(
-        reached=status.reached,
-        max_error=status.max_error,
-        max_error_joint=status.max_error_joint,
-        target_age=status.target_age,
-        holding=status.holding,
-        text=status.text,
     )
     message.header.stamp = stamp
     return message

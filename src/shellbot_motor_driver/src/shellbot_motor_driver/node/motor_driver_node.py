@@ -114,7 +114,7 @@ class MotorDriverNode:
         return self._end()
 
     def _start(self) -> None:
-        """Try to start the bus process; say in words what is in the way."""
+        """Try to start the bus process; report what prevents it."""
         bus = self._bus
         try:
             report = bus.start(give_up=self._is_over)
@@ -231,7 +231,7 @@ class MotorDriverNode:
                 self._latch.keep("")
             if self._process is None:
                 self._try_at = 0.0  # as the words of the failure promise
-                reason = f"trying to start again; it did not so far: {self._failure.words}"
+                reason = f"trying to start again; the last attempt failed: {self._failure.words}"
         (rospy.loginfo if accepted else rospy.logwarn)("motor_driver: rearm: %s", reason)
         return accepted, reason
 

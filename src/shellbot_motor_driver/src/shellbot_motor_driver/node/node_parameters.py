@@ -20,27 +20,14 @@ _USB = ("ttyUSB", "ttyACM")
 class NodeParameters(Settings, error=DriverConfigError):
     """Parameters of the node; the README's table explains each.
 
-    Parameters
-    ----------
-    port, variant, baud, direction, gpio, latency_ms, servo_map, priority, cpu
-        As the arguments of ``motor_driver.launch``.
-    config : DriverConfig
-        The file ``~config`` with the sections among the private parameters on top.
-    target_timeout : float
-        s; joint_targets with an older stamp are not followed.
-    arrival_tolerance : float
-        rad; within it a joint has arrived.
-    battery_cells : int
-        Cells in series.
-    at_end : str
-        What happens when the node is told to end: ``sit`` (then torque off), ``hold``, ``off``.
-
     Raises
     ------
     DriverConfigError
         If a value cannot be used.
     """
 
+    #: port, variant, baud, direction, gpio, latency_ms, servo_map, priority, cpu: As the arguments of
+    #: ``motor_driver.launch``
     port: str = "/dev/shellbot-servos"
     variant: str = choice(("walker", "full"), default="walker")
     baud: int = number(7000, 1_000_000, default=1_000_000, hint="1000000 is the servos' own")
@@ -50,10 +37,12 @@ class NodeParameters(Settings, error=DriverConfigError):
     servo_map: str = ""
     priority: int = number(0, 99, default=0, hint="0 is without")
     cpu: int = number(-1, 1023, default=-1, hint="-1 is any core")
-    config: DriverConfig = DriverConfig()
+    config: DriverConfig = DriverConfig()  #: The file ``~config`` with the sections among the private parameters on top
+    #: s; joint_targets with an older stamp are not followed
     target_timeout: float = number(0.02, 10.0, "s", default=0.5)
-    arrival_tolerance: float = number(0.001, 3.0, "rad", default=0.1)
-    battery_cells: int = number(1, 8, default=3, hint="3 for a 3S battery")
+    arrival_tolerance: float = number(0.001, 3.0, "rad", default=0.1)  #: rad; within it a joint has arrived
+    battery_cells: int = number(1, 8, default=3, hint="3 for a 3S battery")  #: Cells in series
+    #: What happens when the node is told to end: ``sit`` (then torque off), ``hold``, ``off``
     at_end: str = choice(("sit", "hold", "off"), default="sit")
 
     def conflict(self) -> str:

@@ -28,7 +28,7 @@ class StampClock:
         Returns
         -------
         str
-            What to tell the operator if the wall clock was set; else empty.
+            Message for the operator if the wall clock was set; else empty.
         """
         offset = wall - monotonic
         before, self._offset = self._offset, offset
@@ -36,7 +36,7 @@ class StampClock:
             return ""
         self._last = -math.inf
         return (
-            f"the wall clock was set by {offset - before:+.2f} s: stamps follow it, and the chain starts anew from the "
+            f"the wall clock was set by {offset - before:+.2f} s: stamps follow it, and the chain restarts from the "
             "measured joints"
         )
 

@@ -15,7 +15,7 @@ PATIENCE_S = 10.0  # for a port that is not there yet: udev, or an emulated robo
 
 
 def retry_after(error: ServoError, retry_missing: bool = False) -> Optional[float]:
-    """Return the s until the next try, or None: only when somebody asks.
+    """Return the s until the next try, or None: only on request (rearm).
 
     A port that is not there, or servos without power, come when a person plugs or switches them on: going on by itself
     is what that person expects. A servo that is missing among others, doubled or of another model is different:
@@ -26,7 +26,7 @@ def retry_after(error: ServoError, retry_missing: bool = False) -> Optional[floa
     error : ServoError
         What the start raised.
     retry_missing : bool
-        ``start.retry_missing``: try again whatever is wrong with the servos, as nobody can touch them.
+        ``start.retry_missing``: try again whatever is wrong with the servos, as no person can touch them.
     """
     if isinstance(error, StartError):
         report = error.report
@@ -45,7 +45,7 @@ def failure_words(error: ServoError, retry_missing: bool = False) -> str:
 
 
 class StartFailure:
-    """Why the driver has not started, each reason said once.
+    """Why the driver has not started, each reason logged once.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class StartFailure:
         if words != self.words:
             self.words, self._since, self._is_said = words, now, False
             if isinstance(error, PortMissingError):
-                return Notice("start", Level.INFO, "waiting for the port, which is not there yet")
+                return Notice("start", Level.INFO, "waiting for the port to appear")
         if self._is_said or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
             return None
         self._is_said = True

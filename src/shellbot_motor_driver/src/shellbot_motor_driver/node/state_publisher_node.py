@@ -11,6 +11,7 @@ import rospy
 from sensor_msgs.msg import BatteryState, JointState
 
 from shellbot_control import arrival_status
+from shellbot_control.arrival_conversions import status_message
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -106,7 +107,7 @@ class StatePublisher:
             self._battery.publish(conversions.battery_message(state, cells, stamp))
 
     def _publish_status(self, state: DriverState, stamp: rospy.Time) -> None:
-        self._status.publish(conversions.status_message(self._arrival(state, time.time()), stamp))
+        self._status.publish(status_message(self._arrival(state, time.time()), stamp))
 
     def _arrival(self, state: DriverState, now: float) -> Any:
         gate, ladder = self._gate, state.ladder

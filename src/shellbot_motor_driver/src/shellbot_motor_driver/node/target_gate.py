@@ -75,7 +75,7 @@ class TargetGate:
         notices: Tuple[Notice, ...] = ()
         if self._refusing:
             self._refusing = False
-            notices = (Notice("resumed", Level.INFO, "joint_targets are good again"),)
+            notices = (Notice("resumed", Level.INFO, "joint_targets are valid again"),)
         self.text = ""
         self.requested, self._newest = wanted, max(self._newest, stamp)
         return wanted, notices

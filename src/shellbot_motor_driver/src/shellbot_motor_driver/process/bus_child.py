@@ -148,13 +148,13 @@ class BusChild:
         except (EOFError, OSError) as error:
             self._process.wait()
             raise BusProcessError(
-                f"the bus process ended during its start ({self.how_it_ended}); its last words are above"
+                f"the bus process ended during its start ({self.how_it_ended}); its last output is above"
             ) from error
         if kind != "started":
             self.has_refused = True
             raise content
         self.is_started = True
-        return content  # type: ignore[no-any-return]
+        return content
 
     @property
     def may_have_left_torque(self) -> bool:
@@ -162,7 +162,7 @@ class BusChild:
         return self.is_started or (self.pulse.has_port and not self.has_refused)
 
     def take_pulse(self) -> Pulse:
-        """Return its last sign of life, also after its end. Waits for nobody."""
+        """Return its last sign of life, also after its end. Does not block."""
         self.pulse = self.shared.pulse() or self.pulse
         return self.pulse
 
@@ -187,7 +187,7 @@ class BusChild:
         return f"torque off not obeyed within {self._deafness.limit:.2g} s" if is_deaf else ""
 
     def kill(self, why: str) -> None:
-        """Kill it. A process that waits in the kernel dies later: `pid` says when."""
+        """Kill it. A process that is stuck in the kernel dies later: `pid` shows when."""
         self.why_killed = self.why_killed or why
         if self._process is not None and self.pid is not None:
             self._process.kill()
@@ -208,7 +208,7 @@ class BusChild:
             If it does not run.
         """
         if self._connection is None or not self.is_up or self.why_killed:  # a late answer may lie in its pipe
-            raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
+            raise BusProcessError("the bus process is not running; it restarts by itself, then try again")
         try:
             self._connection.send((name, arguments))
         except OSError as error:

@@ -100,7 +100,7 @@ class BusProcess:
             return self._keeper.start(timeout, give_up)
 
     def poll(self) -> bool:
-        """Notice death, hanging and deafness, restart if allowed; return whether the bus process lives.
+        """Notice death, hanging and disobeyed orders, restart if allowed; return whether the bus process lives.
 
         Never blocks for long: where torque has to be switched off from here, for about half a second.
         """
@@ -230,7 +230,7 @@ class BusProcess:
         if keeper.is_wanted:
             answer = self._ask("rearm", known)
         else:
-            answer = Answer(True, "nothing runs; the next start begins without a stop")
+            answer = Answer(True, "no bus process is running; the next start begins without a stop")
         if answer:
             keeper.latch.rearmed(known)
         return answer
@@ -291,14 +291,14 @@ class BusProcess:
             answer = self._call(name, *arguments)
         except BusProcessError as error:
             return Answer(False, str(error))
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     def _call(self, name: str, *arguments: Any) -> Any:
         keeper = self._keeper
         with keeper.lock:
             child = keeper.child
             if child is None:
-                raise BusProcessError("the bus process is not running; it is started again by itself, then try again")
+                raise BusProcessError("the bus process is not running; it restarts by itself, then try again")
             child.ask(name, *arguments)
             deadline = time.monotonic() + CALL_S
             while True:

@@ -40,7 +40,7 @@ CALLS = ("hold", "set_compliance", "drive_fan")
 
 
 class _Ended(Exception):  # noqa: N818, no error
-    """The process was told to end while the driver started."""
+    """The process was requested to end while the driver started."""
 
 
 class _BeatingPort(SerialPort):
@@ -85,7 +85,7 @@ class Worker:
         self._beat()
 
     def run(self) -> None:
-        """Start the driver, tell the parent, tick until the end."""
+        """Start the driver, report to the parent, tick until the end."""
         try:
             self._port = port = self._open()
             driver = MotorDriver(
@@ -126,7 +126,7 @@ class Worker:
         return report
 
     def _is_broken_off(self, bus: Bus) -> bool:
-        """Obey the orders before each question of the driver's start; return whether it must begin anew, limp."""
+        """Obey the orders before each instruction of the driver's start; return whether it must restart, limp."""
         if self._is_switching_off:
             return False
         orders = self._look()
@@ -163,12 +163,12 @@ class Worker:
             self._show(self._pulse.stops, self._pulse.offs, self._pulse.read_back)
 
     def _show(self, stops: int, offs: int, read_back: Array) -> None:
-        """Show a pulse: which orders are obeyed, and what servos have said about their torque."""
+        """Show a pulse: which orders are obeyed, and the torque as last read back."""
         self._pulse = Pulse(time.monotonic(), stops, offs, self._has_port, newest(self._pulse.read_back, read_back))
         self._shared.put_pulse(self._pulse)
 
     def _open(self) -> _BeatingPort:
-        """Open the port; a bus process whose parent died gives it up when it is asked to."""
+        """Open the port; a bus process whose parent died releases it on request."""
         deadline = time.monotonic() + _WAIT_FOR_HAND_OVER
         while True:
             self._beat()
@@ -184,14 +184,14 @@ class Worker:
                 return port
 
     def _take_place(self) -> None:
-        """Take the priority and the core that were asked for, or say why not."""
+        """Take the requested priority and core, or report why not."""
         settings = self._settings
         if settings.priority:
             try:
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(settings.priority))
             except (OSError, ValueError) as error:
                 self._say(
-                    f"real-time priority {settings.priority} is not permitted ({error}), the loop has the normal one: "
+                    f"real-time priority {settings.priority} is not permitted ({error}), the loop has normal priority: "
                     "add '@dialout - rtprio 50' to /etc/security/limits.conf, or LimitRTPRIO=50 to the systemd unit"
                 )
         if settings.cpu >= 0:
@@ -248,7 +248,7 @@ class Worker:
             self._read_back_at = time.monotonic() + _READ_BACK_AGAIN
         if orders.ending == Ending.SIT and self._sit_until == np.inf:
             self._sit_until = time.monotonic() + _LONGEST_SIT
-            driver.sit_and_off("the driver was told to end: it sits down, then torque goes off")
+            driver.sit_and_off("the driver is ending: it sits down, then torque goes off")
         self._stops, self._offs = orders.stops, orders.offs
 
     def _is_over(self, driver: MotorDriver) -> bool:
@@ -286,7 +286,7 @@ class Worker:
             elif name in CALLS:
                 answer = getattr(driver, name)(*arguments)
             else:
-                raise MotorDriverError(f"the bus process knows no {name!r}; choose from {', '.join(CALLS)}")
+                raise MotorDriverError(f"the bus process has no call {name!r}; choose from {', '.join(CALLS)}")
             self._tell("done", answer)
         except Exception as error:  # the parent must hear of anything that goes wrong
             self._tell("failed", error)

@@ -12,7 +12,7 @@ _WORD = b"hand over"
 
 
 class Door:
-    """Where a successor asks for the port.
+    """Where a successor requests the port.
 
     Parameters
     ----------

@@ -41,11 +41,11 @@ class Keeper:
     Attributes
     ----------
     lock : threading.RLock
-        Held while the process is asked, started, replaced, ended.
+        Held while the process is called, started, replaced, ended.
     latch : StopLatch
         The orders in force.
     child : BusChild or None
-        The process of the moment. While there is one, nobody here touches the port.
+        The process of the moment. While there is one, this process does not touch the port.
     restarts : int
         How often it had to be started again.
     notices : deque of Notice
@@ -71,7 +71,7 @@ class Keeper:
     # -- from any thread ---------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Take the process's pulse; kill it if it hangs, or does not obey. Waits for nobody."""
+        """Take the process's pulse; kill it if it hangs, or does not obey. Does not block."""
         with self._looking:
             now, child, requested_at = time.monotonic(), self.child, self.latch.requested_at
             if child is not None:
@@ -157,8 +157,8 @@ class Keeper:
         if child.why_killed and not child.wait(_DEATH_S):
             if self._undead is not child:
                 self._undead = child
-                text = f"the bus process was killed ({child.why_killed}), but waits in the kernel and keeps the port"
-                self.say(Level.ERROR, f"{text}; plug the adapter out and in again, or switch the servos' power off")
+                text = f"the bus process was killed ({child.why_killed}), but is stuck in the kernel with the port"
+                self.say(Level.ERROR, f"{text}; re-plug the adapter, or switch the servos' power off")
             return False
         if child.pid is not None or not (child.is_started or child.why_killed):
             return False  # what went wrong in a start is for `_continue_start` to hear

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What parent and bus process say to each other through shared memory, where neither waits: orders, and a pulse."""
+"""What parent and bus process exchange through shared memory, where neither waits: orders, and a pulse."""
 
 from __future__ import annotations
 
@@ -21,23 +21,15 @@ class Ending(IntEnum):
 
 
 class Orders(NamedTuple):
-    """Everything that takes torque away, from the parent. Numbers only grow, so that none is lost or done twice.
+    """Everything that takes torque away, from the parent. Numbers only grow, so that none is lost or done twice."""
 
-    Parameters
-    ----------
-    stops, stops_over : int
-        Emergency stops so far, and how many of them were ended by re-arming.
-    offs, offs_over : int
-        Requests to switch torque off so far, and how many of them were ended by switching it on.
-    ending : int
-        An `Ending`.
-    """
-
+    #: stops, stops_over: Emergency stops so far, and how many of them were ended by re-arming
     stops: int = 0
     stops_over: int = 0
+    #: offs, offs_over: Requests to switch torque off so far, and how many of them were ended by switching it on
     offs: int = 0
     offs_over: int = 0
-    ending: int = Ending.NONE
+    ending: int = Ending.NONE  #: An `Ending`
 
     @property
     def is_stopped(self) -> bool:
@@ -56,25 +48,14 @@ class Orders(NamedTuple):
 
 
 class Pulse(NamedTuple):
-    """A sign of life from the bus process, and what it knows about torque.
+    """A sign of life from the bus process, and what it knows about torque."""
 
-    Parameters
-    ----------
-    beat : float
-        CLOCK_MONOTONIC of the last step that the process made, s; 0 before the first.
-    stops, offs : int
-        The orders that it has obeyed.
-    has_port : bool
-        Whether it has opened the port.
-    read_back : (n,) array
-        Per servo the time at which its register torque_enable was read last, s: positive if it was 0, negative if it
-        was not, 0 before the first time.
-    """
-
-    beat: float
-    stops: int
-    offs: int
-    has_port: bool
+    beat: float  #: CLOCK_MONOTONIC of the last step that the process made, s; 0 before the first
+    stops: int  #: The orders that it has obeyed
+    offs: int  #: The orders that it has obeyed
+    has_port: bool  #: Whether it has opened the port
+    #: (n,) Per servo the time at which its register torque_enable was read last, s: positive if it was 0, negative if
+    #: it was not, 0 before the first time
     read_back: Array
 
     def has_obeyed(self, orders: Orders) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long somebody may stand still before it counts as hung."""
+"""How long a process may stand still before it counts as hung."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST_LOOK = 0.1  # s
 
 
 class Patience:
-    """Whether something has not changed for too long, in time during which somebody looked.
+    """Whether something has not changed for too long, in time during which it was polled.
 
     Between two looks at most 0.1 s count, however long they are apart: if the whole machine stood still, or whoever
     looks did, the other one could not move either and gets its time again.

@@ -27,22 +27,14 @@ _PATIENCE_S = (
 
 
 class ReadBack(NamedTuple):
-    """What servos said after torque was switched off.
+    """What servos said after torque was switched off."""
 
-    Parameters
-    ----------
-    stamps : (n,) array
-        As `Pulse.read_back`.
-    trouble : str
-        Why not all could be read; empty if each answered.
-    """
-
-    stamps: Array
-    trouble: str = ""
+    stamps: Array  #: (n,) As `Pulse.read_back`
+    trouble: str = ""  #: Why not all could be read; empty if each answered
 
 
 def order_off(bus: Bus, servo_ids: Sequence[int]) -> None:
-    """Send torque off to everybody, three times: a broadcast reaches strangers, the SYNC WRITE those who missed it.
+    """Send torque off to all servos, three times: a broadcast reaches unmapped ones, the SYNC WRITE any that missed it.
 
     Raises
     ------

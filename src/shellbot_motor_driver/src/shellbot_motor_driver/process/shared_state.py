@@ -65,7 +65,7 @@ class Block:
             raise ValueError(f"{len(data)} bytes do not fit a shared block of {self._room}")
         memory, at = self._memory, self._offset
         sequence = _SEQUENCE.unpack_from(memory, at)[0] | 1
-        # Slices, because pack_into clears its place first; and the sequence last, because readers believe it.
+        # Slices, because pack_into clears its place first; and the sequence last, because readers rely on it.
         memory[at : at + _SEQUENCE.size] = _SEQUENCE.pack(sequence)
         start = at + _HEAD.size
         memory[at + _SEQUENCE.size : start] = _CONTENT.pack(zlib.crc32(data), len(data))
@@ -78,7 +78,7 @@ class Block:
         Parameters
         ----------
         patience : float
-            s to wait for a writer who was interrupted; 0 for who must not wait.
+            s to wait for a writer that was interrupted; 0: do not wait.
         """
         memory, at = self._memory, self._offset
         deadline = time.monotonic() + patience

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A bus process's state as others may believe it: an old one is no measurement, unconfirmed torque is said."""
+"""A bus process's state as others may use it: an old one is no measurement, unconfirmed torque is reported."""
 
 from __future__ import annotations
 

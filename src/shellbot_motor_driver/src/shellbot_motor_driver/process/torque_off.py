@@ -18,30 +18,14 @@ CONFIRM_S = 0.5  # after which that is logged, and nobody waits for it any longe
 
 
 class TorqueOffStatus(NamedTuple):
-    """Whether torque is off that was requested to be off.
+    """Whether torque is off that was requested to be off."""
 
-    Parameters
-    ----------
-    requested_at : float
-        CLOCK_MONOTONIC of the last request, s; NaN while torque is wanted.
-    confirmed : bool
-        Whether every servo has said since then that its torque is off.
-    unconfirmed_ids : tuple of int
-        Who has not; empty while torque is wanted.
-    via : str
-        Who read them back last: ``bus process``, ``parent``, or nobody yet.
-    text : str
-        The same in one sentence, with the next step.
-    is_overdue : bool
-        Whether it should have been confirmed by now.
-    """
-
-    requested_at: float = float("nan")
-    confirmed: bool = False
-    unconfirmed_ids: Tuple[int, ...] = ()
-    via: str = ""
-    text: str = "torque is wanted"
-    is_overdue: bool = False
+    requested_at: float = float("nan")  #: CLOCK_MONOTONIC of the last request, s; NaN while torque is wanted
+    confirmed: bool = False  #: Whether every servo has said since then that its torque is off
+    unconfirmed_ids: Tuple[int, ...] = ()  #: Who has not; empty while torque is wanted
+    via: str = ""  #: Who read them back last: ``bus process``, ``parent``, or nobody yet
+    text: str = "torque is wanted"  #: The same in one sentence, with the next step
+    is_overdue: bool = False  #: Whether it should have been confirmed by now
 
     @property
     def is_requested(self) -> bool:
@@ -51,11 +35,6 @@ class TorqueOffStatus(NamedTuple):
 
 class TorqueOffWatch:
     """Compare what servos said with when torque off was requested. Time is CLOCK_MONOTONIC, passed in.
-
-    Parameters
-    ----------
-    servo_map : ServoMap
-        The servos.
 
     Attributes
     ----------

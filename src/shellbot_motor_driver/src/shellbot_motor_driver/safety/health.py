@@ -28,28 +28,16 @@ class Health(IntEnum):
 
 @dataclass(frozen=True)
 class HealthLine:
-    """One status.
+    """One status."""
 
-    Parameters
-    ----------
-    name : str
-        What it is about, without the node's name.
-    level : Health
-        How bad.
-    message : str
-        One sentence.
-    values : tuple of (str, str)
-        Details.
-    """
-
-    name: str
-    level: Health
-    message: str
-    values: Tuple[Tuple[str, str], ...] = ()
+    name: str  #: What it is about, without the node's name
+    level: Health  #: How bad
+    message: str  #: One sentence
+    values: Tuple[Tuple[str, str], ...] = ()  #: Details
 
 
 def is_stopped(state: DriverState) -> bool:
-    """Return whether the robot must be told not to walk: motion waits for a person, or there is no torque."""
+    """Return whether walking must be stopped: motion waits for a person, or there is no torque."""
     ladder = state.ladder
     return ladder.needs_rearm or ladder.phase in (Phase.OFF, Phase.BUS_DOWN, Phase.CLOSED)
 
@@ -92,7 +80,7 @@ def _bus(state: DriverState, restarts: int) -> HealthLine:
     values.append(("bus process restarts", str(restarts)))
     late = timing.late_ticks / timing.ticks if timing.ticks else 0.0
     if state.ladder.phase is Phase.BUS_DOWN:
-        return HealthLine("bus", Health.ERROR, "bus down: nobody is heard or reached", tuple(values))
+        return HealthLine("bus", Health.ERROR, "bus down: no servo can be reached", tuple(values))
     if state.is_write_only:
         text = "write-only: goals are sent, nothing is read; see docs/hardware.md for a wiring that can be read"
         return HealthLine("bus", Health.WARN, text, tuple(values))
@@ -130,9 +118,7 @@ def _servos(state: DriverState) -> HealthLine:
             bad.append(f"{servo.servo_id} {servo.joint} ({trouble})")
     lost = any(servo.condition is Condition.LOST for servo in state.servos)
     level = Health.ERROR if lost else Health.WARN if bad else Health.OK
-    text = (
-        f"{len(bad)} of {len(state.servos)} servos: {shorten(bad)}" if bad else f"all {len(state.servos)} servos well"
-    )
+    text = f"{len(bad)} of {len(state.servos)} servos: {shorten(bad)}" if bad else f"all {len(state.servos)} servos OK"
     return HealthLine("servos", level, text, tuple(values))
 
 

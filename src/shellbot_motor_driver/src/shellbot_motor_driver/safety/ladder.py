@@ -35,56 +35,27 @@ class Reaction(IntEnum):
 
 
 class Rung(NamedTuple):
-    """One step of the ladder that is in force.
+    """One step of the ladder that is in force."""
 
-    Parameters
-    ----------
-    key : str
-        ``setpoint``, ``targets``, ``servo_lost``, ``bus_down``, ``heat``, ``heat_shutdown``, ``overload``, ``voltage``,
-        ``emergency_stop``, ``torque_off``, ``restarted``.
-    reaction : Reaction
-        What it demands.
-    since : float
-        Port's time, s.
-    latched : bool
-        Whether only `MotorDriver.rearm` ends it.
-    text : str
-        Why, and what to do.
-    """
-
+    #: ``setpoint``, ``targets``, ``servo_lost``, ``bus_down``, ``heat``, ``heat_shutdown``, ``overload``, ``voltage``,
+    #: ``emergency_stop``, ``torque_off``, ``restarted``
     key: str
-    reaction: Reaction
-    since: float
-    latched: bool
-    text: str
+    reaction: Reaction  #: What it demands
+    since: float  #: Port's time, s
+    latched: bool  #: Whether only `MotorDriver.rearm` ends it
+    text: str  #: Why, and what to do
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Where the safety ladder stands.
+    """Where the safety ladder stands."""
 
-    Parameters
-    ----------
-    phase : Phase
-        What the robot does.
-    reaction : Reaction
-        The greatest of the rungs' demands.
-    rungs : tuple of Rung
-        All in force, the gravest first.
-    torque_share : float
-        Torque limit of the whole robot, 0 to 1 (single legs may have less).
-    needs_rearm : bool
-        Whether motion waits for `MotorDriver.rearm`.
-    text : str
-        One sentence for the operator; empty while all is well.
-    """
-
-    phase: Phase = Phase.STARTING
-    reaction: Reaction = Reaction.NONE
-    rungs: Tuple[Rung, ...] = ()
-    torque_share: float = 0.0
-    needs_rearm: bool = False
-    text: str = ""
+    phase: Phase = Phase.STARTING  #: What the robot does
+    reaction: Reaction = Reaction.NONE  #: The greatest of the rungs' demands
+    rungs: Tuple[Rung, ...] = ()  #: All in force, the gravest first
+    torque_share: float = 0.0  #: Torque limit of the whole robot, 0 to 1 (single legs may have less)
+    needs_rearm: bool = False  #: Whether motion waits for `MotorDriver.rearm`
+    text: str = ""  #: One sentence for the operator; empty while all is well
 
     @property
     def may_move(self) -> bool:

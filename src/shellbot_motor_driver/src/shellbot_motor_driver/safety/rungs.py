@@ -13,7 +13,7 @@ _LEVELS = {Reaction.NONE: Level.INFO, Reaction.WARN: Level.WARN, Reaction.DERATE
 
 
 class Rungs:
-    """Set and clear steps; every change is said once.
+    """Set and clear steps; every change is reported once.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Rungs:
         del self._notices[:-_MOST_NOTICES]
 
     def take_notices(self) -> Tuple[Notice, ...]:
-        """Return and forget what was said."""
+        """Return and clear the notices."""
         taken, self._notices = tuple(self._notices), []
         return taken
 
     def set(self, key: str, reaction: Reaction, text: str, latched: bool, now: float) -> None:
-        """Put a step in force; said if it is new, demands something else or says something else."""
+        """Put a step in force; reported if it is new, or its reaction or text differs."""
         old = self._rungs.get(key)
         if old is not None and (old.reaction, old.text, old.latched) == (reaction, text, latched):
             return
@@ -48,7 +48,7 @@ class Rungs:
         self.say(key, _LEVELS.get(reaction, Level.ERROR), text)
 
     def clear(self, key: str, text: str = "") -> None:
-        """End a step; ``text`` is said if it was in force."""
+        """End a step; ``text`` is reported if it was in force."""
         if self._rungs.pop(key, None) is not None:
             self.version += 1
             if text:

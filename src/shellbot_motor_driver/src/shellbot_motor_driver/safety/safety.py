@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from typing import Dict, List, Optional, Set
+from collections import deque
+from typing import Deque, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from shellbot_motor_driver.safety.rungs import Rungs
 from shellbot_motor_driver.safety.setpoint import SetpointGate
 from shellbot_motor_driver.safety.supply_monitor import SupplyMonitor
 
-_FRESH_FOR = 1.0  # s for which all readings must be young before the robot goes on
+_FRESH_FOR = 1.0  # s for which all readings must be young and frequent before the robot goes on
+_RATE_WINDOW, _RATE_INTERVAL = 1.0, 0.1  # s over which READs are counted, and between two counts
 _INTERVAL = 0.05  # s between two looks at heat and overload
 _COOLED = 5.0  # K below the threshold at which a hot servo counts as cool again
 _RECOVERED = 0.2  # V above a threshold at which re-arming is allowed
@@ -29,7 +31,7 @@ _VOLTAGE_TEXTS = {
     Reaction.DERATE: "the battery is nearly empty ({:.1f} V): torque is reduced to {:.0%}; stop and charge it",
     Reaction.SIT_AND_OFF: "the battery is empty ({:.1f} V): the robot sits down and switches torque off; charge it",
     Reaction.OFF: (
-        "the battery is below what its cells stand ({:.1f} V): torque is off; switch the robot off, charge it"
+        "the battery is below the safe voltage of its cells ({:.1f} V): torque is off; switch the robot off, charge it"
     ),
 }
 
@@ -39,15 +41,13 @@ class Safety:
 
     Parameters
     ----------
-    link : ServoLink
-        The servos.
     rungs : Rungs
         The ladder.
 
     Attributes
     ----------
     off : set of int
-        Servos that stay limp until re-armed: a hot leg, a second overload, who was limp when the driver took over.
+        Servos that stay limp until re-armed: a hot leg, a second overload, or limp when the driver took over.
     """
 
     def __init__(self, link: ServoLink, rungs: Rungs) -> None:
@@ -61,6 +61,8 @@ class Safety:
         self._last_overload: Dict[int, float] = {}
         self._weak: Set[int] = set()  # recovered: half torque
         self._fresh_since = self._begun = -np.inf
+        self._counts: Deque[Tuple[float, np.ndarray]] = deque()  # s, READs of each servo so far
+        self._rates = np.full(len(link.tracks), np.inf)  # Hz over the last second
 
     def update(self, now: float, loads: float) -> None:
         """Look at the servos. Cheap between two looks."""
@@ -94,33 +96,55 @@ class Safety:
     def reading_begins(self, now: float) -> None:
         """Note that READs begin at ``now``, s: at the start, and after the port was away."""
         self._begun = now
+        self._counts.clear()
+        self._rates[:] = np.inf
 
-    def judge_ages(self, now: float) -> None:
-        """Hold while a servo that is not lost was not read for too long, whoever is to blame.
+    def judge_feedback(self, now: float) -> None:
+        """Hold while a servo that is not lost was not read for too long, or is read too seldom, whoever is to blame.
 
-        Looks at the stamps alone, in every tick, and so does not depend on READs being made, planned or counted.
+        Looks at the stamps and counts of valid replies alone, in every tick, and so does not depend on READs being
+        made or planned.
         """
         if not self._link.reads:
             return
-        limit, table = self._config.servo.old_after, self._link.table
-        is_old = (now - np.maximum(table[Row.STAMP], self._begun) > limit) & (table[Row.CONDITION] != Condition.LOST)
-        if not is_old.any():
+        limit, table = self._config.servo, self._link.table
+        if not self._counts or now - self._counts[-1][0] >= _RATE_INTERVAL:
+            self._count_reads(now)
+        is_old = now - np.maximum(table[Row.STAMP], self._begun) > limit.old_after
+        bad = (is_old | (self._rates < limit.least_rate)) & (table[Row.CONDITION] != Condition.LOST)
+        if not bad.any():
             if now - self._fresh_since >= _FRESH_FOR:
                 self._rungs.clear("feedback", "every servo is read in time again: following")
             return
         self._fresh_since = now
         if "feedback" not in self._rungs:
-            old = [self._link.tracks[i] for i in np.flatnonzero(is_old).tolist()]
-            silent = [track for track in old if track.state.misses]
-            more = f" and {len(old) - 1} more" if len(old) > 1 else ""
-            cause = (
-                f"{silent[0].name} does not answer: check its cable and power"
-                if silent
-                else "The machine is too busy or the link too slow: end other programs, check the port's latency timer "
-                "and the servos' return delay"
-            )
-            text = f"{old[0].name}{more} not read for {limit:g} s: holding until all are read again. {cause}"
+            is_any_old = bool((bad & is_old).any())  # an old reading says more than a low rate
+            text = self._feedback_text(np.flatnonzero(bad & is_old if is_any_old else bad).tolist(), is_any_old)
             self._rungs.set("feedback", Reaction.HOLD, text, False, now)
+
+    def _feedback_text(self, indices: List[int], is_old: bool) -> str:
+        limit, found = self._config.servo, [self._link.tracks[i] for i in indices]
+        silent = [track for track in found if track.state.misses]
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        rate = f"read at {self._rates[indices[0]]:.1f} Hz, {limit.least_rate:g} are needed (servo.least_rate)"
+        what = f"not read for {limit.old_after:g} s" if is_old else rate
+        cause = (
+            f"{silent[0].name} does not answer: check its cable and power"
+            if silent
+            else "The machine is too busy or the link too slow: end other programs, check the port's latency timer "
+            "and the servos' return delay"
+        )
+        return f"{found[0].name}{more} {what}: holding until all are read in time again. {cause}"
+
+    def _count_reads(self, now: float) -> None:
+        counts, table = self._counts, self._link.table
+        # NaN: for a second after its return a lost servo has no rate
+        counts.append((now, np.where(table[Row.CONDITION] == Condition.LOST, np.nan, table[Row.READS])))
+        while len(counts) > 2 and now - counts[1][0] >= _RATE_WINDOW:
+            counts.popleft()
+        elapsed = now - counts[0][0]
+        if elapsed >= _RATE_WINDOW:
+            self._rates = (counts[-1][1] - counts[0][1]) / elapsed
 
     # -- targets -----------------------------------------------------------------------------------------------------
 
@@ -134,7 +158,7 @@ class Safety:
         now : float
             s.
         counts : bool
-            Whether targets are due: somebody has sent some since the last arming.
+            Whether targets are due: some have arrived since the last arming.
         """
         config, rungs = self._config.setpoint, self._rungs
         if gate.problem:
@@ -143,24 +167,24 @@ class Safety:
             if _NUMBER.sub("", text) != _NUMBER.sub("", rungs.get("targets").text):
                 rungs.set("targets", Reaction.HOLD, text, False, now)
         else:
-            rungs.clear("targets", "targets are good again")
+            rungs.clear("targets", "targets are valid again")
         before = rungs.get("setpoint")
         if not counts:
             return
         age = now - gate.stamp
         if age <= config.hold_after:
             if before.reaction <= Reaction.HOLD:
-                rungs.clear("setpoint", "targets come again: following them")
+                rungs.clear("setpoint", "targets arrive again: following them")
             return
         who = "check the nodes kinematics and action_manager"
         if age > config.off_after and before.reaction < Reaction.SIT_AND_OFF:
-            text = f"no good targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
+            text = f"no valid targets for {config.off_after:g} s: torque goes off; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT_AND_OFF, text, True, now)
         elif age > config.sit_after and before.reaction < Reaction.SIT:
-            text = f"no good targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
+            text = f"no valid targets for {config.sit_after:g} s: sitting down; {who}, then re-arm"
             rungs.set("setpoint", Reaction.SIT, text, True, now)
         elif before.reaction < Reaction.HOLD:
-            text = f"no good targets for {config.hold_after:g} s: holding; {who}"
+            text = f"no valid targets for {config.hold_after:g} s: holding; {who}"
             rungs.set("setpoint", Reaction.HOLD, text, False, now)
 
     # -- battery -----------------------------------------------------------------------------------------------------
@@ -168,7 +192,7 @@ class Safety:
     def _judge_voltage(self, reaction: Reaction, now: float) -> None:
         before = self._rungs.get("voltage")
         if reaction is Reaction.NONE and before.reaction is Reaction.WARN:
-            self._rungs.clear("voltage", "the battery's voltage is back")
+            self._rungs.clear("voltage", "the battery's voltage has recovered")
         if reaction <= before.reaction or reaction is Reaction.NONE:
             return
         volts = self.supply.supply.filtered
@@ -218,16 +242,17 @@ class Safety:
     # -- alarms that no register confirms ----------------------------------------------------------------------------
 
     def _judge_claims(self, now: float) -> None:
-        """Say error bits that every reply has had for long: filtered out of the ladder, but not hidden."""
-        claims = []
+        """Warn about error bits that stay set in every reply: no register confirms them, so the ladder ignores them."""
+        unconfirmed = []
         for track in self._link.tracks:
             for flag, since in track.claimed_since.items():
                 if now - since >= self._config.alarms.say_after and not track.alarms & flag:
-                    claims.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
-        if claims:
+                    unconfirmed.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
+        if unconfirmed:
+            names = ", ".join(unconfirmed[:4]) + (" and others" if len(unconfirmed) > 4 else "")
             text = (
-                f"in every reply for {self._config.alarms.say_after:g} s, although no register agrees: the alarms of "
-                f"{', '.join(claims[:4])}{' and others' if len(claims) > 4 else ''}; feel whether it is hot or blocked"
+                f"alarms in every reply for {self._config.alarms.say_after:g} s that no register confirms: {names}; "
+                "check by hand whether it is hot or blocked"
             )
             self._rungs.set("alarms", Reaction.WARN, text, False, now)
         else:
@@ -285,7 +310,7 @@ class Safety:
             Reaction.OFF: config.voltage.derate,
         }.get(rung.reaction)
         if needed is not None and rung.reaction > Reaction.DERATE and not volts >= needed + _RECOVERED:
-            return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or exchange it"
+            return f"the battery has {volts:.1f} V, {needed + _RECOVERED:.1f} V are needed: charge or replace it"
         rung = self._rungs.get("heat_shutdown")
         left = rung.since + config.heat.cool_down - now
         if rung.reaction and left > 0.0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Targets of any quality: which are believed, and how old the last believed ones are."""
+"""Targets of any quality: which are accepted, and how old the last accepted ones are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SetpointGate:
         self._since = 0.0
 
     def offer(self, targets: Array, stamp: float, now: float) -> bool:
-        """Judge targets; return whether they are believed.
+        """Judge targets; return whether they are accepted.
 
         Parameters
         ----------
@@ -88,14 +88,14 @@ class SetpointGate:
         return True
 
     def _jumps(self, wanted: Array, stamp: float) -> bool:
-        """Return whether targets are not (yet) believed because they are far from those before."""
+        """Return whether targets are refused (for now) because they are far from the previous ones."""
         config = self._config
-        # After a pause there is nothing to compare with; the way back is slow anyway.
+        # After a pause there is nothing to compare with, and the approach is slow anyway.
         if self.targets is None or (stamp - self.stamp > config.sit_after and self._candidate is None):
             return False
-        way = np.abs(wanted - self.targets)
-        worst = int(way.argmax())
-        if way[worst] <= config.jump:
+        jump = np.abs(wanted - self.targets)
+        worst = int(jump.argmax())
+        if jump[worst] <= config.jump:
             return False
         if self._candidate is None or float(np.abs(wanted - self._candidate).max()) > config.jump:
             self._since = stamp
@@ -103,7 +103,7 @@ class SetpointGate:
         if stamp - self._since >= config.steady:
             return False
         return not self._refuse(
-            f"the target of {self._map.motor_names[worst]} jumped by {way[worst]:.2f} rad; holding until targets are "
+            f"the target of {self._map.motor_names[worst]} jumped by {jump[worst]:.2f} rad; holding until targets are "
             f"steady for {config.steady:g} s, then approaching them slowly"
         )
 

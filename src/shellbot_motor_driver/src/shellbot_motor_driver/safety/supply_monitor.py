@@ -42,8 +42,6 @@ class SupplyMonitor:
 
         Parameters
         ----------
-        tracks : list of ServoTrack
-            All servos.
         loads : float
             Sum of the servos' load as a share of their stall torques.
         now, fresh_after : float

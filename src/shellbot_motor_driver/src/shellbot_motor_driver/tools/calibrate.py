@@ -19,7 +19,8 @@ from ax_tools import torque
 from ax_tools.console import say
 from ax_tools.errors import ToolError
 from shellbot_description import joint_class, load_variables
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap, config_file
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap, config_file
 from shellbot_motor_driver.tools import map_file
 from shellbot_motor_driver.tools.calibration import Calibration, angle_deg, steady
 
@@ -92,7 +93,7 @@ def calibrate(
 
 
 class _Session:
-    """The conversation: asks until all is answered or the person ends it, and saves every joint at once."""
+    """The dialogue: continues until all joints are done or the person ends it, and saves every joint at once."""
 
     def __init__(self, bus: Bus, calibration: Calibration, text: str, variant: str, out: Path) -> None:
         self.calibration = calibration
@@ -157,7 +158,7 @@ def _line(bus: Bus, calibration: Calibration) -> str:
 
 
 def _position(bus: Bus, entry: ServoEntry) -> int:
-    """Return where a servo that nobody holds by torque stands still, steps."""
+    """Return the position at which a limp servo is held still, steps."""
     if bus.read_register(entry.servo_id, AX_12A.register("torque_enable"), 3):
         torque.off(bus, [entry.servo_id])
         raise ToolError(f"servo {entry.servo_id} had torque; it is off now: move the joint, then Enter")

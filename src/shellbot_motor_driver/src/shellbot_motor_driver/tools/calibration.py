@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a calibration asks next, and what an answer means: joint after joint its zero pose, then both ends.
+"""What a calibration needs next, and what an answer means: joint after joint its zero pose, then both ends.
 
 Pure: positions are passed in, results come out; `calibrate` is the terminal around it.
 """
@@ -14,7 +14,7 @@ from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from ax_tools.errors import ToolError
 from shellbot_description import joint_class
 from shellbot_motor_driver.errors import ServoMapError
-from shellbot_motor_driver.map.servo_map import ServoEntry
+from shellbot_motor_driver.map.servo_entry import ServoEntry
 
 Limits = Mapping[str, Tuple[float, float]]  # of each joint, rad
 
@@ -35,24 +35,12 @@ POSES: Mapping[str, Tuple[str, str, str]] = {
 
 
 class Result(NamedTuple):
-    """What was found out about a joint.
+    """What was found out about a joint."""
 
-    Parameters
-    ----------
-    joint : str
-        Its name.
-    row : dict
-        Its row of servos.yaml: id, zero, sign, range_deg.
-    text : str
-        The same in words.
-    remark : str
-        What a person should look at before it is kept; empty if nothing.
-    """
-
-    joint: str
-    row: Dict[str, object]
-    text: str
-    remark: str
+    joint: str  #: Its name
+    row: Dict[str, object]  #: Its row of servos.yaml: id, zero, sign, range_deg
+    text: str  #: The same in words
+    remark: str  #: What a person should look at before it is kept; empty if nothing
 
 
 def angle_deg(entry: ServoEntry, steps: float) -> float:
@@ -114,33 +102,15 @@ def evaluate(entry: ServoEntry, limits: Tuple[float, float], zero: int, lower: i
 
 @dataclass(frozen=True)
 class Calibration:
-    """Where a calibration is.
+    """Where a calibration is."""
 
-    Parameters
-    ----------
-    entries : tuple of ServoEntry
-        The joints to measure, in order.
-    limits : mapping of str to (float, float)
-        Limits of each by the description, rad.
-    index : int
-        The joint in turn.
-    steps : tuple of int
-        Its positions so far: zero, lower, upper.
-    pending : Result or None
-        Its result, if it waits to be looked at.
-    message : str
-        What became of the last answer.
-    results : tuple of Result
-        What is to be kept, the newest last.
-    """
-
-    entries: Tuple[ServoEntry, ...]
-    limits: Limits
-    index: int = 0
-    steps: Tuple[int, ...] = ()
-    pending: Optional[Result] = None
-    message: str = ""
-    results: Tuple[Result, ...] = ()
+    entries: Tuple[ServoEntry, ...]  #: The joints to measure, in order
+    limits: Limits  #: Limits of each by the description, rad
+    index: int = 0  #: The joint in turn
+    steps: Tuple[int, ...] = ()  #: Its positions so far: zero, lower, upper
+    pending: Optional[Result] = None  #: Its result, if it waits to be looked at
+    message: str = ""  #: What became of the last answer
+    results: Tuple[Result, ...] = ()  #: What is to be kept, the newest last
 
     @property
     def is_over(self) -> bool:
@@ -165,7 +135,7 @@ class Calibration:
         )[len(self.steps)]
 
     def record(self, position: int) -> Calibration:
-        """Take ``position`` (steps) for what was asked; or keep the result that waits."""
+        """Take ``position`` (steps) for the present question; or keep the pending result."""
         if self.pending is not None:
             return self._keep(self.pending)
         steps = (*self.steps, position)

@@ -43,7 +43,7 @@ def _prepare(bus: Bus, arguments: argparse.Namespace) -> int:
     changes = prepare.plan(bus, servo_map, servo_map.select(arguments.ids), how)
     if arguments.go:
         written = prepare.carry_out(bus, servo_map, changes, say)
-        say(f"{written} register(s) written and read back, {len(changes) - written} were so already")
+        say(f"{written} register(s) written and read back, {len(changes) - written} were already right")
         return 0
     for change in changes:
         say(prepare.line(change, "would be written" if change.is_needed else "is so"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Change rows of a servos.yaml and leave everything else of the file as somebody wrote it."""
+"""Change rows of a servos.yaml and leave the rest of the file as written."""
 
 from __future__ import annotations
 

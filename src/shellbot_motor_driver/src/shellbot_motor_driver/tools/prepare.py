@@ -10,28 +10,19 @@ from ax_bus.bus import Bus
 from ax_bus.errors import NoReplyError, RefusedError, RegisterError
 from ax_bus.registers import MODELS
 from ax_tools.errors import ToolError
-from shellbot_motor_driver.map.servo_map import ServoEntry, ServoMap
+from shellbot_motor_driver.map.servo_entry import ServoEntry
+from shellbot_motor_driver.map.servo_map import ServoMap
 
 _STEP_NOTE = {"return_delay_time": "2 us each", "cw_angle_limit": "steps", "ccw_angle_limit": "steps"}
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What to store.
+    """What to store."""
 
-    Parameters
-    ----------
-    return_delay : int
-        Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO.
-    status_level : int
-        2: every order is acknowledged.
-    lock : bool
-        Lock the EEPROM afterwards, until the power goes.
-    """
-
-    return_delay: int = 0
-    status_level: int = 2
-    lock: bool = True
+    return_delay: int = 0  #: Units of 2 us: 0 for adapters that turn the line in silicon, 100 for a GPIO
+    status_level: int = 2  #: 2: every order is acknowledged
+    lock: bool = True  #: Lock the EEPROM afterwards, until the power goes
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -90,14 +81,14 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
             }
         except NoReplyError as error:
             raise ToolError(
-                f"servo {entry.servo_id} ({entry.joint}) does not answer, nothing is changed; "
-                "scripts/servo scan shows who does, at which rate"
+                f"servo {entry.servo_id} ({entry.joint}) does not answer, nothing was changed; "
+                "scripts/servo scan shows which do, and at which rate"
             ) from error
         if model != entry.model.number:
             name = MODELS[model].name if model in MODELS else f"model {model}"
             raise ToolError(
-                f"servo {entry.servo_id} ({entry.joint}) is {name}, the servo map wants {entry.model.name}; "
-                "nothing is changed: correct the map, or swap the servo"
+                f"servo {entry.servo_id} ({entry.joint}) is {name}, the servo map has {entry.model.name}; "
+                "nothing was changed: correct the map, or swap the servo"
             )
         mine = [
             Change(entry.servo_id, entry.joint, name, found[name], number)
@@ -105,7 +96,7 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
         ]
         if found["lock"] and any(change.is_needed and change.register != "lock" for change in mine):
             raise ToolError(
-                f"servo {entry.servo_id} ({entry.joint}) is locked; nothing is changed: switch the servos' power off "
+                f"servo {entry.servo_id} ({entry.joint}) is locked; nothing was changed: switch the servos' power off "
                 "and on, then try again"
             )
         # an unlocking cannot be written: 1 stays until the power goes
@@ -130,7 +121,7 @@ def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], said: Ca
         try:
             bus.write_register(change.servo_id, models[change.servo_id].register(change.register), change.wanted)
         except (NoReplyError, RefusedError, RegisterError) as error:
-            raise ToolError(f"{error}. {written} register(s) were written before; repeat when mended") from error
+            raise ToolError(f"{error}. {written} register(s) were written before; fix that, then repeat") from error
         written += 1
         said(line(change, "written, read back"))
     return written

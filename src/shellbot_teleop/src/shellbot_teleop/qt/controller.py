@@ -27,8 +27,6 @@ class OperatorController(QObject):
 
     Parameters
     ----------
-    model : CommandModel
-        The command model.
     config : TeleopConfig
         Publishing rate and release grace.
     execute : callable

@@ -21,6 +21,7 @@ from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
+from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
@@ -29,11 +30,12 @@ from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
+from shellbot_teleop.qt.joints_panel import JointsPanel
 from shellbot_teleop.qt.keys_panel import KeysPanel
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
 from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label
-from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, age, fresh_battery
+from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
 _REFRESH_MS = 66
 
@@ -74,7 +76,7 @@ class TeleopWindow(QMainWindow):
         self.setFont(theme.font())
         self.mode, self.velocity, self.pose, self.log = ModePanel(tips), VelocityPanel(), PosePanel(), LogPanel()
         self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
-        self.feet = FeetPanel()
+        self.feet, self.joints = FeetPanel(), JointsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
@@ -128,7 +130,7 @@ class TeleopWindow(QMainWindow):
         left_area.setFocusPolicy(Qt.NoFocus)
         left_area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         left_area.setFixedWidth(320)
-        self.views = self._tabs((self.robot, "Robot"), (self.camera, "Camera"))
+        self.views = self._tabs((self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"))
         centre = QSplitter(Qt.Vertical)
         centre.addWidget(self.views)
         centre.addWidget(self.log)
@@ -205,7 +207,7 @@ class TeleopWindow(QMainWindow):
         self.body.show_model(model)
 
     def _fresh(self, info: Any) -> Any:
-        return info if age(info, time.monotonic()) <= self._config.stale_after else None
+        return fresh(info, time.monotonic(), self._config.stale_after)
 
     def refresh(self) -> None:
         """Show what is known of the robot; called by the window's timer."""
@@ -219,6 +221,9 @@ class TeleopWindow(QMainWindow):
         self.feet.show_contacts(contacts)
         self.robot.show_robot(odom, contacts, model.twist)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
+        if self.joints.isVisible():
+            joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
+            self.joints.show_joints(joint_rows(monitor.profile, joints, targets))
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()

@@ -84,5 +84,7 @@ QScrollBar::handle:vertical {{ background: {LINE}; border-radius: 5px; min-heigh
 QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
 QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
 QPlainTextEdit {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 6px; }}
+QTableWidget {{ background: {SURFACE}; border: none; gridline-color: {LINE}; }}
+QHeaderView::section {{ background: {SURFACE}; color: {MUTED}; border: none; padding: 3px; }}
 QSplitter::handle {{ background: {BACKGROUND}; }}
 """

@@ -27,17 +27,17 @@ _POLL = 0.05  # s
 _PATIENCE = 20.0  # s that a run which is to end may take to clean up
 
 _FIGURES = f"""\
-figures, the first four with 0 as the goal (definitions to the letter: the module stalls/score.py):
+figures; the first four should be 0 (exact definitions: the module stalls/score.py):
   false_torque_off         torque was reported as confirmed to be off, and was on at a servo
-  stale_reported_good      a reading older than {score.OLD:g} s (by the clock of who looks, or because the servo has not
-                           answered for so long) was shown as GOOD and not stale
+  stale_reported_good      a reading older than {score.OLD:g} s (by the observer's clock, or because the servo has not
+                           answered for that long) was shown as GOOD and not stale
   goal_steps_beyond_limit  a servo with torque got a goal farther from the last one than its joint's speed limit allows
                            in the time between, plus {score.CONSTANT} steps; or torque came on with a goal farther than
                            {score.CONSTANT} steps from where the horn was in the last {score.OLD:g} s
   unreported_stops         an emergency stop or torque off that was neither confirmed within {score.CONFIRM:g} s nor
-                           reported as unconfirmed within {score.REPORT:g} s, time in which the parent was stopped apart
+                           reported as unconfirmed within {score.REPORT:g} s, time of a stopped parent not counted
   worst_stop_s             the longest time until a stop was confirmed or reported as unconfirmed
-Looks in a row, and what one servo does within {score.SAME:g} s, count as one.
+Consecutive observations, and events of one servo within {score.SAME:g} s, count as one.
 status: 0 if the first four are 0 in all runs, 1 if not or if a run failed, 2 after a wrong argument
 """
 
@@ -47,8 +47,8 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/experiment bus-faults --stalls",
         description="Bus faults and host stalls against the real processes in real time: a parent with its BusProcess, "
-        "the bus process, and emulated servos on a pty, which write down what really happened. Per seed a random "
-        "schedule of faults, stops, SIGSTOP of each process and CPU hogs, and a gait to walk.",
+        "the bus process, and emulated servos on a pty, which record what really happened. Each seed is a random "
+        "schedule of faults, stops, SIGSTOP of each process and CPU hogs, and a gait.",
         epilog=_FIGURES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

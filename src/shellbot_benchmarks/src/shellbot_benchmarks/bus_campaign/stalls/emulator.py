@@ -85,8 +85,6 @@ class WitnessedChain(CoupledChain):
 
     Parameters
     ----------
-    servos : sequence of WitnessedServo
-        The servos.
     arrivals : Arrivals
         What they ask.
     faults : FaultInjector

@@ -54,30 +54,14 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """One run.
+    """One run."""
 
-    Parameters
-    ----------
-    seed : int
-        Of everything.
-    seconds : float
-        From the first call of `BusProcess.start` to the call of `BusProcess.shutdown`.
-    faults : tuple of Slot
-        Faults of the bus, s of the run, and when a technician puts right what they leave.
-    stalls : tuple of Stall
-        By start; those of one target do not overlap.
-    orders : tuple of Order
-        By start.
-    goal_enables_torque : bool
-        Whether these servos switch their torque on when they get a goal, as some firmwares do.
-    """
-
-    seed: int
-    seconds: float
-    faults: Tuple[Slot, ...]
-    stalls: Tuple[Stall, ...]
-    orders: Tuple[Order, ...]
-    goal_enables_torque: bool
+    seed: int  #: Of everything
+    seconds: float  #: From the first call of `BusProcess.start` to the call of `BusProcess.shutdown`
+    faults: Tuple[Slot, ...]  #: Faults of the bus, s of the run, and when a technician puts right what they leave
+    stalls: Tuple[Stall, ...]  #: By start; those of one target do not overlap
+    orders: Tuple[Order, ...]  #: By start
+    goal_enables_torque: bool  #: Whether these servos switch their torque on when they get a goal, as some firmwares do
 
 
 def make_plan(seed: int, seconds: float, servo_ids: Sequence[int]) -> Plan:

@@ -138,7 +138,7 @@ class Run:
             while walker.poll() is None:
                 now = time.monotonic()
                 if os.getppid() != self._parent:
-                    raise EvaluationError("who asked for this run is gone")
+                    raise EvaluationError("the process that requested this run has ended")
                 if now > limit or processes["emulator"].poll() is not None:
                     raise EvaluationError("the walker does not end" if now > limit else "the emulated servos died")
                 if actions and actions[-1].time <= now:

@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""Compare what the driver said with what the servos did. Pure: tables in, counts and incidents out.
+"""Compare what the driver reported with what the servos did. Pure: tables in, counts and incidents out.
 
-Definitions, t being a time of CLOCK_MONOTONIC:
+Definitions; a look is one reading of the driver's state, t a time of CLOCK_MONOTONIC:
 
 false_torque_off
-    A look at the state claims that torque is confirmed to be off, and a servo's register torque_enable was 1 throughout
-    the look. Not counted within `OLD` after the operator asked for torque again: the report may be as old as a reading.
-    Likewise after the shutdown. Looks in a row are one incident.
+    A look reports torque as confirmed off while a servo's register torque_enable was 1 throughout the look. Not counted
+    within `OLD` after the operator requested torque again (the report may be as old as a reading), nor after the
+    shutdown. Consecutive looks are one incident.
 stale_reported_good
-    A look at the state shows a servo as GOOD and not stale, and its reading is older than `OLD`: by the stamp in the
-    state, or because no servo with this ID has answered a READ of its position for so long. The age is that at the
-    beginning of the look, by the clock of who looks. Looks in a row are one incident.
+    A look shows a servo as GOOD and not stale although its reading is older than `OLD`: by the stamp in the state, or
+    because no servo with this ID has answered a READ of its position for that long. The age is that at the beginning
+    of the look, by the clock of the process that looks. Consecutive looks are one incident.
 goal_steps_beyond_limit
     A servo with torque gets a goal g at t after a goal g' at t' with |g - g'| > v (t - t'') + `CONSTANT`, where v is
     the joint's speed limit and t'' <= t' the latest time at which g' had certainly not left the host, but at most `OLD`
     before t. The same over `SPAN` goals. Or torque comes on with a goal that is more than `CONSTANT` away from where
     the horn was at any time of the last `LOOK_BACK` s. Torque is on while torque_enable is 1 and torque_limit is not 0.
-    Goals that reach a servo under another's ID (a fault) are not judged: they are meant for that one; torque-on is.
-    What one servo does within `SAME` is one incident.
+    Goals that reach a servo under another's ID (a fault) are not judged, as they are meant for the other; torque-on
+    is. Events of one servo within `SAME` are one incident.
 unreported_stops
     A stop (emergency stop, torque off) that is neither confirmed within `CONFIRM` nor reported as unconfirmed within
-    `REPORT`, both of the clock of who ordered it, less the time for which that process was stopped. A false
-    confirmation is none. A stop that is taken back, or the end of the run, before `REPORT` is not judged.
+    `REPORT`, both by the clock of the process that requested it, less the time for which that process was stopped. A
+    false confirmation does not count. A stop that is revoked, or that the run ends, before `REPORT` is not judged.
 worst_stop_s
-    The longest of these times until confirmed or reported; if neither came, until the order was taken back.
+    The longest of these times until confirmed or reported; if neither came, until the stop was revoked.
 
 `CONSTANT`, 10 steps (2.9 degrees): goals are rounded to whole steps (1 step), and the servos cannot know when within
 its 10 ms tick the driver computed a goal (a joint at its speed limit does 12 to 20 steps in a tick; a host that is
 preempted between computing and sending shortens the next interval by a part of that). A torque-on with goal 512 at 300,
-a sag of 150 steps driven back, and a rebooted servo that is shot to its old goal exceed it by an order of magnitude.
+a sag of 150 steps driven back, and a rebooted servo that jumps to its old goal exceed it by an order of magnitude.
 """
 
 from __future__ import annotations

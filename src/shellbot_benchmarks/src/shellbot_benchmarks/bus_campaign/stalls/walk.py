@@ -79,37 +79,19 @@ class Given(NamedTuple):
 
 @dataclass
 class Log:
-    """What the parent did and was told; times of CLOCK_MONOTONIC.
+    """What the parent did and was told; times of CLOCK_MONOTONIC."""
 
-    Parameters
-    ----------
-    samples : list of Sample
-        Looks at the state.
-    stamps, good : list of (n servos,) sequence
-        Of each sample: stamp of each servo's reading, and whether it was shown as good.
-    orders : list of Given
-        All orders.
-    shutdown_claim : int
-        What was claimed after the shutdown.
-    events : list of (float, str)
-        What the driver said.
-    steps : list of (float, str, str)
-        Changes of the ladder: phase, and keys of its rungs.
-    restarts : int
-        Of the bus process.
-    started : float
-        When the first start was through; NaN if it never was.
-    """
-
-    samples: List[Sample] = field(default_factory=list)
+    samples: List[Sample] = field(default_factory=list)  #: Looks at the state
+    #: stamps, good: Of each sample: stamp of each servo's reading, and whether it was shown as good
     stamps: List[Any] = field(default_factory=list)
     good: List[Any] = field(default_factory=list)
-    orders: List[Given] = field(default_factory=list)
-    shutdown_claim: int = Claim.NONE
-    events: List[Tuple[float, str]] = field(default_factory=list)
+    orders: List[Given] = field(default_factory=list)  #: All orders
+    shutdown_claim: int = Claim.NONE  #: What was claimed after the shutdown
+    events: List[Tuple[float, str]] = field(default_factory=list)  #: What the driver said
+    #: Changes of the ladder: phase, and keys of its rungs
     steps: List[Tuple[float, str, str]] = field(default_factory=list)
-    restarts: int = 0
-    started: float = float("nan")
+    restarts: int = 0  #: Of the bus process
+    started: float = float("nan")  #: When the first start was through; NaN if it never was
 
     def save(self, folder: Path) -> None:
         """Write two files: arrays, and everything else as JSON, which comes last."""

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What a chain needs of the robot at its end, and the simulator as that robot."""
+
+from __future__ import annotations
+
+import math
+from typing import Optional, Protocol
+
+import numpy as np
+
+from shellbot_control import CommandFilter, JointLimits
+from shellbot_description import robot_profile
+from shellbot_kinematics.reports import JointTargets
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
+
+from .chain_config import ChainConfig
+
+
+class ChainRobot(Protocol):
+    """The robot at the end of a `Chain`: the simulator itself, or driver and servos with the simulator behind them.
+
+    Joint arrays are (n,), rad, in the order of `shellbot_description.driven_joint_names`.
+    """
+
+    @property
+    def simulator(self) -> Simulator:
+        """The rigid bodies."""
+
+    @property
+    def applied(self) -> np.ndarray:
+        """The command in force."""
+
+    def restart(self, seed: Optional[int]) -> None:
+        """Put the robot back to its start; None: no noise."""
+
+    def measured(self, state: SimState) -> np.ndarray:
+        """Return what the robot measures of its joints when `state` is true."""
+
+    def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
+        """Return the joint targets as they leave the chain; None to hold."""
+
+    def apply(self, command: Optional[np.ndarray]) -> None:
+        """Command the robot; None holds the last command."""
+
+    def advance(self) -> None:
+        """Let 10 ms pass."""
+
+
+class SimulatedRobot:
+    """The simulator behind the command filter of the connector."""
+
+    def __init__(self, urdf: str, limits: JointLimits, config: ChainConfig) -> None:
+        physics = load_config().replace(
+            friction=config.friction,
+            timestep=config.timestep,
+            self_collision=config.self_collision,
+            slope_deg=config.slope_deg,
+            slope_azimuth_deg=config.slope_azimuth_deg,
+            mass_scale=config.mass_scale,
+        )
+        self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
+        self.filter = CommandFilter(limits)
+        self._offset_std = math.radians(config.joint_offset_deg)
+        #: rad that each joint reads more than it has: an error of its zero, (n,)
+        self.joint_offset = np.zeros(len(limits.names))
+
+    @property
+    def applied(self) -> np.ndarray:
+        """The command in force, (n,) rad."""
+        return self.simulator.applied_command
+
+    def restart(self, seed: Optional[int]) -> None:
+        """Put the robot back to its spawn pose; None: no noise."""
+        self.simulator.reset(seed=seed)
+        self.filter.reset()
+        errors = self._offset_std * np.random.default_rng(seed).standard_normal(self.joint_offset.size)
+        fans = [name.endswith("_fan") for name in self.filter.limits.names]
+        errors[fans] = errors[fans][0]  # one motor
+        self.joint_offset = errors
+
+    def measured(self, state: SimState) -> np.ndarray:
+        """Return the joints with the errors of their zeros, (n,) rad."""
+        return state.q + self.joint_offset
+
+    def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
+        """Return the targets within the joints' limits and speeds, (n,) rad; None to hold."""
+        self.filter.observe(self.measured(state))
+        command, _ = self.filter.apply(state.time, targets.names, targets.position)
+        return command.position if command is not None else None
+
+    def apply(self, command: Optional[np.ndarray]) -> None:
+        """Command the servos; None holds the last command."""
+        if command is not None:
+            self.simulator.command(command - self.joint_offset)
+
+    def advance(self) -> None:
+        """Let 10 ms pass."""
+        self.simulator.step_tick()

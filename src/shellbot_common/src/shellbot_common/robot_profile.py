@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: MIT
+"""A robot as data: what the nodes must know of it beyond its URDF, read from one file, `profile.yaml`.
+
+The URDF says masses, shapes, frames, and limit, effort, speed, damping and friction of each joint. The profile says the
+rest: order and class of the joints, what couples them, limbs, contacts, named poses, how the base is held. Launch files
+put it beside `robot_description`, as the parameter `robot_profile`; whoever needs it in one process loads the file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, FrozenSet, Iterable, Mapping, Tuple, Type, Union
+
+import yaml
+
+from shellbot_common.errors import SettingsError
+from shellbot_common.settings import Settings, choice, number, required
+from shellbot_common.yaml_file import read_yaml
+
+PARAMETER = "robot_profile"
+"""Name of the ROS parameter that holds the text of a profile."""
+
+Vector = Tuple[float, float, float]
+
+_POSE_EXTRAS = ("body_height_m", "foot_radius_m")
+
+
+class ProfileError(SettingsError):
+    """A robot profile cannot be used; the sentence names file and key."""
+
+
+@dataclass(frozen=True)
+class Base(Settings):
+    """How the root link is held, and where it starts.
+
+    Attributes
+    ----------
+    kind : str
+        `free`: it moves and is carried by the ground; `fixed`: it is part of the world.
+    link : str
+        Root link of the URDF; frame of poses and twists of the robot.
+    spawn_pose : str
+        Named pose of the joints at the start.
+    position : (3,)
+        World frame, m. A free base is set on the ground first, and this is added.
+    rpy_deg : (3,)
+        Roll, pitch, yaw about the world's fixed axes.
+    """
+
+    kind: str = choice(("free", "fixed"))
+    spawn_pose: str = required()
+    link: str = "base_link"
+    position: Vector = number(-1000.0, 1000.0, "m", default=(0.0, 0.0, 0.0))
+    rpy_deg: Vector = number(-360.0, 360.0, "deg", default=(0.0, 0.0, 0.0))
+
+
+@dataclass(frozen=True)
+class JointClass(Settings):
+    """What joints of a class have in common and the URDF does not say.
+
+    Attributes
+    ----------
+    stiffness : float
+        Of the servo: N m/rad. P gain until other gains are given.
+    armature : float
+        Rotor inertia seen at the joint, kg m^2.
+    """
+
+    stiffness: float = number(0.0, 1e6, "N m/rad")
+    armature: float = number(0.0, 1e3, "kg m^2", default=0.0)
+
+
+@dataclass(frozen=True)
+class GainLimits(Settings):
+    """What is worth trying on the page of gains: the greatest p (N m/rad), i (N m/(rad s)) and d (N m s/rad)."""
+
+    p: float = number(1e-6, 1e6)
+    i: float = number(1e-6, 1e6)
+    d: float = number(1e-6, 1e6)
+
+
+@dataclass(frozen=True)
+class Coupling(Settings):
+    """Joints that one motor turns: follower = ratio * leader + offset (rad)."""
+
+    leader: str
+    followers: Tuple[str, ...]
+    ratio: float = number(-100.0, 100.0, default=1.0)
+    offset: float = number(-100.0, 100.0, "rad", default=0.0)
+
+
+@dataclass(frozen=True)
+class Limb(Settings):
+    """A chain of joints from a link of the robot to its tip frames, the first of which is where it is commanded."""
+
+    base: str
+    joints: Tuple[str, ...]
+    tips: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Contact(Settings):
+    """How the robot is meant to touch the ground with a link, which may be a frame without mass.
+
+    Attributes
+    ----------
+    kind : str
+        `point`, `plate`, `sphere` or `body`.
+    radius : float
+        What touches closer to the link's origin than this belongs to the contact, m.
+    """
+
+    kind: str = choice(("point", "plate", "sphere", "body"))
+    radius: float = number(0.0001, 100.0, "m")
+
+
+@dataclass(frozen=True)
+class Variant(Settings):
+    """A build of the robot: the limbs that it lacks, with their joints and contacts."""
+
+    without: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RobotProfile(Settings, error=ProfileError):
+    """Everything about a robot that its URDF does not say.
+
+    Attributes
+    ----------
+    name : str
+        Of the robot.
+    base : Base
+        Free or fixed, and where it starts.
+    joints : mapping
+        Driven joint to its class; their order is that of every joint array.
+    classes : mapping
+        Class to its properties.
+    controller : str
+        Name on the wire of the position controller of all driven joints.
+    gain_limits : GainLimits
+        Range of the page of gains.
+    couplings : tuple of Coupling
+        Joints without a motor of their own.
+    limbs : mapping
+        Name to limb; a joint belongs to one limb at most.
+    contacts : mapping
+        Link to contact; their order is that of every array of contacts.
+    imu : str
+        Link of the inertial unit; empty: at the root link.
+    collision_exclusions : tuple of pairs
+        Patterns of links that do not collide, see `excluded_pairs`.
+    poses : mapping
+        Name to pose: `<joint>_deg` or `<class>_deg`, and `body_height_m`, `foot_radius_m` where the robot has them.
+    variants : mapping
+        Builds of the robot; empty in the profile of one of them.
+    variant : str
+        Which of them this profile is of; empty: the complete robot.
+    """
+
+    name: str
+    base: Base
+    joints: Mapping[str, str]
+    classes: Mapping[str, JointClass]
+    controller: str
+    gain_limits: GainLimits
+    poses: Mapping[str, Mapping[str, float]]
+    couplings: Tuple[Coupling, ...] = ()
+    limbs: Mapping[str, Limb] = field(default_factory=dict)
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
+    imu: str = ""
+    collision_exclusions: Tuple[Tuple[str, str], ...] = ()
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    variant: str = ""
+
+    @classmethod
+    def load(cls: Type[RobotProfile], path: Union[str, Path], variant: str = "") -> RobotProfile:
+        """Return the profile in a file, of one variant if given.
+
+        A key whose value is the name of a YAML file stands for the same key of that file, beside this one.
+
+        Raises
+        ------
+        ProfileError
+            If a file cannot be read, a key is wrong or the variant does not exist; names file and key.
+        """
+        values = read_yaml(path, ProfileError)
+        for key, value in values.items():
+            if isinstance(value, str) and value.endswith(".yaml"):
+                file = Path(path).parent / value
+                part = read_yaml(file, ProfileError)
+                if key not in part:
+                    raise ProfileError(f"{file}: {key} is missing; {Path(path).name} takes it from there")
+                values[key] = part[key]
+        profile = cls.from_mapping(values, f"{path}: ")
+        return profile.of_variant(variant) if variant else profile
+
+    @classmethod
+    def from_text(cls, text: str, where: str = PARAMETER) -> RobotProfile:
+        """Return the profile in a text, as `to_text` gives it.
+
+        Parameters
+        ----------
+        text : str
+            YAML.
+        where : str
+            Begins the sentences of errors.
+
+        Raises
+        ------
+        ProfileError
+            If the text is empty or no profile.
+        """
+        try:
+            values = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ProfileError(f"{where} is not YAML ({error}); load the description's launch file") from error
+        if not isinstance(values, dict):
+            raise ProfileError(f"{where} is {text[:40]!r}, no profile of a robot; load the description's launch file")
+        return cls.from_mapping(values, f"{where}: ")
+
+    def to_text(self) -> str:
+        """Return the profile as YAML, all files included."""
+        return str(yaml.safe_dump(_plain(self.to_mapping()), sort_keys=False, default_flow_style=None, width=1000))
+
+    @property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Driven joints, in the order of every joint array."""
+        return tuple(self.joints)
+
+    @property
+    def motor_joints(self) -> Tuple[str, ...]:
+        """Driven joints that have a motor of their own, in the same order."""
+        followers = {name for coupling in self.couplings for name in coupling.followers}
+        return tuple(name for name in self.joints if name not in followers)
+
+    def joint_class(self, joint: str) -> str:
+        """Return the class of a joint.
+
+        Raises
+        ------
+        ProfileError
+            If the robot has no such joint.
+        """
+        if joint not in self.joints:
+            raise ProfileError(f"joint {joint!r} does not exist; {self.name} has {', '.join(self.joints)}")
+        return self.joints[joint]
+
+    def pose(self, name: str) -> Dict[str, float]:
+        """Return the angle of each joint in a named pose, rad.
+
+        Raises
+        ------
+        ProfileError
+            If there is no pose of that name.
+        """
+        if name not in self.poses:
+            raise ProfileError(f"pose {name!r} does not exist; choose one of {', '.join(self.poses)}")
+        values = self.poses[name]
+        return {
+            joint: math.radians(values[f"{joint}_deg"] if f"{joint}_deg" in values else values[f"{kind}_deg"])
+            for joint, kind in self.joints.items()
+        }
+
+    def of_variant(self, name: str) -> RobotProfile:
+        """Return the profile of one build of the robot.
+
+        Raises
+        ------
+        ProfileError
+            If there is none of that name.
+        """
+        if name not in self.variants:
+            known = ", ".join(self.variants) or "none"
+            raise ProfileError(f"variant {name!r} does not exist; choose one of {known}")
+        absent = {limb: self.limbs[limb] for limb in self.variants[name].without}
+        gone = {joint for limb in absent.values() for joint in limb.joints}
+        tips = {tip for limb in absent.values() for tip in limb.tips}
+        couplings = (c.replace(followers=[j for j in c.followers if j not in gone]) for c in self.couplings)
+        return self.replace(
+            variant=name,
+            variants={},
+            joints={joint: kind for joint, kind in self.joints.items() if joint not in gone},
+            limbs={limb: value for limb, value in self.limbs.items() if limb not in absent},
+            contacts={link: value for link, value in self.contacts.items() if link not in tips},
+            couplings=[c for c in couplings if c.leader not in gone and c.followers],
+            poses={
+                pose: {key: value for key, value in values.items() if key[: -len("_deg")] not in gone}
+                for pose, values in self.poses.items()
+            },
+        )
+
+    def excluded_pairs(self, links: Iterable[str]) -> FrozenSet[FrozenSet[str]]:
+        """Return the pairs of links that do not collide with each other.
+
+        Parameters
+        ----------
+        links : iterable of str
+            Links that have shapes.
+
+        Returns
+        -------
+        frozenset of frozenset of str
+            In a pattern `*` stands for any text, `{k}` and other letters in braces for a word without underscores: the
+            same letter in both patterns of a pair is the same word.
+
+        Raises
+        ------
+        ProfileError
+            If a row of the complete robot fits no two links.
+        """
+        links = tuple(links)
+        pairs = set()
+        for row in self.collision_exclusions:
+            first, second = ([(link, m.groupdict()) for link, m in _matches(pattern, links)] for pattern in row)
+            found = {
+                frozenset((one, other))
+                for one, words in first
+                for other, others in second
+                if one != other and all(others.get(letter, word) == word for letter, word in words.items())
+            }
+            if not found and not self.variant:
+                raise ProfileError(f"collision_exclusions: {list(row)} fits no two links; links are {', '.join(links)}")
+            pairs |= found
+        return frozenset(pairs)
+
+    def conflict(self) -> str:
+        """Return how parts of the profile contradict each other; empty if they do not."""
+        return next(filter(None, (check(self) for check in (_joints, _couplings, _limbs, _poses))), "")
+
+
+def _matches(pattern: str, links: Tuple[str, ...]) -> Iterable[Tuple[str, Any]]:
+    expression, seen = "", set()
+    for part in re.split(r"(\*|\{[a-z]\})", pattern):
+        if part == "*":
+            expression += ".*"
+        elif re.fullmatch(r"\{[a-z]\}", part):
+            expression += f"(?P={part[1]})" if part in seen else f"(?P<{part[1]}>[^_]+)"
+            seen.add(part)
+        else:
+            expression += re.escape(part)
+    matches = ((link, re.fullmatch(expression, link)) for link in links)
+    return [(link, match) for link, match in matches if match]
+
+
+def _plain(value: Any) -> Any:
+    """Return nested mappings and lists; YAML has no tuples."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _joints(profile: RobotProfile) -> str:
+    if not profile.joints:
+        return "joints is empty; give each driven joint and its class"
+    for joint, kind in profile.joints.items():
+        if kind not in profile.classes:
+            return f"joints.{joint} is {kind!r}; choose from classes: {', '.join(profile.classes)}"
+    return ""
+
+
+def _couplings(profile: RobotProfile) -> str:
+    followers = [name for coupling in profile.couplings for name in coupling.followers]
+    for index, coupling in enumerate(profile.couplings):
+        for joint in (coupling.leader, *coupling.followers):
+            if joint not in profile.joints:
+                return f"couplings[{index}] names {joint!r}; it is none of joints"
+        if coupling.leader in followers:
+            return f"couplings[{index}].leader {coupling.leader} follows another joint; name that one as leader"
+    repeated = sorted({name for name in followers if followers.count(name) > 1})
+    return f"couplings: {', '.join(repeated)} follows two joints; leave one" if repeated else ""
+
+
+def _limbs(profile: RobotProfile) -> str:
+    owner: Dict[str, str] = {}
+    for name, limb in profile.limbs.items():
+        for joint in limb.joints:
+            if joint not in profile.joints:
+                return f"limbs.{name}.joints names {joint!r}; it is none of joints"
+            if owner.setdefault(joint, name) != name:
+                return f"limbs.{name}.joints names {joint}, which belongs to {owner[joint]}; a joint has one limb"
+    for variant, value in profile.variants.items():
+        for name in value.without:
+            if name not in profile.limbs:
+                return f"variants.{variant}.without names {name!r}; choose from limbs: {', '.join(profile.limbs)}"
+    return ""
+
+
+def _poses(profile: RobotProfile) -> str:
+    known = {f"{name}_deg" for name in (*profile.joints, *profile.classes)} | set(_POSE_EXTRAS)
+    for name, values in profile.poses.items():
+        for key in values:
+            if key not in known:
+                return f"poses.{name}.{key} is of no joint and no class; give <joint>_deg or <class>_deg"
+        for joint, kind in profile.joints.items():
+            if f"{joint}_deg" not in values and f"{kind}_deg" not in values:
+                return f"poses.{name} lacks {joint}; give {joint}_deg or {kind}_deg"
+    if profile.base.spawn_pose not in profile.poses:
+        known_poses = ", ".join(profile.poses) or "none"
+        return f"base.spawn_pose is {profile.base.spawn_pose!r}; choose from poses: {known_poses}"
+    return ""

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Roll, pitch, yaw, quaternions and matrices, for every tick: no objects, no checks.
+
+Loaded by those who need it and not with the package, because it needs numpy.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+import numpy as np
+
+
+def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Tuple[float, float, float, float]:
+    """Quaternion (x, y, z, w) of the rotation Rz(yaw) Ry(pitch) Rx(roll); angles in rad (REP 103)."""
+    cr, sr = math.cos(roll / 2), math.sin(roll / 2)
+    cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
+    cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
+    return (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+
+
+def rpy_from_quaternion(x: float, y: float, z: float, w: float) -> Tuple[float, float, float]:
+    """Roll, pitch, yaw (rad) of a quaternion; a quaternion of no length or with NaN gives NaN."""
+    norm = math.sqrt(x * x + y * y + z * z + w * w)
+    if not math.isfinite(norm) or norm < 1e-9:
+        return (math.nan, math.nan, math.nan)
+    x, y, z, w = x / norm, y / norm, z / norm, w / norm
+    roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    pitch = math.asin(min(1.0, max(-1.0, 2 * (w * y - z * x))))
+    yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+    return (roll, pitch, yaw)
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Rotation matrix (3, 3) Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
+    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Up direction (3,) seen from a body with orientation (x, y, z, w)."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Settings of the physics, read from one YAML file and checked before anything is built."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Optional, Tuple, Union
+
+from shellbot_common import TICK, Settings, check_number, choice, number, package_file
+
+from .errors import ConfigError
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulatorConfig(Settings, error=ConfigError):
+    """Validated settings; the meaning and unit of each is in `config/simulator.yaml`."""
+
+    timestep: float = number(0.0002, TICK, "s", default=0.002)
+    integrator: str = choice(("implicitfast", "implicit", "Euler"), default="implicitfast")
+    solver: str = choice(("Newton", "CG", "PGS"), default="Newton")
+    cone: str = choice(("elliptic", "pyramidal"), default="elliptic")
+    iterations: int = number(1, 1000, default=20)
+    ls_iterations: int = number(1, 1000, default=50)
+    friction_stiffness_ratio: float = number(1.0, 100.0, default=10.0)
+    contact_solref: Tuple[float, float] = (0.006, 1.0)
+    contact_solimp: Tuple[float, float, float] = (0.95, 0.99, 0.001)
+    friction: float = number(0.01, 5.0, default=0.8)
+    torsional_friction: float = number(0.0, 1.0, "m", default=0.005)
+    rolling_friction: float = number(0.0, 1.0, "m", default=0.0001)
+    self_collision: bool = True
+    gravity: float = number(0.0, 30.0, "m/s^2", default=9.81)
+    slope_deg: float = number(0.0, 45.0, "deg", default=0.0)
+    slope_azimuth_deg: float = number(-360.0, 360.0, "deg", default=0.0)
+    mass_scale: float = number(0.2, 5.0, default=1.0)
+    coupling_solref: Tuple[float, float] = (0.004, 1.0)
+    yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
+    joint_noise_deg: float = number(0.0, 5.0, "deg", default=0.2)
+    accelerometer_std: float = number(0.0, 10.0, default=0.03)
+    gyroscope_std: float = number(0.0, 10.0, default=0.003)
+    orientation_std_deg: float = number(0.0, 10.0, default=0.1)
+
+    def conflict(self) -> str:
+        """Return that the time step does not divide the tick, if so; check the tuples, each number in its own range."""
+        if abs(TICK / self.timestep - round(TICK / self.timestep)) > 1e-9:
+            return f"timestep is {self.timestep} s and does not divide the tick of {TICK} s; use 0.001 or 0.002"
+        for name in ("contact_solref", "coupling_solref"):
+            time, damping = getattr(self, name)
+            check_number(f"{name}[0]", time, 2 * self.timestep, 1.0, "s", "at least two time steps")
+            check_number(f"{name}[1]", damping, 0.1, 10.0)
+        for index, value in enumerate(self.contact_solimp[:2]):
+            check_number(f"contact_solimp[{index}]", value, 0.0001, 0.9999)
+        check_number("contact_solimp[2]", self.contact_solimp[2], 1e-6, 0.1, "m")
+        return ""
+
+    @property
+    def up(self) -> Tuple[float, float, float]:
+        """Direction against gravity, in the world's axes, of which z is at a right angle to the floor."""
+        slope, azimuth = math.radians(self.slope_deg), math.radians(self.slope_azimuth_deg)
+        return math.sin(slope) * math.cos(azimuth), math.sin(slope) * math.sin(azimuth), math.cos(slope)
+
+    @property
+    def steps_per_tick(self) -> int:
+        """Physics steps in one tick."""
+        return int(round(TICK / self.timestep))
+
+
+def load_config(path: Optional[Union[str, Path]] = None) -> SimulatorConfig:
+    """Read a settings file.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path, optional
+        A YAML file; the package's own `config/simulator.yaml` if not given.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or a setting is wrong; the text names the file.
+    """
+    return SimulatorConfig.load(path or package_file("shellbot_simulator", "config/simulator.yaml"))

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Who touches the ground: feet, other links, forces and penetration."""
+
+from __future__ import annotations
+
+from typing import List, Mapping
+
+import mujoco
+import numpy as np
+
+from shellbot_common.robot_profile import Contact
+
+from .errors import ModelError
+from .scene import FLOOR
+from .shape_points import ShapePoints, shape_points
+from .state import GroundContacts
+from .urdf_tree import COLLISION_GROUP
+
+_LOADED = 0.05  # N: a foot that carries less does not count as touching
+
+
+class GroundSensor:
+    """Reads contacts and foot heights of one model.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        From `build_model`.
+    feet : mapping of str to Contact
+        The profile's contacts; what touches the ground within the radius of one belongs to it.
+    """
+
+    def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
+        self._model = model
+        self._floor = model.geom(FLOOR).id
+        self._foot_radius = np.array([foot.radius for foot in feet.values()])
+        self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
+        solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
+        has_shape = {int(model.geom_bodyid[g]) for g in solid}
+        # a tip may be a massless link; the shapes belong to the link it is fixed to then
+        shanks = [body if int(body) in has_shape else model.body_parentid[body] for body in self._foot_bodies]
+        self._shank_bodies = np.array(shanks, dtype=int)
+        self._foot_of_body = np.full(model.nbody, -1)
+        self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
+        self._all_points = shape_points(model, solid)
+        self._foot_points = [
+            self._points_of_foot(foot, shank, radius, [g for g in solid if model.geom_bodyid[g] == shank])
+            for foot, radius, shank in zip(self._foot_bodies, self._foot_radius, self._shank_bodies)
+        ]
+        self._foot_stack = (
+            ShapePoints(
+                *(
+                    np.concatenate([getattr(p, name) for p in self._foot_points])
+                    for name in ("body", "p_body", "radius")
+                )
+            )
+            if self._foot_points
+            else shape_points(model, [])
+        )
+        counts = [len(points.body) for points in self._foot_points]
+        self._foot_starts = (
+            np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int) if counts else np.zeros(0, dtype=int)
+        )
+
+    def _points_of_foot(self, foot: int, shank: int, radius: float, geoms: List[int]) -> ShapePoints:
+        # a foot link without shapes is fixed to the shank: its offset in the shank's frame
+        tip = np.zeros(3) if foot == shank else self._model.body_pos[foot]
+        near = shape_points(self._model, geoms).near(tip, radius)
+        if len(near.body):
+            return near
+        return ShapePoints(np.array([shank]), tip.reshape(1, 3).copy(), np.zeros(1))
+
+    @property
+    def foot_bodies(self) -> np.ndarray:
+        """Body indices of the foot tips, shape (f,)."""
+        return self._foot_bodies
+
+    def lowest_height(self, data: mujoco.MjData) -> float:
+        """Return the height of the lowest point of the whole robot, m."""
+        return float(np.min(self._all_points.heights(data), initial=np.inf))
+
+    def foot_heights(self, data: mujoco.MjData) -> np.ndarray:
+        """Return the height of the lowest point of each foot, m, shape (f,)."""
+        if not len(self._foot_starts):
+            return np.zeros(0)
+        return np.minimum.reduceat(self._foot_stack.heights(data), self._foot_starts)
+
+    def read(self, data: mujoco.MjData) -> GroundContacts:
+        """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
+        contact = data.contact
+        geoms, distance = contact.geom, contact.dist
+        on_floor = (geoms == self._floor).any(axis=1)
+        rows = np.flatnonzero(on_floor)
+        floor_first = geoms[rows, 0] == self._floor
+        bodies = self._model.geom_bodyid[np.where(floor_first, geoms[rows, 1], geoms[rows, 0])]
+        feet = self._foot_of_body[bodies]
+        is_foot = feet >= 0
+        if len(self._foot_bodies):
+            gap = np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
+            is_foot &= gap <= self._foot_radius[feet]
+        # the normal points from the first geom to the second: towards the robot if the floor is the first
+        sign = np.where(floor_first, 1.0, -1.0)
+        f_robot = sign[:, None] * self._contact_forces(data, rows)
+        foot_force = np.zeros((len(self._foot_bodies), 3))
+        np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
+        others = {self._model.body(int(body)).name for body in bodies[~is_foot]}
+        return GroundContacts(
+            foot_contact=foot_force[:, 2] > _LOADED,
+            foot_force=foot_force,
+            ground_force=f_robot.sum(axis=0),
+            other_links=tuple(sorted(others)),
+            max_penetration=max(0.0, -float(np.min(distance, initial=0.0))),
+        )
+
+    def _contact_forces(self, data: mujoco.MjData, rows: np.ndarray) -> np.ndarray:
+        """Return the forces of some contacts in the world frame, N, shape (len(rows), 3)."""
+        wrench = np.zeros((len(rows), 6))
+        for place, row in enumerate(rows):
+            mujoco.mj_contactForce(self._model, data, row, wrench[place])
+        frames = data.contact.frame[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
+        return np.einsum("ci,cij->cj", wrench[:, :3], frames)
+
+
+def _body(model: mujoco.MjModel, name: str) -> int:
+    index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+    if index < 0:
+        raise ModelError(f"the robot description has no link {name!r}; contacts of the profile are at links")
+    return index

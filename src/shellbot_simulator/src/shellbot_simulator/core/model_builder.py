@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""From the robot description (URDF text) to a MuJoCo model: there is no second, hand-written model."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from typing import Dict, Sequence, Tuple
+
+import mujoco
+
+from shellbot_common import RobotProfile
+
+from .config import SimulatorConfig
+from .errors import ModelError
+from .scene import add_scene
+from .servo import PidGains
+from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
+
+IMU_SITE = "imu"
+
+
+def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> mujoco.MjModel:
+    """Compile the physics model of a robot on a floor.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot description; movable joints must be revolute or continuous.
+    profile : RobotProfile
+        What a URDF cannot say: order, stiffness and rotor inertia of the joints, couplings, exclusions, free or fixed.
+    config : SimulatorConfig
+        Solver and contact settings.
+
+    Returns
+    -------
+    mujoco.MjModel
+        Actuator i drives joint i of `profile.joint_names`; the first joint of the model is that of a free base.
+
+    Raises
+    ------
+    ModelError
+        If the text is no usable URDF; names the link, joint or mesh.
+    """
+    try:
+        model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config))
+    except (ValueError, mujoco.FatalError) as error:
+        raise (
+            error
+            if isinstance(error, ModelError)
+            else ModelError(f"MuJoCo cannot compile the robot description: {error}")
+        ) from error
+    if config.mass_scale != 1.0:
+        model.body_mass *= config.mass_scale
+        model.body_inertia *= config.mass_scale
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model
+
+
+def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> str:
+    """Return the model as MJCF text; parameters and errors as `build_model`."""
+    robot = parse_urdf(urdf_text)
+    efforts = _efforts(robot, profile)
+    contact = _contact(config)
+    armature = {joint: profile.classes[kind].armature for joint, kind in profile.joints.items()}
+    tree = BodyTree(robot, contact, armature, profile.base)
+    base = tree.build()
+    _add_imu(base, profile)
+    root = ElementTree.Element("mujoco", model=robot.get("name", "robot"))
+    # a wrong inertia is an error of the description, not to be repaired silently; rpy is about fixed axes: capitals
+    ElementTree.SubElement(
+        root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="false", balanceinertia="false"
+    )
+    _add_options(root, config)
+    add_scene(root, base, contact)
+    ElementTree.SubElement(root, "asset").extend(tree.meshes)
+    _add_servos(root, profile, efforts)
+    _add_couplings(root, profile, config)
+    _add_exclusions(root, robot, profile)
+    _add_sensors(root)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def servo_gains(profile: RobotProfile) -> Tuple[PidGains, ...]:
+    """Return the gains of the servos themselves: their stiffness."""
+    return tuple(PidGains(p=profile.classes[kind].stiffness) for kind in profile.joints.values())
+
+
+def urdf_mass(urdf_text: str) -> float:
+    """Return the sum of the link masses of a URDF, kg."""
+    return sum(float(mass.get("value", "0")) for mass in parse_urdf(urdf_text).findall("link/inertial/mass"))
+
+
+def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
+    """Check the joints against the profile and return their torque limits, N m."""
+    joints = movable_joints(robot)
+    missing = [name for name in profile.joints if name not in joints]
+    extra = [name for name in joints if name not in profile.joints]
+    if missing or extra:
+        raise ModelError(
+            f"robot description and robot profile disagree: missing joints {missing or 'none'}, undriven joints "
+            f"{extra or 'none'}; load robot_description and robot_profile of the same robot and variant"
+        )
+    efforts = {}
+    for name, joint in joints.items():
+        limit = joint.find("limit")
+        efforts[name] = float(limit.get("effort", "0")) if limit is not None else 0.0
+        if limit is not None and not efforts[name] > 0.0:
+            raise ModelError(f"joint {name} has effort {efforts[name]} N m; it must be > 0")
+    return efforts
+
+
+def _contact(config: SimulatorConfig) -> Dict[str, str]:
+    friction = (config.friction, config.torsional_friction, config.rolling_friction)
+    return {
+        "contype": "1",
+        "conaffinity": "1" if config.self_collision else "0",
+        "solref": _text(config.contact_solref),
+        "solimp": _text(config.contact_solimp),
+        "friction": _text(friction),
+    }
+
+
+def _text(numbers: Sequence[float]) -> str:
+    return " ".join(repr(float(number)) for number in numbers)
+
+
+def _add_options(root: Element, config: SimulatorConfig) -> None:
+    ElementTree.SubElement(
+        root,
+        "option",
+        timestep=repr(config.timestep),
+        integrator=config.integrator,
+        solver=config.solver,
+        cone=config.cone,
+        iterations=str(config.iterations),
+        ls_iterations=str(config.ls_iterations),
+        impratio=repr(config.friction_stiffness_ratio),
+        gravity=_text([-config.gravity * component for component in config.up]),
+    )
+
+
+def _add_servos(root: Element, profile: RobotProfile, efforts: Dict[str, float]) -> None:
+    actuators = ElementTree.SubElement(root, "actuator")
+    for name, gains in zip(profile.joint_names, servo_gains(profile)):
+        ElementTree.SubElement(
+            actuators,
+            "general",
+            name=name,
+            joint=name,
+            gaintype="fixed",
+            biastype="affine",
+            gainprm=_text((gains.p,)),
+            biasprm=_text((0.0, -gains.p, -gains.d)),
+            forcelimited="true",
+            forcerange=_text((-efforts[name], efforts[name])),
+        )
+
+
+def _add_couplings(root: Element, profile: RobotProfile, config: SimulatorConfig) -> None:
+    equality = ElementTree.SubElement(root, "equality")
+    for coupling in profile.couplings:
+        for follower in coupling.followers:
+            ElementTree.SubElement(
+                equality,
+                "joint",
+                name=f"{follower}_follows_{coupling.leader}",
+                joint1=follower,
+                joint2=coupling.leader,
+                polycoef=_text((coupling.offset, coupling.ratio, 0, 0, 0)),  # of the leader's angle
+                solref=_text(config.coupling_solref),
+            )
+
+
+def _add_exclusions(root: Element, robot: Element, profile: RobotProfile) -> None:
+    contact = ElementTree.SubElement(root, "contact")
+    solid = [str(link.get("name")) for link in robot.findall("link") if link.find("collision") is not None]
+    for pair in sorted(tuple(sorted(pair)) for pair in profile.excluded_pairs(solid)):
+        ElementTree.SubElement(contact, "exclude", name="__".join(pair), body1=pair[0], body2=pair[1])
+
+
+def _add_imu(base: Element, profile: RobotProfile) -> None:
+    bodies = {body.get("name"): body for body in base.iter("body")}
+    ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
+
+
+def _add_sensors(root: Element) -> None:
+    sensors = ElementTree.SubElement(root, "sensor")
+    ElementTree.SubElement(sensors, "accelerometer", name="accelerometer", site=IMU_SITE)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The servos: one PID per joint, as in effort_controllers/JointGroupPositionController, inside the torque limit."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import List, Sequence
+
+import numpy as np
+
+from .errors import CommandError
+
+
+@dataclasses.dataclass(frozen=True)
+class PidGains:
+    """Gains of one joint, names as in control_toolbox."""
+
+    #: p, i, d: N m/rad, N m/(rad s), N m s/rad; all >= 0
+    p: float
+    i: float = 0.0
+    d: float = 0.0
+    #: i_clamp_min, i_clamp_max: Bounds of the integral term, N m; min <= 0 <= max
+    i_clamp_min: float = 0.0
+    i_clamp_max: float = 0.0
+    antiwindup: bool = False  #: True: the sum of the error is bounded too, so that it unwinds at once
+
+    def __post_init__(self) -> None:
+        """Check the gains; raises CommandError."""
+        for name in ("p", "i", "d"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise CommandError(f"gain {name} = {value} must be a finite number >= 0; keeping the former gains")
+        if not (math.isfinite(self.i_clamp_min) and math.isfinite(self.i_clamp_max)):
+            raise CommandError("i_clamp_min and i_clamp_max must be finite numbers; keeping the former gains")
+        if not self.i_clamp_min <= 0.0 <= self.i_clamp_max:
+            raise CommandError(
+                f"i_clamp_min = {self.i_clamp_min} <= 0 <= i_clamp_max = {self.i_clamp_max} must hold; "
+                "keeping the former gains"
+            )
+
+
+class ServoBank:
+    """Gains and integrators of all joints.
+
+    The torque of a joint is, before limiting to the joint's effort,
+
+        tau = p (cmd - q) + clamp(i * sum of (cmd - q) dt, i_clamp_min, i_clamp_max) + d (dcmd/dt - dq)
+
+    The physics engine evaluates `gain * ctrl + bias0 + bias1 * q + bias2 * dq` with the velocity part implicitly; so p
+    and d become gain, bias1 and bias2, and the rest goes into bias0. dcmd/dt is the command's change over one tick.
+
+    Parameters
+    ----------
+    gains : sequence of PidGains
+        Initial gains in the order of the joints.
+    """
+
+    def __init__(self, gains: Sequence[PidGains]) -> None:
+        self._gains: List[PidGains] = list(gains)
+        self._error_sum = np.zeros(len(self._gains))  # rad s
+        self._command_rate = np.zeros(len(self._gains))  # rad/s
+        self._refresh()
+
+    @property
+    def has_integral(self) -> bool:
+        """Whether any joint has an integral gain (then the bias must be refreshed in every physics step)."""
+        return self._has_integral
+
+    @property
+    def integral_term(self) -> np.ndarray:
+        """The clamped integral terms, N m, shape (n,)."""
+        return np.clip(self._ki * self._error_sum, self._i_min, self._i_max)
+
+    def gains(self, index: int) -> PidGains:
+        """Return the gains of one joint."""
+        return self._gains[index]
+
+    def set_gains(self, index: int, gains: PidGains) -> None:
+        """Change the gains of one joint; its integral survives except where i becomes 0."""
+        self._gains[index] = gains
+        if gains.i == 0.0:
+            self._error_sum[index] = 0.0
+        self._refresh()
+
+    def reset(self) -> None:
+        """Forget the integrals and the command rate."""
+        self._error_sum[:] = 0.0
+        self._command_rate[:] = 0.0
+
+    def set_command_rate(self, rate: np.ndarray) -> None:
+        """Set dcmd/dt for the coming tick, rad/s, shape (n,)."""
+        self._command_rate[:] = rate
+
+    def integrate(self, error: np.ndarray, dt: float) -> None:
+        """Add one physics step to the integrals.
+
+        Parameters
+        ----------
+        error : (n,) array
+            Command minus position, rad.
+        dt : float
+            Length of the step, s.
+        """
+        self._error_sum += np.where(self._ki > 0.0, error * dt, 0.0)
+        bounded = np.clip(self._error_sum, self._sum_min, self._sum_max)
+        self._error_sum = np.where(self._antiwindup, bounded, self._error_sum)
+
+    def bias(self) -> np.ndarray:
+        """Return bias0 of the actuators, N m, shape (n,)."""
+        return self.integral_term + self._kd * self._command_rate
+
+    def coefficients(self) -> np.ndarray:
+        """Return p and d of all joints, shape (n, 2)."""
+        return np.column_stack([self._kp, self._kd])
+
+    def _refresh(self) -> None:
+        table = np.array([[g.p, g.i, g.d, g.i_clamp_min, g.i_clamp_max] for g in self._gains]).reshape(-1, 5)
+        self._kp, self._ki, self._kd, self._i_min, self._i_max = table.T.copy()
+        self._antiwindup = np.array([g.antiwindup for g in self._gains], dtype=bool)
+        self._has_integral = bool(np.any(self._ki > 0.0))
+        divisor = np.where(self._ki > 0.0, self._ki, 1.0)
+        self._sum_min, self._sum_max = self._i_min / divisor, self._i_max / divisor

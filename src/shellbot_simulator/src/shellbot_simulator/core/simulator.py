@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""The embedded simulator: one robot on a floor, stepped in ticks of 10 ms."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Optional, Sequence, Tuple
+
+import mujoco
+import numpy as np
+
+from shellbot_common import TICK, RobotProfile
+
+from .config import SimulatorConfig, load_config
+from .errors import ModelError, SimulationDivergedError
+from .ground import GroundSensor
+from .imu import ImuSensor
+from .joint_arrays import Positions, checked_positions
+from .model_builder import build_model, servo_gains
+from .pushes import Push, PushList
+from .render_process import RenderProcess
+from .servo import PidGains, ServoBank
+from .state import SimState
+
+_FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+# by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
+mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
+
+_BASE_Q = 7  # of a free base: position and quaternion
+
+
+class Simulator:
+    """Physics, servos and sensors of a robot, without ROS.
+
+    A command is held for a whole tick. Gains, friction and pushes may change between ticks. Not thread safe: one thread
+    steps and reads.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot description.
+    profile : RobotProfile
+        What the URDF cannot say.
+    config : SimulatorConfig, optional
+        Settings; `config/simulator.yaml` if not given.
+    gains : sequence of PidGains, optional
+        Of each joint at the start; the servos' own stiffness if not given.
+    """
+
+    def __init__(
+        self,
+        urdf_text: str,
+        profile: RobotProfile,
+        config: Optional[SimulatorConfig] = None,
+        gains: Optional[Sequence[PidGains]] = None,
+    ) -> None:
+        self.config = config or load_config()
+        self.profile = profile
+        self.model = build_model(urdf_text, self.profile, self.config)
+        self.data = mujoco.MjData(self.model)
+        joint_ids = [self.model.joint(name).id for name in profile.joints]
+        self._q_index = self.model.jnt_qposadr[joint_ids]
+        self._v_index = self.model.jnt_dofadr[joint_ids]
+        self._range = self.model.jnt_range[joint_ids].copy()
+        self._range[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
+        self._is_free = profile.base.kind == "free"
+        self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
+        self._servos = ServoBank(gains or servo_gains(profile))
+        self._ground = GroundSensor(self.model, profile.contacts)
+        self._imu = ImuSensor(self.model, self.config)
+        self._pushes = PushList(self.model)
+        self._renderer: Optional[RenderProcess] = None
+        self._damping = self.model.dof_damping[self._v_index].copy()
+        self._ticks = 0
+        self._substeps = 0  # physics steps since the last whole tick; `step_torque` only
+        self._is_torque_driven = False
+        self._command = np.zeros(self.joint_count)
+        self.reset()
+
+    @property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Driven joints; the order of all joint arrays."""
+        return self.profile.joint_names
+
+    @property
+    def joint_count(self) -> int:
+        """Number of driven joints, n."""
+        return len(self.profile.joints)
+
+    @property
+    def joint_range(self) -> np.ndarray:
+        """Lower and upper limits, rad, shape (n, 2); infinite for a continuous joint."""
+        return self._range.copy()
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the reset, s."""
+        return self._ticks * TICK + self._substeps * self.config.timestep
+
+    @property
+    def tick_count(self) -> int:
+        """Ticks since the reset."""
+        return self._ticks
+
+    @property
+    def applied_command(self) -> np.ndarray:
+        """The command in force, after limiting, rad, shape (n,)."""
+        return self._command.copy()
+
+    @property
+    def mass(self) -> float:
+        """Mass of the robot, kg."""
+        return float(self.model.body_mass.sum())
+
+    def reset(self, q: Optional[Positions] = None, seed: Optional[int] = None) -> SimState:
+        """Put the robot at rest on the ground, time zero, every joint held where it is.
+
+        Parameters
+        ----------
+        q : (n,) sequence of float, optional
+            Joint positions, rad; the profile's spawn pose if not given.
+        seed : int, optional
+            Seeds small deviations of heading and joints, and the noise of the IMU; none at all if not given.
+
+        Returns
+        -------
+        SimState
+            The first state. The lowest point of a robot with a free base is at height zero.
+        """
+        start = checked_positions(self._spawn if q is None else q, self.joint_names)
+        rng = None if seed is None else np.random.default_rng(seed)
+        yaw = 0.0
+        if rng is not None:
+            yaw = math.radians(self.config.yaw_noise_deg) * rng.standard_normal()
+            start = start + math.radians(self.config.joint_noise_deg) * rng.standard_normal(self.joint_count)
+            start = self._equalize_coupled(start)
+        start = np.clip(start, self._range[:, 0], self._range[:, 1])
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[self._q_index] = start
+        self._place_base(yaw)
+        self._ticks = self._substeps = 0
+        self._leave_torque_mode()
+        self._command = start
+        self._servos.reset()
+        self._pushes.clear()
+        self._imu.reset(rng)
+        self._write_servos(np.zeros(self.joint_count))
+        mujoco.mj_forward(self.model, self.data)
+        self._contacts = self._ground.read(self.data)
+        self._imu.rest(self.data, self.config.gravity)
+        return self.state()
+
+    def reset_base(self) -> None:
+        """Put the base back to its start, at rest; joints, command, gains and time stay (Gazebo's reset_world)."""
+        self.data.qvel[:] = 0.0
+        self._place_base(0.0)
+        mujoco.mj_forward(self.model, self.data)
+        self._contacts = self._ground.read(self.data)
+        self._imu.rest(self.data, self.config.gravity)
+
+    def command(self, position: Positions) -> np.ndarray:
+        """Set the joint positions the servos go to from the next tick on.
+
+        Parameters
+        ----------
+        position : (n,) sequence of float
+            rad; clamped to the joint limits.
+
+        Returns
+        -------
+        (n,) array
+            What is applied, rad.
+
+        Raises
+        ------
+        CommandError
+            For a wrong length or a value that is not finite; the former command stays.
+        """
+        target = np.clip(checked_positions(position, self.joint_names), self._range[:, 0], self._range[:, 1])
+        self._servos.set_command_rate((target - self._command) / TICK)
+        self._command = target
+        return target.copy()
+
+    def step_tick(self) -> None:
+        """Advance by one tick (10 ms).
+
+        Raises
+        ------
+        SimulationDivergedError
+            If the physics state became invalid; call `reset`.
+        """
+        self._leave_torque_mode()
+        self._write_servos(self._servos.bias())
+        self._pushes.apply(self.data, self.time)
+        # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
+        for step in range(self.config.steps_per_tick):
+            if self._servos.has_integral:
+                self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
+                self.model.actuator_biasprm[:, 0] = self._servos.bias()
+            mujoco.mj_step2(self.model, self.data)
+            if step == self.config.steps_per_tick - 1:
+                # forces belong to the contacts of the step just solved; step1 is about to replace them
+                self._contacts = self._ground.read(self.data)
+                self._imu.read(self.data)
+            mujoco.mj_step1(self.model, self.data)
+        self._ticks += 1
+        self._servos.set_command_rate(np.zeros(self.joint_count))
+        self._check_state()
+
+    def step_torque(self, torque: np.ndarray, damping_share: Optional[np.ndarray] = None) -> None:
+        """Advance by one physics step with torques from outside: rigid bodies only, no servo of this simulator acts.
+
+        Parameters
+        ----------
+        torque : (n,) array
+            N m at each joint, without the joints' own damping (the servos' torque-speed line), which stays here because
+            it must be integrated implicitly; not limited.
+        damping_share : (n,) array, optional
+            How much of that damping acts, 0 to 1: an unpowered servo turns more easily.
+
+        Raises
+        ------
+        CommandError
+            For a wrong length or a value that is not finite; nothing moves.
+        SimulationDivergedError
+            If the physics state became invalid; call `reset`.
+        """
+        self.data.ctrl[:] = checked_positions(torque, self.joint_names)
+        if not self._is_torque_driven:
+            self.model.actuator_gainprm[:, 0] = 1.0
+            self.model.actuator_biasprm[:, :3] = 0.0
+            self.model.actuator_forcelimited[:] = 0
+            self._is_torque_driven = True
+        share = 1.0 if damping_share is None else damping_share
+        self.model.dof_damping[self._v_index] = self._damping * share
+        if self._substeps == 0:
+            self._pushes.apply(self.data, self.time)
+        mujoco.mj_step2(self.model, self.data)
+        self._substeps += 1
+        if self._substeps == self.config.steps_per_tick:
+            self._contacts = self._ground.read(self.data)
+            self._imu.read(self.data)
+            self._ticks, self._substeps = self._ticks + 1, 0
+            self._check_state()
+        mujoco.mj_step1(self.model, self.data)
+
+    @property
+    def joint_position(self) -> np.ndarray:
+        """Joint angles now, rad, shape (n,)."""
+        return self.data.qpos[self._q_index]
+
+    @property
+    def joint_velocity(self) -> np.ndarray:
+        """Joint speeds now, rad/s, shape (n,)."""
+        return self.data.qvel[self._v_index]
+
+    def state(self) -> SimState:
+        """Return a snapshot of the present tick."""
+        data = self.data
+        rotation = data.xmat[self._base_body].reshape(3, 3)  # base -> world
+        p_base = data.xpos[self._base_body].copy()
+        velocity = data.qvel[:6] if self._is_free else np.zeros(6)
+        feet = data.xpos[self._ground.foot_bodies]
+        return SimState(
+            time=self.time,
+            tick=self._ticks,
+            q=data.qpos[self._q_index].copy(),
+            dq=data.qvel[self._v_index].copy(),
+            effort=data.actuator_force.copy(),
+            p_world_base=p_base,
+            quat_world_base=data.xquat[self._base_body][[1, 2, 3, 0]],
+            v_base=rotation.T @ velocity[:3],
+            w_base=velocity[3:].copy(),
+            imu=self._imu.sample(data),
+            contacts=self._contacts,
+            foot_height=self._ground.foot_heights(data),
+            p_base_foot=(feet - p_base) @ rotation,
+        )
+
+    def gains(self, joint: str) -> PidGains:
+        """Return the gains of a joint."""
+        return self._servos.gains(self._index(joint))
+
+    def set_gains(
+        self,
+        joint: str,
+        p: float,
+        i: float = 0.0,
+        d: float = 0.0,
+        i_clamp_min: float = 0.0,
+        i_clamp_max: float = 0.0,
+        antiwindup: bool = False,
+    ) -> None:
+        """Change the PID of one joint; acts on the next tick (see `PidGains` for units).
+
+        Raises
+        ------
+        CommandError
+            For a negative or not finite gain; the former gains stay.
+        ModelError
+            For an unknown joint.
+        """
+        self._servos.set_gains(self._index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
+
+    def set_friction(self, friction: float) -> None:
+        """Change the sliding friction coefficient of every contact."""
+        self.config = self.config.replace(friction=friction)
+        self.model.geom_friction[:, 0] = friction
+
+    def push(
+        self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)
+    ) -> None:
+        """Push a link from the next tick on.
+
+        Parameters
+        ----------
+        force : (3,) sequence of float
+            N, world frame.
+        duration : float
+            s of simulated time.
+        link : str, optional
+            The root link if not given.
+        at : (3,) sequence of float
+            Where, in the frame of the link, m.
+        """
+        name = link or self.model.body(self._base_body).name
+        self._pushes.add(
+            Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration))
+        )
+
+    def render(self, width: int = 640, height: int = 480) -> np.ndarray:
+        """Return a picture from the camera that follows the robot, (height, width, 3) uint8.
+
+        Raises
+        ------
+        RenderError
+            If neither EGL nor OSMesa works here.
+        """
+        if self._renderer is None:
+            self._renderer = RenderProcess(self.model)
+        return self._renderer.render(self.data.qpos, width, height)
+
+    def show(self, state: SimState) -> None:
+        """Take the pose of another simulator's state, for pictures of it; nothing is stepped.
+
+        Parameters
+        ----------
+        state : SimState
+            Of a robot with the same joints.
+        """
+        if self._is_free:
+            self.data.qpos[:3] = state.p_world_base
+            self.data.qpos[3:7] = state.quat_world_base[[3, 0, 1, 2]]  # x, y, z, w there; w, x, y, z here
+        self.data.qpos[self._q_index] = checked_positions(state.q, self.joint_names)
+        self._ticks = state.tick
+        mujoco.mj_kinematics(self.model, self.data)
+
+    def close(self) -> None:
+        """End the rendering process, if one was started."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    @property
+    def _base_body(self) -> int:
+        return 1  # the root link: the first body after the world
+
+    def _index(self, joint: str) -> int:
+        if joint not in self.profile.joints:
+            raise ModelError(f"unknown joint {joint!r}; the joints are {', '.join(self.joint_names)}")
+        return self.joint_names.index(joint)
+
+    def _place_base(self, yaw: float) -> None:
+        """Set a free base on the ground, or as far above it as the profile says, turned by `yaw` (rad)."""
+        data = self.data
+        if self._is_free:
+            data.qpos[:_BASE_Q] = self.model.qpos0[:_BASE_Q]
+            turn = np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)])
+            mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, self.model.qpos0[3:_BASE_Q])
+        mujoco.mj_kinematics(self.model, data)
+        if self._is_free:
+            data.qpos[2] += self.profile.base.position[2] - self._ground.lowest_height(data)
+
+    def _leave_torque_mode(self) -> None:
+        """Give the joints back to this simulator's servos."""
+        if self._is_torque_driven:
+            self._is_torque_driven, self._substeps = False, 0
+            self.model.actuator_forcelimited[:] = 1
+            self.model.dof_damping[self._v_index] = self._damping
+
+    def _write_servos(self, bias: np.ndarray) -> None:
+        coefficients = self._servos.coefficients()  # (n, 2): p, d
+        self.model.actuator_gainprm[:, 0] = coefficients[:, 0]
+        self.model.actuator_biasprm[:, 0] = bias
+        self.model.actuator_biasprm[:, 1] = -coefficients[:, 0]
+        self.model.actuator_biasprm[:, 2] = -coefficients[:, 1]
+        self.data.ctrl[:] = self._command
+
+    def _check_state(self) -> None:
+        counts = [self.data.warning[int(kind)].number for kind in _FATAL_WARNINGS]
+        if any(counts) or not np.isfinite(self.data.qpos).all():
+            raise SimulationDivergedError(
+                f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
+                "the time step if it happens again"
+            )
+
+    def _equalize_coupled(self, q: np.ndarray) -> np.ndarray:
+        for coupling in self.profile.couplings:
+            followers = [self._index(name) for name in coupling.followers]
+            q[followers] = coupling.ratio * q[self._index(coupling.leader)] + coupling.offset
+        return q

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""A URDF as a tree of MJCF bodies. Numbers are passed on as text, so that nothing is rounded.
+
+MuJoCo reads URDF itself, but what can be added to the result differs between its versions from 3.2 (the last for
+Python 3.8) to 4.0, whereas MJCF text does not. A test compares both ways.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from typing import Dict, List, Tuple
+
+import numpy as np
+
+from shellbot_common.robot_profile import Base
+from shellbot_common.rotations import rotation_from_rpy
+
+from .errors import ModelError
+from .paths import resolve_uri
+
+VISUAL_GROUP, COLLISION_GROUP = 2, 3
+"""Geom groups by MuJoCo's custom: the viewer shows group 2 and hides group 3."""
+
+Element = ElementTree.Element
+
+
+def parse_urdf(urdf_text: str) -> Element:
+    """Return the `robot` element of a URDF.
+
+    Raises
+    ------
+    ModelError
+        If the text is not XML or holds no robot.
+    """
+    try:
+        robot = ElementTree.fromstring(urdf_text)
+    except ElementTree.ParseError as error:
+        raise ModelError(
+            f"the robot description is not XML ({error}); is xacro's output in robot_description?"
+        ) from error
+    if robot.tag != "robot":
+        raise ModelError(f"the robot description begins with <{robot.tag}>, not with <robot>")
+    return robot
+
+
+def movable_joints(robot: Element) -> Dict[str, Element]:
+    """Return the joints that are not fixed, by name, in document order."""
+    return {str(j.get("name")): j for j in robot.findall("joint") if j.get("type") != "fixed"}
+
+
+class BodyTree:
+    """Builds the bodies, and the meshes they need.
+
+    Parameters
+    ----------
+    contact : dict
+        Attributes of every colliding shape.
+    armature : dict
+        Rotor inertia by joint, kg m^2.
+    base : Base
+        How the root link is held.
+
+    Attributes
+    ----------
+    meshes : list of Element
+        MJCF `mesh` elements, filled by `build`.
+    """
+
+    def __init__(self, robot: Element, contact: Dict[str, str], armature: Dict[str, float], base: Base) -> None:
+        self._links = {str(link.get("name")): link for link in robot.findall("link")}
+        self._joints: Dict[str, List[Element]] = {}
+        for joint in robot.findall("joint"):
+            self._joints.setdefault(_name(joint, "parent"), []).append(joint)
+        self._colours = {m.get("name"): c.get("rgba") for m in robot.findall("material") for c in m.findall("color")}
+        self._contact = contact
+        self._armature = armature
+        self._base = base
+        self._mesh_names: Dict[Tuple[str, str], str] = {}
+        self.meshes: List[Element] = []
+        children = {_name(joint, "child") for joint in robot.findall("joint")}
+        roots = [name for name in self._links if name not in children]
+        if len(roots) != 1:
+            raise ModelError(f"the robot description has {len(roots)} root links ({roots}); exactly one is needed")
+        if roots[0] != base.link:
+            raise ModelError(f"the root link of the robot description is {roots[0]!r}, of the profile {base.link!r}")
+
+    def build(self) -> Element:
+        """Return the body of the root link with all others inside it, and with a free joint unless it is fixed."""
+        position = " ".join(repr(value) for value in self._base.position)
+        euler = " ".join(repr(math.radians(value)) for value in self._base.rpy_deg)
+        body = self._body(self._base.link, {"pos": position, "euler": euler})
+        if self._base.kind == "free":
+            body.insert(0, ElementTree.Element("freejoint", name="base_free"))
+        return body
+
+    def _body(self, link_name: str, pose: Dict[str, str]) -> Element:
+        body = ElementTree.Element("body", {"name": link_name, **pose})
+        link = self._links.get(link_name)
+        if link is None:
+            raise ModelError(f"the robot description has joints to {link_name!r} but no such link")
+        inertial = link.find("inertial")
+        if inertial is not None:
+            body.append(_inertial(inertial, link_name))
+        body.extend([self._shape(shape, link_name) for shape in link if shape.tag in ("visual", "collision")])
+        for joint in self._joints.get(link_name, []):
+            child = self._body(_name(joint, "child"), _pose(joint))
+            if joint.get("type") != "fixed":
+                child.insert(0, self._hinge(joint))
+            body.append(child)
+        return body
+
+    def _hinge(self, joint: Element) -> Element:
+        name = str(joint.get("name"))
+        axis, limit, dynamics = joint.find("axis"), joint.find("limit"), joint.find("dynamics")
+        kind = joint.get("type")
+        if kind not in ("revolute", "continuous") or limit is None:
+            raise ModelError(
+                f"joint {name} is {kind!r}; the simulator drives revolute and continuous joints with a <limit>"
+            )
+        has_range = {"limited": "true", "range": f"{limit.get('lower', '0')} {limit.get('upper', '0')}"}
+        return ElementTree.Element(
+            "joint",
+            has_range if kind == "revolute" else {"limited": "false"},
+            name=name,
+            type="hinge",
+            axis=axis.get("xyz", "1 0 0") if axis is not None else "1 0 0",
+            damping=dynamics.get("damping", "0") if dynamics is not None else "0",
+            frictionloss=dynamics.get("friction", "0") if dynamics is not None else "0",
+            armature=repr(self._armature[name]),
+        )
+
+    def _shape(self, shape: Element, link_name: str) -> Element:
+        geom = ElementTree.Element("geom", _pose(shape))
+        geometry = shape.find("geometry")
+        kind = geometry[0] if geometry is not None and len(geometry) else None
+        if kind is None or kind.tag not in ("box", "sphere", "cylinder", "mesh"):
+            raise ModelError(f"link {link_name}: a shape is no box, sphere, cylinder or mesh")
+        geom.set("type", kind.tag)
+        if kind.tag == "box":
+            geom.set("size", " ".join(repr(float(edge) / 2.0) for edge in kind.get("size", "").split()))
+        elif kind.tag == "sphere":
+            geom.set("size", kind.get("radius", ""))
+        elif kind.tag == "cylinder":
+            geom.set("size", f"{kind.get('radius')} {float(kind.get('length', 'nan')) / 2.0!r}")
+        else:
+            geom.set("mesh", self._mesh(kind.get("filename", ""), kind.get("scale", "1 1 1")))
+        if shape.tag == "visual":
+            geom.attrib.update(contype="0", conaffinity="0", group=str(VISUAL_GROUP), rgba=self._colour(shape))
+        else:
+            geom.attrib.update(self._contact, group=str(COLLISION_GROUP), rgba="0.6 0.6 0.6 1")
+        return geom
+
+    def _mesh(self, uri: str, scale: str) -> str:
+        key = (uri, scale)
+        if key not in self._mesh_names:
+            file = resolve_uri(uri)
+            self._mesh_names[key] = f"{file.stem}_{len(self._mesh_names)}"
+            self.meshes.append(ElementTree.Element("mesh", name=self._mesh_names[key], file=str(file), scale=scale))
+        return self._mesh_names[key]
+
+    def _colour(self, visual: Element) -> str:
+        material = visual.find("material")
+        if material is None:
+            return "0.7 0.7 0.7 1"
+        own = material.find("color")
+        rgba = own.get("rgba") if own is not None else self._colours.get(material.get("name"))
+        return rgba or "0.7 0.7 0.7 1"
+
+
+def _name(joint: Element, end: str) -> str:
+    element = joint.find(end)
+    if element is None or not element.get("link"):
+        raise ModelError(f"joint {joint.get('name')} has no <{end} link=.../>")
+    return str(element.get("link"))
+
+
+def _pose(element: Element) -> Dict[str, str]:
+    """Return the origin of a joint or shape; the compiler's eulerseq is that of roll, pitch, yaw about fixed axes."""
+    origin = element.find("origin")
+    if origin is None:
+        return {}
+    return {"pos": origin.get("xyz", "0 0 0"), "euler": origin.get("rpy", "0 0 0")}
+
+
+def _inertial(inertial: Element, link_name: str) -> Element:
+    mass, inertia, origin = inertial.find("mass"), inertial.find("inertia"), inertial.find("origin")
+    if mass is None or inertia is None:
+        raise ModelError(f"link {link_name}: <inertial> needs <mass> and <inertia>")
+    names = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+    values = [float(inertia.get(name, "0")) for name in names]
+    rpy = [float(angle) for angle in origin.get("rpy", "0 0 0").split()] if origin is not None else [0.0, 0.0, 0.0]
+    if any(rpy):
+        # MJCF takes either the six numbers or an orientation: turn the tensor into the link's axes
+        xx, yy, zz, xy, xz, yz = values
+        rotation = rotation_from_rpy(*rpy)
+        turned = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+        values = [float(turned[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    return ElementTree.Element(
+        "inertial",
+        pos=origin.get("xyz", "0 0 0") if origin is not None else "0 0 0",
+        mass=mass.get("value", "0"),
+        fullinertia=" ".join(repr(value) for value in values),
+    )

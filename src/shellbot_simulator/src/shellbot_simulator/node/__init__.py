@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The simulator as a ROS node."""

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""The controller's command message."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence, Tuple
+
+import numpy as np
+from std_msgs.msg import Float64MultiArray
+
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.joint_arrays import checked_positions
+
+_PREFIX = "stamp:"
+
+
+def command_from_message(message: Float64MultiArray, joint_names: Sequence[str]) -> Tuple[np.ndarray, Optional[int]]:
+    """Return the positions (n,), rad, and the stamp, ns, of a command (None for one without).
+
+    Raises
+    ------
+    CommandError
+        For a wrong length, a value that is not finite or a stamp that is no number.
+    """
+    position = checked_positions(message.data, joint_names)
+    label = message.layout.dim[0].label if message.layout.dim else ""
+    if not label.startswith(_PREFIX):
+        return position, None
+    digits = label[len(_PREFIX) :]
+    if not (digits.isascii() and digits.isdigit()):
+        raise CommandError(f"Label {label!r} of the command must be 'stamp:' and whole nanoseconds! Not executing!")
+    return position, int(digits)

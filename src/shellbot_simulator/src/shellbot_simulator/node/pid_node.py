@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""One dynamic_reconfigure server per joint, where ros_control has it: `<controller>/<joint>/pid`."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import threading
+from typing import Any, Dict, List, Mapping
+
+import rospy
+from dynamic_reconfigure.server import Server
+
+from shellbot_simulator.cfg import PidConfig
+from shellbot_simulator.core.errors import CommandError
+from shellbot_simulator.core.servo import PidGains
+
+
+class PidServers:
+    """The servers of all joints; changes are collected here until the physics loop fetches them.
+
+    Parameters
+    ----------
+    controller : str
+        Name of the controller, relative to the namespace of the node.
+    gains : mapping of str to PidGains
+        Joint to its initial gains.
+    """
+
+    def __init__(self, controller: str, gains: Mapping[str, PidGains]) -> None:
+        self._lock = threading.Lock()
+        self._current = dict(gains)
+        self._changed: Dict[str, PidGains] = {}
+        # each server registers three names at the master and writes six parameters: in turn that would take seconds
+        with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
+            starts = [pool.submit(self._start, controller, joint) for joint in gains]
+            self._servers: List[Server] = [start.result() for start in starts]
+
+    def take_changes(self) -> Dict[str, PidGains]:
+        """Return the gains changed since the last call, by joint."""
+        with self._lock:
+            changed, self._changed = self._changed, {}
+            return changed
+
+    def _start(self, controller: str, joint: str) -> Server:
+        namespace = rospy.resolve_name(f"{controller}/{joint}/pid")
+        gains = dataclasses.asdict(self._current[joint])
+        rospy.set_param(namespace, {**_without_pid(rospy.get_param(namespace, {})), **gains})
+        return Server(PidConfig, lambda config, _level: self._on_change(joint, config), namespace=namespace)
+
+    def _on_change(self, joint: str, config: Any) -> Any:
+        with self._lock:
+            try:
+                gains = PidGains(**{field.name: config[field.name] for field in dataclasses.fields(PidGains)})
+            except CommandError as error:
+                rospy.logerr(f"{joint}: {error}")
+                for name, value in dataclasses.asdict(self._current[joint]).items():
+                    config[name] = value
+                return config
+            if gains != self._current[joint]:
+                self._current[joint] = gains
+                self._changed[joint] = gains
+        return config
+
+
+def _without_pid(parameters: Any) -> Dict[str, Any]:
+    """Keep what else stands under `pid` (for instance `i_clamp`, which ros_control leaves alone too)."""
+    return dict(parameters) if isinstance(parameters, dict) else {}

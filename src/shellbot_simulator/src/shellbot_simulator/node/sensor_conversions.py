@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""From simulator states to messages."""
+
+from __future__ import annotations
+
+from typing import Iterable, Sequence
+
+import numpy as np
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Point, Quaternion, Vector3
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Image, Imu, JointState
+
+from shellbot_common import TICK
+from shellbot_msgs.msg import Contact, Contacts
+from shellbot_simulator.core.config import SimulatorConfig
+from shellbot_simulator.core.state import SimState
+
+TICK_NS = int(round(TICK * 1e9))
+WORLD = "world"
+_NAN = float("nan")
+_NOWHERE = Point(_NAN, _NAN, _NAN)
+
+
+def stamp_ns(tick: int) -> int:
+    """Return the stamp of a tick, ns: exact, without the rounding of seconds."""
+    return tick * TICK_NS
+
+
+def stamp_of(tick: int) -> rospy.Time:
+    """Return the stamp of a tick."""
+    return rospy.Time(0, stamp_ns(tick))
+
+
+def joint_state_message(state: SimState, stamp: rospy.Time, names: Sequence[str]) -> JointState:
+    """Return position (rad), velocity (rad/s) and servo torque (N m) of every driven joint."""
+    message = JointState(
+        name=names, position=state.q.tolist(), velocity=state.dq.tolist(), effort=state.effort.tolist()
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, frame: str) -> Imu:
+    """Return the inertial unit's reading in its own frame; acceleration is specific force (+9.81 up at rest)."""
+    imu = state.imu
+    message = Imu(
+        orientation=Quaternion(*imu.orientation.tolist()),
+        orientation_covariance=covariance.orientation,
+        angular_velocity=Vector3(*imu.angular_velocity.tolist()),
+        angular_velocity_covariance=covariance.angular_velocity,
+        linear_acceleration=Vector3(*imu.specific_force.tolist()),
+        linear_acceleration_covariance=covariance.linear_acceleration,
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = frame
+    return message
+
+
+class ImuCovariance:
+    """Diagonal covariances of the IMU message, row-major 3 x 3, from the settings' standard deviations."""
+
+    def __init__(self, config: SimulatorConfig) -> None:
+        self.orientation = _diagonal(float(np.radians(config.orientation_std_deg)))
+        self.angular_velocity = _diagonal(config.gyroscope_std)
+        self.linear_acceleration = _diagonal(config.accelerometer_std)
+
+
+def odometry_message(state: SimState, stamp: rospy.Time, base: str) -> Odometry:
+    """Return the true pose of the frame `base` in the world, and its twist in itself."""
+    message = Odometry()
+    message.header.stamp = stamp
+    message.header.frame_id = WORLD
+    message.child_frame_id = base
+    message.pose.pose.position = Point(*state.p_world_base.tolist())
+    message.pose.pose.orientation = Quaternion(*state.quat_world_base.tolist())
+    message.twist.twist.linear = Vector3(*state.v_base.tolist())
+    message.twist.twist.angular = Vector3(*state.w_base.tolist())
+    return message
+
+
+def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], base: str) -> Contacts:
+    """Return which contacts carry load, how much of it, and where the frames `names` are in the frame `base`, m."""
+    carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
+    force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
+    share = force / max(float(force.sum()), 1e-9)
+    message = Contacts(
+        model="feet",
+        contacts=[
+            Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE)
+            for name, loaded, load, point in zip(names, carries.tolist(), share.tolist(), points)
+        ],
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = base
+    return message
+
+
+def image_message(pixels: np.ndarray, stamp: rospy.Time) -> Image:
+    """Return a picture (height, width, 3) uint8 as rgb8."""
+    height, width, _ = pixels.shape
+    message = Image(height=height, width=width, encoding="rgb8", step=3 * width, data=pixels.tobytes())
+    message.header.stamp = stamp
+    message.header.frame_id = "camera_link"
+    return message
+
+
+def diagnostics_message(stamp: rospy.Time, level: int, text: str, values: dict) -> DiagnosticArray:
+    """Return one status of the simulator with its figures as text."""
+    pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+    status = DiagnosticStatus(level=level, name="simulator: physics", message=text, hardware_id="mujoco", values=pairs)
+    message = DiagnosticArray(status=[status])
+    message.header.stamp = stamp
+    return message
+
+
+def _diagonal(std: float) -> list:
+    return (np.eye(3) * std**2).ravel().tolist()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Everything the simulator publishes at each tick."""
+
+from __future__ import annotations
+
+import rospy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Float32
+
+from shellbot_msgs.msg import Contacts
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
+
+from . import sensor_conversions as convert
+from .lockstep import Phase
+
+_DIAGNOSTICS_PERIOD = 1.0  # s of wall time
+_SLOW = 0.9  # below this share of the wanted factor the status is a warning
+
+
+class StatePublisher:
+    """Clock, joint states, IMU, ground truth and the achieved real-time factor.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Whose joints and settings to tell.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._names = list(simulator.joint_names)
+        self._feet = tuple(simulator.profile.contacts)
+        self._covariance = convert.ImuCovariance(simulator.config)
+        self._base = simulator.profile.base.link
+        self._imu_frame = simulator.profile.imu or self._base
+        self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
+        self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
+        self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
+        self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
+        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
+        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._factor = rospy.Publisher("~real_time_factor", Float32, queue_size=1)
+        self._next_diagnostics = 0.0
+
+    def publish(self, state: SimState) -> None:
+        """Publish one tick. joint_states starts the other nodes, so what they read beside it goes out before it."""
+        stamp = convert.stamp_of(state.tick)
+        self._clock.publish(clock=stamp)
+        if self._imu.get_num_connections():
+            self._imu.publish(convert.imu_message(state, stamp, self._covariance, self._imu_frame))
+        self._joint_states.publish(convert.joint_state_message(state, stamp, self._names))
+        if self._odometry.get_num_connections():
+            self._odometry.publish(convert.odometry_message(state, stamp, self._base))
+        if self._contacts.get_num_connections():
+            self._contacts.publish(convert.contacts_message(state, stamp, self._feet, self._base))
+        self._stamp = stamp
+        self._state = state
+
+    def publish_diagnostics(self, now: float, factor: float, phase: Phase, wanted: float) -> None:
+        """Publish the achieved real-time factor, once per second of wall time `now` (s)."""
+        if now < self._next_diagnostics:
+            return
+        self._next_diagnostics = now + _DIAGNOSTICS_PERIOD
+        contacts = self._state.contacts
+        level, text = DiagnosticStatus.OK, f"real-time factor {factor:.2f}, {phase.value}"
+        if phase is Phase.FALLBACK:
+            level, text = DiagnosticStatus.WARN, "no stamped commands: holding the last one"
+        elif phase is Phase.LOCKED and wanted and factor < _SLOW * wanted:
+            level, text = DiagnosticStatus.WARN, f"slower than wanted: real-time factor {factor:.2f} of {wanted:g}"
+        values = {
+            "real_time_factor": f"{factor:.3f}",
+            "phase": phase.value,
+            "feet on the ground": int(contacts.foot_contact.sum()),
+            "other links on the ground": ", ".join(contacts.other_links) or "none",
+            "greatest penetration [mm]": f"{1e3 * contacts.max_penetration:.2f}",
+        }
+        self._diagnostics.publish(convert.diagnostics_message(self._stamp, level, text, values))
+        self._factor.publish(factor)
