@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,11 @@ from latex2mathml.converter import convert
 HERE = Path(__file__).resolve().parent
 for folder in HERE.parent.glob("src/*/src"):
     sys.path.insert(0, str(folder))
+
+# Sphinx writes inherited annotations into the classes shown; Settings could not read those of a module loaded later.
+for page in sorted((HERE / "api").glob("*.rst")):
+    for name in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8")):
+        importlib.import_module(name)
 
 project = "Shellbot"
 author = "The Shellbot authors"

@@ -22,7 +22,7 @@ from emulated_chain import emulated
 from test_driver_process import settings, until
 
 from shellbot_description import named_pose_array
-from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, ServoMap
+from shellbot_motor_driver import BusProcess, BusProcessError, Phase, ServoMap
 from shellbot_motor_driver.process.rescue import rescue
 
 sys.path.insert(0, str(Path(__file__).parent / "ros"))
@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent / "ros"))
 from servo_chain import ServoChain
 
 SLOW = ({"kind": "link_latency", "value": 0.02},)  # a start then takes seconds
-QUICK = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+QUICK = {"start": {"wiring_rounds": 1}}
 SPIN = "while True: pass"
 
 
@@ -142,7 +142,7 @@ def test_shutdown_without_a_port_says_who_may_hold(tmp_path):
 
 
 def test_it_sits_by_itself_then_lets_go(tmp_path):
-    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}, "setpoint": {"sit_speed": 5.0}})
+    config = {"start": {"wiring_rounds": 1}, "setpoint": {"sit_speed": 5.0}}
     with closing(ServoChain(tmp_path / "port")) as chain:
         bus = BusProcess(settings(str(tmp_path / "port"), config=config))
         bus.start()

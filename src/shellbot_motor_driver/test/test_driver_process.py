@@ -21,11 +21,16 @@ from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, Driv
 from shellbot_motor_driver.process.hand_over import Door, ask_for
 from shellbot_motor_driver.process.shared_state import Block
 
-PATIENT = {"link_latency": 0.02, "margin": 0.1}  # the machine is shared: a late reply is no lost one
+# The machine is shared: a late reply is no lost one, and slow feedback holds no robot (which has tests of its own).
+PATIENT = {"link_latency": 0.02, "margin": 0.1}
+PATIENT_SERVO = {"servo": {"old_after": 5.0, "least_rate": 0.0}}
 
 
-def settings(port, **options):
-    return BusSettings(port, **{**PATIENT, **options})
+def settings(port, config=None, **options):
+    """`config` is a mapping."""
+    return BusSettings(
+        port, config=DriverConfig.from_mapping({**PATIENT_SERVO, **(config or {})}), **{**PATIENT, **options}
+    )
 
 
 def until(condition, seconds=60.0, feed=None):
@@ -207,7 +212,7 @@ def test_start_says_what_is_wrong():
     with pytest.raises(PortError, match="does not exist"):
         BusProcess(settings("/dev/nothing-here")).start()
     with emulated("--ids", "1-3") as port, pytest.raises(StartError, match="of 19 servos do not answer") as caught:
-        BusProcess(settings(port, config=DriverConfig.from_mapping({"start": {"ping_tries": 1}}))).start(timeout=120.0)
+        BusProcess(settings(port, config={"start": {"ping_tries": 1}})).start(timeout=120.0)
     assert caught.value.report is not None and set(caught.value.report.answered) <= {1, 2, 3}
     with pytest.raises(BusProcessError, match="no state yet"):
         BusProcess(settings("/dev/nothing-here")).state()

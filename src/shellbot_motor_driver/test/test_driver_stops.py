@@ -19,7 +19,7 @@ from driver_bench import DriverBench
 from emulated_chain import emulated
 from test_driver_process import settings, until
 
-from shellbot_motor_driver import BusProcess, BusProcessError, DriverConfig, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver import BusProcess, BusProcessError, Phase, Reaction, ServoMap, StartError
 from shellbot_motor_driver.process.orders import Ending, Orders
 from shellbot_motor_driver.process.shared_state import SharedState
 from shellbot_motor_driver.process.stop_latch import StopLatch
@@ -210,7 +210,7 @@ def _is_free(lock):
 
 
 def test_torque_that_comes_on_during_the_start_goes_off_with_a_stop(tmp_path):
-    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+    config = {"start": {"wiring_rounds": 1}}
     with closing(ServoChain(tmp_path / "port", faults=SLOW)) as chain:
         bus = BusProcess(settings(str(tmp_path / "port"), config=config))
         start = threading.Thread(target=bus.start)
@@ -253,7 +253,7 @@ def test_the_parent_dies_while_torque_comes_on_and_the_orphan_sits_and_switches_
 
 
 def test_servos_that_hold_during_a_restart_go_limp_with_a_stop(tmp_path):
-    config = DriverConfig.from_mapping({"start": {"wiring_rounds": 1}})
+    config = {"start": {"wiring_rounds": 1}}
     with closing(ServoChain(tmp_path / "port")) as chain, BusProcess(
         settings(str(tmp_path / "port"), config=config)
     ) as bus:

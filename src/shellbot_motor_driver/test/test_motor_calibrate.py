@@ -317,7 +317,7 @@ def test_a_servo_that_moves_or_is_silent_is_not_recorded(bench, tmp_path):
         bench.servos[1].is_dead = True
         somebody.see("Enter begins")
         somebody.type("\n")
-        somebody.see("servo 1 was not confirmed without torque")
+        somebody.see("servo 1: torque off is not confirmed")
         somebody.see("servo 1 does not answer")
         somebody.type("\n")
         somebody.see("servo 1 gave no valid answer")

@@ -42,55 +42,23 @@ class Feedback:
 
 @dataclass(frozen=True)
 class ContactEstimate:
-    """What the robot touches the ground with, from the command and the measured joints; k contacts below.
+    """What the robot touches the ground with, from the command and the measured joints; k contacts below."""
 
-    Attributes
-    ----------
-    model : str
-        Contact model of the present behaviour, which odometry follows, too.
-    names : tuple of k str
-        Frames of the description, such as lower_1_foot.
-    in_contact : (k,) bool array
-        Which of them carry load.
-    phase : (k,) array
-        In the gait cycle, 0..1; NaN without a gait.
-    load_share : (k,) array
-        Fraction of the load on all contacts, 0..1; NaN: not known.
-    position : (k, 3) array
-        Measured, of these frames in base_link, m.
-    centre_of_pressure : (k, 3) array
-        In base_link, m; NaN without contact, or not known.
-    """
-
-    model: str
-    names: Tuple[str, ...]
-    in_contact: np.ndarray
-    phase: np.ndarray
-    load_share: np.ndarray
-    position: np.ndarray
-    centre_of_pressure: np.ndarray
+    model: str  #: Contact model of the present behaviour, which odometry follows, too
+    names: Tuple[str, ...]  #: Frames of the description, such as lower_1_foot
+    in_contact: np.ndarray  #: (k,) Which of them carry load
+    phase: np.ndarray  #: (k,) In the gait cycle, 0..1; NaN without a gait
+    load_share: np.ndarray  #: (k,) Fraction of the load on all contacts, 0..1; NaN: not known
+    position: np.ndarray  #: (k, 3) Measured, of these frames in base_link, m
+    centre_of_pressure: np.ndarray  #: (k, 3) In base_link, m; NaN without contact, or not known
 
 
 @dataclass(frozen=True)
 class ActionOutput:
-    """What the action manager says at a tick.
+    """What the action manager says at a tick."""
 
-    Attributes
-    ----------
-    references : LimbReferences or None
-        For kinematics; None while nothing is commanded (waiting).
-    mode : ModeStatus
-        Mode, goal, progress and one sentence.
-    contacts : ContactEstimate or None
-        What touches the ground; None before the first joint states.
-    walkspace : WalkspaceLimits
-        Present limits; the same object as long as nothing changed.
-    notice : str
-        Something that the operator should know about this tick's input; empty when all is well.
-    """
-
-    references: Optional[LimbReferences]
-    mode: ModeStatus
-    contacts: Optional[ContactEstimate]
-    walkspace: WalkspaceLimits
-    notice: str = ""
+    references: Optional[LimbReferences]  #: For kinematics; None while nothing is commanded (waiting)
+    mode: ModeStatus  #: Mode, goal, progress and one sentence
+    contacts: Optional[ContactEstimate]  #: What touches the ground; None before the first joint states
+    walkspace: WalkspaceLimits  #: Present limits; the same object as long as nothing changed
+    notice: str = ""  #: Something that the operator should know about this tick's input; empty when all is well

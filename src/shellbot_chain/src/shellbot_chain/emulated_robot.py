@@ -30,36 +30,17 @@ _WALKING_SLOPE = 16  # the stiffness that the direct simulation takes
 
 @dataclass(frozen=True)
 class EmulatedRobotConfig(Settings, error=DefinitionError):
-    """What an emulated robot is built from.
+    """What an emulated robot is built from."""
 
-    Parameters
-    ----------
-    variant : str
-        walker (19 servos, 24 joints) or full (31, 36).
-    seed : int or None
-        Of the start's deviations, the IMU's noise, the servos' interrupts and the faults' chances; None: no noise.
-    friction : float
-        Sliding friction of every contact.
-    timestep : float
-        Of the physics, s; the servos' control loop takes the same steps (of a real one: 1 ms).
-    self_collision : bool
-        Whether the robot's parts collide with each other.
-    return_delay : int
-        Return delay of the servos as they come out of the box, units of 2 us.
-    charge : float
-        Of the battery, 0 to 1; 0.78 rests at the servos' nominal 12 V.
-    pose : str
-        Named pose at the start.
-    """
-
-    variant: str = choice(("walker", "full"), default="walker")
+    variant: str = choice(("walker", "full"), default="walker")  #: walker (19 servos, 24 joints) or full (31, 36)
+    #: Of the start's deviations, the IMU's noise, the servos' interrupts and the faults' chances; None: no noise
     seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
-    friction: float = number(1e-3, math.inf, default=0.8)
-    timestep: float = 0.002
-    self_collision: bool = True
-    return_delay: int = 0
-    charge: float = number(0.0, 1.0, default=0.78)
-    pose: str = "spawn"
+    friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
+    timestep: float = 0.002  #: Of the physics, s; the servos' control loop takes the same steps (of a real one: 1 ms)
+    self_collision: bool = True  #: Whether the robot's parts collide with each other
+    return_delay: int = 0  #: Return delay of the servos as they come out of the box, units of 2 us
+    charge: float = number(0.0, 1.0, default=0.78)  #: Of the battery, 0 to 1; 0.78 rests at the servos' nominal 12 V
+    pose: str = "spawn"  #: Named pose at the start
 
     @property
     def physical_variant(self) -> str:

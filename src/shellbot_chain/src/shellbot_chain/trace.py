@@ -15,45 +15,26 @@ from .planar import PlanarPath, yaw_from_quaternion
 
 @dataclass(frozen=True)
 class Trace:
-    """One run of m ticks of a robot with n joints and f feet, any robot.
+    """One run of m ticks of a robot with n joints and f feet, any robot."""
 
-    Attributes
-    ----------
-    t : (m,) array
-        Simulated time, s.
-    p_world_base : (m, 3) array
-        Ground truth position of base_link, m.
-    q_world_base : (m, 4) array
-        Ground truth orientation of base_link, x, y, z, w.
-    yaw_world_base : (m,) array
-        Ground truth heading without jumps, rad.
-    odom : (m, 3) array
-        The robot's own estimate: x, y in m and yaw without jumps in rad; NaN before the first estimate.
-    joint_position, joint_velocity, joint_effort : (m, n) array
-        Measured joints; rad, rad/s, N m.
-    joint_target : (m, n) array
-        Command applied in that tick, rad.
-    contact_truth, contact_estimated : (m, f) bool array
-        Feet on the ground: the simulator's contacts, and what gait phase and joints say.
-    lowest_foot_z : (m,) array
-        Height above ground of the lowest point of any foot, m; negative below ground, NaN without feet.
-    joint_names : tuple of str
-        Order of the joint arrays.
-    """
-
-    t: np.ndarray
-    p_world_base: np.ndarray
-    q_world_base: np.ndarray
-    yaw_world_base: np.ndarray
+    t: np.ndarray  #: (m,) Simulated time, s
+    p_world_base: np.ndarray  #: (m, 3) Ground truth position of base_link, m
+    q_world_base: np.ndarray  #: (m, 4) Ground truth orientation of base_link, x, y, z, w
+    yaw_world_base: np.ndarray  #: (m,) Ground truth heading without jumps, rad
+    #: (m, 3) The robot's own estimate: x, y in m and yaw without jumps in rad; NaN before the first estimate
     odom: np.ndarray
+    #: joint_position, joint_velocity, joint_effort: (m, n) Measured joints; rad, rad/s, N m
     joint_position: np.ndarray
     joint_velocity: np.ndarray
     joint_effort: np.ndarray
-    joint_target: np.ndarray
+    joint_target: np.ndarray  #: (m, n) Command applied in that tick, rad
+    #: contact_truth, contact_estimated: (m, f) Feet on the ground: the simulator's contacts, and what gait phase and
+    #: joints say
     contact_truth: np.ndarray
     contact_estimated: np.ndarray
+    #: (m,) Height above ground of the lowest point of any foot, m; negative below ground, NaN without feet
     lowest_foot_z: np.ndarray
-    joint_names: Tuple[str, ...]
+    joint_names: Tuple[str, ...]  #: Order of the joint arrays
 
     @property
     def truth_path(self) -> PlanarPath:

@@ -34,43 +34,24 @@ class ProfileError(SettingsError):
 
 @dataclass(frozen=True)
 class Base(Settings):
-    """How the root link is held, and where it starts.
+    """How the root link is held, and where it starts."""
 
-    Attributes
-    ----------
-    kind : str
-        `free`: it moves and is carried by the ground; `fixed`: it is part of the world.
-    link : str
-        Root link of the URDF; frame of poses and twists of the robot.
-    spawn_pose : str
-        Named pose of the joints at the start.
-    position : (3,)
-        World frame, m. A free base is set on the ground first, and this is added.
-    rpy_deg : (3,)
-        Roll, pitch, yaw about the world's fixed axes.
-    """
-
+    #: `free`: it moves and is carried by the ground; `fixed`: it is part of the world
     kind: str = choice(("free", "fixed"))
-    spawn_pose: str = required()
-    link: str = "base_link"
+    spawn_pose: str = required()  #: Named pose of the joints at the start
+    link: str = "base_link"  #: Root link of the URDF; frame of poses and twists of the robot
+    #: (3,) World frame, m. A free base is set on the ground first, and this is added.
     position: Vector = number(-1000.0, 1000.0, "m", default=(0.0, 0.0, 0.0))
+    #: (3,) Roll, pitch, yaw about the world's fixed axes
     rpy_deg: Vector = number(-360.0, 360.0, "deg", default=(0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
 class JointClass(Settings):
-    """What joints of a class have in common and the URDF does not say.
+    """What joints of a class have in common and the URDF does not say."""
 
-    Attributes
-    ----------
-    stiffness : float
-        Of the servo: N m/rad. P gain until other gains are given.
-    armature : float
-        Rotor inertia seen at the joint, kg m^2.
-    """
-
-    stiffness: float = number(0.0, 1e6, "N m/rad")
-    armature: float = number(0.0, 1e3, "kg m^2", default=0.0)
+    stiffness: float = number(0.0, 1e6, "N m/rad")  #: Of the servo: N m/rad. P gain until other gains are given.
+    armature: float = number(0.0, 1e3, "kg m^2", default=0.0)  #: Rotor inertia seen at the joint, kg m^2
 
 
 @dataclass(frozen=True)
@@ -103,17 +84,10 @@ class Limb(Settings):
 
 @dataclass(frozen=True)
 class Contact(Settings):
-    """How the robot is meant to touch the ground with a link, which may be a frame without mass.
+    """How the robot is meant to touch the ground with a link, which may be a frame without mass."""
 
-    Attributes
-    ----------
-    kind : str
-        `point`, `plate`, `sphere` or `body`.
-    radius : float
-        What touches closer to the link's origin than this belongs to the contact, m.
-    """
-
-    kind: str = choice(("point", "plate", "sphere", "body"))
+    kind: str = choice(("point", "plate", "sphere", "body"))  #: `point`, `plate`, `sphere` or `body`
+    #: What touches closer to the link's origin than this belongs to the contact, m
     radius: float = number(0.0001, 100.0, "m")
 
 
@@ -126,54 +100,26 @@ class Variant(Settings):
 
 @dataclass(frozen=True)
 class RobotProfile(Settings, error=ProfileError):
-    """Everything about a robot that its URDF does not say.
+    """Everything about a robot that its URDF does not say."""
 
-    Attributes
-    ----------
-    name : str
-        Of the robot.
-    base : Base
-        Free or fixed, and where it starts.
-    joints : mapping
-        Driven joint to its class; their order is that of every joint array.
-    classes : mapping
-        Class to its properties.
-    controller : str
-        Name on the wire of the position controller of all driven joints.
-    gain_limits : GainLimits
-        Range of the page of gains.
-    couplings : tuple of Coupling
-        Joints without a motor of their own.
-    limbs : mapping
-        Name to limb; a joint belongs to one limb at most.
-    contacts : mapping
-        Link to contact; their order is that of every array of contacts.
-    imu : str
-        Link of the inertial unit; empty: at the root link.
-    collision_exclusions : tuple of pairs
-        Patterns of links that do not collide, see `excluded_pairs`.
-    poses : mapping
-        Name to pose: `<joint>_deg` or `<class>_deg`, and `body_height_m`, `foot_radius_m` where the robot has them.
-    variants : mapping
-        Builds of the robot; empty in the profile of one of them.
-    variant : str
-        Which of them this profile is of; empty: the complete robot.
-    """
-
-    name: str
-    base: Base
-    joints: Mapping[str, str]
-    classes: Mapping[str, JointClass]
-    controller: str
-    gain_limits: GainLimits
+    name: str  #: Of the robot
+    base: Base  #: Free or fixed, and where it starts
+    joints: Mapping[str, str]  #: Driven joint to its class; their order is that of every joint array
+    classes: Mapping[str, JointClass]  #: Class to its properties
+    controller: str  #: Name on the wire of the position controller of all driven joints
+    gain_limits: GainLimits  #: Range of the page of gains
+    #: Name to pose: `<joint>_deg` or `<class>_deg`, and `body_height_m`, `foot_radius_m` where the robot has them
     poses: Mapping[str, Mapping[str, float]]
-    couplings: Tuple[Coupling, ...] = ()
-    limbs: Mapping[str, Limb] = field(default_factory=dict)
+    couplings: Tuple[Coupling, ...] = ()  #: Joints without a motor of their own
+    limbs: Mapping[str, Limb] = field(default_factory=dict)  #: Name to limb; a joint belongs to one limb at most
+    #: Link to contact; their order is that of every array of contacts
     contacts: Mapping[str, Contact] = field(default_factory=dict)
-    imu: str = ""
+    imu: str = ""  #: Link of the inertial unit; empty: at the root link
+    #: Patterns of links that do not collide, see `excluded_pairs`
     collision_exclusions: Tuple[Tuple[str, str], ...] = ()
+    #: Builds of the robot; empty in the profile of one of them
     variants: Mapping[str, Variant] = field(default_factory=dict)
-    variant: str = ""
+    variant: str = ""  #: Which of them this profile is of; empty: the complete robot
 
     @classmethod
     def load(cls: Type[RobotProfile], path: Union[str, Path], variant: str = "") -> RobotProfile:

@@ -60,21 +60,14 @@ class Gains:
 class GainTable:
     """Gains of each joint class, and one factor for all.
 
-    Parameters
-    ----------
-    classes : mapping of str to Gains
-        Joint class to its gains at stiffness 1.
-    stiffness : float
-        0 to 1.5; multiplies P and I of every class.
-
     Raises
     ------
     ConfigurationError
         For a stiffness out of range.
     """
 
-    classes: Mapping[str, Gains]
-    stiffness: float = 1.0
+    classes: Mapping[str, Gains]  #: Joint class to its gains at stiffness 1
+    stiffness: float = 1.0  #: 0 to 1.5; multiplies P and I of every class
 
     def __post_init__(self) -> None:
         """Copy and check."""

@@ -36,28 +36,18 @@ def read_only(values: Iterable[float]) -> Array:
 class JointLimits:
     """Limits of n joints, in the order of ``names``.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Joint names, unique.
-    lower, upper : (n,) array
-        Position limits in rad; infinite for a continuous joint.
-    velocity : (n,) array
-        Greatest speed in rad/s, positive.
-    effort : (n,) array
-        Greatest torque in N·m, positive.
-
     Raises
     ------
     ConfigurationError
         If shapes differ, names repeat, a bound is not finite (a position: NaN) or lower is above upper.
     """
 
-    names: Tuple[str, ...]
+    names: Tuple[str, ...]  #: Joint names, unique
+    #: lower, upper: (n,) Position limits in rad; infinite for a continuous joint
     lower: Array
     upper: Array
-    velocity: Array
-    effort: Array
+    velocity: Array  #: (n,) Greatest speed in rad/s, positive
+    effort: Array  #: (n,) Greatest torque in N·m, positive
 
     def __post_init__(self) -> None:
         """Copy the arrays and check them."""

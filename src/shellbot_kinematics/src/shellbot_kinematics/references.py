@@ -20,53 +20,26 @@ class Kind(IntEnum):
 
 
 class LimbReference(NamedTuple):
-    """Reference of one limb; NaN in a pose or twist is a free coordinate.
+    """Reference of one limb; NaN in a pose or twist is a free coordinate."""
 
-    Attributes
-    ----------
-    limb : str
-        Its name.
-    kind : Kind
-        Pose of a tip frame, joints, or hold.
-    frame : str
-        POSE: a tip frame of the limb.
-    position, linear : 3 float
-        Of that frame in base_link, m and m/s.
-    orientation : 4 float
-        Quaternion x, y, z, w in base_link.
-    angular : 3 float
-        rad/s, in base_link's axes.
-    joint_position, joint_velocity : sequence of float
-        JOINTS: rad, rad/s, in the limb's order of joints; no velocities: zero.
-    effort : sequence of float
-        Feed-forward effort of the joints, N m; none: zero.
-    load_share : float
-        Fraction of the robot's weight that the limb is to carry, 0..1; NaN: not planned.
-    """
-
-    limb: str
-    kind: Kind
-    frame: str = ""
+    limb: str  #: Its name
+    kind: Kind  #: Pose of a tip frame, joints, or hold
+    frame: str = ""  #: POSE: a tip frame of the limb
+    #: position, linear: Of that frame in base_link, m and m/s
     position: Sequence[float] = (_NAN, _NAN, _NAN)
     linear: Sequence[float] = (_NAN, _NAN, _NAN)
-    orientation: Sequence[float] = (_NAN, _NAN, _NAN, _NAN)
-    angular: Sequence[float] = (_NAN, _NAN, _NAN)
+    orientation: Sequence[float] = (_NAN, _NAN, _NAN, _NAN)  #: Quaternion x, y, z, w in base_link
+    angular: Sequence[float] = (_NAN, _NAN, _NAN)  #: rad/s, in base_link's axes
+    #: joint_position, joint_velocity: JOINTS: rad, rad/s, in the limb's order of joints; no velocities: zero
     joint_position: Sequence[float] = ()
     joint_velocity: Sequence[float] = ()
-    effort: Sequence[float] = ()
-    load_share: float = _NAN
+    effort: Sequence[float] = ()  #: Feed-forward effort of the joints, N m; none: zero
+    load_share: float = _NAN  #: Fraction of the robot's weight that the limb is to carry, 0..1; NaN: not planned
 
 
 class LimbReferences(NamedTuple):
-    """References at one tick; a limb that is missing holds.
+    """References at one tick; a limb that is missing holds."""
 
-    Attributes
-    ----------
-    stamp : float
-        Simulated time of the tick, s.
-    limbs : tuple of LimbReference
-        At most one per limb. Whether names and numbers make sense is checked where they are solved.
-    """
-
-    stamp: float
+    stamp: float  #: Simulated time of the tick, s
+    #: At most one per limb. Whether names and numbers make sense is checked where they are solved.
     limbs: Tuple[LimbReference, ...] = ()

@@ -76,32 +76,18 @@ NOTICEABLE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class JointTargets:
-    """Targets of all driven joints for one tick.
+    """Targets of all driven joints for one tick."""
 
-    Attributes
-    ----------
-    stamp : float
-        That of the references, s.
-    names : tuple of str
-        Driven joints.
-    position, velocity : (n,) arrays, read-only
-        rad, rad/s.
-    status, stop : (12,) int arrays
-        Codes per limb; `reports` says them in words.
-    distance : (12,) array
-        m, see LimbReport.
-    effort : (n,) array or None
-        Feed-forward effort of the references, N m; None: none.
-    """
-
-    stamp: float
-    names: Tuple[str, ...]
+    stamp: float  #: That of the references, s
+    names: Tuple[str, ...]  #: Driven joints
+    #: position, velocity: (n,) rad, rad/s
     position: np.ndarray
     velocity: np.ndarray
+    #: status, stop: (12,) Codes per limb; `reports` says them in words
     status: np.ndarray
     stop: np.ndarray
-    distance: np.ndarray
-    effort: Optional[np.ndarray] = None
+    distance: np.ndarray  #: (12,) m, see LimbReport
+    effort: Optional[np.ndarray] = None  #: (n,) Feed-forward effort of the references, N m; None: none
 
     @property
     def reports(self) -> Tuple[LimbReport, ...]:

@@ -34,7 +34,7 @@ PATIENT = {
     "latency_ms": 12.0,
     "tick": {"period": 0.03},
     "setpoint": {"hold_after": 0.5, "sit_after": 20.0, "off_after": 60.0},
-    "servo": {"lost_misses": 60, "lost_after": 3.0, "stale_after": 1.0},
+    "servo": {"lost_misses": 60, "lost_after": 3.0, "stale_after": 1.0, "old_after": 5.0, "least_rate": 0.0},
     "target_timeout": 2.0,
     "at_end": "off",
 }

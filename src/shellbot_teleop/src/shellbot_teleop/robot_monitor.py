@@ -139,15 +139,7 @@ class LogLine:
 
 @dataclass
 class RobotMonitor:
-    """The last of everything; None means that it never arrived.
-
-    Attributes
-    ----------
-    picture : ndarray or None
-        (h, w, 3) uint8 RGB, the camera's last picture.
-    picture_count : int
-        Pictures since the start, so that a view redraws only new ones.
-    """
+    """The last of everything; None means that it never arrived."""
 
     mode: Optional[ModeInfo] = None
     odom: Optional[OdomInfo] = None
@@ -158,8 +150,8 @@ class RobotMonitor:
     targets: Optional[JointsInfo] = None
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
-    picture: Optional[np.ndarray] = None
-    picture_count: int = 0
+    picture: Optional[np.ndarray] = None  #: (h, w, 3) uint8 RGB, the camera's last picture
+    picture_count: int = 0  #: Pictures since the start, so that a view redraws only new ones
     _log: Deque[LogLine] = field(default_factory=lambda: deque(maxlen=500))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

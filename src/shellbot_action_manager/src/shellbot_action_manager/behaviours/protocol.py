@@ -26,27 +26,13 @@ class Commands:
 
 @dataclass(frozen=True)
 class State:
-    """What was measured at this tick, and what the limbs are commanded to.
+    """What was measured at this tick, and what the limbs are commanded to."""
 
-    Attributes
-    ----------
-    q : (n,) array
-        Measured joints in the order of the driven joints, rad, all finite.
-    orientation : (4,) array or None
-        Quaternion x, y, z, w of base_link; None without a usable IMU.
-    angular_velocity : (3,) array or None
-        rad/s in base_link.
-    rpy : (3,) array or None
-        The orientation as roll, pitch, yaw, rad.
-    commanded : Motion
-        The motion of the previous tick: a behaviour begins here, wherever it goes.
-    """
-
-    q: np.ndarray
-    orientation: Optional[np.ndarray]
-    angular_velocity: Optional[np.ndarray]
-    rpy: Optional[np.ndarray]
-    commanded: Motion
+    q: np.ndarray  #: (n,) Measured joints in the order of the driven joints, rad, all finite
+    orientation: Optional[np.ndarray]  #: (4,) Quaternion x, y, z, w of base_link; None without a usable IMU
+    angular_velocity: Optional[np.ndarray]  #: (3,) rad/s in base_link
+    rpy: Optional[np.ndarray]  #: (3,) The orientation as roll, pitch, yaw, rad
+    commanded: Motion  #: The motion of the previous tick: a behaviour begins here, wherever it goes
 
     @property
     def tilt(self) -> float:
@@ -63,36 +49,19 @@ class State:
 
 @dataclass(frozen=True)
 class Motion:
-    """What a behaviour commands at a tick.
+    """What a behaviour commands at a tick."""
 
-    Attributes
-    ----------
-    limbs : mapping of str to LimbCommand
-        Of every group of limbs that is commanded (see `RobotGeometry.limbs`); the others hold.
-    planted : (k,) bool array or None
-        Contacts of the behaviour's contact model that are to carry load, such as feet that are to stand; None: none.
-    phase : (k,) array or None
-        Of each contact in the gait cycle, 0..1, NaN while it has none; None: no gait.
-    twist : (3,) array
-        Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s.
-    activity : str
-        One word for the mode topic while no transition runs, such as walking; empty at rest.
-    progress : float
-        0..1 of a behaviour that ends.
-    done : bool
-        Whether it has ended.
-    notice : str
-        A sentence for the log about this tick; empty when all is well.
-    """
-
-    limbs: LimbCommands
+    limbs: LimbCommands  #: Of every group of limbs that is commanded (see `RobotGeometry.limbs`); the others hold
+    #: (k,) Contacts of the behaviour's contact model that are to carry load, such as feet that are to stand; None: none
     planted: Optional[np.ndarray] = None
+    #: (k,) Of each contact in the gait cycle, 0..1, NaN while it has none; None: no gait
     phase: Optional[np.ndarray] = None
+    #: (3,) Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s
     twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    activity: str = ""
-    progress: float = 0.0
-    done: bool = False
-    notice: str = ""
+    activity: str = ""  #: One word for the mode topic while no transition runs, such as walking; empty at rest
+    progress: float = 0.0  #: 0..1 of a behaviour that ends
+    done: bool = False  #: Whether it has ended
+    notice: str = ""  #: A sentence for the log about this tick; empty when all is well
 
 
 class Behaviour(Protocol):

@@ -11,17 +11,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LimbGroup:
-    """Limbs of one build, which are measured and commanded together.
+    """Limbs of one build, which are measured and commanded together."""
 
-    Attributes
-    ----------
-    limbs : tuple of m str
-        Names, as in the description and on the wire.
-    columns : (m, n, k) int array
-        Where the n joints of each limb stand in the array of driven joints; k joints that are coupled count as one.
-    """
-
-    limbs: Tuple[str, ...]
+    limbs: Tuple[str, ...]  #: Names, as in the description and on the wire
+    #: (m, n, k) Where the n joints of each limb stand in the array of driven joints; k joints that are coupled count as
+    #: one
     columns: np.ndarray
 
     def measured(self, q: np.ndarray) -> np.ndarray:
@@ -31,23 +25,14 @@ class LimbGroup:
 
 @dataclass(frozen=True)
 class LimbCommand:
-    """What a group of limbs is commanded to at a tick.
+    """What a group of limbs is commanded to at a tick."""
 
-    Attributes
-    ----------
-    q : (m, n) array
-        Joints, rad; always known.
-    p_base : (m, 3) array or None
-        Position of the tip in base_link, m, where the limbs are led by it; None where they are led by their joints.
-    tip : str
-        Which tip frame that is: the frame of limb L is named `L_tip`.
-    load_share : (m,) array or None
-        Fraction of the weight that each limb is to carry; None: not planned.
-    """
-
-    q: np.ndarray
+    q: np.ndarray  #: (m, n) Joints, rad; always known
+    #: (m, 3) Position of the tip in base_link, m, where the limbs are led by it; None where they are led by their
+    #: joints
     p_base: Optional[np.ndarray] = None
-    tip: str = "foot"
+    tip: str = "foot"  #: Which tip frame that is: the frame of limb L is named `L_tip`
+    #: (m,) Fraction of the weight that each limb is to carry; None: not planned
     load_share: Optional[np.ndarray] = None
 
 

@@ -26,19 +26,12 @@ class Displacement:
 
 @dataclass(frozen=True)
 class Attitude:
-    """How the body lies at a tick.
+    """How the body lies at a tick."""
 
-    Attributes
-    ----------
-    roll, pitch : float
-        rad, from the IMU, or from the feet without one.
-    imu_turn : float or None
-        Turn of the IMU's heading since the previous tick, rad; None without one.
-    """
-
+    #: roll, pitch: rad, from the IMU, or from the feet without one
     roll: float
     pitch: float
-    imu_turn: Optional[float]
+    imu_turn: Optional[float]  #: Turn of the IMU's heading since the previous tick, rad; None without one
 
 
 class MotionModel(Protocol):

@@ -33,40 +33,20 @@ def neutral_feet(radius: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class WalkState:
-    """Everything that the gait remembers between two ticks.
+    """Everything that the gait remembers between two ticks."""
 
-    Attributes
-    ----------
-    phase : float
-        Of the gait cycle, 0..1.
-    active : bool
-        Whether the clock runs: from the first command until the feet are home again.
-    in_swing_phase : (6,) bool array
-        Legs whose phase says swing.
-    swinging : (6,) bool array
-        Legs that really are in the air (a leg stays down when its swing phase began without it).
-    p_feet : (6, 3) array
-        Feet in W, m.
-    p_lift, p_target : (6, 2) array
-        Where the present swing began and ends on the ground, in W, m.
-    a_feet : (6, 3) array
-        Acceleration of the swinging feet over the ground, m/s^2.
-    lift_height : (6,) array
-        Top of the present swing of each leg, m.
-    radius : float
-        Circle around which the footholds are planned, m: one while walking, one to come home to.
-    """
-
-    phase: float
-    active: bool
-    in_swing_phase: np.ndarray
+    phase: float  #: Of the gait cycle, 0..1
+    active: bool  #: Whether the clock runs: from the first command until the feet are home again
+    in_swing_phase: np.ndarray  #: (6,) Legs whose phase says swing
+    #: (6,) Legs that really are in the air (a leg stays down when its swing phase began without it)
     swinging: np.ndarray
-    p_feet: np.ndarray
+    p_feet: np.ndarray  #: (6, 3) Feet in W, m
+    #: p_lift, p_target: (6, 2) Where the present swing began and ends on the ground, in W, m
     p_lift: np.ndarray
     p_target: np.ndarray
-    a_feet: np.ndarray
-    lift_height: np.ndarray
-    radius: float = 0.0
+    a_feet: np.ndarray  #: (6, 3) Acceleration of the swinging feet over the ground, m/s^2
+    lift_height: np.ndarray  #: (6,) Top of the present swing of each leg, m
+    radius: float = 0.0  #: Circle around which the footholds are planned, m: one while walking, one to come home to
 
 
 def standing_at(p_feet: np.ndarray) -> WalkState:

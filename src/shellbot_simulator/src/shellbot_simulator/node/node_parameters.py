@@ -13,46 +13,25 @@ from shellbot_simulator.core.servo import PidGains
 
 @dataclasses.dataclass(frozen=True)
 class NodeParameters(Settings, error=ConfigError):
-    """How the node runs the simulator.
+    """How the node runs the simulator."""
 
-    Attributes
-    ----------
-    variant : str
-        auto, or the variant that robot_profile must be of.
-    rtf : float
-        Real-time factor; 0 is as fast as possible.
-    viewer : str
-        auto, true or false.
-    seed : int
-        Seeds start deviations and sensor noise; -1 for none.
-    friction : float
-        Sliding friction; 0 for the one in the settings file.
-    paused : bool
-        Begin paused.
-    lockstep_timeout : float
-        Longest wait for a stamped command, s of wall time.
-    camera_rate : float
-        Pictures per second of simulated time, while somebody listens.
-    camera_width, camera_height : int
-        Pixels.
-    camera_nice : bool
-        Draw shadows and smooth edges (several times the time).
-    config : str
-        Path of a settings file; empty for the package's own.
-    """
-
-    variant: str = "auto"
+    variant: str = "auto"  #: auto, or the variant that robot_profile must be of
+    #: Real-time factor; 0 is as fast as possible
     rtf: float = number(0.0, 1000.0, default=1.0, hint="0 is as fast as possible")
-    viewer: str = choice(("auto", "true", "false"), default="auto")
+    viewer: str = choice(("auto", "true", "false"), default="auto")  #: auto, true or false
+    #: Seeds start deviations and sensor noise; -1 for none
     seed: int = number(-1, 2**31 - 1, default=-1, hint="-1 is no deviation and no noise")
+    #: Sliding friction; 0 for the one in the settings file
     friction: float = number(0.0, 5.0, default=0.0, hint="0 takes the one of the settings file")
-    paused: bool = False
+    paused: bool = False  #: Begin paused
+    #: Longest wait for a stamped command, s of wall time
     lockstep_timeout: float = number(0.02, 60.0, "s of wall time", default=0.5)
+    #: Pictures per second of simulated time, while somebody listens
     camera_rate: float = number(0.1, 100.0, "pictures per simulated second", default=10.0)
-    camera_width: int = number(16, 2048, "pixels", default=640)
-    camera_height: int = number(16, 2048, "pixels", default=480)
-    camera_nice: bool = False
-    config: str = ""
+    camera_width: int = number(16, 2048, "pixels", default=640)  #: Pixels
+    camera_height: int = number(16, 2048, "pixels", default=480)  #: Pixels
+    camera_nice: bool = False  #: Draw shadows and smooth edges (several times the time)
+    config: str = ""  #: Path of a settings file; empty for the package's own
 
     @property
     def seed_or_none(self) -> Optional[int]:
