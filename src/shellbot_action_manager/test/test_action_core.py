@@ -460,8 +460,8 @@ def test_standing_up_waits_for_joints_that_do_not_follow():
             assert "waiting" not in out.mode.text, "torque that comes up is no fault"
     assert out.mode.step == "stand_up"
     assert out.mode.text.startswith("waiting for lower_")
-    told = r.core.geometry.legs.solve(sent(out).p_base[:6][:, None, :])[:, 0]
-    assert np.abs(told - q[:24].reshape(6, 4)[:, 1:]).max() < 0.3
+    commanded = r.core.geometry.legs.solve(sent(out).p_base[:6][:, None, :])[:, 0]
+    assert np.abs(commanded - q[:24].reshape(6, 4)[:, 1:]).max() < 0.3
 
 
 def test_upper_shells_follow_and_are_limited(standing):

@@ -65,7 +65,7 @@ class Exchanger:
     def __init__(self, port: Port, timeouts: Timeouts) -> None:
         self.port = port
         self.timeouts = timeouts
-        self._times: Dict[Tuple[int, int, int], Times] = {}  # of bytes sent, bytes of data asked for, baud
+        self._times: Dict[Tuple[int, int, int], Times] = {}  # by bytes sent, bytes of data requested, baud
         self._times_of = timeouts  # what they were computed from
         self.statistics = BusStatistics()
         self._parser = StatusParser()

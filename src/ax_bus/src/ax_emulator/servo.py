@@ -112,7 +112,7 @@ class EmulatedServo:
         return not self.is_dead and time >= self.deaf_until and abs(baud / rate - 1.0) < 0.03
 
     def reboot(self, time: float) -> None:
-        """Brown-out: RAM is reset, torque is off, nothing is received for a while."""
+        """Brown-out: RAM is reset, torque is off, and the servo receives nothing until it has booted."""
         self.motor.advance(time, self.voltage)
         self.motor.restart()
         self._alarms.latched = ErrorFlags.NONE

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import os
 import signal
-import time
 import unittest
 import xmlrpc.client
 
@@ -18,6 +17,7 @@ import rostest
 import tf2_ros
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Quaternion, Twist
+from mode_watch import ModeWatch
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
@@ -31,11 +31,13 @@ WALL_LIMIT = 40.0  # s of wall clock for anything to happen
 JUMP = 0.16  # rad between two joint targets, as in the unit tests
 
 
-class Live:
+class Live(ModeWatch):
     """Listens to everything that the tests look at."""
 
+    wall_limit = WALL_LIMIT
+
     def __init__(self):
-        self.last, self.jumps, self.reference_times, self.told = {}, [], [], []
+        self.last, self.jumps, self.reference_times, self.logged = {}, [], [], []
         self.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self.body_pose = rospy.Publisher("body_pose", Pose, queue_size=1)
         self.gait = rospy.Publisher("gait", String, queue_size=1)
@@ -67,22 +69,11 @@ class Live:
 
     def _on_log(self, message):
         if message.name == "/action_manager":
-            self.told.append(message.msg)
+            self.logged.append(message.msg)
 
     def _on_diagnostics(self, message):
         for status in message.status:
             self.last["diagnostics " + status.name] = status
-
-    def until(self, condition, what):
-        end = time.time() + WALL_LIMIT
-        while not condition():
-            if time.time() > end or rospy.is_shutdown():
-                raise AssertionError(f"{what}: not within {WALL_LIMIT:g} s; mode is\n{self.last.get('mode')}")
-            time.sleep(0.02)
-
-    def mode(self):
-        message = self.last.get("mode")
-        return (message.name, message.target, message.step) if message else None
 
     def standing(self):
         self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing and ready")
@@ -155,10 +146,10 @@ class ActionManagerTest(unittest.TestCase):
         self.live.drive(3.0, 0.2, 0.05, 0.2)
         self.live.until(lambda: self.live.mode()[2] == "", "stop after the time-out")
         rospy.sleep(0.5)
-        walked, told = self.live.pose("ground_truth/odom") - truth, self.live.pose("odom") - odom
+        walked, estimated = self.live.pose("ground_truth/odom") - truth, self.live.pose("odom") - odom
         self.assertGreater(math.hypot(*walked[:2]), 0.4)
-        self.assertLess(np.linalg.norm(walked[:2] - told[:2]), 0.05 * np.linalg.norm(walked[:2]))
-        self.assertAlmostEqual(walked[2], told[2], delta=0.02)
+        self.assertLess(np.linalg.norm(walked[:2] - estimated[:2]), 0.05 * np.linalg.norm(walked[:2]))
+        self.assertAlmostEqual(walked[2], estimated[2], delta=0.02)
         self.upright()
 
     def test_03_refusals_in_words(self):
@@ -167,13 +158,15 @@ class ActionManagerTest(unittest.TestCase):
         self.assertIn("request sit first, then relax", answer.reason)
         self.assertEqual(answer.mode, "hexapod")
         self.live.until(lambda: "relax refused" in self.live.last["mode"].text, "refusal on the topic")
-        self.live.until(lambda: any("relax" in text for text in self.live.told), "refusal in the log")
+        self.live.until(lambda: any("relax" in text for text in self.live.logged), "refusal in the log")
         self.assertIn("there is no mode 'fly'", self.live.request("fly").reason)
         self.live.gait.publish("moonwalk")
         self.live.until(lambda: "ripple, tripod, wave" in self.live.last["mode"].text, "refused gait")
         self.live.gait.publish("tripod")
-        self.live.until(lambda: any("moonwalk" in text for text in self.live.told), "the gait's refusal in the log")
-        self.assertEqual(sum("the robot would drop from its feet" in text for text in self.live.told), 1, "told once")
+        self.live.until(lambda: any("moonwalk" in text for text in self.live.logged), "the gait's refusal in the log")
+        self.assertEqual(
+            sum("the robot would drop from its feet" in text for text in self.live.logged), 1, "logged once"
+        )
 
     def test_04_body_pose_is_followed_and_limited(self):
         pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))

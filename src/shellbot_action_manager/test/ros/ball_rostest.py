@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import os
 import signal
-import time
 import unittest
 import xmlrpc.client
 
@@ -16,6 +15,7 @@ import rosgraph
 import rospy
 import rostest
 from geometry_msgs.msg import Twist
+from mode_watch import ModeWatch
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
@@ -25,11 +25,10 @@ from shellbot_description import driven_joint_names, named_pose_array
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
-WALL_LIMIT = 120.0  # s of wall clock for anything to happen
 JOINTS = driven_joint_names("simulation")
 
 
-class BallTest(unittest.TestCase):
+class BallTest(ModeWatch, unittest.TestCase):
     """Tests run in the order of their names; each begins and ends standing."""
 
     @classmethod
@@ -52,19 +51,8 @@ class BallTest(unittest.TestCase):
         self.texts.clear()
         self.logged.clear()
 
-    def until(self, condition, what):
-        end = time.time() + WALL_LIMIT
-        while not condition():
-            if time.time() > end or rospy.is_shutdown():
-                raise AssertionError(f"{what}: not within {WALL_LIMIT:g} s; mode is\n{self.last.get('mode')}")
-            time.sleep(0.02)
-
-    def mode(self):
-        message = self.last.get("mode")
-        return (message.name, message.target, message.step) if message else None
-
     def go(self, mode):
-        rospy.wait_for_service("request_mode", WALL_LIMIT)
+        rospy.wait_for_service("request_mode", ModeWatch.wall_limit)
         answer = self.request_service(mode)
         self.assertTrue(answer.accepted, answer.reason)
         self.until(lambda: self.mode() == (mode, mode, ""), f"in mode {mode}")
@@ -117,7 +105,7 @@ class BallTest(unittest.TestCase):
 
     def test_4_a_reset_of_the_simulation_in_the_ball_stands_up_anew(self):
         self.go("shell")
-        rospy.wait_for_service("/gazebo/reset_simulation", WALL_LIMIT)
+        rospy.wait_for_service("/gazebo/reset_simulation", ModeWatch.wall_limit)
         rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
         self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing again")
 

@@ -11,12 +11,14 @@ import numpy as np
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
+from shellbot_common.rotations import up_from_quaternion
 from shellbot_description import named_pose_array
 
 FRICTION = (0.3, 1.0)
 MASS = (0.85, 1.15)
 SLOPE_DEG = 3.0
 OFFSET_DEG = 1.0
+_INVERSE = np.array([-1.0, -1.0, -1.0, 1.0])  # of a quaternion x, y, z, w, by factors
 LIMIT_S = 30.0  # of each way, waiting included
 REST_S = 1.0  # in the ball and after opening
 GOALS = {  # greatest value of a run
@@ -81,7 +83,8 @@ class Watch:
         chain = self._chain
         state = chain.tick()
         # against the plumb line, beyond what the floor itself leans
-        lean = np.arccos(np.clip(_up(state.quat_world_base) @ np.array(chain.simulator.config.up), -1.0, 1.0))
+        up_world_base = up_from_quaternion(state.quat_world_base * _INVERSE)
+        lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
         self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
         self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
         at_limit = np.abs(state.effort) >= 0.999 * chain.limits.effort
@@ -89,11 +92,6 @@ class Watch:
         worst = int(np.argmax(self._clamped))
         if self._clamped[worst] > self.clamped_s:
             self.clamped_s, self.clamped_joint = float(self._clamped[worst]), chain.joint_names[worst]
-
-
-def _up(quaternion: np.ndarray) -> np.ndarray:
-    x, y, z, w = quaternion
-    return np.array([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)])
 
 
 def execute(case: Conditions) -> Dict[str, Any]:

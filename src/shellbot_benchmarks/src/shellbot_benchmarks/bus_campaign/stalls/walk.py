@@ -79,7 +79,7 @@ class Given(NamedTuple):
 
 @dataclass
 class Log:
-    """What the parent did and was told; times of CLOCK_MONOTONIC."""
+    """What the parent did and what its driver reported; times of CLOCK_MONOTONIC."""
 
     samples: List[Sample] = field(default_factory=list)  #: Looks at the state
     #: stamps, good: Of each sample: stamp of each servo's reading, and whether it was shown as good
