@@ -63,7 +63,7 @@ class Righting:
     def reset(self) -> None:
         """Begin with the approach."""
         self._control.reset()
-        self.stage, self.tries, self.time = "approach", 1, 0.0
+        self.stage, self.tries, self.time = "run_up", 0, 0.0  # a ball that lies over far enough approaches at once
         self._since = 0.0
         self.done = False
 
