@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Dict, Mapping, Optional, Tuple
 
@@ -13,8 +14,7 @@ from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
 from shellbot_description.variables import UpperLeg
-from shellbot_kinematics import LegSet
-from shellbot_kinematics.shellbot_model import ShellbotModel
+from shellbot_kinematics import DHRow, LegSet, SerialChain
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
 
 LEG_COUNT = 6
@@ -70,16 +70,16 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         If there is no such variant or the variables file is not valid.
     """
     variables = description.load_variables()
-    model = ShellbotModel(description.expand(variant))
-    has_upper = len(model.limbs) > LEG_COUNT
+    legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
     names = description.driven_joint_names(variant)
+    has_upper = len(names) > LOWER_COUNT
     sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
-        legs=LegGeometry(LegSet.from_model(model)),
+        legs=legs,
         upper=variables.upper if has_upper else None,
-        gores=Gores.from_model(model, variables.gore.outer_radius) if has_upper else None,
+        gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
         closed_lower=closed[:LOWER_COUNT].reshape(6, 4),
@@ -99,3 +99,14 @@ def _groups(names: Tuple[str, ...]) -> Dict[str, LimbGroup]:
             groups[name] = LimbGroup(limbs, np.array(columns))
     return groups
 
+
+def _leg(variables: description.Variables, k: int) -> SerialChain:
+    """Return lower leg `k` (1..6) from its Denavit-Hartenberg table, with the limits of its joints."""
+    rows = []
+    for row in description.dh_table_lower(variables, k):
+        low, high = -math.inf, math.inf
+        if row.kind != "fixed":
+            joint = variables.limits(row.name.rsplit("_", 1)[1])
+            low, high = joint.lower, joint.upper
+        rows.append(DHRow(row.alpha, row.a, row.theta, row.d, row.kind, row.name, lower=low, upper=high))
+    return SerialChain.from_dh(rows, name=f"lower_{k}")

@@ -25,8 +25,9 @@ class RightingConfig(Settings, error=ConfigError):
     catch_error: float = number(0.001, 0.2, "m")
     catch_lead: float = number(0.0, 1.0, "s")
     catch_tilt: float = number(0.05, 1.0, "rad")
-    catch_speed: float = number(0.05, 2.0, "m/s")
+    catch_speed: Tuple[float, float] = number(0.0, 2.0, "m/s", ordered=True)
     catch: Tuple[float, float] = number(-2.0, 2.0, "rad")
+    lost_tilt: float = number(0.1, 3.0, "rad")
     catch_time: float = number(0.2, 5.0, "s")
     upright: float = number(0.02, 0.5, "rad")
     still: float = number(0.05, 3.0, "rad/s")
@@ -97,8 +98,8 @@ class Righting:
         towards = -z_world[:2] / max(float(np.hypot(*z_world[:2])), 1e-9)
         error = self._radius * tilt * towards
         if self.stage == "catch":
-            if self._since < config.catch_time:
-                return self._control.step(dt, np.zeros(2), np.zeros(2))
+            if self._since < config.catch_time and tilt < config.lost_tilt:
+                return np.zeros(2)
             self.done = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
             if not self.done:
                 self._begin("close")
@@ -116,7 +117,7 @@ class Righting:
             if (
                 float(np.hypot(*ahead)) < config.catch_error
                 and tilt < config.catch_tilt
-                and float(np.hypot(*velocity)) < config.catch_speed
+                and config.catch_speed[0] < float(velocity @ towards) < config.catch_speed[1]
             ):
                 self._begin("catch")
                 return np.zeros(2)
