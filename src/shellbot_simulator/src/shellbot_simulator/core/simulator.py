@@ -121,7 +121,7 @@ class Simulator:
         q : (n,) sequence of float, optional
             Joint positions, rad; the profile's spawn pose if not given.
         seed : int, optional
-            Seeds small deviations of heading and joints, and the noise of the IMU; none at all if not given.
+            Seeds small deviations of heading and joints, noise and biases of the IMU; none at all if not given.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Simulator:
         self._command = start
         self._servos.reset()
         self._pushes.clear()
-        self._imu.reset(rng)
+        self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._ground.read(self.data)
@@ -191,6 +191,7 @@ class Simulator:
             If the physics state became invalid; call `reset`.
         """
         self._leave_torque_mode()
+        self._imu.keep(self.data)
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
@@ -199,10 +200,11 @@ class Simulator:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             mujoco.mj_step2(self.model, self.data)
+            self._imu.accumulate(self.data)
             if step == self.config.steps_per_tick - 1:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them
                 self._contacts = self._ground.read(self.data)
-                self._imu.read(self.data)
+                self._imu.read()
             mujoco.mj_step1(self.model, self.data)
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
@@ -235,12 +237,14 @@ class Simulator:
         share = 1.0 if damping_share is None else damping_share
         self.model.dof_damping[self._v_index] = self._damping * share
         if self._substeps == 0:
+            self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
         mujoco.mj_step2(self.model, self.data)
+        self._imu.accumulate(self.data)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._contacts = self._ground.read(self.data)
-            self._imu.read(self.data)
+            self._imu.read()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
         mujoco.mj_step1(self.model, self.data)
