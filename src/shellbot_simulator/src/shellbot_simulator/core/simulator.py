@@ -148,7 +148,7 @@ class Simulator:
         self._write_servos(np.zeros(self.joint_count))
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._ground.read(self.data)
-        self._imu.rest(self.data, self.config.gravity)
+        self._imu.rest()
         return self.state()
 
     def reset_base(self) -> None:
@@ -157,7 +157,7 @@ class Simulator:
         self._place_base(0.0)
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._ground.read(self.data)
-        self._imu.rest(self.data, self.config.gravity)
+        self._imu.rest()
 
     def command(self, position: Positions) -> np.ndarray:
         """Set the joint positions the servos go to from the next tick on.
@@ -200,11 +200,10 @@ class Simulator:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             mujoco.mj_step2(self.model, self.data)
-            self._imu.accumulate(self.data)
             if step == self.config.steps_per_tick - 1:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them
                 self._contacts = self._ground.read(self.data)
-                self._imu.read()
+                self._imu.draw()
             mujoco.mj_step1(self.model, self.data)
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
@@ -240,11 +239,10 @@ class Simulator:
             self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
         mujoco.mj_step2(self.model, self.data)
-        self._imu.accumulate(self.data)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._contacts = self._ground.read(self.data)
-            self._imu.read()
+            self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
         mujoco.mj_step1(self.model, self.data)
