@@ -59,12 +59,12 @@ class Motion:
     phase: Optional[np.ndarray] = None
     #: (3,) Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s
     twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    #: Yaw in the IMU's level axes that a body without a front steers by, rad; NaN: that of base_link
-    heading: float = math.nan
     activity: str = ""  #: One word for the mode topic while no transition runs, such as walking; empty at rest
     progress: float = 0.0  #: 0..1 of a behaviour that ends
     done: bool = False  #: Whether it has ended
     notice: str = ""  #: A sentence for the log about this tick; empty when all is well
+    #: Yaw in the IMU's level axes that a body without a front steers by, rad; NaN: that of base_link
+    heading: float = math.nan
 
 
 class Behaviour(Protocol):
