@@ -114,7 +114,7 @@ def test_urdf_of_another_robot(tmp_path):
         (["reach", "--height", "0.9"], "no leg reaches so far below the body; give 0.2"),
         (["walkspace", "--height", "0.5"], "there is one within heights of 0.060 to 0.240 m"),
         (["walkspace", "--stance", "0.9"], "and stances of 0.215 to 0.400 m"),
-        (["walkspace", "--margin", "400"], "with 400.0 degrees kept to the joint limits; give less --margin"),
+        (["walkspace", "--margin", "400"], "with 400.0 degrees margin to joint limits; give less --margin"),
         (["singularity", "--model", "ur5", "--joints", "elbow", "knee"], "has no joint 'knee'; it has shoulder_pan"),
     ],
 )

@@ -106,7 +106,7 @@ def test_runs_spread_friction_over_seeds():
     [
         ({"kind": "fly"}, "choose from walk, turn, speed"),
         ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; needed are distance_m, speed_m_s"),
-        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; there are kind"),
+        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; is speed_m_s meant"),
         ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),
         ({"kind": "turn", "angle_deg": "90", "rate_deg_s": 30}, "angle_deg is '90'"),
         (["walk"], "is no mapping; give the keys kind"),
@@ -131,8 +131,8 @@ def test_unreadable_yaml_names_the_file_and_the_line(tmp_path):
 
 def test_limit_knows_its_worst_value_and_nan_does_not_keep_it():
     greatest, smallest = Limit("e", 5.0, False), Limit("f", -2.0, True)
-    assert greatest.kept([1.0, 5.0]) and not greatest.kept([1.0, 5.1]) and not greatest.kept([math.nan])
-    assert smallest.kept([-2.0, 0.0]) and not smallest.kept([-2.1])
+    assert greatest.is_met([1.0, 5.0]) and not greatest.is_met([1.0, 5.1]) and not greatest.is_met([math.nan])
+    assert smallest.is_met([-2.0, 0.0]) and not smallest.is_met([-2.1])
     assert (greatest.worst([1.0, 4.0]), smallest.worst([-1.0, 0.0])) == (4.0, -1.0)
 
 

@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["onboard"]:
         from .onboard_cli import main as onboard
@@ -90,7 +90,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
-    kept = True
+    met = True
     for name in names:
         if name not in known:
             raise DefinitionError(f"there is no experiment '{name}'; choose from {', '.join(known)} or all")
@@ -98,8 +98,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
         results = _execute(experiment, arguments.seeds if arguments.seeds is not None else 5, arguments, base)
         limits = verdicts(experiment, [result.row for result in results])
         _report(arguments, name, results, experiment_text(experiment, results, command), limits)
-        kept = kept and all(line["kept"] for line in limits)
-    return 0 if kept else 1
+        met = met and all(line["met"] for line in limits)
+    return 0 if met else 1
 
 
 def _config_file(name: str) -> Path:

@@ -67,8 +67,8 @@ class Limit:
     bound: float
     is_minimum: bool
 
-    def kept(self, values: Sequence[float]) -> bool:
-        """Whether every value keeps the limit; nan does not."""
+    def is_met(self, values: Sequence[float]) -> bool:
+        """Return whether every value meets the limit; nan does not."""
         v = np.asarray(values, dtype=float)
         return bool(np.all(v >= self.bound) if self.is_minimum else np.all(v <= self.bound))
 

@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else ["onboard", *argv])
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
@@ -47,15 +47,15 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     cases = plan(arguments.seeds, arguments.seconds, arguments.variant)
     results = map_jobs(compare, [(f"{case.name}, seed {case.seed}", case) for case in cases], arguments.jobs)
     rows = [result.row for result in results]
-    kept = all(row["kept"] for row in rows)
+    met = all(row["met"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)
     text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below "
     text += f"{PATH_LIMIT_PERCENT:g} % of the path (of the angle where it turns): "
-    text += f"{'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
+    text += f"{'met' if met else 'NOT met'} in {len(rows)} runs.\n"
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "onboard.csv", rows)
-    write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "kept": kept})
+    write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "met": met})
     for result in results:
         if result.row["seed"] == 0:
             name = result.row["case"].replace(" ", "-").replace("/", "-per-")
@@ -67,7 +67,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     say(f"files in {arguments.out}")
     if arguments.write is not None:
         write_between_markers(arguments.write, "onboard", text)
-    return 0 if kept else 1
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

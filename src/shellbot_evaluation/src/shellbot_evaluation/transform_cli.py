@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     goals = [{"figure": column, **summary[column], "runs": summary["runs"]} for column in GOALS]
     text = markdown_table(rows, COLUMNS, {**dict.fromkeys(COLUMNS, 1), **_DIGITS})
     text += f"\nClosed and opened: {summary['success']} of {summary['runs']}, "
-    text += f"both ways together median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
+    text += f"closing and opening together median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
     text += markdown_table(goals, {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}, {})
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     if arguments.json is not None:
