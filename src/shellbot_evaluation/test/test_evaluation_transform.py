@@ -87,7 +87,7 @@ def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys)
     assert data["summary"]["success"] == 2
     assert experiment(["transform", "--seeds", "100:104", "--json", str(path)]) == 1  # 13 s is too slow
     assert experiment(["transform", "--seeds", "5:5"]) == 2
-    assert "give A:B" in capsys.readouterr().err
+    assert "or A:B with 0 <= A < B" in capsys.readouterr().err
 
 
 def test_the_gate_looks_at_every_pair_that_moves():

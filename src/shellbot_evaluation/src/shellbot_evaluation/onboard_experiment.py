@@ -111,7 +111,7 @@ def compare(case: WalkCase) -> Comparison:
     return Comparison(row, direct, through)
 
 
-def plan(seeds: int, seconds: float, variant: str) -> List[WalkCase]:
+def plan(seeds: Sequence[int], seconds: float, variant: str) -> List[WalkCase]:
     """Return every case with every seed.
 
     Raises
@@ -119,9 +119,9 @@ def plan(seeds: int, seconds: float, variant: str) -> List[WalkCase]:
     DefinitionError
         If there is no seed.
     """
-    if seeds < 1:
-        raise DefinitionError(f"seeds is {seeds}; at least 1 run is needed")
-    return [WalkCase(name, twist, seconds, seed, variant) for name, twist in CASES.items() for seed in range(seeds)]
+    if not seeds:
+        raise DefinitionError("there is no seed; at least 1 run is needed")
+    return [WalkCase(name, twist, seconds, seed, variant) for name, twist in CASES.items() for seed in seeds]
 
 
 def plot(path: Any, comparison: Comparison, joints: Sequence[str]) -> None:
