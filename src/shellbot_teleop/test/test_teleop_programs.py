@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shellbot_teleop.virtual_display import XKeyboard
+from shellbot_benchmarks.virtual_display import XKeyboard
 
 sys.path.insert(0, str(Path(__file__).parent))
 

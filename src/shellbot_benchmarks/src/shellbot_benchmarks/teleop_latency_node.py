@@ -23,13 +23,13 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop.errors import TeleopError
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 from .latency import ChangeWatch, latency_row
 
