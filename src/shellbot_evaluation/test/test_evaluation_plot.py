@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from shellbot_benchmarks.virtual_display import virtual_display
 from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
 from shellbot_evaluation.plot_canvas import COLOURS
 from shellbot_kinematics import model_path
@@ -154,26 +155,10 @@ print("closed")
 """
 
 
-def virtual_display(tries=5):
-    """Return a server and its number; one that loses its number to another that starts meanwhile ends at once."""
-    for _ in range(tries):
-        read, write = os.pipe()
-        words = ["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "800x600x24"]
-        server = subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as answer:
-            number = answer.readline().strip()
-        if number:
-            return server, number
-        server.wait(timeout=10)
-    raise AssertionError(f"Xvfb did not start in {tries} tries")
-
-
 def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path):
     pytest.importorskip("PyQt5", reason="the window needs PyQt5, which is not installed")
-    server, number = virtual_display()
-    try:
-        environment = dict(os.environ, DISPLAY=f":{number}", MPLBACKEND="Agg")
+    with virtual_display() as display:
+        environment = dict(os.environ, DISPLAY=display, MPLBACKEND="Agg")
         for name in ("QT_QPA_PLATFORM", "QT_API"):  # what other tests of this process chose
             environment.pop(name, None)
         out = tmp_path / "a.png"
@@ -187,9 +172,6 @@ def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path
         )
         assert done.returncode == 0 and done.stdout.strip() == "closed", done.stderr
         assert out.exists()
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
 
 
 def test_a_display_that_does_not_answer_is_said(tmp_path):

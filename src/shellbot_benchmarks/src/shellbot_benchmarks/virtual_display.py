@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""An X server without a screen and a keyboard on it whose events go the way of real ones."""
+"""An X server without a screen, and a keyboard on it whose events take the path of a real one's."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import ctypes.util
 import os
 import shutil
 import subprocess
-from typing import Iterator, List
+from typing import Iterator, List, Tuple
 
-from shellbot_teleop.errors import TeleopError
+from Xlib import XK, X
+from Xlib.display import Display
+from Xlib.error import DisplayError as XDisplayError
+from Xlib.ext import xtest
 
+from shellbot_evaluation.errors import EvaluationError
+
+_TRIES = 5
 _KEYSYMS = {
     "Space": "space",
     "PageUp": "Prior",
@@ -24,7 +28,7 @@ _KEYSYMS = {
 }
 
 
-class DisplayError(TeleopError, RuntimeError):
+class DisplayError(EvaluationError, RuntimeError):
     """No virtual display or no way to press its keys."""
 
 
@@ -49,23 +53,31 @@ def virtual_display(size: str = "1500x1000x24") -> Iterator[str]:
     """
     if shutil.which("Xvfb") is None:
         raise DisplayError("Xvfb is missing: install the package xvfb (scripts/setup does).")
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-noreset", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
+    server, number = _started(size)
     try:
-        with os.fdopen(reader) as pipe:
-            number = pipe.readline().strip()
-        if not number:
-            raise DisplayError("Xvfb ended before it had a display; run it by hand to see why.")
         yield f":{number}"
     finally:
         server.terminate()
         server.wait()
+
+
+def _started(size: str) -> Tuple[subprocess.Popen, str]:
+    """Return a server and its number; one that loses its number to another that starts meanwhile ends at once."""
+    for _ in range(_TRIES):
+        reader, writer = os.pipe()
+        server = subprocess.Popen(
+            ["Xvfb", "-noreset", "-displayfd", str(writer), "-screen", "0", size, "-nolisten", "tcp"],
+            pass_fds=[writer],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            number = pipe.readline().strip()
+        if number:
+            return server, number
+        server.wait()
+    raise DisplayError(f"Xvfb ended {_TRIES} times before it had a display; run it by hand to see why.")
 
 
 class XKeyboard:
@@ -79,64 +91,36 @@ class XKeyboard:
     Raises
     ------
     DisplayError
-        libX11 or libXtst is missing, or the display does not answer.
+        The display does not answer.
     """
 
     def __init__(self, display: str) -> None:
-        names = [ctypes.util.find_library(name) for name in ("X11", "Xtst")]
-        if None in names:
-            raise DisplayError("libX11 or libXtst is missing: install the packages libx11-6 and libxtst6.")
-        self._x11, self._xtst = (ctypes.CDLL(name) for name in names)
-        self._x11.XOpenDisplay.restype = ctypes.c_void_p
-        self._x11.XStringToKeysym.restype = ctypes.c_ulong
-        self._x11.XKeysymToKeycode.argtypes = [ctypes.c_void_p, ctypes.c_ulong]
-        self._x11.XKeysymToKeycode.restype = ctypes.c_ubyte
-        self._x11.XFlush.argtypes = self._x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
-        self._x11.XDefaultRootWindow.argtypes = [ctypes.c_void_p]
-        self._x11.XDefaultRootWindow.restype = ctypes.c_ulong
-        self._x11.XQueryTree.argtypes = [ctypes.c_void_p, ctypes.c_ulong, *[ctypes.c_void_p] * 4]
-        self._xtst.XTestFakeKeyEvent.argtypes = [ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_ulong]
-        self._display = self._x11.XOpenDisplay(display.encode())
-        if not self._display:
-            raise DisplayError(f"the display {display} does not answer.")
+        try:
+            self._display = Display(display)
+        except (XDisplayError, OSError) as error:
+            raise DisplayError(f"the display {display} does not answer: {error}") from None
 
     def _codes(self, key: str) -> List[int]:
         """Key codes of a key map name, or of an X keysym such as ``KP_8``; modifiers first."""
         parts = ["Control_L", key[-1].lower()] if key.startswith("Ctrl+") else [_KEYSYMS.get(key, key)]
-        codes = [self._x11.XKeysymToKeycode(self._display, self._x11.XStringToKeysym(part.encode())) for part in parts]
+        codes = [self._display.keysym_to_keycode(XK.string_to_keysym(part)) for part in parts]
         if 0 in codes:
             raise DisplayError(f"the display's keyboard has no key {key!r}.")
         return codes
 
-    def _send(self, codes: List[int], down: bool) -> None:
-        for code in codes if down else reversed(codes):
-            self._xtst.XTestFakeKeyEvent(self._display, code, int(down), 0)
-        self._x11.XFlush(self._display)
-
     def press(self, key: str) -> None:
         """Push a key down; after a while the server repeats it as a real keyboard does."""
-        self._send(self._codes(key), True)
+        self._send(self._codes(key), X.KeyPress)
 
     def release(self, key: str) -> None:
         """Let a key come up."""
-        self._send(self._codes(key), False)
+        self._send(self._codes(key)[::-1], X.KeyRelease)
 
-    def window_count(self) -> int:
-        """Count the windows on the display: more than before when a program has opened its own."""
-        root, parent, count = ctypes.c_ulong(), ctypes.c_ulong(), ctypes.c_uint()
-        children = ctypes.POINTER(ctypes.c_ulong)()
-        self._x11.XQueryTree(
-            self._display,
-            self._x11.XDefaultRootWindow(self._display),
-            ctypes.byref(root),
-            ctypes.byref(parent),
-            ctypes.byref(children),
-            ctypes.byref(count),
-        )
-        if children:
-            self._x11.XFree(children)
-        return count.value
+    def _send(self, codes: List[int], event: int) -> None:
+        for code in codes:
+            xtest.fake_input(self._display, event, code)
+        self._display.flush()
 
     def close(self) -> None:
         """Leave the display."""
-        self._x11.XCloseDisplay(self._display)
+        self._display.close()
