@@ -6,7 +6,7 @@ from __future__ import annotations
 import dynamixel_sdk as sdk
 import numpy as np
 import pytest
-from driver_bench import DriverBench
+from driver_bench import SHIPPED, DriverBench
 from servo_bench import Bench
 from test_ax_sdk import Tape
 from test_driver_faults import rates, sway
@@ -183,7 +183,7 @@ def interrupted(name, bench):
 
 @pytest.mark.parametrize("name", ["re-arm", "re-arm while holding", "replug", "torque", "restart of the driver"])
 def test_goals_begin_with_speeds_after(name):
-    bench = DriverBench().ready()
+    bench = DriverBench(config=SHIPPED).ready()
     bench.run(1.0, sway(bench))
     listener = Listener(bench)
     listener.told = {servo.servo_id: servo.table["moving_speed"] for servo in bench.chain.servos}
