@@ -86,18 +86,21 @@ def test_key_latencies_are_judged_by_the_limits_asked_for(press, release, kept):
     assert verdict is False and "not measured: key release to zero cmd_vel" in text
 
 
-def test_chain_speed_is_judged_without_the_bare_simulator():
+def test_each_situation_is_judged_by_its_own_speed():
     def speed(situation, times):
         return ChainSpeed(situation, 1.0, 1.0, 1.0, times, times, 1.0, 1.0)
 
-    assert fast_enough([speed("chain, walking", 8.5), speed("simulator alone", 1.0)])
+    ball = [speed("simulator alone, ball at rest", 10.1), speed("simulator alone, rolling", 6.1)]
+    assert fast_enough([speed("chain, walking", 8.5), speed("simulator alone, standing", 1.0), *ball])
+    assert not fast_enough([speed("simulator alone, ball at rest", 9.9)])
+    assert not fast_enough([speed("simulator alone, rolling", 5.9)])
     assert not fast_enough([speed("chain, walking", 7.9), speed("chain, standing", 12.0)])
 
 
 def test_bench_measures_every_situation():
     """How fast is the bench's to say (fast_enough); on a busy machine it says nothing."""
     results = bench_chain(seconds=0.2)
-    assert [result.situation.split(",")[0] for result in results] == ["chain"] * 3 + ["simulator alone"]
+    assert [result.situation.split(",")[0] for result in results] == ["chain"] * 3 + ["simulator alone"] * 3
     for result in results:
         assert result.physics_steps_per_s == pytest.approx(500.0 * result.times_real_time)
         assert result.times_real_time_cpu == pytest.approx(0.2 / result.cpu_s)

@@ -11,12 +11,15 @@ import pytest
 import tiny_robot
 
 import shellbot_description
+from shellbot_simulator.core import collision_bits as collision_bits_module
+from shellbot_simulator.core.collision_bits import collision_bits
 from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.errors import ModelError
 from shellbot_simulator.core.model_builder import build_model, urdf_mass
 from shellbot_simulator.core.paths import resolve_uri
 from shellbot_simulator.core.shape_points import shape_points
 from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.urdf_tree import link_bodies
 
 
 def build(text: str = tiny_robot.URDF, **profile) -> mujoco.MjModel:
@@ -122,7 +125,71 @@ def test_visual_shapes_do_not_collide_and_exclusions_are_taken():
     )
     visual = model.geom_group == 2
     assert visual.sum() == 1 and not model.geom_contype[visual].any()
-    assert model.nexclude == 1
+    may = _may_collide(model)
+    assert not may["left_link", "right_link"] and may["chassis", "left_link"] and may["chassis", "right_link"]
+    assert may["world", "left_link"]
+
+
+def _may_collide(model):
+    """Whether two bodies are tested against each other, by their names in both orders."""
+    may = {}
+    for one in range(model.nbody):
+        for other in range(model.nbody):
+            bits = [(model.geom_contype[g], model.geom_conaffinity[g]) for g in _geoms(model, one)]
+            others = [(model.geom_contype[g], model.geom_conaffinity[g]) for g in _geoms(model, other)]
+            meet = any(a & d or c & b for a, b in bits for c, d in others)
+            may[model.body(one).name, model.body(other).name] = meet
+    return may
+
+
+def _geoms(model, body):
+    return np.flatnonzero(link_bodies(model) == body)
+
+
+def test_exactly_the_excluded_pairs_of_shellbot_are_left_out():
+    """In bits, as MuJoCo walks a list of pairs from its start for each pair of bodies that come near each other."""
+    profile = shellbot_description.robot_profile("simulation")
+    model = build_model(shellbot_description.expand("simulation"), profile, SimulatorConfig())
+    solid = [model.body(b).name for b in range(1, model.nbody) if (model.geom_group[_geoms(model, b)] == 3).any()]
+    excluded, may = profile.excluded_pairs(solid), _may_collide(model)
+    assert model.nexclude == 0 and len(excluded) > 100
+    for one in solid:
+        assert may["world", one] and may[one, "world"]
+        for other in set(solid) - {one}:
+            assert may[one, other] == (frozenset((one, other)) not in excluded), (one, other)
+
+
+def test_a_link_with_its_shapes_in_bodies_of_their_own_is_as_soft_as_in_one():
+    model = build_model(
+        shellbot_description.expand("simulation"), shellbot_description.robot_profile("simulation"), SimulatorConfig()
+    )
+    shapes = np.flatnonzero(model.geom_group == 3)
+    own, link = model.geom_bodyid[shapes], link_bodies(model)[shapes]
+    assert len(shapes) > 100 and not (own == link).any()
+    assert model.body_invweight0[own] == pytest.approx(model.body_invweight0[link])
+    assert not model.body_mass[own].any() and not model.body_pos[own].any()
+
+
+def test_a_robot_with_more_classes_of_links_than_bits_keeps_its_list_of_pairs(monkeypatch):
+    links = [f"link_{k}" for k in range(40)]
+    pairs = {frozenset((links[0], links[k])) for k in range(1, 33)}
+    few = collision_bits(links[:9], {pair for pair in pairs if pair <= set(links[:9])})
+    assert not few.excluded and all(few.of_link[links[1]][0] & few.of_link[other][1] for other in links[2:9])
+    assert not few.of_link[links[0]][0] & few.of_link[links[1]][1]
+    many = collision_bits(links, pairs)
+    assert set(map(frozenset, many.excluded)) == pairs and set(many.of_link.values()) == {(1, 1)}
+    text, profile = shellbot_description.expand("simulation"), shellbot_description.robot_profile("simulation")
+    rng, states, found = np.random.default_rng(0), [], []
+    for bits in (collision_bits_module.ALL_BITS, 1):
+        monkeypatch.setattr(collision_bits_module, "ALL_BITS", bits)
+        model = build_model(text, profile, SimulatorConfig())
+        data = mujoco.MjData(model)
+        states = states or list(rng.uniform(model.jnt_range[1:, 0], model.jnt_range[1:, 1], (10, model.njnt - 1)))
+        found.append([])
+        for data.qpos[7:] in states:
+            mujoco.mj_fwdPosition(model, data)
+            found[-1].append(sorted(map(tuple, data.contact.geom.tolist())))
+    assert model.nexclude > 500 and any(found[0]) and found[0] == found[1]
 
 
 def test_without_self_collision_the_ground_still_carries():

@@ -23,6 +23,7 @@ from shellbot_description import expand, robot_profile
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.urdf_tree import link_bodies
 
 from .console import run_tool, say
 from .errors import EvaluationError
@@ -90,6 +91,7 @@ class Gate:
         self._simulator = Simulator(expand("simulation"), robot_profile("simulation"))
         self._simulator.model.geom_margin[:] = _SEEN
         self._simulator.model.body_margin[:] = _SEEN
+        self._link = link_bodies(self._simulator.model)
         self._q_index = self._simulator.model.jnt_qposadr[
             [self._simulator.model.joint(name).id for name in self.geometry.joint_names]
         ]
@@ -149,7 +151,7 @@ class Gate:
         mujoco.mj_fwdPosition(model, data)
         found: Dict[str, float] = {}
         for geoms, distance in zip(data.contact.geom, data.contact.dist):
-            pair = " and ".join(sorted(model.body(model.geom_bodyid[geom]).name for geom in geoms))
+            pair = " and ".join(sorted(model.body(self._link[geom]).name for geom in geoms))
             found[pair] = min(found.get(pair, np.inf), 1e3 * float(distance))
         return found
 

@@ -14,7 +14,7 @@ from .errors import ModelError
 from .scene import FLOOR
 from .shape_points import ShapePoints, shape_points
 from .state import GroundContacts
-from .urdf_tree import COLLISION_GROUP
+from .urdf_tree import COLLISION_GROUP, link_bodies
 
 _LOADED = 0.05  # N: a foot that carries less does not count as touching
 
@@ -33,10 +33,12 @@ class GroundSensor:
     def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
         self._model = model
         self._floor = model.geom(FLOOR).id
+        self._body_names = [model.body(body).name for body in range(model.nbody)]
         self._foot_radius = np.array([foot.radius for foot in feet.values()])
         self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
+        self._link = link_bodies(model)
         solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP]
-        has_shape = {int(model.geom_bodyid[g]) for g in solid}
+        has_shape = {int(self._link[g]) for g in solid}
         # a tip may be a massless link; the shapes belong to the link it is fixed to then
         shanks = [body if int(body) in has_shape else model.body_parentid[body] for body in self._foot_bodies]
         self._shank_bodies = np.array(shanks, dtype=int)
@@ -44,7 +46,7 @@ class GroundSensor:
         self._foot_of_body[self._shank_bodies] = np.arange(len(self._foot_bodies))
         self._all_points = shape_points(model, solid)
         self._foot_points = [
-            self._points_of_foot(foot, shank, radius, [g for g in solid if model.geom_bodyid[g] == shank])
+            self._points_of_foot(foot, shank, radius, [g for g in solid if self._link[g] == shank])
             for foot, radius, shank in zip(self._foot_bodies, self._foot_radius, self._shank_bodies)
         ]
         self._foot_stack = (
@@ -88,28 +90,28 @@ class GroundSensor:
     def read(self, data: mujoco.MjData) -> GroundContacts:
         """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
         contact = data.contact
-        geoms, distance = contact.geom, contact.dist
-        on_floor = (geoms == self._floor).any(axis=1)
-        rows = np.flatnonzero(on_floor)
-        floor_first = geoms[rows, 0] == self._floor
-        bodies = self._model.geom_bodyid[np.where(floor_first, geoms[rows, 1], geoms[rows, 0])]
+        geoms = contact.geom
+        rows = np.flatnonzero((geoms == self._floor).any(axis=1))
+        geoms = geoms[rows]
+        floor_first = geoms[:, 0] == self._floor
+        bodies = self._link[np.where(floor_first, geoms[:, 1], geoms[:, 0])]
         feet = self._foot_of_body[bodies]
         is_foot = feet >= 0
-        if len(self._foot_bodies):
-            gap = np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
-            is_foot &= gap <= self._foot_radius[feet]
         # the normal points from the first geom to the second: towards the robot if the floor is the first
         sign = np.where(floor_first, 1.0, -1.0)
         f_robot = sign[:, None] * self._contact_forces(data, rows)
         foot_force = np.zeros((len(self._foot_bodies), 3))
-        np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
-        others = {self._model.body(int(body)).name for body in bodies[~is_foot]}
+        if is_foot.any():  # not in the ball
+            gap = np.linalg.norm(contact.pos[rows] - data.xpos[self._foot_bodies[feet]], axis=1)
+            is_foot &= gap <= self._foot_radius[feet]
+            np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
+        others = {self._body_names[body] for body in bodies[~is_foot]}
         return GroundContacts(
             foot_contact=foot_force[:, 2] > _LOADED,
             foot_force=foot_force,
             ground_force=f_robot.sum(axis=0),
             other_links=tuple(sorted(others)),
-            max_penetration=max(0.0, -float(np.min(distance, initial=0.0))),
+            max_penetration=max(0.0, -float(np.min(contact.dist, initial=0.0))),
         )
 
     def _contact_forces(self, data: mujoco.MjData, rows: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ from typing import Dict, List
 
 import numpy as np
 
+from .collision_bits import ALL_BITS
+
 FLOOR = "floor"
 CAMERA = "follow"
 
@@ -51,8 +53,8 @@ def add_scene(mujoco: ElementTree.Element, base: ElementTree.Element, contact: D
     ElementTree.SubElement(mujoco, "statistic", extent="1", center="0 0 0.15")
     world = mujoco.find("worldbody")
     assert world is not None  # appended above
-    # the floor touches every shape whose contype is 1, whatever their conaffinity: ground contact is always on
-    floor = {**contact, "contype": "1", "conaffinity": "1"}
+    # the floor touches every shape that has a contype, whatever their conaffinity: ground contact is always on
+    floor = {**contact, "contype": "0", "conaffinity": str(ALL_BITS)}
     ElementTree.SubElement(
         world, "geom", floor, name=FLOOR, type="plane", size="0 0 0.05", material="checker", group="0"
     )

@@ -27,6 +27,7 @@ _FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BA
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
+_NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 _BASE_Q = 7  # of a free base: position and quaternion
 
 
@@ -194,12 +195,19 @@ class Simulator:
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
-        for step in range(self.config.steps_per_tick):
+        steps = self.config.steps_per_tick
+        options = self.model.opt
+        for step in range(steps):
             if self._servos.has_integral:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
+            # the accelerometer is read once a tick, and the forces it needs are evaluated for it alone
+            is_last = step == steps - 1
+            options.disableflags = (
+                options.disableflags & ~_NO_SENSORS if is_last else options.disableflags | _NO_SENSORS
+            )
             mujoco.mj_step2(self.model, self.data)
-            if step == self.config.steps_per_tick - 1:
+            if is_last:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them
                 self._contacts = self._ground.read(self.data)
                 self._imu.read(self.data)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List, Tuple
+from typing import Dict, List, Mapping, Tuple
 
+import mujoco
 import numpy as np
 
 from shellbot_common.robot_profile import Base
@@ -49,6 +50,17 @@ def movable_joints(robot: Element) -> Dict[str, Element]:
     return {str(j.get("name")): j for j in robot.findall("joint") if j.get("type") != "fixed"}
 
 
+def link_bodies(model: mujoco.MjModel) -> np.ndarray:
+    """Return the body of the link of each geom.
+
+    Collision shapes are in bodies of their own, fixed to that of their link, where its visual shapes stay: MuJoCo
+    bounds a body by all its geoms, visual ones too. Each mesh has a body, as bodies of one shape are compared faster
+    than trees of boxes round a hollow; the primitives of a link share one.
+    """
+    own = model.geom_group == COLLISION_GROUP
+    return np.where(own, model.body_parentid[model.geom_bodyid], model.geom_bodyid)
+
+
 class BodyTree:
     """Builds the bodies, and the meshes they need.
 
@@ -56,6 +68,8 @@ class BodyTree:
     ----------
     contact : dict
         Attributes of every colliding shape.
+    bits : mapping of str to (int, int)
+        contype and conaffinity of the shapes of each link.
     armature : dict
         Rotor inertia by joint, kg m^2.
     base : Base
@@ -67,13 +81,21 @@ class BodyTree:
         MJCF `mesh` elements, filled by `build`.
     """
 
-    def __init__(self, robot: Element, contact: Dict[str, str], armature: Dict[str, float], base: Base) -> None:
+    def __init__(
+        self,
+        robot: Element,
+        contact: Dict[str, str],
+        bits: Mapping[str, Tuple[int, int]],
+        armature: Dict[str, float],
+        base: Base,
+    ) -> None:
         self._links = {str(link.get("name")): link for link in robot.findall("link")}
         self._joints: Dict[str, List[Element]] = {}
         for joint in robot.findall("joint"):
             self._joints.setdefault(_name(joint, "parent"), []).append(joint)
         self._colours = {m.get("name"): c.get("rgba") for m in robot.findall("material") for c in m.findall("color")}
         self._contact = contact
+        self._bits = bits
         self._armature = armature
         self._base = base
         self._mesh_names: Dict[Tuple[str, str], str] = {}
@@ -102,13 +124,27 @@ class BodyTree:
         inertial = link.find("inertial")
         if inertial is not None:
             body.append(_inertial(inertial, link_name))
-        body.extend([self._shape(shape, link_name) for shape in link if shape.tag in ("visual", "collision")])
+        body.extend([self._shape(shape, link_name) for shape in link.findall("visual")])
+        body.extend(self._collision_bodies(link, link_name))
         for joint in self._joints.get(link_name, []):
             child = self._body(_name(joint, "child"), _pose(joint))
             if joint.get("type") != "fixed":
                 child.insert(0, self._hinge(joint))
             body.append(child)
         return body
+
+    def _collision_bodies(self, link: Element, link_name: str) -> List[Element]:
+        bodies: Dict[str, Element] = {}
+        for index, shape in enumerate(self._shape(shape, link_name) for shape in link.findall("collision")):
+            name = f"{link_name}/{index + 1}" if shape.get("type") == "mesh" else f"{link_name}/primitives"
+            if name not in bodies:
+                bodies[name] = ElementTree.Element("body", name=name)
+                # massless, but with the link's centre of mass: the softness of contacts is scaled by the inertia there
+                centre = link.find("inertial/origin")
+                place = centre.get("xyz", "0 0 0") if centre is not None else "0 0 0"
+                ElementTree.SubElement(bodies[name], "inertial", pos=place, mass="0", diaginertia="0 0 0")
+            bodies[name].append(shape)
+        return list(bodies.values())
 
     def _hinge(self, joint: Element) -> Element:
         name = str(joint.get("name"))
@@ -148,7 +184,9 @@ class BodyTree:
         if shape.tag == "visual":
             geom.attrib.update(contype="0", conaffinity="0", group=str(VISUAL_GROUP), rgba=self._colour(shape))
         else:
-            geom.attrib.update(self._contact, group=str(COLLISION_GROUP), rgba="0.6 0.6 0.6 1")
+            contype, conaffinity = self._bits[link_name]
+            geom.attrib.update(self._contact, contype=str(contype), conaffinity=str(conaffinity))
+            geom.attrib.update(group=str(COLLISION_GROUP), rgba="0.6 0.6 0.6 1")
         return geom
 
     def _mesh(self, uri: str, scale: str) -> str:
