@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 import rospy
-from geometry_msgs.msg import Pose, Quaternion
+from geometry_msgs.msg import Pose, Quaternion, Vector3
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
@@ -21,8 +21,8 @@ from shellbot_action_manager.node.action_manager_conversions import (
     JointOrder,
     body_pose_to_array,
     contacts_to_message,
+    imu_to_arrays,
     mode_to_message,
-    orientation_from_imu,
     walkspace_to_message,
 )
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
@@ -48,13 +48,23 @@ def test_joints_are_found_by_name_whatever_else_is_there():
     assert list(order.positions(mixed)) == [1.0, 2.0, 3.0]
 
 
-def test_an_imu_without_attitude_is_none():
-    good = Imu(orientation=Quaternion(0.0, 0.0, 0.6, 0.8))
-    assert list(orientation_from_imu(good)) == [0.0, 0.0, 0.6, 0.8]
-    none = Imu(orientation=good.orientation, orientation_covariance=[-1.0] + [0.0] * 8)
-    assert orientation_from_imu(none) is None
-    assert orientation_from_imu(Imu()) is None
-    assert orientation_from_imu(Imu(orientation=Quaternion(math.nan, 0.0, 0.0, 1.0))) is None
+def test_an_imu_says_what_it_does_not_have_by_its_covariance():
+    message = Imu(
+        orientation=Quaternion(0.0, 0.0, 0.6, 0.8),
+        angular_velocity=Vector3(1.0, 2.0, 3.0),
+        linear_acceleration=Vector3(4.0, 5.0, 6.0),
+    )
+    message.header.stamp = STAMP
+    t, orientation, rate, force = imu_to_arrays(message)
+    assert (t, *orientation, *rate, *force) == (3.07, 0.0, 0.0, 0.6, 0.8, *range(1, 7))
+    absent = [-1.0] + [0.0] * 8  # REP 145
+    message.orientation_covariance = absent
+    assert imu_to_arrays(message)[1] is None
+    message.angular_velocity_covariance = absent
+    _, _, rate, force = imu_to_arrays(message)
+    assert np.isnan(rate).all() and list(force) == [4.0, 5.0, 6.0]
+    message.linear_acceleration_covariance = absent
+    assert np.isnan(imu_to_arrays(message)[3]).all()
 
 
 def test_body_pose_takes_roll_pitch_yaw_and_a_zero_quaternion():

@@ -22,6 +22,7 @@ from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Disp
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
 from shellbot_action_manager.node import action_manager_node, odometry_node  # noqa: E402
 from shellbot_common import Level, log_node  # noqa: E402
+from shellbot_common.rotations import quaternion_from_rpy  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
 from shellbot_msgs.msg import Contact, Contacts  # noqa: E402
 
@@ -168,6 +169,41 @@ def test_a_rolling_model_in_the_two_tables_works_over_the_wire(warnings, monkeyp
         robot._contacts_pub.messages[-1].serialize(wire)
         odometry._on_contacts(Contacts().deserialize(wire.getvalue()))
     assert odometry._odom.messages[-1].pose.pose.position.x == pytest.approx(0.2 * 0.2)
+
+
+def raw_imu(t, turning, tilt):
+    """An IMU without orientation, which by REP 145 says so with a covariance of -1; it turns about the vertical."""
+    message = Imu(
+        orientation_covariance=[-1.0] + [0.0] * 8,
+        angular_velocity=Vector3(0.0, turning * np.sin(tilt), turning * np.cos(tilt)),
+        linear_acceleration=Vector3(0.0, 9.81 * np.sin(tilt), 9.81 * np.cos(tilt)),
+    )
+    message.header.stamp = rospy.Time.from_sec(t)
+    return message
+
+
+def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, monkeypatch):
+    config = load_config()
+    robot = action_manager_node.ActionManagerNode(config, load_geometry("simulation"))
+    odometry = odometry_node.OdometryNode(config)
+    seen = {"robot": [], "odometry": []}
+    step, estimate = robot._core.step, odometry._core.step
+    monkeypatch.setattr(robot._core, "step", lambda t, c, f: seen["robot"].append(f) or step(t, c, f))
+    monkeypatch.setattr(odometry._core, "step", lambda t, c, q: seen["odometry"].append(q) or estimate(t, c, q))
+    for tick in range(151):
+        t = 5.0 + 0.01 * tick
+        for node in (robot, odometry):
+            node._on_imu(raw_imu(t, turning=0.3, tilt=0.2))
+        robot._on_joint_states(joint_states(t))
+        odometry._on_contacts(feet_message(t, 0.0))
+    feedback = seen["robot"][-1]
+    assert feedback.orientation == pytest.approx(quaternion_from_rpy(0.2, 0.0, 0.45), abs=0.001)
+    assert feedback.angular_velocity == pytest.approx([0.0, 0.3 * np.sin(0.2), 0.3 * np.cos(0.2)], abs=0.001)
+    for own, other in zip(seen["robot"], seen["odometry"]):
+        assert (own.orientation == other).all()
+    assert odometry._odom.messages[-1].pose.pose.orientation.z == pytest.approx(np.sin(0.225), abs=0.001)
+    robot._on_joint_states(joint_states(6.8))
+    assert seen["robot"][-1].orientation is None, "an IMU that stopped"
 
 
 def test_a_tick_during_shutdown_ends_quietly(warnings, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_chain.chain import Chain
 from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_simulator.core.state import ImuSample
 
 STANDING = 0.1623  # m, height of base_link on six feet
 
@@ -91,7 +92,7 @@ def test_without_imu_it_walks_on_and_knows_less_well_how_far():
 
     def blind():
         state = measure()
-        return dataclasses.replace(state, imu=dataclasses.replace(state.imu, orientation=None))
+        return dataclasses.replace(state, imu=ImuSample(None, np.full(3, np.nan), np.full(3, np.nan)))
 
     chain.simulator.state = blind
     chain.state = blind()

@@ -10,6 +10,7 @@ from typing import Mapping, Optional, Tuple, Union
 from shellbot_action_manager.body.body_pose import PoseLimits
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
 from shellbot_action_manager.errors import ConfigError
+from shellbot_action_manager.estimation.attitude import AttitudeConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
@@ -90,12 +91,13 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
-    #: heading, body, posture, contact, upper, odometry: See their classes
+    #: heading, body, posture, contact, upper, attitude, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()
     posture: PostureConfig = required()
     contact: ContactConfig = required()
     upper: UpperConfig = required()
+    attitude: AttitudeConfig = required()
     odometry: OdometryConfig = required()
 
 

@@ -13,6 +13,7 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
@@ -57,7 +58,7 @@ class Chain:
 
     Attributes
     ----------
-    robot, solver, manager, odometry
+    robot, solver, manager, imu, odometry
         The robot and the cores, for experiments that change them between ticks.
     state : SimState
         The newest ground truth and measurement.
@@ -80,6 +81,7 @@ class Chain:
                 load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
                 load_geometry(self.config.variant),
             )
+            self.imu = ImuInput(self.manager.config.attitude)
             self.odometry = OdometryCore(self.manager.config)
         except CORE_ERRORS as error:
             raise DefinitionError(str(error)) from error
@@ -92,7 +94,7 @@ class Chain:
         if seed is not None:
             self.config = self.config.replace(seed=seed)
         self.robot.restart(self.config.seed)
-        for core in (self.solver, self.manager, self.odometry):
+        for core in (self.solver, self.manager, self.imu, self.odometry):
             core.reset()
         self.state: SimState = self.simulator.state()
         self.output: Optional[ActionOutput] = None
@@ -241,8 +243,9 @@ class Chain:
         state = self.state
         dt = 0.0 if self._last_time is None else state.time - self._last_time
         self._last_time = state.time
-        imu = state.imu
-        measured = self.robot.measured(state)
+        measured, sample = self.robot.measured(state), state.imu
+        self.imu.receive(state.time, sample.orientation, sample.angular_velocity, sample.specific_force)
+        imu = self.imu.read(state.time)
         feedback = Feedback(measured, imu.orientation, imu.angular_velocity)
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output

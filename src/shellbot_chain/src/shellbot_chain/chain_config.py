@@ -31,4 +31,9 @@ class ChainConfig(Settings, error=DefinitionError):
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans
     joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
+    raw_imu: bool = False  #: Whether the IMU gives no orientation of its own, so that the attitude filter runs
+    #: Standard deviations of the constant biases of gyroscope and accelerometer, drawn from the seed
+    gyro_bias_std_deg: float = number(0.0, 20.0, "deg/s", default=0.0)
+    accelerometer_bias_std: float = number(0.0, 5.0, "m/s^2", default=0.0)
+    imu_latency: int = number(0, 20, "ticks", default=0)  #: Ticks by which the IMU's readings come late
     record: bool = True  #: Whether every tick is kept for `Chain.trace`

@@ -59,6 +59,10 @@ class SimulatedRobot:
             slope_deg=config.slope_deg,
             slope_azimuth_deg=config.slope_azimuth_deg,
             mass_scale=config.mass_scale,
+            imu_orientation=not config.raw_imu,
+            gyroscope_bias_std=math.radians(config.gyro_bias_std_deg),
+            accelerometer_bias_std=config.accelerometer_bias_std,
+            imu_latency=config.imu_latency,
         )
         self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
         self.filter = CommandFilter(limits)

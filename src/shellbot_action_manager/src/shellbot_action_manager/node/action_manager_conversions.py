@@ -49,21 +49,19 @@ class JointOrder:
         return np.where(self._known, position[self._index], np.nan)
 
 
-def orientation_from_imu(message: Imu) -> Optional[np.ndarray]:
-    """Return the quaternion (4,) x, y, z, w; None when the IMU has none (covariance -1) or sends nonsense."""
-    if message.orientation_covariance[0] == -1.0:
-        return None
-    q = message.orientation
-    quaternion = np.array([q.x, q.y, q.z, q.w])
-    if not np.isfinite(quaternion).all() or np.linalg.norm(quaternion) < 0.5:
-        return None
-    return quaternion
+def imu_to_arrays(message: Imu) -> Tuple[float, Optional[np.ndarray], np.ndarray, np.ndarray]:
+    """Return stamp (s), quaternion (4,) x, y, z, w, angular velocity (3,) and specific force (3,), rad/s and m/s^2.
 
-
-def angular_velocity_from_imu(message: Imu) -> np.ndarray:
-    """Return the angular velocity (3,) in rad/s."""
-    w = message.angular_velocity
-    return np.array([w.x, w.y, w.z])
+    What the IMU does not have (its covariance begins with -1, REP 145) is None for the orientation, NaN for the others.
+    """
+    q, w, f = message.orientation, message.angular_velocity, message.linear_acceleration
+    absent = np.full(3, np.nan)
+    return (
+        message.header.stamp.to_sec(),
+        None if message.orientation_covariance[0] == -1.0 else np.array([q.x, q.y, q.z, q.w]),
+        absent if message.angular_velocity_covariance[0] == -1.0 else np.array([w.x, w.y, w.z]),
+        absent if message.linear_acceleration_covariance[0] == -1.0 else np.array([f.x, f.y, f.z]),
+    )
 
 
 def twist_to_array(message: Twist) -> np.ndarray:

@@ -20,6 +20,7 @@ from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
@@ -32,7 +33,6 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
-IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
 
@@ -45,7 +45,7 @@ class ActionManagerNode:
         self._lock = threading.RLock()
         self._log = NodeLog("action_manager")
         self._commands = OperatorCommands(gait=config.gait)
-        self._imu: Optional[Imu] = None
+        self._imu = ImuInput(config.attitude)
         self._time = -np.inf
         self._stopped = False
         self._published: Optional[ModeStatus] = None
@@ -64,7 +64,7 @@ class ActionManagerNode:
             rospy.Subscriber("body_pose", Pose, self._on_body_pose, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("upper_shells", UpperShells, self._on_upper_shells, queue_size=1),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
-            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
         ]
 
@@ -100,7 +100,6 @@ class ActionManagerNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
                 self._commands = OperatorCommands(gait=self._commands.gait)
-                self._imu = None
             self._time = t
             output = self._core.step(t, self._commands, self._feedback(message, t))
             if output.references is not None:
@@ -114,13 +113,10 @@ class ActionManagerNode:
             self._log(Notice("core", Level.WARN, output.notice))
 
     def _feedback(self, message: JointState, t: float) -> Feedback:
-        orientation, rate = None, None
-        if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:
-            orientation = conversions.orientation_from_imu(self._imu)
-            rate = conversions.angular_velocity_from_imu(self._imu)
-        if orientation is None and self._core.twist.any():
+        imu = self._imu.read(t)
+        if imu.orientation is None and self._core.twist.any():
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
-        return Feedback(self._order.positions(message), orientation, rate)
+        return Feedback(self._order.positions(message), imu.orientation, imu.angular_velocity)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
         """Send the latched topics when something changed."""
@@ -174,7 +170,7 @@ class ActionManagerNode:
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
-            self._imu = message
+            self._imu.receive(*conversions.imu_to_arrays(message))
 
 
 def main() -> None:

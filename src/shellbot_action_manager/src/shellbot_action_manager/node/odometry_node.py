@@ -7,7 +7,6 @@ import math
 import sys
 import threading
 import time
-from typing import Optional
 
 import numpy as np
 import rospy
@@ -18,15 +17,15 @@ from sensor_msgs.msg import Imu
 
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.node import odometry_conversions as conversions
-from shellbot_action_manager.node.action_manager_conversions import orientation_from_imu
+from shellbot_action_manager.node.action_manager_conversions import imu_to_arrays
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
 from shellbot_msgs.msg import Contacts
 
-IMU_TIMEOUT = 0.2  # s of simulated time: an older attitude is not used
 BLIND_TICKS = 100  # ticks without an attitude before it is said
 
 
@@ -36,7 +35,7 @@ class OdometryNode:
     def __init__(self, config: ActionManagerConfig) -> None:
         self._core = OdometryCore(config)
         self._lock = threading.Lock()
-        self._imu: Optional[Imu] = None
+        self._imu = ImuInput(config.attitude)
         self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
         self._log = NodeLog("odometry")
@@ -44,7 +43,7 @@ class OdometryNode:
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._transforms = tf2_ros.TransformBroadcaster()
         self._subscribers = [
-            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             # A dropped tick is distance missing from the sum: on a busy machine ticks may wait, but none is lost.
             rospy.Subscriber("foot_contacts", Contacts, self._on_contacts, queue_size=200, tcp_nodelay=True),
         ]
@@ -64,7 +63,7 @@ class OdometryNode:
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
-            self._imu = message
+            self._imu.receive(*imu_to_arrays(message))
 
     def _on_contacts(self, message: Contacts) -> None:
         start = time.perf_counter()
@@ -81,11 +80,8 @@ class OdometryNode:
             if kind is Stamp.RESET:
                 rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
                 self._core.reset()
-                self._imu = None
             self._time = t
-            orientation = None
-            if self._imu is not None and abs(t - self._imu.header.stamp.to_sec()) <= IMU_TIMEOUT:
-                orientation = orientation_from_imu(self._imu)
+            orientation = self._imu.read(t).orientation
             self._blind = 0 if orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
                 self._log(Notice("imu", Level.WARN, "no attitude on imu/data; the heading comes from the feet alone"))

@@ -40,6 +40,10 @@ class SimulatorConfig(Settings, error=ConfigError):
     accelerometer_std: float = number(0.0, 10.0, default=0.03)
     gyroscope_std: float = number(0.0, 10.0, default=0.003)
     orientation_std_deg: float = number(0.0, 10.0, default=0.1)
+    accelerometer_bias_std: float = number(0.0, 10.0, "m/s^2", default=0.0)
+    gyroscope_bias_std: float = number(0.0, 1.0, "rad/s", default=0.0)
+    imu_latency: int = number(0, 20, "ticks", default=0)
+    imu_orientation: bool = True
 
     def conflict(self) -> str:
         """Return that the time step does not divide the tick, if so; check the tuples, each number in its own range."""

@@ -80,7 +80,6 @@ def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) ->
     _add_servos(root, profile, efforts)
     _add_couplings(root, profile, config)
     _add_exclusions(root, bits)
-    _add_sensors(root)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -189,8 +188,3 @@ def _add_exclusions(root: Element, bits: CollisionBits) -> None:
 def _add_imu(base: Element, profile: RobotProfile) -> None:
     bodies = {body.get("name"): body for body in base.iter("body")}
     ElementTree.SubElement(bodies.get(profile.imu, base), "site", name=IMU_SITE, size="0.001", group="4")
-
-
-def _add_sensors(root: Element) -> None:
-    sensors = ElementTree.SubElement(root, "sensor")
-    ElementTree.SubElement(sensors, "accelerometer", name="accelerometer", site=IMU_SITE)

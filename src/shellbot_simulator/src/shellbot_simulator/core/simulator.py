@@ -27,7 +27,6 @@ _FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BA
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
-_NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 _BASE_Q = 7  # of a free base: position and quaternion
 
 
@@ -122,7 +121,7 @@ class Simulator:
         q : (n,) sequence of float, optional
             Joint positions, rad; the profile's spawn pose if not given.
         seed : int, optional
-            Seeds small deviations of heading and joints, and the noise of the IMU; none at all if not given.
+            Seeds small deviations of heading and joints, noise and biases of the IMU; none at all if not given.
 
         Returns
         -------
@@ -145,11 +144,11 @@ class Simulator:
         self._command = start
         self._servos.reset()
         self._pushes.clear()
-        self._imu.reset(rng)
+        self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._ground.read(self.data)
-        self._imu.rest(self.data, self.config.gravity)
+        self._imu.rest()
         return self.state()
 
     def reset_base(self) -> None:
@@ -158,7 +157,7 @@ class Simulator:
         self._place_base(0.0)
         mujoco.mj_forward(self.model, self.data)
         self._contacts = self._ground.read(self.data)
-        self._imu.rest(self.data, self.config.gravity)
+        self._imu.rest()
 
     def command(self, position: Positions) -> np.ndarray:
         """Set the joint positions the servos go to from the next tick on.
@@ -192,25 +191,19 @@ class Simulator:
             If the physics state became invalid; call `reset`.
         """
         self._leave_torque_mode()
+        self._imu.keep(self.data)
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
-        steps = self.config.steps_per_tick
-        options = self.model.opt
-        for step in range(steps):
+        for step in range(self.config.steps_per_tick):
             if self._servos.has_integral:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
-            # the accelerometer is read once a tick, and the forces it needs are evaluated for it alone
-            is_last = step == steps - 1
-            options.disableflags = (
-                options.disableflags & ~_NO_SENSORS if is_last else options.disableflags | _NO_SENSORS
-            )
             mujoco.mj_step2(self.model, self.data)
-            if is_last:
+            if step == self.config.steps_per_tick - 1:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them
                 self._contacts = self._ground.read(self.data)
-                self._imu.read(self.data)
+                self._imu.draw()
             mujoco.mj_step1(self.model, self.data)
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
@@ -243,12 +236,13 @@ class Simulator:
         share = 1.0 if damping_share is None else damping_share
         self.model.dof_damping[self._v_index] = self._damping * share
         if self._substeps == 0:
+            self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
         mujoco.mj_step2(self.model, self.data)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._contacts = self._ground.read(self.data)
-            self._imu.read(self.data)
+            self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
         mujoco.mj_step1(self.model, self.data)

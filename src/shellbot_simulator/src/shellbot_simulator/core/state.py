@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
@@ -13,7 +13,8 @@ import numpy as np
 class ImuSample:
     """One reading of the inertial unit, in its own frame."""
 
-    orientation: np.ndarray  #: (4,) Quaternion x, y, z, w of the unit in the world
+    #: (4,) Quaternion x, y, z, w of the unit in the world; None of a unit without orientation
+    orientation: Optional[np.ndarray]
     angular_velocity: np.ndarray  #: (3,) rad/s
     specific_force: np.ndarray  #: (3,) m/s^2; at rest it points up with the size of gravity
 

@@ -21,6 +21,7 @@ TICK_NS = int(round(TICK * 1e9))
 WORLD = "world"
 _NAN = float("nan")
 _NOWHERE = Point(_NAN, _NAN, _NAN)
+NO_ORIENTATION = [-1.0] + [0.0] * 8  # covariance of an IMU that does not estimate it, REP 145
 
 
 def stamp_ns(tick: int) -> int:
@@ -46,8 +47,8 @@ def imu_message(state: SimState, stamp: rospy.Time, covariance: ImuCovariance, f
     """Return the inertial unit's reading in its own frame; acceleration is specific force (+9.81 up at rest)."""
     imu = state.imu
     message = Imu(
-        orientation=Quaternion(*imu.orientation.tolist()),
-        orientation_covariance=covariance.orientation,
+        orientation=Quaternion() if imu.orientation is None else Quaternion(*imu.orientation.tolist()),
+        orientation_covariance=NO_ORIENTATION if imu.orientation is None else covariance.orientation,
         angular_velocity=Vector3(*imu.angular_velocity.tolist()),
         angular_velocity_covariance=covariance.angular_velocity,
         linear_acceleration=Vector3(*imu.specific_force.tolist()),
