@@ -219,7 +219,7 @@ def test_the_wiring_is_measured_and_explained(options, faults, trusted, words):
     for kind, values in faults:
         bench.fault(kind, **values)
     report = check_wiring(bench.bus, (1, 2, 3), rounds=30)
-    assert (report.is_trusted, report.asked) == (trusted, 90) and words in report.text, report.text
+    assert (report.is_trusted, report.sent) == (trusted, 90) and words in report.text, report.text
     assert report.whole + report.garbled + report.silent == 90
 
 

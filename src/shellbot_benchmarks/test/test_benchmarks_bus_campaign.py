@@ -120,6 +120,6 @@ def test_the_command_line_writes_its_goals(tmp_path, capsys):
     written = json.loads((tmp_path / "bus-faults.json").read_text())
     assert written["goals"][0]["met"] and written["reads"][0]["reads"] >= 600
     assert "no stop, no false fault" in page.read_text()
-    for wrong, words in ((["rads"], "choose from reads"), (["reads", "--seeds", "0"], "of 1 or more")):
+    for wrong, words in ((["rads"], "choose from reads"), (["reads", "--seeds", "0"], "of 1 or more, or A:B")):
         assert cli.main(wrong) == 2
         assert words in capsys.readouterr().err

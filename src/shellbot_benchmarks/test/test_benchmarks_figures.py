@@ -63,9 +63,9 @@ def test_ros_table_has_a_row_a_launch_and_a_line_a_node():
         "worst_second": 0.97,
         "start_s": 6.5,
         "latencies_s": [0.004, 0.012],
-        "cpu_share": {"simulator": 0.14, "kinematics": 0.05},
+        "cpu_fraction": {"simulator": 0.14, "kinematics": 0.05},
     }
-    fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_share": {"simulator": 0.31, "odometry": 0.4}}
+    fast = {**launch, "rtf": 0.0, "real_time_factor": 2.5, "cpu_fraction": {"simulator": 0.31, "odometry": 0.4}}
     lines = ros_text([launch, fast]).splitlines()
     assert lines[2].split()[1:6:2] == ["1", "1.00", "0.97"]
     assert "as fast as possible" in lines[3] and "12.00" in lines[3]

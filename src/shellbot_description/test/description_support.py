@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Dict, List, Mapping
 
 import numpy as np
+from stl import mesh as stl_mesh
 
 from shellbot_description import expand, package_path
-from shellbot_description.surfaces import read_stl
 
 URI = "package://shellbot_description/"
 
@@ -57,6 +57,11 @@ def link_frames(robot: ElementTree.Element, q: Mapping[str, float]) -> Dict[str,
             step = step @ turn
         frames[joint.find("child").get("link")] = frames[joint.find("parent").get("link")] @ step
     return frames
+
+
+def read_stl(path) -> np.ndarray:
+    """Return the triangles (n, 3, 3) of a binary STL, m."""
+    return np.asarray(stl_mesh.Mesh.from_file(str(path)).vectors, dtype=float)
 
 
 @lru_cache(maxsize=None)

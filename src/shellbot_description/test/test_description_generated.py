@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from description_support import link_frames, mesh_vertices, urdf
+from description_support import link_frames, mesh_vertices, read_stl, urdf
 from scipy.spatial import ConvexHull
 
 from shellbot_description import (
@@ -22,7 +22,6 @@ from shellbot_description.gore import convex_pieces, gore_quadrature
 from shellbot_description.gore_mesh import gore_mesh
 from shellbot_description.inertia import inertial_of_shapes, link_inertials
 from shellbot_description.shapes import Shape
-from shellbot_description.surfaces import read_stl
 from shellbot_description.visual_meshes import visual_meshes
 
 MESH_BYTES = 3e6

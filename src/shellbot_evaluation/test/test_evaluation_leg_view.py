@@ -68,14 +68,14 @@ def test_servos_start_where_they_are_move_slowly_and_go_limp(walker):
         servo.motor.position += 0.3  # not where the goal register says
     bus = bus_to(servos)
     joints = limb_joints("lower_1", walker)
-    drive = BusDrive(bus, joints, share=0.5, rpm=10.0)
+    drive = BusDrive(bus, joints, torque_fraction=0.5, rpm=10.0)
     before = drive.measure(0.0)
     bus.port.sleep(0.5)
     assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # the torque came on without a jump
     drive.command("lower_1_femur", before["lower_1_femur"] + 0.3)
     bus.port.sleep(0.1)
-    way = drive.measure(0.0)["lower_1_femur"] - before["lower_1_femur"]
-    assert 0.0 < way < 0.15  # 10 rpm are 1.05 rad/s
+    moved = drive.measure(0.0)["lower_1_femur"] - before["lower_1_femur"]
+    assert 0.0 < moved < 0.15  # 10 rpm are 1.05 rad/s
     bus.port.sleep(1.0)
     assert drive.measure(0.0)["lower_1_femur"] == pytest.approx(before["lower_1_femur"] + 0.3, abs=0.03)
     assert "12.0 V" in drive.notes()["lower_1_femur"]
@@ -87,7 +87,7 @@ def test_servos_start_where_they_are_move_slowly_and_go_limp(walker):
 def test_a_leg_alone_on_the_table_has_no_fan_and_a_wheel_is_left_alone(walker):
     servos = [servo for servo in shellbot_servos("walker") if servo.servo_id in (1, 2, 3)]
     servos[2].table["cw_angle_limit"] = servos[2].table["ccw_angle_limit"] = 0
-    drive = BusDrive(bus_to(servos), limb_joints("lower_1", walker), share=0.3, rpm=10.0)
+    drive = BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque_fraction=0.3, rpm=10.0)
     assert set(drive.measure(0.0)) == {"lower_1_coxa", "lower_1_femur"}
     assert "wheel mode" in drive.notes()["lower_1_tibia"] and drive.notes()["lower_1_fan"]
     drive.command("lower_1_tibia", 0.5)
@@ -97,12 +97,12 @@ def test_a_leg_alone_on_the_table_has_no_fan_and_a_wheel_is_left_alone(walker):
 def test_a_bus_without_the_limb_is_refused(walker):
     servos = [servo for servo in shellbot_servos("walker") if servo.servo_id == 18]
     with pytest.raises(EvaluationError, match="scripts/servo scan"):
-        BusDrive(bus_to(servos), limb_joints("lower_1", walker), share=0.3, rpm=10.0)
+        BusDrive(bus_to(servos), limb_joints("lower_1", walker), torque_fraction=0.3, rpm=10.0)
 
 
 def stopped_drive(walker, servos):
     bus = bus_to(servos)
-    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), torque_fraction=0.5, rpm=10.0)
     drive.command("lower_1_femur", drive.measure(0.0)["lower_1_femur"] + 1.0)
     bus.port.sleep(0.2)
     drive.stop()
@@ -120,7 +120,7 @@ def test_a_stop_switches_off_at_once_and_stays_until_it_is_undone(walker):
     there = drive.measure(0.0)
     assert drive.state() == (True, "STOPPED: no torque, read back from 4 servo(s)") and not drive.movable
     drive.command("lower_1_femur", 0.0)
-    servos[2].table["torque_enable"] = 1  # somebody else's doing: it is taken away again
+    servos[2].table["torque_enable"] = 1  # switched on by another program: it is switched off again
     drive.measure(0.0)
     assert servos[2].table["torque_enable"] == 0 and servos[2].table["goal_position"] != 512
     bus.port.sleep(1.0)
@@ -129,14 +129,14 @@ def test_a_stop_switches_off_at_once_and_stays_until_it_is_undone(walker):
     drive.resume()
     before = drive.measure(0.0)
     bus.port.sleep(1.0)
-    assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # no way back to an old goal
+    assert drive.measure(0.0) == pytest.approx(before, abs=0.01)  # no moved back to an old goal
     assert drive.movable == set(before) and servos[2].table["torque_enable"] and not servos[18].table["torque_enable"]
 
 
 def test_a_stop_reaches_servos_that_do_not_answer_and_says_who_did_not_confirm(walker):
     servos = shellbot_servos("walker")
     bus = bus_to(servos)
-    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), torque_fraction=0.5, rpm=10.0)
     bus.port.chain.faults.add(Fault("lost_reply", start=bus.port.now(), stop=bus.port.now() + 5.0))
     drive.stop()
     assert not any(servo.table["torque_enable"] for servo in servos)
@@ -156,7 +156,7 @@ def test_a_stop_reaches_servos_that_do_not_answer_and_says_who_did_not_confirm(w
 def test_a_stop_without_a_port_is_loud_and_sent_when_it_is_back(walker):
     servos = shellbot_servos("walker")
     bus = bus_to(servos)
-    drive = BusDrive(bus, limb_joints("lower_1", walker), share=0.5, rpm=10.0)
+    drive = BusDrive(bus, limb_joints("lower_1", walker), torque_fraction=0.5, rpm=10.0)
     bus.port.chain.faults.add(Fault("port_error", start=bus.port.now(), stop=bus.port.now() + 1.0))
     drive.stop()
     drive.measure(0.0)

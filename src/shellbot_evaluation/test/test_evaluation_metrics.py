@@ -116,7 +116,7 @@ def test_body_metrics_report_height_feet_joint_limits_and_effort():
     assert (b.height_band_mm, b.height_deviation_mm) == pytest.approx((8.0, 4.0), abs=1e-3)
     assert b.lowest_foot_mm == pytest.approx(-1.5)
     assert (b.joint_limit_worst, b.joint_limit_excess_deg) == ("b", pytest.approx(math.degrees(0.1)))
-    assert b.peak_effort_share == pytest.approx(0.75)
+    assert b.peak_effort_fraction == pytest.approx(0.75)
     assert b.cost_of_transport == pytest.approx(0.5 * 2.0 * 1.0 / (3.8 * 9.81 * 1.0))
 
 

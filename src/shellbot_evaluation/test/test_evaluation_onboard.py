@@ -19,7 +19,7 @@ def comparison():
 
 def test_a_walk_through_bytes_is_the_walk_of_the_direct_simulation(comparison):
     row = comparison.row
-    assert row["kept"]
+    assert row["met"]
     assert row["joint_rms_deg"] < 0.5 and row["path_percent"] < 5.0
     assert row["direct_m"] > 0.25 and row["onboard_m"] > 0.25
     assert row["feedback_hz"] > 40.0 and row["timeouts"] == 0
@@ -30,7 +30,7 @@ def test_a_walk_through_bytes_is_the_walk_of_the_direct_simulation(comparison):
 def test_servos_out_of_the_box_are_slower_but_walk_as_well():
     bus = BusOptions(return_delay=250)
     row = compare(WalkCase("ahead", (0.15, 0.0, 0.0), 1.0, bus=bus)).row
-    assert row["kept"] and 10.0 < row["feedback_hz"] < 60.0
+    assert row["met"] and 10.0 < row["feedback_hz"] < 60.0
 
 
 def test_weaker_servos_show_in_the_comparison(comparison):
@@ -41,9 +41,9 @@ def test_weaker_servos_show_in_the_comparison(comparison):
 
 
 def test_plans_and_cases_are_checked():
-    assert len(plan(2, 3.0, "walker")) == 8
+    assert len(plan(range(2), 3.0, "walker")) == 8
     with pytest.raises(DefinitionError, match="at least 1 run"):
-        plan(0, 3.0, "walker")
+        plan((), 3.0, "walker")
     with pytest.raises(DefinitionError, match="at least 1 s"):
         compare(WalkCase("ahead", (0.1, 0.0, 0.0), 0.5))
 
@@ -56,4 +56,4 @@ def test_the_command_line_writes_table_plots_and_page(tmp_path, monkeypatch, com
     assert status == 0
     assert {"onboard.csv", "onboard.json", "onboard.md"} <= {file.name for file in (tmp_path / "out").iterdir()}
     assert (tmp_path / "out" / "joints-ahead-0.15-m-per-s.png").stat().st_size > 10_000
-    assert "joint RMS difference" in page.read_text() and "kept in 1 runs" in page.read_text()
+    assert "joint RMS difference" in page.read_text() and "met in 1 runs" in page.read_text()

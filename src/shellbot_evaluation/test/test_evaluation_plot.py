@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from shellbot_benchmarks.virtual_display import virtual_display
 from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
 from shellbot_evaluation.plot_canvas import COLOURS
 from shellbot_kinematics import model_path
@@ -35,6 +36,22 @@ KINDS = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def each_walkspace_is_computed_once():
+    """1800 strokes over heights and stances take seconds, and most pictures show those of the same leg and margin."""
+    found, compute = {}, plot_shellbot.walkspace
+
+    def computed_once(legs, heights, stances, *numbers, **options):
+        key = repr((legs.names, numbers, options))
+        if key not in found:
+            found[key] = compute(legs, heights, stances, *numbers, **options)
+        return found[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot_shellbot, "walkspace", computed_once)
+        yield
+
+
 @pytest.mark.parametrize("words", list(KINDS.values()), ids=list(KINDS))
 def test_every_kind_writes_a_picture_that_shows_something(words, tmp_path, capsys):
     out = tmp_path / "sub" / "picture.png"
@@ -42,9 +59,10 @@ def test_every_kind_writes_a_picture_that_shows_something(words, tmp_path, capsy
     assert f"picture in {out}" in capsys.readouterr().out
     with Image.open(out) as picture:
         width, height = picture.size
+        colours = picture.convert("RGB").getcolors(width * height)
         pixels = np.asarray(picture.convert("RGB"))
     assert 550 <= width <= 1700 and 400 <= height <= 1000
-    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 30
+    assert len(colours) > 30
     drawn = (pixels != 255).any(axis=2)
     assert drawn.mean() > 0.005
     for edge in (drawn[0], drawn[-1], drawn[:, 0], drawn[:, -1]):
@@ -114,7 +132,7 @@ def test_urdf_of_another_robot(tmp_path):
         (["reach", "--height", "0.9"], "no leg reaches so far below the body; give 0.2"),
         (["walkspace", "--height", "0.5"], "there is one within heights of 0.060 to 0.240 m"),
         (["walkspace", "--stance", "0.9"], "and stances of 0.215 to 0.400 m"),
-        (["walkspace", "--margin", "400"], "with 400.0 degrees kept to the joint limits; give less --margin"),
+        (["walkspace", "--margin", "400"], "with 400.0 degrees margin to joint limits; give less --margin"),
         (["singularity", "--model", "ur5", "--joints", "elbow", "knee"], "has no joint 'knee'; it has shoulder_pan"),
     ],
 )
@@ -154,26 +172,10 @@ print("closed")
 """
 
 
-def virtual_display(tries=5):
-    """Return a server and its number; one that loses its number to another that starts meanwhile ends at once."""
-    for _ in range(tries):
-        read, write = os.pipe()
-        words = ["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "800x600x24"]
-        server = subprocess.Popen(words, pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as answer:
-            number = answer.readline().strip()
-        if number:
-            return server, number
-        server.wait(timeout=10)
-    raise AssertionError(f"Xvfb did not start in {tries} tries")
-
-
 def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path):
     pytest.importorskip("PyQt5", reason="the window needs PyQt5, which is not installed")
-    server, number = virtual_display()
-    try:
-        environment = dict(os.environ, DISPLAY=f":{number}", MPLBACKEND="Agg")
+    with virtual_display() as display:
+        environment = dict(os.environ, DISPLAY=display, MPLBACKEND="Agg")
         for name in ("QT_QPA_PLATFORM", "QT_API"):  # what other tests of this process chose
             environment.pop(name, None)
         out = tmp_path / "a.png"
@@ -187,9 +189,6 @@ def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path
         )
         assert done.returncode == 0 and done.stdout.strip() == "closed", done.stderr
         assert out.exists()
-    finally:
-        server.terminate()
-        server.wait(timeout=10)
 
 
 def test_a_display_that_does_not_answer_is_said(tmp_path):
@@ -249,8 +248,8 @@ def test_pale_fills_of_two_legs_stay_apart(tmp_path):
     out = tmp_path / "a.png"
     assert plot_cli.main(["walkspace", "--out", str(out)]) == 0
     with Image.open(out) as picture:
-        seen, count = np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0, return_counts=True)
-    wide = seen[count > 2000].astype(int)
+        colours = picture.convert("RGB").getcolors(picture.width * picture.height)
+    wide = np.array([colour for count, colour in colours if count > 2000])
     for colour in COLOURS:
         paint = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
         fill = 255 + 0.18 * (paint - 255)

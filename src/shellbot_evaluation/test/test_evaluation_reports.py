@@ -13,7 +13,7 @@ import pytest
 
 from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import Campaign, case_summary, comparison
-from shellbot_evaluation.console import Progress
+from shellbot_evaluation.console import Progress, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
 from shellbot_evaluation.reports import write_csv, write_json
@@ -91,14 +91,21 @@ def test_shipped_experiments_hold_the_cases_and_limits_asked_for():
                 assert len(case.phases()) == 2
 
 
+def test_seeds_are_a_count_or_a_range():
+    assert seeds_of("3") == range(3) and seeds_of("1000:1003") == range(1000, 1003)
+    for wrong in ("a", "0", "-1", "3:3", ":", "5:2", "-2:1", "1:2:3"):
+        with pytest.raises(DefinitionError, match=f"--seeds is '{wrong}'; give N of 1 or more, or A:B"):
+            seeds_of(wrong)
+
+
 def test_runs_spread_friction_over_seeds():
     walk = load_experiments(CONFIG / "experiments.yaml")["walk"]
-    runs = [run for run in plan_runs(walk, 4, (0.7, 1.0)) if run.case.name == "forward"]
+    runs = [run for run in plan_runs(walk, range(4), (0.7, 1.0)) if run.case.name == "forward"]
     assert [(run.seed, run.friction) for run in runs] == [(0, 0.7), (1, 0.8), (2, 0.9), (3, 1.0)]
-    assert plan_runs(walk, 1, (0.7, 1.0))[0].friction == pytest.approx(0.85)
-    for seeds, friction in ((0, (0.7, 1.0)), (3, (1.0, 0.7)), (3, (0.0, 1.0)), (3, (0.7, math.nan))):
+    assert plan_runs(walk, (7,), (0.7, 1.0))[0].friction == pytest.approx(0.85)
+    for count, friction in ((0, (0.7, 1.0)), (3, (1.0, 0.7)), (3, (0.0, 1.0)), (3, (0.7, math.nan))):
         with pytest.raises(DefinitionError):
-            plan_runs(walk, seeds, friction)
+            plan_runs(walk, range(count), friction)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_runs_spread_friction_over_seeds():
     [
         ({"kind": "fly"}, "choose from walk, turn, speed"),
         ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; needed are distance_m, speed_m_s"),
-        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; there are kind"),
+        ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; is speed_m_s meant"),
         ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),
         ({"kind": "turn", "angle_deg": "90", "rate_deg_s": 30}, "angle_deg is '90'"),
         (["walk"], "is no mapping; give the keys kind"),
@@ -131,8 +138,8 @@ def test_unreadable_yaml_names_the_file_and_the_line(tmp_path):
 
 def test_limit_knows_its_worst_value_and_nan_does_not_keep_it():
     greatest, smallest = Limit("e", 5.0, False), Limit("f", -2.0, True)
-    assert greatest.kept([1.0, 5.0]) and not greatest.kept([1.0, 5.1]) and not greatest.kept([math.nan])
-    assert smallest.kept([-2.0, 0.0]) and not smallest.kept([-2.1])
+    assert greatest.is_met([1.0, 5.0]) and not greatest.is_met([1.0, 5.1]) and not greatest.is_met([math.nan])
+    assert smallest.is_met([-2.0, 0.0]) and not smallest.is_met([-2.1])
     assert (greatest.worst([1.0, 4.0]), smallest.worst([-1.0, 0.0])) == (4.0, -1.0)
 
 

@@ -63,7 +63,7 @@ tiny:
 """
 
 
-def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_kept(tmp_path, capsys):
+def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_met(tmp_path, capsys):
     page = tmp_path / "page.md"
     page.write_text("<!-- begin: tiny -->\n<!-- end: tiny -->\n")
     for limit, status in (("50.0", 0), ("0.0001", 1)):

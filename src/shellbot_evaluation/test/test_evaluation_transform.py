@@ -39,7 +39,7 @@ def test_a_femur_that_does_not_open_before_the_fan_closes_is_red_with_pair_step_
                 key[3], key[4] = key[6], key[7] = 2.2689, 1.9199  # as in the closed ball
     path = tmp_path / "transform.yaml"
     path.write_text(yaml.safe_dump(data))
-    assert gate(["check", "transform", "--every", "0.1", "--share", "0.1", "--file", str(path)]) == 1
+    assert gate(["check", "transform", "--every", "0.1", "--fraction", "0.1", "--file", str(path)]) == 1
     said = capsys.readouterr().out
     assert "RED: " in said
     assert "fan_in_" in said.split("RED: ")[1]
@@ -87,9 +87,9 @@ def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys)
     assert data["summary"]["success"] == 2
     assert experiment(["transform", "--seeds", "100:104", "--json", str(path)]) == 1  # 13 s is too slow
     assert experiment(["transform", "--seeds", "5:5"]) == 2
-    assert "give A:B" in capsys.readouterr().err
+    assert "or A:B with 0 <= A < B" in capsys.readouterr().err
 
 
 def test_the_gate_looks_at_every_pair_that_moves():
-    margins = transform_gate.Gate().margins(every=0.2, share=0.0)
+    margins = transform_gate.Gate().margins(every=0.2, fraction=0.0)
     assert {m.step for m in margins if m.pair} >= {"shells_down", "fan_in_4", "shut"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 
+import numba
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -25,6 +26,7 @@ from shellbot_kinematics import (
 
 FOOT, SPHERE = Frame.FOOT, Frame.SPHERE_CENTRE
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]
+MANY = 1000 if numba.config.DISABLE_JIT else 10_000
 
 
 def wrapped(angles):
@@ -33,13 +35,13 @@ def wrapped(angles):
 
 # ---------------------------------------------------------------------------------------------- round trips
 @pytest.mark.parametrize("frame", [FOOT, SPHERE])
-def test_ten_thousand_targets_all_branches(frame, model):
+def test_thousands_of_targets_all_branches(frame, model):
     """Joints anywhere within +-180 deg: every branch found meets the target, and one of them is the pose it came
     from.
     """
     rng = np.random.default_rng(20240602)
     worst, found_itself, count = 0.0, 0, 0
-    for i, q in enumerate((rng.random((10_000, 4)) - 0.5) * 2 * np.pi):
+    for i, q in enumerate((rng.random((MANY, 4)) - 0.5) * 2 * np.pi):
         limb = LOWER[i % 6]
         chain = model.chain(limb, frame)
         p = chain.fk(q)[:3, 3]
@@ -50,16 +52,16 @@ def test_ten_thousand_targets_all_branches(frame, model):
         count += len(branches)
         for solution in branches.values():
             worst = max(worst, np.abs(chain.fk(solution)[:3, 3] - p).max())
-    assert found_itself == 10_000
-    assert count > 25_000  # two to four branches a target
+    assert found_itself == MANY
+    assert count > 2.5 * MANY  # two to four branches a target
     assert worst < 1e-9
 
 
-def test_ten_thousand_targets_within_limits(model):
+def test_thousands_of_targets_within_limits(model):
     """Targets sampled inside the joint limits are met inside the joint limits."""
     rng = np.random.default_rng(20240601)
     chain = model.chain("lower_3", FOOT)
-    for q in chain.lower + rng.random((10_000, 4)) * (chain.upper - chain.lower):
+    for q in chain.lower + rng.random((MANY, 4)) * (chain.upper - chain.lower):
         p = chain.fk(q)[:3, 3]
         result = solve_limb(model, "lower_3", FOOT, p, fan_position=q[0])
         assert result.converged and chain.within_limits(result.q, 1e-12)

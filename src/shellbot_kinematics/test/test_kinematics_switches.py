@@ -27,7 +27,7 @@ from shellbot_kinematics._layout import G_HIGH, G_LOW
 from shellbot_kinematics._limb_lm import LM_FOOT, lm_limb
 from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics.cfg import KinematicsConfig
-from shellbot_kinematics.node_tick_conversions import answer_references, measure_tick
+from shellbot_kinematics.node_tick_conversions import answer_references
 from shellbot_kinematics.server_core import ServerCore
 from shellbot_msgs.msg import LimbReference
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
@@ -255,12 +255,6 @@ def test_a_tick_from_message_to_message(solver, stand):
     message.limbs = [LimbReference(limb="fan", kind=LimbReference.JOINTS, joint_position=["far"])]
     odd = answer_references(core, message)
     assert "no number" in odd.complaint and list(odd.message.position) == stand.tolist()
-
-
-@pytest.mark.jit
-def test_the_tick_is_measured(urdf):
-    taken = measure_tick(urdf, ticks=50)
-    assert 0.0 < taken["median"] <= taken["p99"] <= taken["worst"]
 
 
 def test_status_ok_is_said_of_all(urdf, stand):

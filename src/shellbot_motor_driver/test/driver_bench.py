@@ -11,6 +11,8 @@ from shellbot_motor_driver import DriverConfig, MotorDriver, Phase, ServoMap
 from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 
+SHIPPED = DriverConfig()
+QUICK = DriverConfig.from_mapping({"start": {"torque_ramp": 0.2}})  # a simulated second with 19 servos takes 0.4 s
 HOST = 40e-6  # s for each write and read of the host: 80 us a READ
 
 
@@ -37,13 +39,13 @@ class DriverBench:
 
     def new_driver(self, config=None, latency=0.1e-3):
         """Return another driver on the same port, as after a restart."""
-        config = DriverConfig.from_mapping(config) if isinstance(config, dict) else config or DriverConfig()
+        config = DriverConfig.from_mapping(config) if isinstance(config, dict) else config or QUICK
         self.driver = MotorDriver(Bus(self.port, Timeouts(link_latency=latency)), self.map, config)
         return self.driver
 
     def ready(self, **options):
         """Let the torque come up and targets be followed."""
-        self.run(1.3, **options)
+        self.run(self.driver.config.start.torque_ramp + 0.3, **options)
         assert self.phase is Phase.FOLLOWING, self.driver.state().ladder
         return self
 

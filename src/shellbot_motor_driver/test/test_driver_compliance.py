@@ -49,7 +49,7 @@ def test_the_simulators_default_p_comes_from_the_same_slope():
         for name, gains in table.classes.items():
             assert gains.p == pytest.approx(stiffness(name, 16), rel=1e-3)
         made, _ = compliance_from_gains(table)
-        assert {c.slope for c in made.values()} == {16} and {c.torque_share for c in made.values()} == {1.0}
+        assert {c.slope for c in made.values()} == {16} and {c.torque_fraction for c in made.values()} == {1.0}
     assert stiffness("coxa", 16) == pytest.approx(18.52, abs=0.01)
     assert DriverConfig.load().compliance.slope == load_variables().compliance_slope
 
@@ -82,8 +82,8 @@ def test_gains_that_servos_do_not_have_are_said():
     made, words = compliance_from_gains(table)
     text = "; ".join(words)
     assert made["coxa"].slope == 16 and "coxa: P 25.0 becomes 18.5" in text and "no I gain" in text and "no D" in text
-    assert made["femur"].torque_share == 0.0 and made["femur"].slope == 128, "no stiffness: limp"
-    assert made["tibia"].torque_share == pytest.approx(1.0 / stiffness("tibia", 128))
+    assert made["femur"].torque_fraction == 0.0 and made["femur"].slope == 128, "no stiffness: limp"
+    assert made["tibia"].torque_fraction == pytest.approx(1.0 / stiffness("tibia", 128))
     soft, _ = compliance_from_gains(GainTable({"coxa": Gains(18.5)}, stiffness=0.5))
     assert soft["coxa"].slope == 32
 
@@ -104,7 +104,7 @@ def test_compliance_reaches_the_servos_and_survives_a_restart_of_one():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"slope": 17}, {"slope": 0}, {"margin": -1}, {"margin": 256}, {"punch": 2000}, {"torque_share": 1.1}]
+    "wrong", [{"slope": 17}, {"slope": 0}, {"margin": -1}, {"margin": 256}, {"punch": 2000}, {"torque_fraction": 1.1}]
 )
 def test_compliance_out_of_range(wrong):
     with pytest.raises(DriverConfigError, match="give a .*number from|compliance slope"):
@@ -130,14 +130,24 @@ def test_the_file_has_the_defaults_and_all_of_them():
         ({"tick": {"periods": 1}}, "tick.periods does not exist; is period meant"),
         ({"tick": {"period": 0}}, "tick.period is 0; give a number from 0.002 to 0.1"),
         ({"tick": {"period": "fast"}}, "tick.period is 'fast'"),
-        ({"tick": {"booked_share": math.nan}}, "tick.booked_share is nan"),
+        ({"tick": {"booked_fraction": math.nan}}, "tick.booked_fraction is nan"),
         ({"tick": {"retries": 1.5}}, "tick.retries is 1.5; give a whole number"),
         ({"tick": {"retries": True}}, "tick.retries is True"),
         ({"start": {"torque": 1}}, "start.torque is 1; give true or false"),
         ({"voltage": {"warn": 9.7}}, "give falling voltages"),
         ({"alarms": {"needed": 5}}, "alarms.needed is 5; give at most window"),
         ({"compliance": {"slope": 300}}, "^compliance.slope is 300"),
-        ({"bus": {"down_share": 0}}, "^bus.down_share is 0"),
+        ({"bus": {"down_fraction": 0}}, "^bus.down_fraction is 0"),
+        # former names
+        ({"tick": {"booked_share": 0.7}}, "tick.booked_share does not exist; is booked_fraction meant"),
+        ({"tick": {"deadline_share": 0.95}}, "tick.deadline_share does not exist; is deadline_fraction meant"),
+        ({"bus": {"down_share": 0.3}}, "bus.down_share does not exist; is down_fraction meant"),
+        ({"heat": {"torque_share": 0.5}}, "heat.torque_share does not exist; is torque_fraction meant"),
+        ({"overload": {"torque_share": 0.5}}, "overload.torque_share does not exist; is torque_fraction meant"),
+        ({"voltage": {"derate_share": 0.7}}, "voltage.derate_share does not exist; .* derate_fraction"),
+        ({"plausibility": {"believe_after": 3}}, "plausibility.believe_after does not exist; is accept_after meant"),
+        ({"alarms": {"say_after": 10.0}}, "alarms.say_after does not exist; is report_after meant"),
+        ({"start": {"name_strangers": True}}, "start.name_strangers does not exist; .*report_unmapped"),
     ],
 )
 def test_wrong_parameters_name_value_range_and_next_step(content, words):

@@ -59,7 +59,7 @@ def test_spoilt_replies_pass_without_notice(kind, probability):
     assert bench.faults.struck[kind] > 50
     assert seen["phases"] == {Phase.FOLLOWING} and not seen["alarms"]
     assert seen["conditions"] <= {Condition.GOOD, Condition.SUSPECT}, "who missed gets no goals until it is read"
-    assert seen["error"] < 12.0, "a wrong value was believed"
+    assert seen["error"] < 12.0, "a wrong value was accepted"
     assert bench.largest_step() <= 1.05 and not bench.ladder.rungs
 
 
@@ -267,7 +267,7 @@ def test_a_slow_host_still_keeps_its_ticks():
     bench.run(2.0, sway(bench))
     timing = bench.driver.state().timing
     rates = [(servo.reads - before) / 2.0 for servo, before in zip(bench.driver.state().servos, reads)]
-    assert timing.booked_share <= 0.7 and timing.late_ticks == 0 and min(rates) > 15.0
+    assert timing.booked_fraction <= 0.7 and timing.late_ticks == 0 and min(rates) > 15.0
 
 
 @pytest.mark.parametrize(("variant", "least"), [("walker", 40.0), ("full", 25.0)])
@@ -275,7 +275,7 @@ def test_rates_at_80_us_of_host_time_a_read(variant, least):
     bench = DriverBench(variant).ready()
     before = bench.driver.state()
     start, booked = bench.port.now(), []
-    bench.run(2.0, sway(bench), until=lambda: booked.append(bench.driver.state().timing.booked_share))
+    bench.run(2.0, sway(bench), until=lambda: booked.append(bench.driver.state().timing.booked_fraction))
     after, time = bench.driver.state(), bench.port.now() - start
     assert (after.tick - before.tick) / time == pytest.approx(100.0, abs=0.6)
     rates = [(a.reads - b.reads) / time for a, b in zip(after.servos, before.servos)]
@@ -295,7 +295,7 @@ def test_ftdi_at_one_millisecond():
     bench.run(2.0)
     state = bench.driver.state()
     assert min((servo.reads - before) / 2.0 for servo, before in zip(state.servos, reads)) >= 24.0
-    assert state.timing.booked_share <= 0.7 and bench.phase is Phase.FOLLOWING
+    assert state.timing.booked_fraction <= 0.7 and bench.phase is Phase.FOLLOWING
 
 
 def rates(bench, seconds=3.0):
@@ -313,7 +313,7 @@ def test_a_latency_timer_of_one_millisecond(variant, least):
     bench = DriverBench(variant, latency=1e-3, chain=LatencyTimerChain).ready()
     found, late = rates(bench, 4.0)
     assert min(found) >= least and late == 0
-    assert bench.driver.state().timing.booked_share <= 0.7
+    assert bench.driver.state().timing.booked_fraction <= 0.7
 
 
 @pytest.mark.parametrize("latency", [1e-3, 4e-3, 20e-3])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dynamixel_sdk as sdk
 import numpy as np
 import pytest
-from driver_bench import DriverBench
+from driver_bench import SHIPPED, DriverBench
 from servo_bench import Bench
 from test_ax_sdk import Tape
 from test_driver_faults import rates, sway
@@ -96,7 +96,7 @@ def story(interval):
 
     def look():
         tables.append([[servo.table[name] for name in REGISTERS] for servo in bench.chain.servos])
-        shares = bench.driver.snapshot().table[Row.TORQUE_SHARE]
+        shares = bench.driver.snapshot().table[Row.TORQUE_FRACTION]
         steady.append(shares.min() == shares.max() and shares.max() == 1.0)
 
     bench.run(3.0, moving, until=look)
@@ -183,7 +183,7 @@ def interrupted(name, bench):
 
 @pytest.mark.parametrize("name", ["re-arm", "re-arm while holding", "replug", "torque", "restart of the driver"])
 def test_goals_begin_with_speeds_after(name):
-    bench = DriverBench().ready()
+    bench = DriverBench(config=SHIPPED).ready()
     bench.run(1.0, sway(bench))
     listener = Listener(bench)
     listener.told = {servo.servo_id: servo.table["moving_speed"] for servo in bench.chain.servos}
@@ -282,7 +282,7 @@ def test_a_latency_timer_that_keeps_step_with_the_ticks(variant, least):
         bench.ready().run(1.0)
         got, late = rates(bench, 1.0)
         found.append(round(min(got), 1))
-        assert late == 0 and bench.driver.state().timing.booked_share <= 0.7
+        assert late == 0 and bench.driver.state().timing.booked_fraction <= 0.7
     assert min(found) >= least, found
 
 
@@ -320,26 +320,26 @@ def test_who_was_told_another_speed_must_say_so_before_it_counts():
     assert send(100) == 4
     for i in range(3):
         assert send(100) == 4, "told is not held"
-        writer.heard(i, 100)
+        writer.note_speed(i, 100)
     assert send(100) == 2
     assert send(50) == 4 and send(100) == 4, "what they said before they were told 50 is void"
     for i in range(3):
-        writer.heard(i, 100)
+        writer.note_speed(i, 100)
     assert send(100) == 2
-    writer.heard(1, 0)  # it has lost its speed
+    writer.note_speed(1, 0)  # it has lost its speed
     assert send(100, who=(0, 2)) == 2 and send(100) == 4
-    writer.heard(1, 100)
+    writer.note_speed(1, 100)
     assert send(100) == 2
     writer.doubt([2])
     assert send(100, who=(0, 1)) == 2 and send(100) == 4
-    writer.heard(2, 100)
+    writer.note_speed(2, 100)
     assert send(100, now=9.9) == 2 and send(100, now=11.0) == 4 and send(100, now=12.0) == 2
 
 
 def test_an_interval_of_zero_sends_speeds_with_every_goal():
     writer, send = goal_writer(interval=0.0)
     for i in range(3):
-        writer.heard(i, 100)
+        writer.note_speed(i, 100)
     assert [send(100, now=0.01 * k) for k in range(5)] == [4] * 5
 
 
@@ -355,11 +355,11 @@ def test_what_else_makes_a_speed_unsure(what):
         link.torque_up(angles, link.map.to_speeds(np.full(19, 0.1)), [5], bench.port.now())
     elif what == "missed":
         bench.fault("dead", servo=5, stop=0.0101)
-        assert link.ask(track, False, bench.port.now(), 0)[0] is Outcome.MISSED
+        assert link.query(track, False, bench.port.now(), 0)[0] is Outcome.MISSED
         bench.port.sleep(0.01)
     else:
         bench.servo(5).motor.position += 1.5  # nobody turns so fast
-        assert link.ask(track, False, bench.port.now(), 0)[0] is Outcome.MISSED
+        assert link.query(track, False, bench.port.now(), 0)[0] is Outcome.MISSED
     assert track.state.checked == -np.inf, "its settings are looked at next"
     listener = Listener(bench)
     bench.run(0.015)

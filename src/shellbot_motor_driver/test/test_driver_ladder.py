@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from driver_bench import DriverBench
+from driver_bench import SHIPPED, DriverBench
 
 from ax_bus import ErrorFlags
 from ax_emulator import ServoBehaviour
@@ -179,7 +179,7 @@ def test_a_lost_servo_holds_the_others_and_comes_back_gently():
 
 
 def test_a_servo_that_was_without_power_comes_back_gently():
-    bench = DriverBench().ready()
+    bench = DriverBench(config=SHIPPED).ready()
     bench.fault("dead", servo=5, stop=3.0)
     bench.fault("reboot", after=2.9, servo=5)
     bench.run(2.5)

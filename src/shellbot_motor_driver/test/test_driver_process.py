@@ -18,7 +18,7 @@ from emulated_chain import emulated
 from ax_bus import PortError
 from shellbot_control import TargetsError
 from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, DriverConfig, Phase, StartError
-from shellbot_motor_driver.process.hand_over import Door, ask_for
+from shellbot_motor_driver.process.hand_over import Door, request_port
 from shellbot_motor_driver.process.shared_state import Block
 
 # The machine is shared: a late reply is no lost one, and slow feedback holds no robot (which has tests of its own).
@@ -65,7 +65,7 @@ def test_it_runs_is_killed_and_comes_back_into_hold():
         until(lambda: bus.state().tick > 5, feed=lambda: bus.tick(q))
         assert bus.state().ladder.phase is Phase.HOLDING
         after = bus.state()
-        assert all(servo.torque_on and servo.torque_share > 0.99 for servo in after.servos), "no change of torque"
+        assert all(servo.torque_on and servo.torque_fraction > 0.99 for servo in after.servos), "no change of torque"
         assert [servo.goal for servo in after.servos if servo.goal >= 0] == [servo.goal for servo in before.servos]
         assert np.abs(after.command - before.command).max() < 0.006, "one step of the servos"
         words = " ".join(notice.text for notice in bus.events())
@@ -162,11 +162,11 @@ def test_a_port_that_was_plugged_in_again_is_handed_over_under_its_new_number(tm
     first, second, port = tmp_path / "ttyUSB0", tmp_path / "ttyUSB1", tmp_path / "servos"
     port.symlink_to(first)
     door = Door(str(port))
-    assert not door.is_asked() and ask_for(str(port)) and door.is_asked()
+    assert not door.is_requested() and request_port(str(port)) and door.is_requested()
     port.unlink()
     port.symlink_to(second)
-    assert not door.is_asked(), "it looks where the port is now"
-    assert ask_for(str(port)) and door.is_asked()
+    assert not door.is_requested(), "it looks where the port is now"
+    assert request_port(str(port)) and door.is_requested()
 
 
 @pytest.mark.parametrize("last_words", ["bus.tick(q)", "bus.poll()"], ids=["targets", "never any targets"])
@@ -211,9 +211,9 @@ def test_a_live_owner_keeps_the_port():
 def test_start_says_what_is_wrong():
     with pytest.raises(PortError, match="does not exist"):
         BusProcess(settings("/dev/nothing-here")).start()
-    with emulated("--ids", "1-3") as port, pytest.raises(StartError, match="of 19 servos do not answer") as caught:
+    with emulated("--ids", "0-16") as port, pytest.raises(StartError, match="2 of 19 servos do not answer") as caught:
         BusProcess(settings(port, config={"start": {"ping_tries": 1}})).start(timeout=120.0)
-    assert caught.value.report is not None and set(caught.value.report.answered) <= {1, 2, 3}
+    assert caught.value.report is not None and set(caught.value.report.answered) <= set(range(17))
     with pytest.raises(BusProcessError, match="no state yet"):
         BusProcess(settings("/dev/nothing-here")).state()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from driver_bench import DriverBench
+from driver_bench import SHIPPED, DriverBench
 
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import ServoBehaviour
@@ -23,7 +23,7 @@ def refused(bench, words):
 
 @pytest.mark.parametrize(("variant", "count"), [("walker", 19), ("full", 31)])
 def test_start_finds_all_servos_and_brings_torque_up_where_they_stand(variant, count):
-    bench = DriverBench(variant, start=False)
+    bench = DriverBench(variant, start=False, config=SHIPPED)
     steps = np.random.default_rng(3).integers(300, 700, count)
     for servo, where in zip(bench.chain.servos, steps):
         servo.motor.position = where * RAD_PER_STEP
@@ -49,7 +49,7 @@ def test_start_finds_all_servos_and_brings_torque_up_where_they_stand(variant, c
 
 
 def test_torque_limit_rises_in_the_servo_itself():
-    bench = DriverBench()
+    bench = DriverBench(config=SHIPPED)
     first = bench.servo(5).table["torque_limit"]
     bench.run(0.4)
     half = bench.servo(5).table["torque_limit"]

@@ -17,7 +17,7 @@ from shellbot_motor_driver.process.keeper import Keeper
 from shellbot_motor_driver.process.orders import Orders, Pulse, newest
 from shellbot_motor_driver.process.patience import Patience
 from shellbot_motor_driver.process.rescue import switch_off
-from shellbot_motor_driver.process.state_age import STATE_OLD_S, believed, process_line
+from shellbot_motor_driver.process.state_age import STATE_OLD_S, checked_state, process_line
 from shellbot_motor_driver.process.torque_off import CONFIRM_S, TorqueOffStatus, TorqueOffWatch
 from shellbot_motor_driver.safety.health import Health, is_stopped
 
@@ -182,15 +182,15 @@ def test_orders_and_pulses():
     assert not pulse.has_obeyed(orders) and pulse._replace(stops=2).has_obeyed(orders)
 
 
-# ---------------------------------------------------------------------------------------------------- what is believed
+# ----------------------------------------------------------------------------------------------- what the state claims
 
 
 def test_an_old_state_is_no_measurement():
     now, idle = state().stamp, TorqueOffStatus()
-    fresh = believed(state(), now + 0.9 * STATE_OLD_S, True, idle)
+    fresh = checked_state(state(), now + 0.9 * STATE_OLD_S, True, idle)
     assert fresh.is_measured.all() and not is_stopped(fresh)
     for age, is_up, words in ((0.4, True, "gives no state for 0.4 s"), (0.0, False, "is not running")):
-        old = believed(state(), now + age, is_up, idle)
+        old = checked_state(state(), now + age, is_up, idle)
         assert not old.is_measured.any() and old.ladder.phase is Phase.BUS_DOWN and is_stopped(old)
         assert words in old.ladder.text and "the servos hold" in old.ladder.text
         assert all(servo.is_stale and servo.age == now + age - servo.stamp for servo in old.servos)
@@ -199,10 +199,10 @@ def test_an_old_state_is_no_measurement():
 def test_torque_that_may_be_on_is_the_first_thing_that_is_said():
     watch = TorqueOffWatch(MAP)
     now = state().stamp
-    overdue = believed(state(), now, True, watch.status(now - 1.0, now))
+    overdue = checked_state(state(), now, True, watch.status(now - 1.0, now))
     assert overdue.ladder.text.startswith("TORQUE MAY BE ON") and overdue.ladder.reaction is Reaction.OFF
     assert is_stopped(overdue)
-    dead = believed(state(), now, False, watch.status(now - 0.1, now))
+    dead = checked_state(state(), now, False, watch.status(now - 0.1, now))
     assert "have not confirmed it yet" in dead.ladder.text and "hold" not in dead.ladder.text
 
 

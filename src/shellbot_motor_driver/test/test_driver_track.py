@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a servo may say to be believed; turns and bookings of the scheduler; histograms."""
+"""Which readings of a servo are accepted; turns and bookings of the scheduler; histograms."""
 
 from __future__ import annotations
 

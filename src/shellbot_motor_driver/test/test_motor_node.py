@@ -60,7 +60,7 @@ def state(**changes):
         "effort": np.zeros(n), "is_measured": np.ones(n, bool), "command": STAND, "servos": servos,
         "ladder": Ladder(Phase.FOLLOWING, Reaction.NONE, (), 1.0, False, ""),
         "supply": Supply(11.8, 11.8, 11.7, 18, 33.0, 3, 0.1),
-        "timing": BusTiming(ticks=1000, late_ticks=2, feedback_hz=60.0, used_share=0.6),
+        "timing": BusTiming(ticks=1000, late_ticks=2, feedback_hz=60.0, used_fraction=0.6),
     }  # fmt: skip
     return DriverState(**{**values, **changes})
 

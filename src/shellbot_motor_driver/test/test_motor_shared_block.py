@@ -14,7 +14,7 @@ import pytest
 from shellbot_motor_driver.driving.driver_state import Ladder, Phase, Reaction, Rung
 from shellbot_motor_driver.process.shared_state import _LADDER_ROOM, Block, _pack
 
-READS, LIMIT = 40_000, 20.0  # s: on a busy machine a read that is interrupted again and again takes milliseconds
+READS, LIMIT = 10_000, 20.0  # s: on a busy machine a read that is interrupted again and again takes milliseconds
 ROOM = 4096
 
 

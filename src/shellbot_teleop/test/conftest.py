@@ -7,10 +7,10 @@ import os
 
 import pytest
 
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.keymap import Keymap
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 
 @pytest.fixture(scope="session")

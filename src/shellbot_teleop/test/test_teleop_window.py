@@ -323,7 +323,7 @@ def test_sliders_move_the_body_and_follow_the_keys(setup, teleop_keyboard):
     assert setup.until(lambda: not setup.model.active)
     poses = setup.kinds(PublishBodyPose)
     assert poses[-1].pose[4] == pytest.approx(setup.model.limits.tilt[1])
-    body.neutral_asked.emit()
+    body.neutral_requested.emit()
     assert setup.until(lambda: not setup.model.active) and setup.model.pose.value == (0.0,) * 6
     teleop_keyboard.press("u")
     setup.until(lambda: setup.model.pose.value[2] > 0.005)
@@ -342,6 +342,48 @@ def test_the_layout_is_switched_live_and_the_help_with_it(setup, teleop_keyboard
     teleop_keyboard.release("w")
     setup.until(lambda: not setup.model.held)
     assert setup.twists == []
+
+
+def test_the_log_shows_its_newest_line_until_the_user_scrolls_up(setup):
+    log, bar = setup.window.log, setup.window.log.view.verticalScrollBar()
+    setup.window.hide()
+
+    def add(count, first=0):
+        for index in range(first, first + count):
+            log.add(LogLine("info", "node", f"line {index}", 0.0))
+
+    add(100)  # as at the start, when a robot that runs already sends its last messages
+    setup.window.show()
+    assert setup.until(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
+    setup.window.resize(setup.window.width(), setup.window.minimumHeight())
+    add(100, 100)
+    assert setup.until(lambda: bar.value() == bar.maximum())
+    bar.setValue(20)
+    before = bar.maximum()
+    add(100, 200)
+    assert setup.until(lambda: bar.maximum() > before) and bar.value() == 20, "who reads is not disturbed"
+    bar.setValue(bar.maximum())
+    add(1, 300)
+    assert setup.until(lambda: bar.value() == bar.maximum())
+
+
+def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup):
+    from shellbot_teleop.qt.status_panels import ModePanel
+
+    panel = ModePanel({})  # not the window's, which shows the mode of its monitor
+    bar = panel._progress
+
+    def show(name, target, progress):
+        panel.show_mode(ModeInfo(name, target, "close_ball", progress, "", 0.0), False)
+
+    show("stand", "shell", 0.40)
+    assert bar.value() == 400
+    for _ in range(3):  # shown again with every refresh
+        show("stand", "shell", 0.60)
+    assert bar.value() < 600, "a step of the report is no jump of the bar"
+    assert setup.until(lambda: bar.value() == 600)
+    show("shell", "stand", 0.05)
+    assert bar.value() == 50, "another transition does not run back through the one before"
 
 
 def test_live_data_bad_data_and_old_data_are_shown(setup):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         RefusedError,
         RegisterError,
         ServoError,
-        StopAskedError,
+        StopRequestedError,
     )
     from ax_bus.exchanger import Reply
     from ax_bus.model import Model, Register
@@ -59,7 +59,7 @@ _MODULES = {
         "RefusedError",
         "RegisterError",
         "ServoError",
-        "StopAskedError",
+        "StopRequestedError",
     ),
     "exchanger": ("Reply",),
     "model": (
@@ -127,7 +127,7 @@ __all__ = [
     "ServoError",
     "Status",
     "StatusParser",
-    "StopAskedError",
+    "StopRequestedError",
     "SyncWriter",
     "Timeouts",
     "WiringReport",

@@ -292,13 +292,13 @@ class Bus:
         return self._exchanger.line_free
 
     @contextlib.contextmanager
-    def stoppable(self, is_stop_asked: Optional[Callable[[], bool]]) -> Iterator[None]:
-        """Within it, every question to a servo raises `StopAskedError` once ``is_stop_asked()``; orders do not."""
-        self._exchanger.is_stop_asked = is_stop_asked
+    def stoppable(self, is_stop_requested: Optional[Callable[[], bool]]) -> Iterator[None]:
+        """Within it, reading a servo raises `StopRequestedError` once ``is_stop_requested()``; writing does not."""
+        self._exchanger.is_stop_requested = is_stop_requested
         try:
             yield
         finally:
-            self._exchanger.is_stop_asked = None
+            self._exchanger.is_stop_requested = None
 
     def detect_echo(self) -> bool:
         """Return whether the wiring gives back what is sent."""

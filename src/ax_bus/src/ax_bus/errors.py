@@ -56,5 +56,5 @@ class RefusedError(BusError):
     """The servo reported that it did not execute the instruction."""
 
 
-class StopAskedError(ServoError):
+class StopRequestedError(ServoError):
     """A stop was requested while servos were being read: what was going on is given up."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable, Dict, NamedTuple, Optional, Tuple, Type
 
 from ax_bus import protocol
-from ax_bus.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError, StopAskedError
+from ax_bus.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError, StopRequestedError
 from ax_bus.port import Port
 from ax_bus.protocol import OVERHEAD, ErrorFlags, Status
 from ax_bus.statistics import BusStatistics
@@ -56,7 +56,7 @@ class Exchanger:
     ----------
     line_free : float
         Port's time at which everything sent so far is on the wire, s.
-    is_stop_asked : callable or None
+    is_stop_requested : callable or None
         Looked at before each try of an exchange.
     owed : dict
         ID to what it may still answer late, and until when.
@@ -70,7 +70,7 @@ class Exchanger:
         self.statistics = BusStatistics()
         self._parser = StatusParser()
         self.line_free = port.now()
-        self.is_stop_asked: Optional[Callable[[], bool]] = None
+        self.is_stop_requested: Optional[Callable[[], bool]] = None
         self.owed: Dict[int, Dict[Key, float]] = {}
 
     def reset(self) -> None:
@@ -125,8 +125,8 @@ class Exchanger:
             If no valid reply came; its attribute ``received`` has the bytes of the last try.
         ReadsNotTrustedError
             On a wiring whose replies cannot be relied on.
-        StopAskedError
-            If `is_stop_asked` says so.
+        StopRequestedError
+            If `is_stop_requested` says so.
         """
         port, statistics = self.port, self.statistics
         if not port.reads_trusted:
@@ -136,7 +136,7 @@ class Exchanger:
         sending, wire, timeout = self.times_for(len(packet), count)
         attempts, received = 0, b""
         while True:
-            if self.is_stop_asked is not None:
+            if self.is_stop_requested is not None:
                 self.check_stop(servo_id)
             attempts += 1
             may_ask = servo_id not in self.owed or self._fence(servo_id, key, cut)
@@ -169,9 +169,9 @@ class Exchanger:
             )
 
     def check_stop(self, servo_id: int) -> None:
-        """Give up if `is_stop_asked` says so."""
-        if self.is_stop_asked is not None and self.is_stop_asked():
-            raise StopAskedError(f"a stop was requested before servo {servo_id} was queried")
+        """Give up if `is_stop_requested` says so."""
+        if self.is_stop_requested is not None and self.is_stop_requested():
+            raise StopRequestedError(f"a stop was requested before servo {servo_id} was queried")
 
     def owe(self, servo_id: int, key: Key) -> None:
         """Note that a reply did not come in time, and may come late."""

@@ -18,14 +18,14 @@ _HEADLESS = 6  # bytes: a reply that lacks at most these at its front lost its h
 class WiringReport:
     """What a check of the wiring found."""
 
-    #: asked, whole, garbled, silent: READs sent, good replies, replies in pieces, no replies
-    asked: int
+    #: sent, whole, garbled, silent: READs sent, good replies, replies in pieces, no replies
+    sent: int
     whole: int
     garbled: int
     silent: int
     headless: int  #: Of the garbled ones, those that lack only their first bytes: the line was turned too late
     echoes: bool  #: Whether what is sent comes back
-    is_trusted: bool  #: Whether replies may be believed
+    is_trusted: bool  #: Whether replies may be relied on
     text: str  #: The finding and the next step
 
 
@@ -63,15 +63,15 @@ def check_wiring(bus: Bus, servo_ids: Sequence[int], rounds: int = 20) -> Wiring
                 silent += 1
     finally:
         port.reads_trusted = may_read
-    asked = rounds * len(servo_ids)
-    is_trusted, text = _verdict((asked, whole, garbled, silent, headless), echoes, expects_echo)
+    sent = rounds * len(servo_ids)
+    is_trusted, text = _verdict((sent, whole, garbled, silent, headless), echoes, expects_echo)
     if is_trusted and not may_read:
         is_trusted = False
         text += " now, but the timing of this direction control is not guaranteed, so the driver will not rely on it"
     if not is_trusted:
         advice = getattr(getattr(bus.port, "direction", None), "advice", "")
         text += f" ({advice})" if advice else ""
-    return WiringReport(asked, whole, garbled, silent, headless, echoes, is_trusted, text)
+    return WiringReport(sent, whole, garbled, silent, headless, echoes, is_trusted, text)
 
 
 def _lacks_head(received: bytes) -> bool:
@@ -81,11 +81,11 @@ def _lacks_head(received: bytes) -> bool:
 
 
 def _verdict(counts: Tuple[int, int, int, int, int], echoes: bool, expects_echo: bool) -> Tuple[bool, str]:
-    asked, whole, garbled, silent, headless = counts
-    if not asked:
+    sent, whole, garbled, silent, headless = counts
+    if not sent:
         return False, "no servo IDs were given; name the servos that should be on the bus"
-    fraction = whole / asked
-    found = f"{whole} of {asked} replies arrived whole, {garbled} garbled, {silent} not at all"
+    fraction = whole / sent
+    found = f"{whole} of {sent} replies arrived whole, {garbled} garbled, {silent} not at all"
     if echoes and not expects_echo:
         return False, f"{found}. What is sent comes back: this is a single-wire wiring, choose direction control 'echo'"
     if expects_echo and not echoes:

@@ -178,7 +178,7 @@ def record(
         raise ToolError(f"rate is {rate}; give 0.1 to 200 samples per second")
     if not seconds > 0.0:
         raise ToolError(f"seconds is {seconds}; give a time to record")
-    start = told = bus.port.now()
+    start = reported_at = bus.port.now()
     file = _open(path, servo_ids, start, datetime.now().astimezone().isoformat(timespec="milliseconds"))
     echo = EchoWatch(bus)
     samples = missed = 0
@@ -190,8 +190,8 @@ def record(
                 samples += 1
                 missed += sum(reply is None for reply in rows.values())
                 now = bus.port.now()
-                if now - told >= 1.0:
-                    told = now
+                if now - reported_at >= 1.0:
+                    reported_at = now
                     said(f"{now - start:6.1f} s  {samples} samples, {missed} missed replies")
                     if echo.look():
                         said(echo.look())

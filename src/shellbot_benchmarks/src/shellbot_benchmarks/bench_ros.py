@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The real launch, headless, measured by a probe: real-time factor, latency, processor shares, time to standing.
+"""The real launch, headless, measured by a probe: real-time factor, latency, processor load, time to standing.
 
 The launch file is that of shellbot_bringup.
 """
@@ -55,7 +55,7 @@ def bench_ros(rtf: float, seconds: float, samples: int, log_folder: Path) -> Dic
 
 
 def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
-    """Return the Markdown of the measurements, one launch a row, and the processor shares."""
+    """Return the Markdown of the measurements, one launch a row, and the processor load."""
     rows: List[Dict[str, object]] = []
     names: List[str] = []
     for figures in results:
@@ -71,13 +71,13 @@ def ros_text(results: Sequence[Mapping[str, Any]]) -> str:
                 "samples": latency["samples"],
             }
         )
-        names += [name for name in figures["cpu_share"] if name not in names]
-    shares: List[Dict[str, object]] = []
+        names += [name for name in figures["cpu_fraction"] if name not in names]
+    fractions: List[Dict[str, object]] = []
     for name in names:
-        shares.append({"node": name})
+        fractions.append({"node": name})
         for figures in results:
             head = "rtf 0: cores" if figures["rtf"] == 0 else f"rtf {figures['rtf']:g}: cores"
-            shares[-1][head] = float(figures["cpu_share"].get(name, float("nan")))
-    shares.sort(key=lambda row: -float(list(row.values())[1]))  # type: ignore[arg-type]
-    digits = {key: 2 for row in rows + shares for key in row}
-    return markdown_table(rows, digits=digits) + "\n" + markdown_table(shares, digits=digits)
+            fractions[-1][head] = float(figures["cpu_fraction"].get(name, float("nan")))
+    fractions.sort(key=lambda row: -float(list(row.values())[1]))  # type: ignore[arg-type]
+    digits = {key: 2 for row in rows + fractions for key in row}
+    return markdown_table(rows, digits=digits) + "\n" + markdown_table(fractions, digits=digits)

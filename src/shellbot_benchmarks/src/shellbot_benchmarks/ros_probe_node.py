@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures a running system from outside: time to standing, real-time factor, processor shares, command latency.
+"""Measures a running system from outside: time to standing, real-time factor, processor load, command latency.
 
 Run by `scripts/bench ros` in a process of its own, one for each launch; prints its figures as one line of JSON.
 """
@@ -59,13 +59,13 @@ class RosProbe:
         return time.time()
 
     def sustained(self, seconds: float) -> Dict[str, Any]:
-        """Walk for so many wall seconds; returns real-time factor (mean and worst second) and processor shares."""
+        """Walk for so many wall seconds; returns real-time factor (mean and worst second) and processor load."""
         meter = CpuMeter(node_pids())
         self._drive = (0.15, 0.0, 0.0)
         first = len(self._ticks)
         time.sleep(seconds)
         rows = self._ticks[first:]
-        shares = meter.fractions()
+        fractions = meter.fractions()
         self._drive = None
         self._cmd_vel.publish(twist_message((0.0, 0.0, 0.0)))
         if len(rows) < 10:
@@ -74,7 +74,7 @@ class RosProbe:
         return {
             "real_time_factor": (s1 - s0) / (w1 - w0),
             "worst_second": worst_factor(rows),
-            "cpu_share": shares,
+            "cpu_fraction": fractions,
             "simulated_s": s1 - s0,
         }
 

@@ -23,13 +23,13 @@ import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
+import shellbot_teleop
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
-from shellbot_teleop.errors import TeleopError
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 from .latency import ChangeWatch, latency_row
 
@@ -79,7 +79,7 @@ class LatencyMeter:
                 [
                     sys.executable,
                     "-c",
-                    "import sys; from shellbot_teleop.window_node import main; sys.exit(main())",
+                    f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())",
                     "__name:=teleop_latency_window",
                 ],
                 env=dict(os.environ, DISPLAY=display),
@@ -142,7 +142,7 @@ class LatencyMeter:
 
 
 def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
-    """Ask for mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
+    """Request mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
     rospy.wait_for_service("request_mode", timeout=60.0)
     request = rospy.ServiceProxy("request_mode", RequestMode)
     deadline = time.monotonic() + timeout
@@ -176,7 +176,7 @@ def main() -> int:
         if not arguments.no_robot:
             bring_to_hexapod(meter)
         rows = meter.measure(arguments.presses, arguments.hold, arguments.rest)
-    except (EvaluationError, TeleopError, rospy.ROSException, rospy.ServiceException) as error:
+    except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
         rospy.logerr("teleop_latency: %s", error)
         return 1
     sys.stdout.write(markdown_table(rows, digits=dict.fromkeys(rows[0], 1)))

@@ -213,7 +213,7 @@ class ChainTest(unittest.TestCase):
         self.assertTrue(self.robot.request("hexapod").accepted)
         self.robot.wait_until_standing(15)
 
-    def test_11_a_minute_of_pause_changes_nothing(self):
+    def test_11_a_long_pause_changes_nothing(self):
         self.settle()
         self.robot.drive(1.0, 0.15)
         pause, unpause = (rospy.ServiceProxy(f"/gazebo/{word}_physics", Empty) for word in ("pause", "unpause"))
@@ -221,7 +221,7 @@ class ChainTest(unittest.TestCase):
         time.sleep(1.0)
         stopped_at = rospy.get_time()
         joints = list(self.robot.states.position)
-        time.sleep(60.0)  # the operator's wall clock: that is what is tested
+        time.sleep(15.0)  # the operator's wall clock: longer than any time-out of a node
         self.assertEqual(rospy.get_time(), stopped_at)
         unpause()
         rospy.sleep(0.05)

@@ -17,7 +17,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from Xlib import X, display
 
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 
 VIEWER, OPERATOR = "MuJoCo", "Shellbot"  # how the windows' titles begin
 

@@ -50,6 +50,7 @@ from shellbot_common.yaml_file import read_yaml
 
 Self = TypeVar("Self", bound="Settings")
 _NONE = type(None)
+_LIKENESS = 0.5  # of difflib: names that differ in one word of two are near (down_share, down_fraction)
 
 
 def number(
@@ -275,7 +276,7 @@ def _tuple(where: str, arguments: Tuple[Any, ...], value: Any, metadata: Mapping
 
 def _nearest(value: Any, choices: Sequence[str], words: str) -> str:
     """Return the words, behind a question for the choice that is most like the value if there is one."""
-    near = get_close_matches(str(value), choices, 1)
+    near = get_close_matches(str(value), choices, 1, _LIKENESS)
     return f"is {near[0]} meant? {words.capitalize()}" if near else words
 
 

@@ -17,7 +17,7 @@ from shellbot_control.joint_limits import JointLimits
 JOINT_STATE_RATE_HZ = 100
 # The integral may take half the servo's torque: enough against the sag of the loaded joints, too little to saturate one
 # alone (estimate; I is 0 by default).
-I_CLAMP_SHARE = 0.5
+I_CLAMP_FRACTION = 0.5
 
 _HEADER = """\
 # Controllers of {robot}, as ros_control reads them; for every simulator.
@@ -60,7 +60,7 @@ def controllers_parameters(profile: RobotProfile, urdf_text: str) -> Dict[str, A
         "joints": list(profile.joints),
     }
     for (joint, name), effort in zip(profile.joints.items(), limits.effort):
-        clamp = round(I_CLAMP_SHARE * float(effort), 4)
+        clamp = round(I_CLAMP_FRACTION * float(effort), 4)
         controller[joint] = {
             "pid": {
                 "p": round(profile.classes[name].stiffness, 2),

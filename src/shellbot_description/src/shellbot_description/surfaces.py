@@ -102,8 +102,3 @@ def write_stl(path: Path, triangles: Triangles) -> None:
         file.write(header)
         file.write(np.uint32(len(corners)).tobytes())
         file.write(solid.data.tobytes())
-
-
-def read_stl(path: Path) -> np.ndarray:
-    """Return the triangles (n, 3, 3) of a binary STL, m."""
-    return np.asarray(stl_mesh.Mesh.from_file(str(path)).vectors, dtype=float)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import sys
 from typing import Callable, Optional, TextIO
 
 from tqdm import tqdm
 
-from shellbot_chain.errors import ChainError
+from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_common import SettingsError
 
 
@@ -17,6 +18,32 @@ def say(text: str) -> None:
     """Write a result to standard output."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
+
+
+def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str) -> None:
+    """Add the option ``--seeds``, which `seeds_of` reads; `what` is a run of one seed."""
+    shown = f" (default {default})" if default else ""
+    parser.add_argument(
+        "--seeds", default=default, metavar="N|A:B", help=f"seeds 0 to N - 1, or A to B - 1: {what}{shown}"
+    )
+
+
+def seeds_of(text: str) -> range:
+    """Return the seeds that ``N`` (0 to N - 1) or ``A:B`` (A to B - 1) stands for.
+
+    Raises
+    ------
+    DefinitionError
+        If it stands for none.
+    """
+    first, _, end = text.rpartition(":")
+    try:
+        seeds = range(int(first or 0), int(end))
+    except ValueError:
+        seeds = range(0)
+    if not seeds or seeds[0] < 0:
+        raise DefinitionError(f"--seeds is '{text}'; give N of 1 or more, or A:B with 0 <= A < B")
+    return seeds
 
 
 class Progress:

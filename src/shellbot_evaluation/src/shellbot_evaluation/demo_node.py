@@ -182,7 +182,7 @@ class DemoNode:
             self._requests.put(command.request_mode)
         if command.event is not None:
             self._note(command.event)
-        if len(self._mission.records) > 0:  # before standing nobody asked for motion
+        if len(self._mission.records) > 0:  # no motion is requested before the robot stands
             self._cmd_vel.publish(twist_message(command.twist))
             if command.body_pose != self._body_pose:
                 self._body_pose = command.body_pose

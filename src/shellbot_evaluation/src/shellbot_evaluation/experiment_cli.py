@@ -7,14 +7,14 @@ import argparse
 import functools
 import sys
 from pathlib import Path
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_common import package_file
 
 from .campaign import Campaign
-from .console import run_tool, say
+from .console import add_seeds, run_tool, say, seeds_of
 from .experiment_report import campaign_text, experiment_text, write_report
 from .experiments import Experiment, load_experiments, plan_runs
 from .parallel import map_jobs
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         " or, each with a --help of its own: transform (to a ball and back), onboard, bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
-    p.add_argument("--seeds", type=int, help="repetitions with seeds 0, 1, ... (default 5; campaign: as published)")
+    add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
     p.add_argument(
         "--friction",
         type=float,
@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["onboard"]:
         from .onboard_cli import main as onboard
@@ -82,7 +82,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     base = ChainConfig(gait=arguments.gait)
     if arguments.campaign is not None:
         campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
-        seeds = arguments.seeds if arguments.seeds is not None else campaign.repetitions
+        seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
         results = _execute(campaign.experiment(), seeds, arguments, base)
         _report(arguments, arguments.campaign, results, campaign_text(campaign, results, command), [])
         return 0
@@ -90,23 +90,25 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
-    kept = True
+    met = True
     for name in names:
         if name not in known:
             raise DefinitionError(f"there is no experiment '{name}'; choose from {', '.join(known)} or all")
         experiment = known[name]
-        results = _execute(experiment, arguments.seeds if arguments.seeds is not None else 5, arguments, base)
+        results = _execute(experiment, seeds_of(arguments.seeds or "5"), arguments, base)
         limits = verdicts(experiment, [result.row for result in results])
         _report(arguments, name, results, experiment_text(experiment, results, command), limits)
-        kept = kept and all(line["kept"] for line in limits)
-    return 0 if kept else 1
+        met = met and all(line["met"] for line in limits)
+    return 0 if met else 1
 
 
 def _config_file(name: str) -> Path:
     return package_file("shellbot_evaluation", f"config/{name}")
 
 
-def _execute(experiment: Experiment, seeds: int, arguments: argparse.Namespace, base: ChainConfig) -> List[RunResult]:
+def _execute(
+    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig
+) -> List[RunResult]:
     runs = plan_runs(experiment, seeds, tuple(arguments.friction))
     labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
     return map_jobs(functools.partial(execute, base=base), labelled, arguments.jobs)

@@ -67,8 +67,8 @@ class Limit:
     bound: float
     is_minimum: bool
 
-    def kept(self, values: Sequence[float]) -> bool:
-        """Whether every value keeps the limit; nan does not."""
+    def is_met(self, values: Sequence[float]) -> bool:
+        """Return whether every value meets the limit; nan does not."""
         v = np.asarray(values, dtype=float)
         return bool(np.all(v >= self.bound) if self.is_minimum else np.all(v <= self.bound))
 
@@ -135,22 +135,22 @@ def make_case(name: str, values: Mapping[str, Any]) -> Case:
         raise DefinitionError(f"case '{name}': {error}") from None
 
 
-def plan_runs(experiment: Experiment, seeds: int, friction: Tuple[float, float]) -> List[Run]:
-    """Repeat each case over seeds 0, 1, ... with friction spread evenly from the first to the second value.
+def plan_runs(experiment: Experiment, seeds: Sequence[int], friction: Tuple[float, float]) -> List[Run]:
+    """Repeat each case over the seeds, with friction spread evenly from the first to the second value.
 
     Raises
     ------
     DefinitionError
-        If seeds is less than 1 or friction is not 0 < low <= high.
+        If there is no seed or friction is not 0 < low <= high.
     """
     low, high = friction
-    if seeds < 1:
-        raise DefinitionError(f"seeds is {seeds}; at least 1 run is needed")
+    if not seeds:
+        raise DefinitionError("there is no seed; at least 1 run is needed")
     if not (math.isfinite(high) and 0.0 < low <= high):
         raise DefinitionError(f"friction is {low} {high}; give two numbers with 0 < low <= high")
-    values = np.linspace(low, high, seeds) if seeds > 1 else np.array([0.5 * (low + high)])
+    values = np.linspace(low, high, len(seeds)) if len(seeds) > 1 else np.array([0.5 * (low + high)])
     return [
-        Run(experiment.name, case, seed, float(round(values[seed], 6)))
+        Run(experiment.name, case, seed, float(round(value, 6)))
         for case in experiment.cases
-        for seed in range(seeds)
+        for seed, value in zip(seeds, values)
     ]

@@ -62,7 +62,7 @@ class BodyMetrics:
     joint_limit_excess_deg: float
     joint_limit_worst: str
     joint_limit_margin_deg: float
-    peak_effort_share: float
+    peak_effort_fraction: float
     cost_of_transport: float
 
 
@@ -79,23 +79,23 @@ def walk_metrics(record: PhaseRecord, truth: PlanarPath, own: PlanarPath) -> Wal
     Returns
     -------
     WalkMetrics
-        Errors are shares of the commanded distance, in percent; both are magnitudes.
+        Errors are in percent of the commanded distance; both are magnitudes.
     """
     phase = record.phase
     if not isinstance(phase, Walk):
         raise DefinitionError(f"phase '{phase.name}' is no walk; score it by its own kind")
     along = np.asarray(phase.direction)
     left = np.array((-along[1], along[0]))
-    true_way = truth.between(record.t_start, record.t_end)
-    way = true_way.in_start_axes()
+    true_path = truth.between(record.t_start, record.t_end)
+    xy = true_path.in_start_axes()
     own_end = own.between(record.t_start, record.t_end).in_start_axes()[-1]
-    walked, lateral, moving_s = float(way[-1] @ along), float(way[-1] @ left), record.t_stop - record.t_start
+    walked, lateral, moving_s = float(xy[-1] @ along), float(xy[-1] @ left), record.t_stop - record.t_start
     return WalkMetrics(
         commanded_m=phase.distance_m,
         walked_m=walked,
         lateral_m=lateral,
-        max_lateral_m=float(np.max(np.abs(way @ left))),
-        yaw_change_deg=float(np.rad2deg(true_way.yaw[-1] - true_way.yaw[0])),
+        max_lateral_m=float(np.max(np.abs(xy @ left))),
+        yaw_change_deg=float(np.rad2deg(true_path.yaw[-1] - true_path.yaw[0])),
         duration_s=moving_s,
         mean_speed_m_s=walked / moving_s if moving_s > 0.0 else float("nan"),
         odometry_m=float(own_end @ along),
@@ -110,15 +110,15 @@ def turn_metrics(record: PhaseRecord, truth: PlanarPath, own: PlanarPath) -> Tur
     phase = record.phase
     if not isinstance(phase, Turn):
         raise DefinitionError(f"phase '{phase.name}' is no turn; score it by its own kind")
-    way = truth.between(record.t_start, record.t_end)
-    own_way = own.between(record.t_start, record.t_end)
-    turned = float(way.yaw[-1] - way.yaw[0])
+    true_path = truth.between(record.t_start, record.t_end)
+    estimated_path = own.between(record.t_start, record.t_end)
+    turned = float(true_path.yaw[-1] - true_path.yaw[0])
     return TurnMetrics(
         commanded_deg=float(np.rad2deg(phase.angle_rad)),
         turned_deg=float(np.rad2deg(turned)),
-        drift_m=float(np.linalg.norm(way.xy[-1] - way.xy[0])),
+        drift_m=float(np.linalg.norm(true_path.xy[-1] - true_path.xy[0])),
         duration_s=record.t_stop - record.t_start,
-        odometry_deg=float(np.rad2deg(own_way.yaw[-1] - own_way.yaw[0])),
+        odometry_deg=float(np.rad2deg(estimated_path.yaw[-1] - estimated_path.yaw[0])),
         angle_error_percent=100.0 * abs(turned - phase.angle_rad) / abs(phase.angle_rad),
     )
 
@@ -158,7 +158,7 @@ def body_metrics(
         joint_limit_excess_deg=max(0.0, float(np.rad2deg(per_joint[worst]))),
         joint_limit_worst=trace.joint_names[worst],
         joint_limit_margin_deg=float(np.rad2deg(-per_joint[worst])),
-        peak_effort_share=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
+        peak_effort_fraction=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
         cost_of_transport=_cost_of_transport(trace, mass_kg),
     )
 
@@ -173,7 +173,7 @@ def _cost_of_transport(trace: Trace, mass_kg: float) -> float:
 
 
 def _slow(p: np.ndarray, every: int = 25) -> np.ndarray:
-    # Path length over samples a quarter of a second apart: the body's sway within a step is no way gone.
+    # Path length over samples a quarter of a second apart: the body's sway within a step adds no path length.
     return np.vstack((p[::every], p[-1:]))
 
 

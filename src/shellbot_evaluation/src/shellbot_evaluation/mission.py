@@ -148,10 +148,10 @@ class Mission:
     def _enter(self) -> None:
         self._t_start = None
         self._t_stop = None
-        self._t_asked = -math.inf
+        self._t_requested = -math.inf
         self._origin: Optional[Tuple[float, float, float]] = None
         self._anchor: Tuple[float, float, float, float] = (-math.inf, math.nan, math.nan, math.nan)
-        self._half_told = False
+        self._is_half_reported = False
         self._settled = False
 
     def _finish(self, phase: Phase, t: float) -> None:
@@ -174,8 +174,8 @@ class Mission:
                 self._t_stop = seen.t
                 return MissionCommand(event=f"{phase.name}:stop")
             return self._settle(phase, seen, seen.t - self._t_stop >= phase.settle_s)
-        if seen.target != phase.mode and seen.t - self._t_asked >= REQUEST_PERIOD_S:
-            self._t_asked = seen.t
+        if seen.target != phase.mode and seen.t - self._t_requested >= REQUEST_PERIOD_S:
+            self._t_requested = seen.t
             return MissionCommand(request_mode=phase.mode)
         return MissionCommand()
 
@@ -195,8 +195,8 @@ class Mission:
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
         event = None
-        if remaining < 0.5 * phase.amount and not self._half_told:
-            self._half_told, event = True, f"{phase.name}:half"
+        if remaining < 0.5 * phase.amount and not self._is_half_reported:
+            self._is_half_reported, event = True, f"{phase.name}:half"
         return MissionCommand(phase.twist(remaining), self._body_pose, event=event)
 
     def _settle(self, phase: Phase, seen: Observation, settled: bool) -> MissionCommand:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
-from .console import run_tool, say
+from .console import add_seeds, run_tool, say, seeds_of
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
 from .parallel import map_jobs
 from .plots import plot_paths
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
         description="The same walks through motor driver, bytes, emulated servos and rigid bodies, and in direct "
         "simulation at matched gains; both in virtual time.",
     )
-    p.add_argument("--seeds", type=int, default=3, help="repetitions of each case (default 3)")
+    add_seeds(p, "3", "a run of each case")
     p.add_argument("--seconds", type=float, default=8.0, help="length of each walk (default 8)")
     p.add_argument("--variant", choices=("walker", "simulation"), default="walker", help="default walker: 19 servos")
     p.add_argument("--out", type=Path, default=Path("results/onboard"), help="folder for table, plots and files")
@@ -37,27 +37,28 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else ["onboard", *argv])
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    cases = plan(arguments.seeds, arguments.seconds, arguments.variant)
+    seeds = seeds_of(arguments.seeds)
+    cases = plan(seeds, arguments.seconds, arguments.variant)
     results = map_jobs(compare, [(f"{case.name}, seed {case.seed}", case) for case in cases], arguments.jobs)
     rows = [result.row for result in results]
-    kept = all(row["kept"] for row in rows)
+    met = all(row["met"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)
     text += f"\nRequired: joint RMS difference below {JOINT_LIMIT_DEG:g} deg, path difference below "
     text += f"{PATH_LIMIT_PERCENT:g} % of the path (of the angle where it turns): "
-    text += f"{'kept' if kept else 'NOT kept'} in {len(rows)} runs.\n"
+    text += f"{'met' if met else 'NOT met'} in {len(rows)} runs.\n"
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     arguments.out.mkdir(parents=True, exist_ok=True)
     write_csv(arguments.out / "onboard.csv", rows)
-    write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "kept": kept})
+    write_json(arguments.out / "onboard.json", {"machine": machine(), "rows": rows, "met": met})
     for result in results:
-        if result.row["seed"] == 0:
+        if result.row["seed"] == seeds[0]:
             name = result.row["case"].replace(" ", "-").replace("/", "-per-")
             plot(arguments.out / f"joints-{name}.png", result, _JOINTS)
             paths = {"direct": result.direct.truth_path, "through bytes": result.onboard.truth_path}
@@ -67,7 +68,7 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     say(f"files in {arguments.out}")
     if arguments.write is not None:
         write_between_markers(arguments.write, "onboard", text)
-    return 0 if kept else 1
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

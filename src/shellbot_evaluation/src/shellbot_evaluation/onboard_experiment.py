@@ -29,7 +29,7 @@ COLUMNS = {
     "onboard_deg": "through bytes / deg",
     "path_percent": "path difference / %",
     "feedback_hz": "feedback of each servo / Hz",
-    "kept": "kept",
+    "met": "met",
 }
 DIGITS = {
     "joint_rms_deg": 2,
@@ -85,11 +85,11 @@ def compare(case: WalkCase) -> Comparison:
     direct, through = traces
     count = min(direct.t.size, through.t.size)
     apart = np.degrees(through.joint_position[:count] - direct.joint_position[:count])
-    ways = [trace.truth_path.in_start_axes() for trace in traces]
+    paths = [trace.truth_path.in_start_axes() for trace in traces]
     turns = [float(np.degrees(np.ptp(trace.yaw_world_base[[0, -1]]))) for trace in traces]
     if any(case.twist[:2]):
-        length = float(np.linalg.norm(ways[0][-1]))
-        percent = 100.0 * float(np.linalg.norm(ways[1][-1] - ways[0][-1])) / length
+        length = float(np.linalg.norm(paths[0][-1]))
+        percent = 100.0 * float(np.linalg.norm(paths[1][-1] - paths[0][-1])) / length
     else:
         percent = 100.0 * abs(turns[1] - turns[0]) / turns[0]
     rms = float(np.sqrt(np.mean(apart**2)))
@@ -99,19 +99,19 @@ def compare(case: WalkCase) -> Comparison:
         "seed": case.seed,
         "joint_rms_deg": rms,
         "worst_joint_deg": float(np.sqrt(np.mean(apart**2, axis=0)).max()),
-        "direct_m": float(np.linalg.norm(ways[0][-1])),
-        "onboard_m": float(np.linalg.norm(ways[1][-1])),
+        "direct_m": float(np.linalg.norm(paths[0][-1])),
+        "onboard_m": float(np.linalg.norm(paths[1][-1])),
         "direct_deg": turns[0],
         "onboard_deg": turns[1],
         "path_percent": percent,
         "feedback_hz": state.timing.feedback_hz,
         "timeouts": state.timing.counters.get("timeouts", 0),
-        "kept": rms < JOINT_LIMIT_DEG and percent < PATH_LIMIT_PERCENT,
+        "met": rms < JOINT_LIMIT_DEG and percent < PATH_LIMIT_PERCENT,
     }
     return Comparison(row, direct, through)
 
 
-def plan(seeds: int, seconds: float, variant: str) -> List[WalkCase]:
+def plan(seeds: Sequence[int], seconds: float, variant: str) -> List[WalkCase]:
     """Return every case with every seed.
 
     Raises
@@ -119,13 +119,13 @@ def plan(seeds: int, seconds: float, variant: str) -> List[WalkCase]:
     DefinitionError
         If there is no seed.
     """
-    if seeds < 1:
-        raise DefinitionError(f"seeds is {seeds}; at least 1 run is needed")
-    return [WalkCase(name, twist, seconds, seed, variant) for name, twist in CASES.items() for seed in range(seeds)]
+    if not seeds:
+        raise DefinitionError("there is no seed; at least 1 run is needed")
+    return [WalkCase(name, twist, seconds, seed, variant) for name, twist in CASES.items() for seed in seeds]
 
 
 def plot(path: Any, comparison: Comparison, joints: Sequence[str]) -> None:
-    """Draw some joints of both traces over each other, and both ways from above."""
+    """Draw some joints of both traces over each other, and both paths from above."""
     names = comparison.direct.joint_names
     series = {
         name: {

@@ -71,9 +71,7 @@ def parser() -> Parser:
         "--stance", type=float, metavar="M", help="radius on which the feet stand, m (default: the gait's)"
     )
     walk.add_argument("--lift", type=float, metavar="M", help="top of the swing, m (default: the gait's)")
-    walk.add_argument(
-        "--margin", type=float, metavar="DEG", help="kept to joint limits (default: the action manager's)"
-    )
+    walk.add_argument("--margin", type=float, metavar="DEG", help="to the joint limits (default: the action manager's)")
     singular = kinds.add_parser(
         "singularity", parents=[common, robot, tip, chain], help="smallest singular value and manipulability"
     )

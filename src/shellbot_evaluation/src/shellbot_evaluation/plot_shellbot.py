@@ -85,7 +85,7 @@ def walkspace_of(arguments: argparse.Namespace) -> Tuple[Any, str]:
         raise DefinitionError(_no_stroke(space, height, stance, margin))
     figure = new_figure((13.0, 6.8), arguments.show)
     figure.suptitle(
-        f"Walkspace: lift {1e3 * lift:.0f} mm, {math.degrees(margin):.1f}° kept to joint limits, fan {arguments.fan:g}°"
+        f"Walkspace: lift {1e3 * lift:.0f} mm, joint limits' margin {math.degrees(margin):.1f}°, fan {arguments.fan:g}°"
     )
     left, right = figure.subplots(1, 2)
     least = 1e3 * float(stroke.circle.min())
@@ -98,9 +98,7 @@ def walkspace_of(arguments: argparse.Namespace) -> Tuple[Any, str]:
 def _no_stroke(space: Walkspace, height: float, stance: float, margin: float) -> str:
     allowed = space.common > 0.0
     if not allowed.any():
-        return (
-            f"no leg has a stroke with {math.degrees(margin):.1f} degrees kept to the joint limits; give less --margin"
-        )
+        return f"no leg has a stroke with {math.degrees(margin):.1f} degrees margin to joint limits; give less --margin"
     low, high = space.height[allowed.any(axis=1)][[0, -1]]
     near, far = space.stance[allowed.any(axis=0)][[0, -1]]
     return (

@@ -61,8 +61,8 @@ def draw_links(axes: Any, plane: LimbPlane, q: np.ndarray) -> Any:
     points = [plane.origin, knee, plane.forward(q)]
     if plane.is_lower:
         points.insert(0, np.array([0.0, plane.origin[1]]))
-    way = _MM * np.array(points)
-    (line,) = axes.plot(way[:, 0], way[:, 1], "o-", color="0.15", linewidth=2.2, markersize=4.5, label="limb, stand")
+    x, z = _MM * np.array(points).T
+    (line,) = axes.plot(x, z, "o-", color="0.15", linewidth=2.2, markersize=4.5, label="limb, stand")
     return line
 
 
@@ -99,13 +99,13 @@ def draw_strokes(axes: Any, stroke: StrokeReach, stance: float, title: str, numb
         Of the legs, from 1; they choose the colours, too.
     """
     closed = np.append(np.arange(stroke.bearing.size), 0)
-    way = np.stack((np.cos(stroke.bearing), np.sin(stroke.bearing)), axis=1)
+    direction = np.stack((np.cos(stroke.bearing), np.sin(stroke.bearing)), axis=1)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     round_ = np.stack((np.cos(turn), np.sin(turn)), axis=1)
     ellipses = [stroke.ellipse(rows) for rows in TRIPODS] if len(stroke.rest) == 6 else [stroke.ellipse()]
     for i, (rest, number) in enumerate(zip(stroke.rest, numbers)):
         colour = COLOURS[(number - 1) % 6]
-        outline = _MM * (rest + stroke.radius[i][:, None] * way)[closed]
+        outline = _MM * (rest + stroke.radius[i][:, None] * direction)[closed]
         axes.fill(outline[:, 0], outline[:, 1], color=colour, alpha=0.18)
         axes.plot(outline[:, 0], outline[:, 1], color=colour, linewidth=1.2)
         circle = _MM * (rest + stroke.circle[i] * round_)
@@ -143,10 +143,10 @@ def draw_walkspace(figure: Any, axes: Any, space: Walkspace, height: float, stan
     )  # fmt: skip
     axes.clabel(lines, fmt="%d", fontsize=8)
     best = np.argmax(stroke, axis=1)
-    kept = stroke.max(axis=1) > 0.0
+    walkable = stroke.max(axis=1) > 0.0
     axes.plot(
-        _MM * space.stance[best][kept], _MM * space.height[kept], ".-", color="#ffb000", linewidth=1.0, markersize=4,
-        label="widest stroke of each height",
+        _MM * space.stance[best][walkable], _MM * space.height[walkable], ".-", color="#ffb000", linewidth=1.0,
+        markersize=4, label="widest stroke of each height",
     )  # fmt: skip
     axes.plot(_MM * stance, _MM * height, "*", color="#ff3b30", markersize=13, label="drawn on the left")
     axes.set_xlabel("stance radius / mm")

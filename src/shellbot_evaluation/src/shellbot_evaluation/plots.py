@@ -15,7 +15,7 @@ from shellbot_chain.trace import Trace
 
 
 def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Mapping[str, PlanarPath]) -> None:
-    """Draw ways seen from above in the axes of their start: ground truth solid, the robot's odometry dashed.
+    """Draw paths seen from above in the axes of their start: ground truth solid, the robot's odometry dashed.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def plot_paths(path: Path, title: str, truth: Mapping[str, PlanarPath], own: Map
     title : str
         Heading of the picture.
     truth, own : mapping
-        Label to way; `own` may lack labels of `truth`.
+        Label to path; `own` may lack labels of `truth`.
     """
     figure, (axes,) = _figure(title, 1, (7.0, 4.5))
-    ways = [way.in_start_axes() for way in [*truth.values(), *own.values()]]
-    span = np.ptp(np.vstack(ways), axis=0)  # (2,) m
+    paths = [track.in_start_axes() for track in [*truth.values(), *own.values()]]
+    span = np.ptp(np.vstack(paths), axis=0)  # (2,) m
     enlarged = span.min() < 0.2 * span.max()
-    for label, way in truth.items():
-        xy = way.in_start_axes()
+    for label, track in truth.items():
+        xy = track.in_start_axes()
         (line,) = axes.plot(xy[:, 0], xy[:, 1], label=label)
         axes.plot(xy[-1, 0], xy[-1, 1], "o", color=line.get_color())
         if label in own:

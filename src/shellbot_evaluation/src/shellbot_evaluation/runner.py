@@ -97,7 +97,7 @@ def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[
     Returns
     -------
     list of dict
-        case, figure, limit, worst, kept; a limit whose column no run has is left out.
+        case, figure, limit, worst, runs, met; a limit whose column no run has is left out.
     """
     table: List[Dict[str, object]] = []
     for case in experiment.cases:
@@ -112,7 +112,7 @@ def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[
                         "limit": ("at least " if limit.is_minimum else "at most ") + f"{limit.bound:g}",
                         "worst": limit.worst(values),
                         "runs": len(values),
-                        "kept": limit.kept(values),
+                        "met": limit.is_met(values),
                     }
                 )
     return table

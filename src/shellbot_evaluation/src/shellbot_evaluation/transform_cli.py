@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 from typing import List, Optional
 
-from shellbot_chain.errors import DefinitionError
-
-from .console import run_tool, say
+from .console import add_seeds, run_tool, say, seeds_of
 from .parallel import map_jobs
 from .pictures import contact_sheet, save_png
 from .reports import machine, write_json
@@ -28,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
         "0.3 to 1, mass 85 to 115 %, a slope up to 3 deg, and errors of the joints' zeros of 1 deg standard deviation.",
         epilog="example: scripts/experiment transform --seeds 100:120 --json transform.json",
     )
-    p.add_argument("--seeds", default="0:20", metavar="A:B", help="seeds A to B - 1 (default 0:20)")
+    add_seeds(p, "20", "a closing and an opening each")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
     p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     p.add_argument("--pictures", type=Path, metavar="FILE", help="instead: a picture of each step, as one PNG file")
@@ -45,28 +43,18 @@ def main(argv: Optional[List[str]] = None) -> int:
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
 
 
-def _seeds(text: str) -> range:
-    try:
-        first, end = (int(part) for part in text.split(":"))
-    except ValueError:
-        first, end = 0, 0
-    if not 0 <= first < end:
-        raise DefinitionError(f"seeds are '{text}'; give A:B with 0 <= A < B, such as 100:120")
-    return range(first, end)
-
-
 def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.pictures is not None:
         save_png(arguments.pictures, contact_sheet(pictures(), columns=4, tile_width=300))
         say(f"{arguments.pictures} written")
         return 0
-    cases = [conditions(seed) for seed in _seeds(arguments.seeds)]
+    cases = [conditions(seed) for seed in seeds_of(arguments.seeds)]
     rows = map_jobs(execute, [(f"seed {case.seed}", case) for case in cases], arguments.jobs)
     summary = summarise(rows)
     goals = [{"figure": column, **summary[column], "runs": summary["runs"]} for column in GOALS]
     text = markdown_table(rows, COLUMNS, {**dict.fromkeys(COLUMNS, 1), **_DIGITS})
     text += f"\nClosed and opened: {summary['success']} of {summary['runs']}, "
-    text += f"both ways together median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
+    text += f"closing and opening together median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
     text += markdown_table(goals, {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}, {})
     text += f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
     if arguments.json is not None:

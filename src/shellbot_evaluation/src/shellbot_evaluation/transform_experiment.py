@@ -19,7 +19,7 @@ MASS = (0.85, 1.15)
 SLOPE_DEG = 3.0
 OFFSET_DEG = 1.0
 _INVERSE = np.array([-1.0, -1.0, -1.0, 1.0])  # of a quaternion x, y, z, w, by factors
-LIMIT_S = 30.0  # of each way, waiting included
+LIMIT_S = 30.0  # of each transformation, waiting included
 REST_S = 1.0  # in the ball and after opening
 GOALS = {  # greatest value of a run
     "to_shell_s": 12.0,
@@ -40,7 +40,7 @@ COLUMNS = {
     "ball_joint_error_deg": "joint error in the ball / deg",
     "penetration_mm": "penetration / mm",
     "clamped_s": "torque limit / s",
-    "said": "said last",
+    "message": "last message",
 }
 
 
@@ -64,7 +64,7 @@ def conditions(seed: int) -> Conditions:
 
 
 class Watch:
-    """Ground truth of one way: what the robot itself does not know.
+    """Ground truth of one transformation: what the robot itself does not know.
 
     Parameters
     ----------
@@ -106,19 +106,19 @@ def execute(case: Conditions) -> Dict[str, Any]:
         record=False,
     )
     row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, float("nan"))}
-    row.update(success=False, clamped_joint="", ball_tilt_deg=float("nan"), said="")
+    row.update(success=False, clamped_joint="", ball_tilt_deg=float("nan"), message="")
     watches: List[Watch] = []
     try:
         chain.stand_up()
         for goal, column in (("shell", "to_shell_s"), ("hexapod", "to_hexapod_s")):
-            accepted, said = chain.request_mode(goal)
+            accepted, message = chain.request_mode(goal)
             watches.append(Watch(chain))
             start = chain.time
             while accepted and not (chain.mode == chain.target == goal) and chain.time < start + LIMIT_S:
                 watches[-1].tick()
                 if chain.mode == "halfway" or (goal == "hexapod" and chain.target == "shell"):
                     break
-            row["said"] = said if not accepted else chain.output.mode.text if chain.output else ""
+            row["message"] = message if not accepted else chain.output.mode.text if chain.output else ""
             if not accepted or chain.mode != goal:
                 break
             row[column] = chain.time - start
@@ -128,9 +128,9 @@ def execute(case: Conditions) -> Dict[str, Any]:
                 error = np.abs(chain.robot.measured(chain.state) - named_pose_array("closed", chain.config.variant))
                 row["ball_joint_error_deg"] = float(np.degrees(error.max()))
         else:
-            row["success"], row["said"] = True, ""
+            row["success"], row["message"] = True, ""
     except ChainError as error:
-        row["said"] = str(error)
+        row["message"] = str(error)
     for column in ("tilt_deg", "penetration_mm", "clamped_s"):
         row[column] = max((getattr(watch, column) for watch in watches), default=float("nan"))
     row["clamped_joint"] = max(watches, key=lambda watch: watch.clamped_s).clamped_joint if watches else ""
@@ -152,16 +152,16 @@ def pictures(width: int = 480, height: int = 360) -> Dict[str, np.ndarray]:
     chain = Chain(seed=None, record=False)
     chain.stand_up()
     found = {"standing": chain.simulator.render(width, height)}
-    accepted, said = chain.request_mode("shell")
+    accepted, message = chain.request_mode("shell")
     step, start = "", chain.time
     while accepted and chain.mode != "shell":
         chain.tick()
-        said = chain.output.mode.text if chain.output else ""
-        if said != step and step.startswith("closing"):
+        message = chain.output.mode.text if chain.output else ""
+        if message != step and step.startswith("closing"):
             found[f"{chain.time - start:.1f} s: {step.split(': ')[1]}"] = chain.simulator.render(width, height)
-        step = said
+        step = message
         if chain.time > start + LIMIT_S or chain.mode == "halfway":
-            raise ChainError(f"the ball did not close: {said}")
+            raise ChainError(f"the ball did not close: {message}")
     chain.simulator.close()
     return found
 

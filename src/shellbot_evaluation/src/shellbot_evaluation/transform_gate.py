@@ -52,7 +52,7 @@ class Margin:
     step : str
         Of the path.
     levelling : str
-        none, or with which share of its range.
+        none, or with which fraction of its range.
     margin_mm : float
         mm; infinite where nothing that moves comes nearer than 10 mm.
     pair : str
@@ -69,7 +69,7 @@ class Margin:
 
     @property
     def is_green(self) -> bool:
-        """Whether the margin is kept."""
+        """Whether the margin is met."""
         return self.margin_mm >= self.limit_mm
 
 
@@ -96,21 +96,21 @@ class Gate:
             [self._simulator.model.joint(name).id for name in self.geometry.joint_names]
         ]
 
-    def margins(self, every: float = 0.02, share: float = 0.5) -> List[Margin]:
+    def margins(self, every: float = 0.02, fraction: float = 0.5) -> List[Margin]:
         """Return the least distance of each step, without levelling and with it.
 
         Parameters
         ----------
         every : float
             s of the path between two postures.
-        share : float
+        fraction : float
             0..1 of the levelling's range: a body that leans in any of twelve directions.
         """
         found: List[Margin] = []
         for i, step in enumerate(self.path.steps):
             times = np.append(np.arange(self.path.starts[i], self.path.ends[i], every), self.path.ends[i])
             ranges: Dict[str, Dict[str, Tuple[float, float]]] = {}
-            for levelling, offset in self._offsets(step.level, share):
+            for levelling, offset in self._offsets(step.level, fraction):
                 known = ranges.setdefault(levelling, {})
                 for time in times:
                     for pair, distance in self._distances(float(time), offset).items():
@@ -132,14 +132,14 @@ class Gate:
         ]
         return 1e3 * float(max(distances))
 
-    def _offsets(self, level: bool, share: float) -> Iterator[Tuple[str, np.ndarray]]:
+    def _offsets(self, level: bool, fraction: float) -> Iterator[Tuple[str, np.ndarray]]:
         yield "none", np.zeros(6)
         if not level:
             return
         low, high = self.config.levelling.range
         azimuth = np.arange(6) * np.pi / 3.0
         for direction in np.arange(_DIRECTIONS) * 2.0 * np.pi / _DIRECTIONS:
-            yield f"{share:.0%}", np.clip(share * high * np.cos(azimuth - direction), low, high)
+            yield f"{fraction:.0%}", np.clip(fraction * high * np.cos(azimuth - direction), low, high)
 
     def _distances(self, time: float, offset: np.ndarray) -> Dict[str, float]:
         """Return the pairs of links that are near at a time of the path, and their distances, mm."""
@@ -166,7 +166,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("words", nargs=2, metavar="check transform", help="what to check")
     p.add_argument("--file", type=Path, help="another transform.yaml")
     p.add_argument("--every", type=float, default=0.02, help="s of the path between two postures (default 0.02)")
-    p.add_argument("--share", type=float, default=0.5, help="of the levelling's range, 0 to 1 (default 0.5)")
+    p.add_argument("--fraction", type=float, default=0.5, help="of the levelling's range, 0 to 1 (default 0.5)")
     return p
 
 
@@ -177,7 +177,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def verdict(margins: Sequence[Margin]) -> Tuple[bool, str]:
-    """Return whether all margins are kept, and the sentence that says so or names what collides."""
+    """Return whether all margins are met, and the sentence that says so or names what collides."""
     worst = min(margins, key=lambda margin: margin.margin_mm - margin.limit_mm)
     where = f"{worst.pair}, step {worst.step}, levelling {worst.levelling}, margin {worst.margin_mm:.2f} mm"
     red = [margin for margin in margins if not margin.is_green]
@@ -187,13 +187,13 @@ def verdict(margins: Sequence[Margin]) -> Tuple[bool, str]:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.words != ["check", "transform"]:
         raise EvaluationError(f"'{' '.join(arguments.words)}' is not known; give: scripts/action check transform")
-    if not (0.001 <= arguments.every <= 1.0 and 0.0 <= arguments.share <= 1.0):
-        raise EvaluationError("give --every 0.001 to 1 s and --share 0 to 1")
+    if not (0.001 <= arguments.every <= 1.0 and 0.0 <= arguments.fraction <= 1.0):
+        raise EvaluationError("give --every 0.001 to 1 s and --fraction 0 to 1")
     try:
         gate = Gate(load_transform(arguments.file))
     except ActionManagerError as error:
         raise EvaluationError(str(error)) from error
-    margins = gate.margins(arguments.every, arguments.share)
+    margins = gate.margins(arguments.every, arguments.fraction)
     green, sentence = verdict(margins)
     rows = [{**vars(m), "verdict": "green" if m.is_green else "RED"} for m in margins]
     say(markdown_table(rows, COLUMNS, {"margin_mm": 2}))

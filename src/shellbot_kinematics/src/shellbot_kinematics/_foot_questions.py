@@ -93,12 +93,12 @@ def words_of(held: Optional[bool], workers: int) -> Tuple[Optional[np.ndarray], 
     return words, 1
 
 
-def in_parts(kernel: Any, asked: Tuple[Any, ...], count: int, workers: int, work: np.ndarray, part: int) -> int:
-    """Call kernel(*asked, first, last, work), interpreted, until all is done; return the sum of what it returns."""
+def in_parts(kernel: Any, arguments: Tuple[Any, ...], count: int, workers: int, work: np.ndarray, part: int) -> int:
+    """Call kernel(*arguments, first, last, work), interpreted, until all is done; return the sum of what it returns."""
     found: List[int] = []
 
     def task(first: int, last: int, worker: int) -> None:
-        found.append(kernel(*asked, first, last, work[worker]))
+        found.append(kernel(*arguments, first, last, work[worker]))
 
     share(count, workers, task, part)
     return sum(found)

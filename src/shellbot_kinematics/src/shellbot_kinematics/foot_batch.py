@@ -99,14 +99,14 @@ def foot_batch(
         given = _seeds(seeds, points) if branches > 1 else _NONE
         result = answer_of(out, points.shape, count)
         work = work_of(workers, kernels.WORK)
-        asked = constants, branches, points.ravel(), own_fan, given.ravel(), result.q.ravel()  # views
+        arguments = constants, branches, points.ravel(), own_fan, given.ravel(), result.q.ravel()  # views
         reached = result.reached.view(np.uint8)
         if words is not None:
             part = kernels.shared_part().address
-            bad = kernels.feet_shared(words, part, _PART, workers, by_coordinate, *asked, reached, work.ravel())
+            bad = kernels.feet_shared(words, part, _PART, workers, by_coordinate, *arguments, reached, work.ravel())
         else:
             kernel = kernels.feet_by_coordinate if by_coordinate else kernels.feet_by_target
-            bad = in_parts(kernel, (*asked, reached), count, workers, work, _PART)
+            bad = in_parts(kernel, (*arguments, reached), count, workers, work, _PART)
     refuse(bad, points)
     return result
 

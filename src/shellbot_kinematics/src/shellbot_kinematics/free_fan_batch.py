@@ -94,13 +94,13 @@ def foot_batch_free_fan(
         result = answer_of(out, shape, count)
         work = work_of(workers, kernels.WORK)
         leg, tip = model.legs[LOWER_LIMBS.index(limb)], int(frame == Frame.SPHERE_CENTRE)
-        asked = leg, tip, bool(limits), by_coordinate, constants, points.ravel(), given.ravel(), result.q.ravel()
+        arguments = leg, tip, bool(limits), by_coordinate, constants, points.ravel(), given.ravel(), result.q.ravel()
         reached = result.reached.view(np.uint8)
         if words is not None:
             part = kernels.shared_part().address
-            bad = kernels.free_shared(words, part, _PART, workers, *asked, reached, work.ravel())
+            bad = kernels.free_shared(words, part, _PART, workers, *arguments, reached, work.ravel())
         else:
-            bad = in_parts(kernels.free_feet, (*asked, reached), count, workers, work, _PART)
+            bad = in_parts(kernels.free_feet, (*arguments, reached), count, workers, work, _PART)
     refuse(bad, points)
     return result
 

@@ -26,11 +26,11 @@ from shellbot_kinematics.solver_config import SolverConfig
 from shellbot_msgs.msg import LimbReferences as LimbReferencesMsg
 from shellbot_msgs.srv import ComputeFK, ComputeIK
 
-PATIENCE = 3.0  # s of wall clock: at every healthy start references come a little before joint states
+PATIENCE = 3.0  # s of wall clock before a warning: at each start references arrive shortly before joint states
 
 
 class KinematicsServer:
-    """Solve on arrival of limb_references; there is no timer in the way of a tick."""
+    """Answers each limb_references at once with joint_targets; a timer would delay the tick."""
 
     def __init__(self, solver: ShellbotSolver) -> None:
         self._core = ServerCore(solver)
@@ -40,7 +40,7 @@ class KinematicsServer:
         self._warn_from = time.monotonic() + PATIENCE
         self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        # the page starts with what the parameters say, and its values go before them when the node comes back
+        # the page starts with the parameters; a respawned node finds the values last set on the page there
         for name, value in solver.config.to_page().items():
             rospy.set_param(f"~{name}", value)
         self._page = Server(KinematicsConfig, self._on_page)
@@ -94,25 +94,25 @@ class KinematicsServer:
                 self._stamp = message.header.stamp
                 self._targets.publish(answer.message)
                 self._core.note_duration(time.perf_counter() - start)
-        if answer.complaint and (self._core.heard_joints or time.monotonic() > self._warn_from):
+        if answer.complaint and (self._core.has_joint_states or time.monotonic() > self._warn_from):
             self._log(Notice("references", Level.WARN, answer.complaint))
         if answer.targets is not None and answer.targets.complaint:
             self._log(Notice("targets", Level.WARN, answer.targets.complaint))
 
 
 def wait_for_description() -> str:
-    """Return the parameter robot_description as soon as it is there, and say what is being waited for."""
+    """Return the parameter robot_description as soon as it is set; log what is missing."""
     name = rospy.resolve_name("robot_description")
-    asked = 0
+    tries = 0
     while not rospy.is_shutdown():
         text = rospy.get_param("robot_description", "")
         if text:
             return str(text)
-        if asked % 25 == 0:  # every 5 s
+        if tries % 25 == 0:  # every 5 s
             rospy.logwarn(
                 f"kinematics: waiting for the parameter {name}; load it with shellbot_description's description.launch"
             )
-        asked += 1
+        tries += 1
         time.sleep(0.2)
     return ""
 

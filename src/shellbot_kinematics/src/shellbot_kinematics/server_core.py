@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kinematics server does with what arrives, without ROS: measured joints, ticks, resets, a summary for
-diagnostics.
-"""
+"""The kinematics server without ROS: measured joints, ticks, resets, and a summary for diagnostics."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Summary:
-    """State of the server for an operator: level 0 fine, 1 warning, 2 error; one sentence; values in words."""
+    """State of the server for the operator: level 0 OK, 1 warning, 2 error; one sentence; values as text."""
 
     level: int
     text: str
@@ -61,7 +59,7 @@ class ServerCore:
         self._index: Dict[str, int] = {name: i for i, name in enumerate(solver.names)}
         self._names: Tuple[str, ...] = ()
         self._from = self._to = np.empty(0, dtype=np.int64)
-        self.heard_joints = False
+        self.has_joint_states = False
         self._statistics = Statistics()
 
     @property
@@ -70,7 +68,7 @@ class ServerCore:
         return tuple(name for name, value in zip(self.solver.names, self.measured) if math.isnan(value))
 
     def update_measured(self, names: Sequence[str], positions: Sequence[float]) -> str:
-        """Take measured joints; unknown names are passed over, those that do not come keep their last value.
+        """Store measured positions; unknown names are ignored, joints not in the message keep their last value.
 
         Returns
         -------
@@ -89,14 +87,14 @@ class ServerCore:
         values = np.asarray(positions, dtype=np.float64)[self._from]
         finite = np.isfinite(values)
         self.measured[self._to[finite]] = values[finite]
-        self.heard_joints = True
+        self.has_joint_states = True
         return "" if finite.all() else "joint_states has positions that are NaN or infinite; their last values are kept"
 
     def tick(self, references: PackedReferences) -> JointTargets:
         """Return the targets of one tick.
 
         A stamp that is more than 50 ms older than the newest resets the solver; a message that is late by less moves
-        nothing, it gets the last targets once more.
+        nothing: the answer repeats the last targets.
 
         Raises
         ------
@@ -106,10 +104,10 @@ class ServerCore:
         kind = classify_stamp(self._stamp, references.stamp)
         if kind is Stamp.LATE and self._targets is not None:
             self._statistics.late += 1
-            rest = np.zeros_like(self._targets.velocity)
-            return dataclasses.replace(self._targets, stamp=references.stamp, velocity=rest)
+            still = np.zeros_like(self._targets.velocity)
+            return dataclasses.replace(self._targets, stamp=references.stamp, velocity=still)
         dt = self._time_step(kind, references.stamp)
-        if not self.heard_joints:
+        if not self.has_joint_states:
             raise InvalidReferenceError(
                 "waiting for joint_states: without them the first targets would jump; start a simulator"
             )
@@ -118,7 +116,7 @@ class ServerCore:
         return targets
 
     def hold(self, stamp: float) -> JointTargets:
-        """Return the last targets once more, for a message that could not be read.
+        """Repeat the last targets, for a message that could not be read.
 
         Raises
         ------
@@ -129,7 +127,7 @@ class ServerCore:
         return self.tick(PackedReferences(stamp, math.nan, math.nan))
 
     def set_page(self, page: Mapping[str, object]) -> Tuple[Dict[str, object], str]:
-        """Go on with the values of a page (SolverConfig.to_page); what does not fit changes nothing.
+        """Apply the values of a page (SolverConfig.to_page); an invalid page changes nothing.
 
         Returns
         -------
@@ -143,18 +141,18 @@ class ServerCore:
         return self.solver.config.to_page(), ""
 
     def note_duration(self, seconds: float) -> None:
-        """Take the time of one tick, wall clock, for the summary."""
+        """Record the duration of one tick (s, wall clock) for the summary."""
         self._statistics.slowest = max(self._statistics.slowest, seconds)
 
     def summary(self) -> Summary:
-        """Return the state since the last summary, and count anew."""
+        """Return the state since the last summary, and reset the counts."""
         s, self._statistics = self._statistics, Statistics()
         level, text = 0, f"{s.ticks} ticks" if s.ticks else "waiting for limb_references"
         if s.troubled:
             level, text = 1, "; ".join(s.troubled[limb] for limb in sorted(s.troubled))
         if s.refused:
             level, text = 2, f"{s.refused} limb_references could not be read, everything held"
-        if not self.heard_joints:
+        if not self.has_joint_states:
             level, text = (2 if s.ticks or s.refused else 1), "waiting for joint_states"
         elif self.missing:
             level, text = max(level, 1), f"no measured position of {', '.join(self.missing)}"
@@ -171,7 +169,7 @@ class ServerCore:
         return Summary(level, text, tuple(values))
 
     def _time_step(self, kind: Stamp, stamp: float) -> float:
-        """Return the s since the tick before, 0 if there is none to go on from."""
+        """Return the time since the previous tick, s; 0 after a reset and at the first."""
         before, self._stamp = self._stamp, stamp
         if kind is Stamp.RESET:
             self.solver.reset()

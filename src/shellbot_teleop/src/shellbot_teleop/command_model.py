@@ -18,7 +18,7 @@ from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
 
-# Modes in which cmd_vel is obeyed; elsewhere the key still publishes (the robot decides) and the operator is told.
+# Modes in which cmd_vel is obeyed; elsewhere the key publishes all the same (the robot decides), with a notice.
 _DRIVING_MODES = ("hexapod", "shell")
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
 _LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
@@ -200,7 +200,7 @@ class CommandModel:
     def set_gait(self, name: str) -> List[Effect]:
         """Choose a gait by name."""
         self.gait = name
-        return [effects.PublishGait(name), Notice("info", f"Gait {name} asked for.")]
+        return [effects.PublishGait(name), Notice("info", f"Gait {name} requested.")]
 
     def _next_gait(self, _t: float) -> List[Effect]:
         gaits = self._config.gaits

@@ -32,7 +32,7 @@ def joint_rows(
     profile : RobotProfile or None
         Order and classes; without one the joints are in the order of the message, their classes empty.
     measured, targets : JointsInfo or None
-        What is known; None: never heard, or old.
+        What is known; None: never received, or old.
     """
     joints = dict(profile.joints) if profile else dict.fromkeys(measured.names if measured else (), "")
     angle = dict(zip(measured.names, measured.position)) if measured else {}

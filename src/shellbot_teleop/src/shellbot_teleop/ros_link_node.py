@@ -105,12 +105,12 @@ class RosLink:
 
     def _watch(self) -> None:
         master = rosgraph.Master(f"/{self._name}_watch")
-        told_missing = False
+        is_reported_missing = False
         while not self._ending.is_set():
             known = self._known_by(master)
             if known is None:
-                if not told_missing:
-                    told_missing, self._connected = True, False
+                if not is_reported_missing:
+                    is_reported_missing, self._connected = True, False
                     self._on_event(
                         LinkState(
                             False,
@@ -119,7 +119,7 @@ class RosLink:
                         )
                     )
             elif not (known and self._connected):
-                told_missing = False
+                is_reported_missing = False
                 self._connect(known)
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
                 self._on_event(
@@ -268,7 +268,7 @@ class RosLink:
     # ---------------------------------------------------------------- outgoing
 
     def execute(self, effect: Effect) -> None:
-        """Carry out an effect of the command model; without a master the operator is told."""
+        """Carry out an effect of the command model; without a master the operator gets a notice."""
         if isinstance(effect, Notice):
             self._log_notice(effect)
         elif not self._publishers:
@@ -308,9 +308,9 @@ class RosLink:
 
         threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
 
-    def _mode_answer(self, asked: str, answer: Any) -> None:
+    def _mode_answer(self, requested: str, answer: Any) -> None:
         level = "info" if answer.accepted else "warn"
-        self._on_event(Notice(level, f"{asked}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
+        self._on_event(Notice(level, f"{requested}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
 
     def _trigger_answer(self, what: str, answer: Any) -> None:
         level = "info" if answer.success else "error"

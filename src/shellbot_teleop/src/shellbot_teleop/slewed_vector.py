@@ -57,7 +57,7 @@ class SlewedVector:
         return tuple(min(max(value, low), high) for value, low, high in zip(values, self._lower, self._upper))
 
     def set_bounds(self, lower: Sequence[float], upper: Sequence[float]) -> None:
-        """Change the bounds; a vector at rest stays, because limits must not start a motion nobody asked for."""
+        """Change the bounds; a vector at rest stays, because limits must not start a motion that was not commanded."""
         self._lower, self._upper = tuple(lower), tuple(upper)
         if not self.at_rest:
             self._target = list(self._clamped(self._target))

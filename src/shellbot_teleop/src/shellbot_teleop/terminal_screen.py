@@ -77,11 +77,11 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
     lines = head + [[]] + help_lines
     room = max(height - len(lines) - 1, 0)
     lines.append([("title", "Messages")])
-    told: List[Line] = []
+    shown: List[Line] = []
     for message in messages[-room:] if room else ():
         when = time.strftime("%H:%M:%S ", time.localtime(message.time))
-        told += wrap([("muted", f"{when}{message.source} "), (message.level, message.text.replace("\n", " "))], width)
-    lines += told[-room:] if room else []
+        shown += wrap([("muted", f"{when}{message.source} "), (message.level, message.text.replace("\n", " "))], width)
+    lines += shown[-room:] if room else []
     return [cut(line, width) for line in lines[:height]]
 
 

@@ -158,14 +158,14 @@ def main() -> int:
     if arguments.layout:
         program.controller.set_layout(arguments.layout)
 
-    def end_if_asked() -> None:
+    def end_if_requested() -> None:
         if ending.is_set():
             program.window.close()
             application.quit()
 
     # Python sees signals only when it runs: the timer wakes it, and ends a window that was not even shown yet, too.
     wake = QTimer()
-    wake.timeout.connect(end_if_asked)
+    wake.timeout.connect(end_if_requested)
     wake.start(100)
     program.start()
     application.exec_()

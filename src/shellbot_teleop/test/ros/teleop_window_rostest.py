@@ -25,8 +25,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from robot_double import SLOW_HZ, RobotDouble, settings
 
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_msgs.msg import Mode
-from shellbot_teleop.virtual_display import XKeyboard, virtual_display
 
 PRESSES = 40
 

@@ -150,9 +150,9 @@ def _figures(first: DriverState, last: DriverState, wall: float, cpu: float) -> 
     ticks = last.tick - first.tick
     reads: List[int] = [b.reads - a.reads for a, b in zip(first.servos, last.servos)]
 
-    def p(name: str, share: float) -> float:
+    def p(name: str, percent: float) -> float:
         histogram: Any = getattr(after, name).minus(getattr(before, name))
-        return 1e6 * histogram.percentile(share)
+        return 1e6 * histogram.percentile(percent)
 
     def count(name: str) -> int:
         return int(after.counters.get(name, 0) - before.counters.get(name, 0))

@@ -53,15 +53,15 @@ def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[Exchan
         If dynamixel-sdk is not installed, or nobody answers.
     """
     with emulated_chain(variant) as port:
-        rounds, share = 10, max(1, ticks // 10)
+        rounds, batch = 10, max(1, ticks // 10)
         ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
         for _ in range(rounds):
             with _ours(port, servo_ids) as (write, read):
-                _run(ours, write, read, servo_ids, share)
+                _run(ours, write, read, servo_ids, batch)
             with _sdk(port, servo_ids) as (write, read):
-                _run(theirs, write, read, servo_ids, share)
+                _run(theirs, write, read, servo_ids, batch)
             with _floor(port, servo_ids) as (write, read):
-                _run(floor, write, read, servo_ids, share)
+                _run(floor, write, read, servo_ids, batch)
         return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
 
 
@@ -77,7 +77,7 @@ class _Tally:
         if not self.trips:
             raise EvaluationError(f"{self.library} got no reply at all; is the machine overloaded?")
         wire = read_time(FEEDBACK_COUNT, _BAUD)
-        p50, p99 = (1e6 * percentile(self.trips, share) for share in (50.0, 99.0))
+        p50, p99 = (1e6 * percentile(self.trips, percent) for percent in (50.0, 99.0))
         return ExchangeFigures(
             self.library,
             servos,
@@ -112,9 +112,9 @@ def _run(tally: _Tally, write: Write, read: Read, servo_ids: Sequence[int], tick
             time.sleep(max(0.0, pause - (sent - start)))
             cpu = time.process_time()
             for servo_id in servo_ids:
-                asked = time.monotonic()
+                sent_at = time.monotonic()
                 if read(servo_id):
-                    tally.trips.append(time.monotonic() - asked)
+                    tally.trips.append(time.monotonic() - sent_at)
                 else:
                     tally.lost += 1
             tally.cpu.append(used + time.process_time() - cpu)
@@ -168,10 +168,10 @@ class _floor:  # noqa: N801
             if poll.poll(0):
                 os.read(fd, 512)  # what came too late
             os.write(fd, self._reads[servo_id])
-            heard = 0
-            while heard < self._size and poll.poll(1e3 * _LINK_LATENCY):
-                heard += len(os.read(fd, 512))
-            return heard == self._size
+            received = 0
+            while received < self._size and poll.poll(1e3 * _LINK_LATENCY):
+                received += len(os.read(fd, 512))
+            return received == self._size
 
         return write, read
 

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.reports import machine, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         "walking with 5 % lost, times of recovery, minutes of walking through random faults of all kinds.",
     )
     p.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
-    p.add_argument("--seeds", type=int, default=1, help="repetitions of the long walk and of the lossy one (default 1)")
+    add_seeds(p, "1", "a long walk and a lossy one each")
     p.add_argument("--minutes", type=float, default=10.0, help="length of each walk with faults (default 10)")
     p.add_argument("--reads", type=int, default=1_000_000, help="reads with 1 %% lost, 0.1 %% corrupt (default 1e6)")
     p.add_argument("--repetitions", type=int, default=10, help="replugs, brown-outs and dead servos (default 10)")
@@ -87,10 +87,10 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     strange = sorted(set(parts) - set(PARTS))
     if strange:
         raise DefinitionError(f"no part is called {', '.join(strange)}; choose from {', '.join(PARTS)}")
-    if arguments.seeds < 1 or arguments.repetitions < 1:
-        raise DefinitionError("give --seeds and --repetitions of 1 or more")
+    if arguments.repetitions < 1:
+        raise DefinitionError(f"--repetitions is {arguments.repetitions}; give 1 or more")
     start = time.monotonic()
-    jobs = _jobs(parts, arguments)
+    jobs = _jobs(parts, seeds_of(arguments.seeds), arguments)
     results = map_jobs(work, [(f"{job.part} {_label(job)}", job) for job in jobs], arguments.jobs)
     found = {part: [r for job, r in zip(jobs, results) if job.part == part] for part in parts}
     rows = goals(found)
@@ -109,18 +109,18 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     return 0 if all(row["met"] for row in rows) else 1
 
 
-def _jobs(parts: Sequence[str], arguments: argparse.Namespace) -> List[Job]:
+def _jobs(parts: Sequence[str], seeds: Sequence[int], arguments: argparse.Namespace) -> List[Job]:
     jobs: List[Job] = []
     if "walk" in parts:  # the longest first
-        jobs += [Job("walk", FaultWalk(60.0 * arguments.minutes, seed)) for seed in range(arguments.seeds)]
+        jobs += [Job("walk", FaultWalk(60.0 * arguments.minutes, seed)) for seed in seeds]
     if "reads" in parts:
         pieces = max(1, round(arguments.reads / _CHUNK))
-        share = -(-arguments.reads // pieces)
-        jobs += [Job("reads", ReadCampaign(share, seed=seed)) for seed in range(pieces)]
+        count = -(-arguments.reads // pieces)
+        jobs += [Job("reads", ReadCampaign(count, seed=seed)) for seed in range(pieces)]
     if "recovery" in parts:
         jobs.append(Job("recovery", RecoveryCampaign(arguments.repetitions)))
     if "loss" in parts:
-        jobs += [Job("loss", (seed, lost)) for seed in range(arguments.seeds) for lost in (0.0, LOSS)]
+        jobs += [Job("loss", (seed, lost)) for seed in seeds for lost in (0.0, LOSS)]
     return jobs
 
 

@@ -124,15 +124,15 @@ def _timeouts(chain: OnboardChain) -> float:
 
 def _settle(chain: OnboardChain) -> None:
     """Re-arm when it is allowed, and let the robot stand again."""
-    end, asked = chain.time + _SETTLE, False
+    end, is_requested = chain.time + _SETTLE, False
     while chain.time < end or chain.robot.driver.ladder().needs_rearm:
         ladder = chain.robot.driver.ladder()
         if ladder.needs_rearm and round(chain.time / TICK) % 50 == 0:
-            asked = bool(chain.robot.driver.rearm()) or asked
+            is_requested = bool(chain.robot.driver.rearm()) or is_requested
         chain.tick()
         if chain.time > end + 30.0:
             break
-    if asked:
+    if is_requested:
         chain.manager.reset()
         chain.solver.reset()
         chain.stand_up()

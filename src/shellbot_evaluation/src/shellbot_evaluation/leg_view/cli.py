@@ -36,10 +36,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--servo-map", default="", metavar="FILE", help="a calibrated copy of servos.yaml")
     p.add_argument("--port", metavar="PATH", help="serial port with the limb's servos (or an emulated one)")
     p.add_argument("--baud", type=int, default=1_000_000, help="rate of the line (default 1000000)")
-    ways = [name for name in DIRECTIONS if name not in ("gpio", "write-only")]
-    p.add_argument("--direction", choices=ways, default="auto", help="who turns the line (default auto)")
+    choices = [name for name in DIRECTIONS if name not in ("gpio", "write-only")]
+    p.add_argument("--direction", choices=choices, default="auto", help="who turns the line (default auto)")
     p.add_argument("--latency-ms", type=float, default=2.0, help="latency of the link to allow (default 2)")
-    p.add_argument("--torque", type=float, default=0.3, help="share of the stall torque (default 0.3)")
+    p.add_argument("--torque", type=float, default=0.3, help="fraction of the stall torque (default 0.3)")
     p.add_argument("--rpm", type=float, default=10.0, help="speed (default 10)")
     p.add_argument("--picture", metavar="FILE", help="write a picture of the window to this file and end")
     return p

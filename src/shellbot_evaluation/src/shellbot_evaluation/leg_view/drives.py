@@ -83,7 +83,7 @@ class BusDrive:
     ----------
     joints : sequence of LimbJoint
         The limb; who does not answer gets no torque and keeps its slider.
-    share : float
+    torque_fraction : float
         Of the stall torque, 0 to 1.
     rpm : float
         Speed of the horns.
@@ -94,7 +94,7 @@ class BusDrive:
         If no servo of the limb answers.
     """
 
-    def __init__(self, bus: Bus, joints: Sequence[LimbJoint], share: float, rpm: float) -> None:
+    def __init__(self, bus: Bus, joints: Sequence[LimbJoint], torque_fraction: float, rpm: float) -> None:
         self.is_stopped = False
         self._bus = bus
         self._joints = {joint.name: joint for joint in joints}
@@ -104,7 +104,7 @@ class BusDrive:
         self._unconfirmed: Set[str] = set()  # joints whose torque has not been read back as off since the stop
         self._unsent = ""  # why the stop could not be sent
         self._settings = {
-            "torque_limit": round(share * 1023),
+            "torque_limit": round(torque_fraction * 1023),
             "moving_speed": max(1, round(rpm * math.pi / 30.0 / RAD_PER_S_PER_STEP)),
         }
         for name in self._joints:

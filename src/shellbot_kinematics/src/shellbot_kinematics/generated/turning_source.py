@@ -145,14 +145,14 @@ def write_changes(plan: Changes, p: ChainParameters, limited: bool, of: Callable
         if plan.keepers:
             keeper = plan.keepers[k]
             i, ratio = int(keeper[1:]), dict(angle.terms)[keeper]
-            asked = (
+            step = (
                 code(of(plan.sums[k]))
                 if plan.sums
                 else sum_of(angle.products({**names, keeper: code(of(((i, 1.0),)))}))
             )
             # a name of its own for each value: numba sorts out names with several in proportion to the source's length
             bounded = f"ask{k}" if limited else f"turn{k}"
-            lines.append(f"{bounded} = {_bounded(asked, GREATEST)}")
+            lines.append(f"{bounded} = {_bounded(step, GREATEST)}")
             others = sum_of([(r, names[name]) for name, r in angle.terms if name != keeper])
             way = f"{bounded} - ({others})" if others else bounded
             go(i, way if ratio == 1.0 else f"({way})*{1.0 / ratio!r}")

@@ -11,7 +11,7 @@ from shellbot_common import Settings, number, package_file
 from shellbot_control import CommandFilterParameters
 from shellbot_motor_driver.errors import DriverConfigError
 
-_WAY_BACK = CommandFilterParameters()  # after a start, a hold or a stop: alike for connector and driver
+_CATCH_UP = CommandFilterParameters()  # after a start, a hold or a stop: alike for connector and driver
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Tick(Settings, error=DriverConfigError):
     """The beat and what of it the bus may use."""
 
     period: float = number(0.002, 0.1, default=0.01)
-    booked_share: float = number(0.1, 0.9, default=0.7)
-    deadline_share: float = number(0.2, 1.0, default=0.95)
+    booked_fraction: float = number(0.1, 0.9, default=0.7)
+    deadline_fraction: float = number(0.2, 1.0, default=0.95)
     retries: int = number(0, 3, default=1)
     check_interval: float = number(0.05, 10.0, default=0.3)
     speed_interval: float = number(0.0, 10.0, default=0.5)
@@ -37,7 +37,7 @@ class Start(Settings, error=DriverConfigError):
     lock_eeprom: bool = True
     allow_write_only: bool = False
     latency_timer_ms: int = number(1, 255, default=1)
-    name_strangers: bool = True
+    report_unmapped: bool = True
     retry_missing: bool = False
 
 
@@ -52,9 +52,9 @@ class Setpoint(Settings, error=DriverConfigError):
     jump: float = number(0.05, 6.0, default=0.35)
     steady: float = number(0.02, 1.0, default=0.1)
     far: float = number(0.0, 6.0, default=0.5)
-    catch_up_threshold: float = number(0.01, 1.0, default=_WAY_BACK.catch_up_threshold)
-    catch_up_speed: float = number(0.05, 10.0, default=_WAY_BACK.catch_up_velocity)
-    catch_up_time: float = number(0.05, 10.0, default=_WAY_BACK.catch_up_time)
+    catch_up_threshold: float = number(0.01, 1.0, default=_CATCH_UP.catch_up_threshold)
+    catch_up_speed: float = number(0.05, 10.0, default=_CATCH_UP.catch_up_velocity)
+    catch_up_time: float = number(0.05, 10.0, default=_CATCH_UP.catch_up_time)
     sit_speed: float = number(0.05, 5.0, default=0.6)
     speed_headroom: float = number(1.0, 3.0, default=1.1)
 
@@ -79,7 +79,7 @@ class Servo(Settings, error=DriverConfigError):
 class BusDown(Settings, error=DriverConfigError):
     """When the bus as a whole is down, and how it is opened again."""
 
-    down_share: float = number(0.05, 1.0, default=0.3333)
+    down_fraction: float = number(0.05, 1.0, default=0.3333)
     reopen_first: float = number(0.01, 2.0, default=0.1)
     reopen_longest: float = number(0.1, 10.0, default=1.0)
 
@@ -89,7 +89,7 @@ class Heat(Settings, error=DriverConfigError):
     """Overheating."""
 
     margin: float = number(1.0, 30.0, default=5.0)
-    torque_share: float = number(0.1, 1.0, default=0.5)
+    torque_fraction: float = number(0.1, 1.0, default=0.5)
     cool_down: float = number(0.0, 7200.0, default=1200.0)
 
 
@@ -98,7 +98,7 @@ class Overload(Settings, error=DriverConfigError):
     """Overload shutdown of a servo."""
 
     recover_after: float = number(0.1, 60.0, default=2.0)
-    torque_share: float = number(0.1, 1.0, default=0.5)
+    torque_fraction: float = number(0.1, 1.0, default=0.5)
     window: float = number(1.0, 3600.0, default=60.0)
 
 
@@ -109,7 +109,7 @@ class Voltage(Settings, error=DriverConfigError):
     window: float = number(0.1, 30.0, default=2.0)
     warn: float = number(6.0, 14.0, default=10.5)
     derate: float = number(6.0, 14.0, default=9.9)
-    derate_share: float = number(0.1, 1.0, default=0.7)
+    derate_fraction: float = number(0.1, 1.0, default=0.7)
     sit: float = number(6.0, 14.0, default=9.6)
     cut: float = number(6.0, 14.0, default=9.0)
 
@@ -132,7 +132,7 @@ class Plausibility(Settings, error=DriverConfigError):
     temperature_low: float = number(-40.0, 20.0, default=0.0)
     temperature_high: float = number(80.0, 150.0, default=100.0)
     temperature_rate: float = number(0.5, 50.0, default=2.0)
-    believe_after: int = number(2, 20, default=3)
+    accept_after: int = number(2, 20, default=3)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Alarms(Settings, error=DriverConfigError):
 
     needed: int = number(1, 10, default=2)
     window: int = number(1, 10, default=3)
-    say_after: float = number(0.5, 600.0, default=10.0)
+    report_after: float = number(0.5, 600.0, default=10.0)
 
     def conflict(self) -> str:
         """Return that it can never be met, if so."""

@@ -26,7 +26,7 @@ class ServoReading(NamedTuple):
     #: stamp, age: Port's time of the last valid reply and how long ago that was, s (infinite before the first)
     stamp: float
     age: float
-    is_stale: bool  #: Whether the values are too old to be believed
+    is_stale: bool  #: Whether the values are too old to be used
     steps: int  #: Present position of the register
     #: position, velocity, effort: Of its joint, rad, rad/s, N·m (of the fan: of one of its six joints)
     position: float
@@ -37,7 +37,7 @@ class ServoReading(NamedTuple):
     temperature: float  #: Degrees Celsius
     alarms: ErrorFlags  #: Alarms that persist and that a register confirms
     torque_on: bool  #: Whether its torque is to be on
-    torque_share: float  #: Torque limit that is commanded, 0 to 1
+    torque_fraction: float  #: Torque limit that is commanded, 0 to 1
     misses: int  #: Missed replies in a row
     #: reads, missed, implausible: Totals
     reads: int
@@ -78,7 +78,7 @@ class Supply:
     lowest_id: int = -1  #: The servo that sees least: a thin cable
     hottest: float = float("nan")  #: Degrees Celsius
     hottest_id: int = -1  #: Degrees Celsius
-    load: float = 0.0  #: Sum of the servos' loads as a share of all stall torques, a measure of the current
+    load: float = 0.0  #: Sum of the servos' loads as a fraction of all stall torques, a measure of the current
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 1. Every tick begins with one READ, of the servo queried least recently (or, at most every other tick, of a
    suspect or lost one). So each of n servos is queried at least once in 2 n ticks, whatever was measured before. On a
    link so slow that this READ delays the next goals, ticks are left out and goals go as often as READs.
-2. Another READ is made if it still ends within ``tick.booked_share`` of the tick when it takes what half of the last
+2. Another READ is made if it still ends within ``tick.booked_fraction`` of the tick when it takes what half of the last
    READs took: a host that stalls now and then does not count, one that is slow in every other READ does, in proportion.
 """
 
@@ -35,7 +35,7 @@ class FeedbackScheduler:
     overhead : float
         What half of the last READs took at most beyond their wire time, s.
     booked : float
-        Share of the tick booked so far.
+        Fraction of the tick booked until now.
     """
 
     def __init__(self, config: Tick, guess: float) -> None:
@@ -78,14 +78,14 @@ class FeedbackScheduler:
             Beginning of the tick, and when the next goals must not be delayed any more, s.
         """
         end = now + wire + self.overhead
-        if end > min(start + self._config.booked_share * self._config.period, last_end):
+        if end > min(start + self._config.booked_fraction * self._config.period, last_end):
             return False
         self.book(end - start)
         return True
 
     def book(self, until: float) -> None:
-        """Note bus time up to ``until`` s after the beginning of the tick; no more than its share."""
-        self.booked = max(self.booked, min(until / self._config.period, self._config.booked_share))
+        """Note bus time up to ``until`` s after the beginning of the tick; no more than its fraction."""
+        self.booked = max(self.booked, min(until / self._config.period, self._config.booked_fraction))
 
     def cut(self, now: float, wire: float, last_end: float) -> Optional[float]:
         """Return when a READ that begins at ``now`` is given up, s; None where READs usually take longer than that."""

@@ -43,7 +43,7 @@ class GoalWriter:
         """Count the speeds of servos as unknown; by default of all."""
         self._held[slice(None) if indices is None else list(indices)] = _UNKNOWN
 
-    def heard(self, index: int, speed: int) -> None:
+    def note_speed(self, index: int, speed: int) -> None:
         """Note the moving speed read from a servo, register value."""
         self._held[index] = speed
 
@@ -64,7 +64,7 @@ class GoalWriter:
         if now < self._due and bool(is_held.all()):
             self._writer(indices, 1)(goals[chosen])
             return
-        # what they said before is void for those who are now told another
+        # the speed that a servo was last read to hold is void once another is commanded
         self._held[chosen] = np.where(is_held, self._held[chosen], _UNKNOWN)
         self._due = now + self._interval
         self._writer(indices, 2)(np.stack((goals, speeds), axis=1)[chosen])

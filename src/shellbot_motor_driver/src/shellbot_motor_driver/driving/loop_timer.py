@@ -10,7 +10,7 @@ from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
 from shellbot_motor_driver.driving.timing import BusTiming, HistogramCounter
 
 _LATE = 0.5  # periods
-_SMOOTH = 0.01  # share of a new value in the means of about a second
+_SMOOTH = 0.01  # weight of a new value in the means of about a second
 
 
 class LoopTimer:
@@ -35,7 +35,7 @@ class LoopTimer:
         self.ticks = self.late_ticks = 0
         self.lateness, self.tick_time = HistogramCounter(), HistogramCounter()
         self.round_trip, self.overhead = HistogramCounter(), HistogramCounter()
-        self.reads_per_tick = self.used_share = self.booked_share = 0.0
+        self.reads_per_tick = self.used_fraction = self.booked_fraction = 0.0
         self.p95 = self.cpu_per_tick = float("nan")
         self.feedback_hz = 0.0
         self._cpu: Optional[float] = None
@@ -58,8 +58,8 @@ class LoopTimer:
             self.overhead.add(max(statistics.overheads[k], 0.0))
         smooth = max(_SMOOTH, 1.0 / self.ticks)
         self.reads_per_tick += smooth * (reads - self.reads_per_tick)
-        self.used_share += smooth * (duration / self._period - self.used_share)
-        self.booked_share, self.p95 = scheduler.booked, scheduler.overhead
+        self.used_fraction += smooth * (duration / self._period - self.used_fraction)
+        self.booked_fraction, self.p95 = scheduler.booked, scheduler.overhead
         self.feedback_hz += smooth * (new / self._servos / self._period - self.feedback_hz)
         if self._cpu_clock is not None:
             cpu = self._cpu_clock()
@@ -77,6 +77,6 @@ class LoopTimer:
         """Return the figures."""
         return BusTiming(
             self.ticks, self.late_ticks, self.lateness.frozen(), self.tick_time.frozen(), self.round_trip.frozen(),
-            self.overhead.frozen(), self.reads_per_tick, self.booked_share, self.used_share, self.feedback_hz, self.p95,
-            self.cpu_per_tick, self.counters(),
+            self.overhead.frozen(), self.reads_per_tick, self.booked_fraction, self.used_fraction, self.feedback_hz,
+            self.p95, self.cpu_per_tick, self.counters(),
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Callable, Mapping, Optional, Tuple
 import numpy as np
 
 from ax_bus.bus import Bus
-from ax_bus.errors import PortError, StopAskedError
+from ax_bus.errors import PortError, StopRequestedError
 from ax_bus.protocol import ErrorFlags
 from shellbot_common import GAP, Level, Notice
 from shellbot_control import JointLimits
@@ -33,7 +33,7 @@ from shellbot_motor_driver.safety.safety import Safety
 
 Array = np.ndarray
 _BLIND_START = 4.0  # s that servos of unknown position are given to reach the pose "sit"
-_OFF_AGAIN = 0.5  # s between two orders to be limp, as nobody acknowledges them
+_OFF_AGAIN = 0.5  # s between two orders to be limp, as no servo acknowledges them
 _SHUTDOWN = int(ErrorFlags.OVERLOAD | ErrorFlags.OVERHEATING)  # alarms that a torque limit would end
 
 
@@ -83,7 +83,7 @@ class MotorDriver:
         self._phase = Phase.CLOSED
         self._now = self._due = bus.port.now()
         self._tick = 0
-        self._wishes_torque = self._is_starting = False
+        self._is_torque_requested = self._is_starting = False
         self._off_at = self._sent = -np.inf
         self._off_since = float("nan")
         self._starting_until = -np.inf
@@ -109,14 +109,14 @@ class MotorDriver:
 
     # -- start and end -----------------------------------------------------------------------------------------------
 
-    def start(self, is_stop_asked: Optional[Callable[[], bool]] = None) -> StartReport:
+    def start(self, is_stop_requested: Optional[Callable[[], bool]] = None) -> StartReport:
         """Check everything, then bring the torque up (over the following ticks). Takes about 1 s of bus time.
 
         A servo whose torque is on already (the driver was restarted) goes on holding its goal.
 
         Parameters
         ----------
-        is_stop_asked : callable, optional
+        is_stop_requested : callable, optional
             Checked before each instruction to a servo. If it is true all torque goes off at once, the checks restart,
             and the driver is then started as after `emergency_stop`.
 
@@ -129,9 +129,9 @@ class MotorDriver:
             If the port goes away meanwhile.
         """
         try:
-            with self.bus.stoppable(is_stop_asked):
+            with self.bus.stoppable(is_stop_requested):
                 return self._begin(self.config.start.torque)
-        except StopAskedError:
+        except StopRequestedError:
             self._link.all_off(self.config.fan.stop_burst)
         report = self._begin(False)
         if self.config.start.torque:
@@ -146,7 +146,7 @@ class MotorDriver:
         for overhead in tuple(self.bus.statistics.overheads):
             scheduler.record(overhead)
         self._fan.stop()
-        self._wishes_torque = torque or bool(start.held)
+        self._is_torque_requested = torque or bool(start.held)
         if start.held:  # who was limp beside those stays so until re-armed
             self._safety.off.update(i for i in range(len(link.tracks)) if i not in start.held)
         elif torque and report.is_write_only:
@@ -157,7 +157,7 @@ class MotorDriver:
         self._due = self._now - self.config.tick.period
         self._safety.reading_begins(self._now)
         self._phase = Phase.STARTING
-        self._is_starting = self._wishes_torque
+        self._is_starting = self._is_torque_requested
         self._update_phase(self._now)
         return report
 
@@ -239,7 +239,7 @@ class MotorDriver:
         else:
             if link.reads:
                 self._watch.age(now)
-            elif self._wishes_torque and not link.torque.on.any():
+            elif self._is_torque_requested and not link.torque.on.any():
                 self._starting_until = now + _BLIND_START
                 joints = [i for i in range(len(link.tracks)) if i != link.wheel]
                 link.torque_up(self._commander.motion.position, self._speeds.slow, joints, now)
@@ -261,7 +261,7 @@ class MotorDriver:
 
     def _wants_torque(self, index: int) -> bool:
         """Return whether a servo that is limp is to be switched on."""
-        is_wanted = self._wishes_torque and self._phase is not Phase.OFF and index != self._link.wheel
+        is_wanted = self._is_torque_requested and self._phase is not Phase.OFF and index != self._link.wheel
         return is_wanted and not self._safety.withholds(index)
 
     def _update_phase(self, now: float) -> None:
@@ -298,13 +298,13 @@ class MotorDriver:
         """Return the numbers of the last tick."""
         link, torque = self._link, self._link.torque
         link.table[Row.TORQUE_ON] = torque.on
-        link.table[Row.TORQUE_SHARE] = torque.shares(self._now)
+        link.table[Row.TORQUE_FRACTION] = torque.fractions(self._now)
         command = self._commander.motion.position
         return Snapshot(self._now, self._tick, link.table.copy(), command, not link.reads, self._off_since)
 
     def ladder(self) -> Ladder:
         """Return where the ladder stands; the same object until it changes."""
-        return self._rungs.ladder(self._phase, float(self._link.torque.shares(self._now).max()))
+        return self._rungs.ladder(self._phase, float(self._link.torque.fractions(self._now).max()))
 
     @property
     def supply(self) -> Supply:
@@ -364,7 +364,7 @@ class MotorDriver:
         self._rungs.set("shutdown", Reaction.SIT_AND_OFF, text, True, self.bus.port.now())
 
     def _off_now(self) -> None:
-        self._wishes_torque = self._is_starting = False
+        self._is_torque_requested = self._is_starting = False
         if self._phase is not Phase.CLOSED:
             self._enter(Phase.OFF, self.bus.port.now())
         self._commander.forget()
@@ -413,7 +413,7 @@ class MotorDriver:
 
     def _arm(self) -> None:
         """Start afresh: the next targets are the first."""
-        self._wishes_torque = True
+        self._is_torque_requested = True
         self._is_starting = True  # until everybody who should hold does, with all its torque
         self._commander.arm()
         self._link.doubt_speeds()

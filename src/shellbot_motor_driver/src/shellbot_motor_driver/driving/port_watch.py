@@ -76,7 +76,7 @@ class PortWatch:
             track.state.next_try = now
         return True
 
-    def heard(self) -> None:
+    def note_reply(self) -> None:
         """Note that a servo answers."""
         self._silent_since = None
 

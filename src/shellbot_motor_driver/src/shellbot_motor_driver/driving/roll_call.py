@@ -52,7 +52,7 @@ class RollCall:
     @property
     def is_bus_down(self) -> bool:
         """Whether so many do not answer that it is the bus."""
-        return len(self.lost) > self._config.bus.down_share * len(self._link.tracks)
+        return len(self.lost) > self._config.bus.down_fraction * len(self._link.tracks)
 
     def call_again(self, now: float) -> None:
         """Let everybody who is lost answer before they are named again: the port was opened at ``now``, s."""

@@ -166,7 +166,7 @@ class ServoLink:
             wanted = table.get(kind)
             if wanted is not None and wanted != self.compliance[i]:
                 self.compliance[i] = wanted
-                self.torque.wish[i] = wanted.torque_share
+                self.torque.requested[i] = wanted.torque_fraction
                 self.tracks[i].state.is_settled = False  # until it was seen with it, now or when the port is back
                 changed.append(i)
         self.torque.touch()
@@ -233,7 +233,7 @@ class ServoLink:
         self.tracks[self.wheel].forget_alarms()
         self.tracks[self.wheel].state.checked = NEVER
 
-    def ask(
+    def query(
         self, track: ServoTrack, is_check: bool, until: float, retries: int, cut: Optional[float] = None
     ) -> Tuple[Outcome, Optional[Reply]]:
         """Read a servo; a plausible reply goes into the track, a miss is counted there.
@@ -259,7 +259,7 @@ class ServoLink:
             Its reply, if it did.
         """
         address, count = (CHECK_ADDRESS, CHECK_COUNT) if is_check else (FEEDBACK_ADDRESS, FEEDBACK_COUNT)
-        track.state.asked = self.now()
+        track.state.queried = self.now()
         try:
             reply = self.bus.read(track.servo_id, address, count, retries, until, cut)
         except NoReplyError as error:
@@ -287,7 +287,7 @@ class ServoLink:
         track.state.checked = stamp
         self.table[Row.TORQUE_ENABLED, track.index] = settings.torque_enable
         self.table[Row.SETTINGS_STAMP, track.index] = stamp
-        self._goals.heard(track.index, settings.speed)
+        self._goals.note_speed(track.index, settings.speed)
 
     def doubt(self, track: ServoTrack) -> None:
         """Note that a servo did not reply: it may be restarting, so the next READ includes its settings."""

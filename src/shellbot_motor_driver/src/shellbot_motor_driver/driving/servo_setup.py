@@ -19,9 +19,9 @@ from shellbot_motor_driver.driving.start_report import ServoIdentity, StartRepor
 from shellbot_motor_driver.errors import ImpossibleReplyError, StartError
 
 _IDENTITY = struct.Struct("<HBBBBHHBBBBHBBB")  # registers 0 to 18
-_GOOD_SHARE = 0.9  # of single tries: below, retries no longer carry the bus
-_STRANGER_WAIT = 1.5e-3  # s for a PING, beside the usual round trip
-_STRANGERS_WITHIN = 3.0  # s for all of them
+_GOOD_FRACTION = 0.9  # of single tries: below, retries no longer carry the bus
+_UNMAPPED_WAIT = 1.5e-3  # s for a PING, beside the usual round trip
+_UNMAPPED_WITHIN = 3.0  # s for all of them
 _JUDGED = 8  # PINGs and READs of a servo that did not answer at first
 _GPIO_RETURN_DELAY = 100  # units of 2 us: the window that a switch from user space needs
 
@@ -62,8 +62,8 @@ def check_servos(link: ServoLink) -> StartReport:
         if not found.problems:
             _settle(link, found)
             _judge_wiring(link, found)
-            if start.name_strangers:
-                _name_strangers(link, found)
+            if start.report_unmapped:
+                _report_unmapped(link, found)
     if found.is_write_only and not start.allow_write_only:
         found.problems.append(
             f"{found.wiring}. Driving without feedback is switched off (start.allow_write_only): fix the wiring, or "
@@ -186,34 +186,34 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
 
 def _judge_silence(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
     """Tell a servo that answers no READ from one whose packets are lost and from one that is not there."""
-    heard = {True: 0, False: 0}
+    replies = {True: 0, False: 0}
     for _ in range(_JUDGED):
-        for is_ping in heard:
+        for is_ping in replies:
             with contextlib.suppress(NoReplyError):
                 if is_ping:
                     link.bus.ping(track.servo_id, 0)
                 else:
                     link.bus.read(track.servo_id, 3, 1, 0)
-                heard[is_ping] += 1
-    if not any(heard.values()):
+                replies[is_ping] += 1
+    if not any(replies.values()):
         found.missing.append(track)
-    elif heard[False] == 0 and heard[True] > _JUDGED // 2:
+    elif replies[False] == 0 and replies[True] > _JUDGED // 2:
         found.problems.append(
             f"{track.name} answers PING but no READ: its status return level is 0; scripts/servo prepare sets it to 2"
         )
     else:
         found.problems.append(
-            f"{track.name} answered {sum(heard.values())} of {2 * _JUDGED} queries only: packets are lost; check its "
+            f"{track.name} answered {sum(replies.values())} of {2 * _JUDGED} queries only: packets are lost; check its "
             "cable, contacts and power"
         )
 
 
-def _name_strangers(link: ServoLink, found: _Findings) -> None:
-    """Say which servos are on the bus and not in the map: no goal reaches them, but stops do."""
-    strangers, statistics = [], link.bus.statistics
+def _report_unmapped(link: ServoLink, found: _Findings) -> None:
+    """Report which servos are on the bus and not in the map: no goal reaches them, but stops do."""
+    unmapped, statistics = [], link.bus.statistics
     others = sorted(set(range(MAX_ID)) - set(link.map.servo_ids))  # MAX_ID itself is an adapter's
-    patience = _STRANGER_WAIT + 2.0 * percentile(statistics.round_trips, 50)
-    if patience * len(others) > _STRANGERS_WITHIN:
+    patience = _UNMAPPED_WAIT + 2.0 * percentile(statistics.round_trips, 50)
+    if patience * len(others) > _UNMAPPED_WITHIN:
         found.notices.append(
             f"the link is too slow to look for servos that are not in the map ({patience * len(others):.0f} s); "
             "use scripts/servo scan --only-baud"
@@ -223,11 +223,11 @@ def _name_strangers(link: ServoLink, found: _Findings) -> None:
     for servo_id in others:
         with contextlib.suppress(NoReplyError):
             link.bus.ping(servo_id, 0, cut=link.now() + patience)
-            strangers.append(servo_id)
+            unmapped.append(servo_id)
     statistics.timeouts = timeouts  # IDs that no servo has say nothing about the bus
-    if strangers:
+    if unmapped:
         found.notices.append(
-            f"servos {_ranges(strangers)} are on the bus but not in the servo map: they get no goals, and stops "
+            f"servos {_ranges(unmapped)} are on the bus but not in the servo map: they get no goals, and stops "
             "switch them off as well; remove them from the bus, or add them to the map"
         )
 
@@ -292,7 +292,7 @@ def _judge_wiring(link: ServoLink, found: _Findings) -> None:
     report = check_wiring(link.bus, link.map.servo_ids, link.config.start.wiring_rounds)
     found.wiring = report.text
     is_wired_otherwise = report.echoes != link.bus.port.echoes
-    if report.is_trusted or (report.whole >= _GOOD_SHARE * report.asked and not is_wired_otherwise):
+    if report.is_trusted or (report.whole >= _GOOD_FRACTION * report.sent and not is_wired_otherwise):
         if not report.is_trusted:
             found.notices.append("replies are lost on this wiring; retries cover it, but check cables and power")
         return
@@ -312,7 +312,7 @@ def _torn(link: ServoLink, report: WiringReport) -> List[ServoTrack]:
     torn = []
     for track in link.tracks:
         one = check_wiring(link.bus, [track.servo_id], 5)
-        if one.whole < _GOOD_SHARE * one.asked:
+        if one.whole < _GOOD_FRACTION * one.sent:
             torn.append(track)
     return torn if len(torn) <= len(link.tracks) // 3 else []
 

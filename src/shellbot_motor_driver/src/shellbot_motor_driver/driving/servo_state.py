@@ -91,14 +91,14 @@ class ServoState:
         The state.
     misses : int
         READs without a valid reply in a row.
-    asked : float
-        When it was last asked, s.
+    queried : float
+        When it was last queried, s.
     next_try : float
-        While SUSPECT or LOST: when it may be asked again, s.
+        While SUSPECT or LOST: when it may be queried again, s.
     checked : float
         When its settings were last read, s; -inf if the next READ must read them.
     was_cut : bool
-        Whether its last READ was given up for the next goals: then the next one is heard to its end.
+        Whether its last READ was given up for the next goals: then the next one runs to its end.
     differs : int
         READs of its settings in a row that were not as written.
     is_settled : bool
@@ -108,7 +108,7 @@ class ServoState:
     def __init__(self) -> None:
         self.condition = Condition.GOOD
         self.misses = self.differs = 0
-        self.asked = self.checked = NEVER
+        self.queried = self.checked = NEVER
         self.next_try = 0.0
         self.is_settled = self.was_cut = False
 

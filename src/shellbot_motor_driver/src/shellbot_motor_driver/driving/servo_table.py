@@ -31,7 +31,7 @@ class Row(IntEnum):
     TEMPERATURE = 6
     ALARMS = 7
     TORQUE_ON = 8
-    TORQUE_SHARE = 9
+    TORQUE_FRACTION = 9
     MISSES = 10
     READS = 11
     MISSED = 12
@@ -122,7 +122,7 @@ def _readings(
                 temperature=rows[Row.TEMPERATURE][i],
                 alarms=FLAGS[int(rows[Row.ALARMS][i])],
                 torque_on=bool(rows[Row.TORQUE_ON][i]),
-                torque_share=rows[Row.TORQUE_SHARE][i],
+                torque_fraction=rows[Row.TORQUE_FRACTION][i],
                 misses=int(rows[Row.MISSES][i]),
                 reads=int(rows[Row.READS][i]),
                 missed=int(rows[Row.MISSED][i]),

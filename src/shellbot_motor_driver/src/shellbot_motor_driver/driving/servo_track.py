@@ -90,7 +90,7 @@ class ServoTrack:
     temperature_limit : int
         Its register, degrees Celsius.
     garbled : int
-        Of its misses in a row, those in which bytes were heard: two servos with one ID, or a bad contact.
+        Of its misses in a row, those in which bytes were received: two servos with one ID, or a bad contact.
     wrong : str
         What of its readings cannot be, in words, although it insists on it; then it gets no torque.
     is_still : bool
@@ -129,14 +129,14 @@ class ServoTrack:
         self._plausibility = config.plausibility
         self._steps_per_s = entry.model.no_load_speed * config.plausibility.speed_factor / RAD_PER_STEP
         self._steps = 512
-        self._rejected: Deque[Tuple[float, Feedback]] = deque(maxlen=config.plausibility.believe_after)
+        self._rejected: Deque[Tuple[float, Feedback]] = deque(maxlen=config.plausibility.accept_after)
         self._flags: Deque[int] = deque(maxlen=config.alarms.window)
         self.hot: Deque[int] = deque(maxlen=config.alarms.window)  # 0 cool, 1 near its limit, 2 at it
         self.alarms = ErrorFlags.NONE
 
     @property
     def steps(self) -> int:
-        """Last believed position, steps."""
+        """Last valid position, steps."""
         return self._steps
 
     @property
@@ -164,7 +164,7 @@ class ServoTrack:
         self._column[Row.MISSES] = 0
 
     def forget(self) -> None:
-        """Forget old readings: the next one that can be true at all is believed (it was out of sight)."""
+        """Forget old readings: the next one that is possible at all is accepted (the servo was out of sight)."""
         self.stamp = NEVER
         self.is_still = False
         self._rejected.clear()
@@ -251,7 +251,7 @@ class ServoTrack:
             if not same:
                 self._rejected.clear()
         self._rejected.append((stamp, f))
-        return len(self._rejected) >= p.believe_after
+        return len(self._rejected) >= p.accept_after
 
     def _judge_alarms(self, flags: int, f: Feedback) -> None:
         """Believe an alarm that is up in 2 of 3 valid replies and that a register confirms."""
@@ -276,7 +276,7 @@ class ServoTrack:
             confirmed |= ErrorFlags.OVERHEATING
         if persistent & ErrorFlags.OVERLOAD and is_shut:
             confirmed |= ErrorFlags.OVERLOAD
-        # The torque limit is read only in a check: ask for one before an alarm is believed or dismissed.
+        # The torque limit is read only in a check: request one before an alarm is confirmed or dismissed.
         self.suspicious = bool(persistent & ~confirmed & (ErrorFlags.OVERHEATING | ErrorFlags.OVERLOAD))
         self.alarms = confirmed
         self._column[Row.ALARMS] = int(confirmed)

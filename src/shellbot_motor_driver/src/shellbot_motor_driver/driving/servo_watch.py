@@ -94,13 +94,13 @@ class ServoWatch:
         Notes
         -----
         READs are booked with their usual time, not with their time-out. The rare one that is not answered is given up
-        at ``deadline_share`` of the tick, so that the next goals leave on time; such a servo is read again as the first
-        of a tick, with its whole time-out, before the miss counts. After a miss another READ begins only if its whole
-        time-out fits.
+        at ``deadline_fraction`` of the tick, so that the next goals leave on time; such a servo is read again as the
+        first of a tick, with its whole time-out, before the miss counts. After a miss another READ begins only if its
+        whole time-out fits.
         """
         link, tick, scheduler = self._link, self._config.tick, self.scheduler
         self.reads, self._has_missed = 0, False
-        last_end = due + tick.deadline_share * tick.period
+        last_end = due + tick.deadline_fraction * tick.period
         scheduler.begin(sending)
         for index in scheduler.order(*self._candidates(start)):
             if not self._read_in_turn(link.tracks[index], start, last_end):
@@ -111,8 +111,8 @@ class ServoWatch:
     def _candidates(self, now: float) -> Tuple[List[int], List[int]]:
         """Return the servos to read in turn, and those with misses that are due: they may cost a time-out.
 
-        In turn means longest unasked first, with a head start for servos that wait for a READ of their settings to get
-        goals again, or whose last READ was given up.
+        In turn: the servo whose last query is oldest comes first, with a head start for those that wait for a READ of
+        their settings to get goals again, or whose last READ was given up.
         """
         regular: List[Tuple[float, int]] = []
         urgent: List[Tuple[float, int]] = []
@@ -123,7 +123,7 @@ class ServoWatch:
                 if now >= state.next_try:
                     urgent.append((state.next_try, track.index))
             else:
-                regular.append((state.asked - _HEAD_START * (is_suspect or state.was_cut), track.index))
+                regular.append((state.queried - _HEAD_START * (is_suspect or state.was_cut), track.index))
         return [row[-1] for row in sorted(regular)], [row[-1] for row in sorted(urgent)]
 
     def _read_in_turn(self, track: ServoTrack, start: float, last_end: float) -> bool:
@@ -141,7 +141,7 @@ class ServoWatch:
                 return False
         else:
             scheduler.book(now + wire + scheduler.overhead - start)
-            # Who was given up once is heard to the end now; so is everybody on a link that is always slow.
+            # A READ that was given up once runs to its end now; so does every READ on a link that is always slow.
             cut = None if state.was_cut else scheduler.cut(now, wire, last_end)
         if state.condition is Condition.LOST and state.misses % _PING_EVERY == _PING_EVERY - 1:
             self._ping(track, cut)
@@ -149,7 +149,7 @@ class ServoWatch:
         # A servo that keeps silent costs one time-out, not two.
         is_silent = state.condition is Condition.LOST or state.misses >= self._config.servo.suspect_misses
         retries = 0 if is_silent else self._config.tick.retries
-        outcome, reply = link.ask(track, is_check, last_end, retries, cut)
+        outcome, reply = link.query(track, is_check, last_end, retries, cut)
         state.was_cut = outcome is Outcome.CUT
         is_first, self.reads = not self.reads, self.reads + 1
         began, now = now, link.now()
@@ -162,7 +162,7 @@ class ServoWatch:
         if reply.attempts == 1:
             scheduler.record(reply.round_trip - wire)
         if track.condition is Condition.LOST:
-            self.port.heard()
+            self.port.note_reply()
         if is_check:
             self._judge(track, now)
         return True

@@ -55,7 +55,7 @@ class SettingsCheck:
     def _judge_lost(self, track: ServoTrack, found: Settings, now: float) -> Event:
         """Tell silence from a restart: who has torque, lock and compliance as written never lost its power.
 
-        A torque limit or compliance that was changed while it was silent it cannot have heard.
+        A torque limit or compliance that was changed while it was silent it cannot have received.
         """
         i, link = track.index, self._link
         is_same = self._is_as_written(track, found) or (self._is_locked(found) and not track.state.is_settled)

@@ -96,13 +96,13 @@ class Start:
         for track in link.tracks:
             settings = track.settings
             if settings is not None and settings.torque_enable:
-                with contextlib.suppress(NoReplyError):  # asked twice: it decides about torque
+                with contextlib.suppress(NoReplyError):  # queried twice: it decides about torque
                     settings = link.check(track, link.config.start.ping_tries)
             is_on = settings is not None and bool(settings.torque_enable) and track.index != link.wheel
             if is_on and settings is not None:
                 self.held.add(track.index)
-                share = link.torque.share_of(track.index, settings.torque_limit)
-                link.torque.switch_on([track.index], link.now(), share)
+                fraction = link.torque.fraction_of(track.index, settings.torque_limit)
+                link.torque.switch_on([track.index], link.now(), fraction)
                 link.torque.written[track.index] = settings.torque_limit
                 link.table[Row.GOAL, track.index] = settings.goal
             elif track.index != link.wheel:

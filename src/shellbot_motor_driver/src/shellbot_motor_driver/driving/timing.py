@@ -24,12 +24,12 @@ class Histogram:
         """How many there were."""
         return sum(self.counts)
 
-    def percentile(self, share: float) -> float:
-        """Return the upper edge of the bin that holds ``share`` percent, s; NaN if there is nothing."""
+    def percentile(self, percent: float) -> float:
+        """Return the upper edge of the bin that holds ``percent`` of all values, s; NaN if there is nothing."""
         total = self.total
         if not total:
             return float("nan")
-        wanted, seen = total * share / 100.0, 0
+        wanted, seen = total * percent / 100.0, 0
         for i, count in enumerate(self.counts):
             seen += count
             if seen >= wanted and seen:
@@ -70,8 +70,8 @@ class BusTiming:
     round_trip: Histogram = Histogram()
     overhead: Histogram = Histogram()
     reads_per_tick: float = 0.0  #: READs booked for a tick
-    booked_share: float = 0.0  #: Share of the tick that was planned with bus time, at most ``tick.booked_share``
-    used_share: float = 0.0  #: Share of the tick that passed until its end, mean of the last second
+    booked_fraction: float = 0.0  #: Fraction of the tick planned as bus time, at most ``tick.booked_fraction``
+    used_fraction: float = 0.0  #: Fraction of the tick used when its work ended, mean of the last second
     feedback_hz: float = 0.0  #: Valid replies per second and servo, mean of the last second
     round_trip_p95: float = float("nan")  #: What the scheduler books for a READ, s
     cpu_per_tick: float = float("nan")  #: CPU time of a tick, mean of the last second, s (NaN in virtual time)
@@ -79,19 +79,19 @@ class BusTiming:
     counters: Mapping[str, int] = field(default_factory=dict)
 
     def figures(self) -> Dict[str, float]:
-        """Return the figures as one flat mapping for diagnostics: durations in us, shares in percent."""
+        """Return the figures as one flat mapping for diagnostics: durations in us, fractions in percent."""
         figures: Dict[str, float] = {
             "ticks": self.ticks,
             "late_ticks": self.late_ticks,
             "reads_per_tick": self.reads_per_tick,
-            "booked_percent": 100.0 * self.booked_share,
-            "used_percent": 100.0 * self.used_share,
+            "booked_percent": 100.0 * self.booked_fraction,
+            "used_percent": 100.0 * self.used_fraction,
             "feedback_hz": self.feedback_hz,
             "cpu_us_per_tick": 1e6 * self.cpu_per_tick,
         }
         for name in ("lateness", "tick_time", "round_trip", "overhead"):
             histogram: Histogram = getattr(self, name)
-            for share in (50.0, 99.0, 99.9):
-                figures[f"{name}_us_p{share:g}"] = 1e6 * histogram.percentile(share)
+            for percent in (50.0, 99.0, 99.9):
+                figures[f"{name}_us_p{percent:g}"] = 1e6 * histogram.percentile(percent)
         figures.update(self.counters)
         return figures

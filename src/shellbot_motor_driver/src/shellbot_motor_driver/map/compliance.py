@@ -29,7 +29,7 @@ class Compliance(Settings, error=DriverConfigError):
     margin: int = number(0, 255, default=1)  #: Dead band, steps of 0.29 degrees, 0 to 255
     punch: int = number(0, 1023, default=32)  #: Least output outside the margin, of 1023
     #: Torque limit, 0 to 1: what is below the softest slope (a stiffness of 0 is limp)
-    torque_share: float = number(0.0, 1.0, default=1.0)
+    torque_fraction: float = number(0.0, 1.0, default=1.0)
 
     def conflict(self) -> str:
         """Return that the servos have no such slope, if so."""
@@ -90,9 +90,9 @@ def compliance_from_gains(
     for name, gains in table.classes.items():
         p = gains.p * table.stiffness
         softest = stiffness(name, SLOPES[-1], variables)
-        share = min(1.0, p / softest)
-        slope, reached = (SLOPES[-1], softest * share) if share < 1.0 else slope_for(name, p, variables)
-        made[name] = Compliance(slope, margin, punch, share)
+        fraction = min(1.0, p / softest)
+        slope, reached = (SLOPES[-1], softest * fraction) if fraction < 1.0 else slope_for(name, p, variables)
+        made[name] = Compliance(slope, margin, punch, fraction)
         if p > 0.0 and not 1.0 / _CLOSE <= reached / p <= _CLOSE:
             words.append(
                 f"{name}: P {p:.1f} becomes {reached:.1f} N·m/rad (slope {slope}), the nearest that a servo has"

@@ -119,9 +119,9 @@ class ServoMap:
         ServoMapError
             If the map lacks an ID.
         """
-        strangers = sorted(set(ids or ()) - set(self.servo_ids))
-        if strangers:
-            raise ServoMapError(f"the servo map of {self.variant} has no ID {', '.join(map(str, strangers))}")
+        unknown = sorted(set(ids or ()) - set(self.servo_ids))
+        if unknown:
+            raise ServoMapError(f"the servo map of {self.variant} has no ID {', '.join(map(str, unknown))}")
         return tuple(entry for entry in self.entries if ids is None or entry.servo_id in ids)
 
     def reduce(self, joints: Array) -> Array:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture of the bus loop's times: lateness, tick, round trip, overhead, as shares over a logarithmic axis."""
+"""A picture of the bus loop's times: lateness, tick, round trip, overhead, in percent over a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def plot(counts: Mapping[str, Any], figures: Mapping[str, Any], file: Path) -> N
         given = list(counts.get(name, ()))
         histogram = Histogram(tuple(given)) if len(given) == BINS else Histogram()
         total = max(histogram.total, 1)
-        shares = [100.0 * count / total for count in histogram.counts]
+        percents = [100.0 * count / total for count in histogram.counts]
         # the first bin is below the first edge, the last above the last
-        axes.stairs(shares[1:-1], edges_us, fill=True, alpha=0.6)
-        for share, style in ((50.0, "-"), (99.0, "--"), (99.9, ":")):
-            value = 1e6 * histogram.percentile(share)
+        axes.stairs(percents[1:-1], edges_us, fill=True, alpha=0.6)
+        for percent, style in ((50.0, "-"), (99.0, "--"), (99.9, ":")):
+            value = 1e6 * histogram.percentile(percent)
             if value == value:
-                axes.axvline(value, linestyle=style, color="black", linewidth=1.0, label=f"p{share:g} {value:.0f} µs")
+                axes.axvline(value, linestyle=style, color="black", linewidth=1.0, label=f"p{percent:g} {value:.0f} µs")
         axes.set_xscale("log")
         axes.set_xlabel("µs")
         axes.set_ylabel("% of all")

@@ -42,7 +42,7 @@ class NodeParameters(Settings, error=DriverConfigError):
     target_timeout: float = number(0.02, 10.0, "s", default=0.5)
     arrival_tolerance: float = number(0.001, 3.0, "rad", default=0.1)  #: rad; within it a joint has arrived
     battery_cells: int = number(1, 8, default=3, hint="3 for a 3S battery")  #: Cells in series
-    #: What happens when the node is told to end: ``sit`` (then torque off), ``hold``, ``off``
+    #: What happens when the node is to end: ``sit`` (then torque off), ``hold``, ``off``
     at_end: str = choice(("sit", "hold", "off"), default="sit")
 
     def conflict(self) -> str:

@@ -19,7 +19,7 @@ def retry_after(error: ServoError, retry_missing: bool = False) -> Optional[floa
 
     A port that is not there, or servos without power, come when a person plugs or switches them on: going on by itself
     is what that person expects. A servo that is missing among others, doubled or of another model is different:
-    somebody has hands in the robot, and torque must not come up behind them.
+    a person has hands in the robot, and torque must not come up behind them.
 
     Parameters
     ----------

@@ -49,23 +49,25 @@ class StatePublisher:
         self._servos = rospy.Publisher("servo_states", ServoStates, queue_size=1)
         self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
 
-    def run(self, process: Callable[[], Optional[BusProcess]], told: Callable[[DriverState], None]) -> None:
+    def run(self, process: Callable[[], Optional[BusProcess]], on_state: Callable[[DriverState], None]) -> None:
         """Publish until shutdown; an error here must end the node, which is respawned, not leave it silent.
 
         Parameters
         ----------
         process : callable
             Returns the started bus process, or None.
-        told : callable
+        on_state : callable
             Is given each state that was published, and the last one now and then while no new one comes.
         """
         try:
-            self._publish_ticks(process, told)
+            self._publish_ticks(process, on_state)
         except Exception:
             rospy.logfatal("motor_driver: the publishing thread failed:\n%s", traceback.format_exc())
             rospy.signal_shutdown("the publishing thread failed")
 
-    def _publish_ticks(self, process: Callable[[], Optional[BusProcess]], told: Callable[[DriverState], None]) -> None:
+    def _publish_ticks(
+        self, process: Callable[[], Optional[BusProcess]], on_state: Callable[[DriverState], None]
+    ) -> None:
         """Publish each tick's joints as soon as they are there; their arrival starts the chain's tick."""
         period, tick, looks = self._parameters.config.tick.period, -1, 0
         while not rospy.is_shutdown():
@@ -79,9 +81,9 @@ class StatePublisher:
             try:
                 if not looks:
                     tick = state.tick
-                    self._publish(state, told)
+                    self._publish(state, on_state)
                 elif looks > MANY_LOOKS and looks % STATUS_EVERY == 0:
-                    told(state)  # no tick comes: the age of the state alone changes what it means
+                    on_state(state)  # no tick comes: the age of the state alone changes what it means
                     self._publish_status(state, rospy.Time.from_sec(self._clock.stamp(time.monotonic())))
             except rospy.ROSException:  # shut down in between
                 return
@@ -90,11 +92,11 @@ class StatePublisher:
                 continue
             time.sleep(max(state.stamp + period + LATE_S - time.monotonic(), 0.0))
 
-    def _publish(self, state: DriverState, told: Callable[[DriverState], None]) -> None:
+    def _publish(self, state: DriverState, on_state: Callable[[DriverState], None]) -> None:
         stamp = rospy.Time.from_sec(self._clock.stamp(state.stamp))
         self._joint_states.publish(conversions.joint_states_message(state, stamp))
         self._published += 1
-        told(state)
+        on_state(state)
         count = self._published
         if count % STATUS_EVERY == 0:
             self._publish_status(state, stamp)

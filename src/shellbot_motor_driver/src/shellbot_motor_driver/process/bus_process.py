@@ -22,7 +22,7 @@ from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_child import CALL_S
 from shellbot_motor_driver.process.bus_settings import BusSettings
 from shellbot_motor_driver.process.keeper import START_S, Keeper
-from shellbot_motor_driver.process.state_age import believed
+from shellbot_motor_driver.process.state_age import checked_state
 from shellbot_motor_driver.process.torque_off import CONFIRM_S, TorqueOffStatus
 
 Array = np.ndarray
@@ -140,7 +140,7 @@ class BusProcess:
     def state(self) -> DriverState:
         """Return the latest state; its ``stamp`` shows its age against ``time.monotonic()``. From any thread.
 
-        An old state, and one of a robot whose torque may be on against an order, says so; see `believed`.
+        An old state, and one of a robot whose torque may be on against an order, says so; see `checked_state`.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class BusProcess:
             raise BusProcessError("there is no state yet; start the bus process first")
         now = time.monotonic()
         is_up = child is not None and child.is_up and not child.why_killed
-        return believed(last, now, is_up, self._keeper.status(now))
+        return checked_state(last, now, is_up, self._keeper.status(now))
 
     def torque_off_status(self, now: float) -> TorqueOffStatus:
         """Return whether torque that was requested to be off is off, read back from every servo. From any thread.
@@ -307,7 +307,7 @@ class BusProcess:
                     return answer[0]
                 keeper.look()
                 if time.monotonic() >= deadline:
-                    child.kill(f"no answer in {CALL_S:g} s")  # its late answer could not be told from the next
+                    child.kill(f"no answer in {CALL_S:g} s")  # its late answer could not be distinguished from the next
                     raise BusProcessError(f"the bus process did not answer in {CALL_S:g} s; it is started again")
 
 

@@ -24,7 +24,7 @@ from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import MotorDriverError
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_settings import BusSettings
-from shellbot_motor_driver.process.hand_over import Door, ask_for
+from shellbot_motor_driver.process.hand_over import Door, request_port
 from shellbot_motor_driver.process.orders import Ending, Orders, Pulse, newest
 from shellbot_motor_driver.process.rescue import open_port, order_off, switch_off, timeouts
 from shellbot_motor_driver.process.shared_state import SharedState
@@ -73,7 +73,7 @@ class Worker:
         self._shared = SharedState(memory, self._map, settings.config.servo.stale_after)
         self._notices: List[Notice] = []
         self._door = Door(settings.port)
-        self._is_orphan = self._is_asked_to_leave = self._is_switching_off = False
+        self._is_orphan = self._is_exit_requested = self._is_switching_off = False
         self._orders = self._shared.orders() or Orders()
         self._stops, self._offs = self._orders.stops_over, self._orders.offs_over  # what the driver has obeyed
         self._pulse = Pulse(0.0, self._stops, self._offs, False, np.zeros(len(self._map.entries)))
@@ -175,8 +175,8 @@ class Worker:
             try:
                 port = open_port(self._settings, _BeatingPort)
             except PortError as error:
-                asked = "in use" in str(error) and ask_for(self._settings.port)
-                if not asked or time.monotonic() > deadline:
+                is_requested = "in use" in str(error) and request_port(self._settings.port)
+                if not is_requested or time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
             else:
@@ -204,7 +204,7 @@ class Worker:
         self._notices.append(Notice("bus_process", Level.WARN, text))
 
     def _on_terminate(self, *_: object) -> None:
-        self._is_asked_to_leave = True
+        self._is_exit_requested = True
 
     def _loop(self, driver: MotorDriver) -> None:
         count = 0
@@ -229,7 +229,9 @@ class Worker:
             self._show(self._stops, self._offs, said)
             if not self._is_orphan and self._connection.poll():
                 self._serve(driver)
-            if self._is_over(driver) or (count % _HISTOGRAM_TICKS == 0 and self._door.is_asked() and self._is_orphan):
+            if self._is_over(driver):
+                return
+            if count % _HISTOGRAM_TICKS == 0 and self._door.is_requested() and self._is_orphan:
                 return
 
     def _obey(self, driver: MotorDriver) -> None:
@@ -259,12 +261,12 @@ class Worker:
             ending == Ending.OFF
             or (ending == Ending.SIT and has_sat)
             # The parent is dead: the ladder has let the robot sit, then switched it off.
-            or (self._is_orphan and (phase is Phase.OFF or self._is_asked_to_leave))
+            or (self._is_orphan and (phase is Phase.OFF or self._is_exit_requested))
         ):
             self._switch_off(driver.bus)
             driver.shutdown(torque_off=True)
             return True
-        return self._is_asked_to_leave or ending == Ending.HOLD
+        return self._is_exit_requested or ending == Ending.HOLD
 
     def _serve(self, driver: MotorDriver) -> None:
         """Answer one request of the parent."""

@@ -39,7 +39,7 @@ class Door:
         else:
             self._socket = door
 
-    def is_asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Return whether another bus process wants the port."""
         if self._socket is None or self._address != _address(self._port):  # plugged in again: another device
             self._bind()
@@ -51,12 +51,12 @@ class Door:
             return False
 
 
-def ask_for(port: str) -> bool:
-    """Ask a bus process without parent for the port; return whether there is one to ask."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asker:
-        asker.setblocking(False)
+def request_port(port: str) -> bool:
+    """Request the port from a bus process without parent; return whether there is one."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
         try:
-            asker.sendto(_WORD, _address(port))
+            sender.sendto(_WORD, _address(port))
         except OSError:
             return False
     return True

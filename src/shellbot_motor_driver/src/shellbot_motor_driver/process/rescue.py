@@ -19,7 +19,7 @@ from shellbot_motor_driver.process.bus_settings import BusSettings
 Array = np.ndarray
 _Port = TypeVar("_Port", bound=SerialPort)
 _TORQUE_ENABLE = 24
-_BURST = 3  # packets in a row, as nobody acknowledges them
+_BURST = 3  # packets in a row, as no servo acknowledges them
 _READ_BACK_S = 0.4  # s for reading back, on a line without latency
 _PATIENCE_S = (
     0.01  # s that a reply may be late, at least: nothing else waits, and a busy host must not look like a dead servo

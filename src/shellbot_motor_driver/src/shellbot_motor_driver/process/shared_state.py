@@ -34,7 +34,7 @@ _LADDER_ROOM = 16384
 _LONGEST_TEXT = 1000  # characters, of a ladder that does not fit otherwise
 _COUNTERS = tuple(item.name for item in fields(BusStatistics) if item.type == "int")
 _SUPPLY = tuple(item.name for item in fields(Supply))
-_SCALARS = ("reads_per_tick", "booked_share", "used_share", "feedback_hz", "p95", "cpu_per_tick")
+_SCALARS = ("reads_per_tick", "booked_fraction", "used_fraction", "feedback_hz", "p95", "cpu_per_tick")
 _HISTOGRAMS = ("lateness", "tick_time", "round_trip", "overhead")
 
 

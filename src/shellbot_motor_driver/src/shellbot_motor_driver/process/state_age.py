@@ -16,7 +16,7 @@ READING_OLD_S = 0.5  # s
 STATE_OLD_S = 0.35  # s; a fresh reading is at most 0.1 s older than its state, and none older than 0.5 s is good
 
 
-def believed(state: DriverState, now: float, is_up: bool, status: TorqueOffStatus) -> DriverState:
+def checked_state(state: DriverState, now: float, is_up: bool, status: TorqueOffStatus) -> DriverState:
     """Return the state with what its own driver cannot know.
 
     Parameters

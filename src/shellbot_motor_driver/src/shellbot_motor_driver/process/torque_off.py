@@ -14,7 +14,7 @@ from shellbot_motor_driver.process.orders import newest
 
 Array = np.ndarray
 OVERDUE_S = 0.2  # after which a stop that is not confirmed is shown as unconfirmed: before 0.3 s have passed
-CONFIRM_S = 0.5  # after which that is logged, and nobody waits for it any longer
+CONFIRM_S = 0.5  # after which that is logged, and it is no longer waited for
 
 
 class TorqueOffStatus(NamedTuple):
@@ -23,7 +23,7 @@ class TorqueOffStatus(NamedTuple):
     requested_at: float = float("nan")  #: CLOCK_MONOTONIC of the last request, s; NaN while torque is wanted
     confirmed: bool = False  #: Whether every servo has said since then that its torque is off
     unconfirmed_ids: Tuple[int, ...] = ()  #: Who has not; empty while torque is wanted
-    via: str = ""  #: Who read them back last: ``bus process``, ``parent``, or nobody yet
+    via: str = ""  #: Who read them back last: ``bus process``, ``parent``, or empty
     text: str = "torque is wanted"  #: The same in one sentence, with the next step
     is_overdue: bool = False  #: Whether it should have been confirmed by now
 

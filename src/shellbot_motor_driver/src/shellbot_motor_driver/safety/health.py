@@ -67,7 +67,7 @@ def _ladder(state: DriverState) -> HealthLine:
     values = [
         ("phase", ladder.phase.name.lower()),
         ("reaction", ladder.reaction.name.lower()),
-        ("torque limit", f"{100.0 * ladder.torque_share:.0f} %"),
+        ("torque limit", f"{100.0 * ladder.torque_fraction:.0f} %"),
         ("waits for rearm", str(ladder.needs_rearm)),
     ]
     values += [(f"rung {rung.key}", rung.text) for rung in ladder.rungs]
@@ -84,7 +84,7 @@ def _bus(state: DriverState, restarts: int) -> HealthLine:
     if state.is_write_only:
         text = "write-only: goals are sent, nothing is read; see docs/hardware.md for a wiring that can be read"
         return HealthLine("bus", Health.WARN, text, tuple(values))
-    text = f"every servo at {timing.feedback_hz:.0f} Hz or more, {100.0 * timing.used_share:.0f} % of the tick used"
+    text = f"every servo at {timing.feedback_hz:.0f} Hz or more, {100.0 * timing.used_fraction:.0f} % of the tick used"
     if late > 0.05:
         text = f"{100.0 * late:.0f} % of the ticks begin late: give the bus process a core and real-time priority"
         return HealthLine("bus", Health.WARN, text, tuple(values))
@@ -142,7 +142,7 @@ def _servo_words(servo: ServoReading) -> str:
     words = (
         f"{servo.condition.name.lower()}, {servo.temperature:.0f} degC, {servo.voltage:.1f} V, "
         f"age {1e3 * servo.age:.0f} ms, torque {'on' if servo.torque_on else 'off'} "
-        f"{100.0 * servo.torque_share:.0f} %, "
+        f"{100.0 * servo.torque_fraction:.0f} %, "
         f"{servo.missed} of {servo.reads + servo.missed} reads missed"
     )
     return f"{words}, {_alarm_words(servo)}" if servo.alarms else words

@@ -18,7 +18,7 @@ class Phase(IntEnum):
     SITTING = 4  # on the way to the pose "sit"
     SAT = 5  # sits, torque on
     OFF = 6  # torque off
-    BUS_DOWN = 7  # nobody is heard or reached
+    BUS_DOWN = 7  # no servo answers or is reached
     CLOSED = 8  # shut down
 
 
@@ -53,7 +53,7 @@ class Ladder:
     phase: Phase = Phase.STARTING  #: What the robot does
     reaction: Reaction = Reaction.NONE  #: The greatest of the rungs' demands
     rungs: Tuple[Rung, ...] = ()  #: All in force, the gravest first
-    torque_share: float = 0.0  #: Torque limit of the whole robot, 0 to 1 (single legs may have less)
+    torque_fraction: float = 0.0  #: Torque limit of the whole robot, 0 to 1 (single legs may have less)
     needs_rearm: bool = False  #: Whether motion waits for `MotorDriver.rearm`
     text: str = ""  #: One sentence for the operator; empty while all is well
 

@@ -8,7 +8,7 @@ from typing import Dict, List, Tuple
 from shellbot_common import Level, Notice
 from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction, Rung
 
-_MOST_NOTICES = 200  # if nobody fetches them
+_MOST_NOTICES = 200  # if they are not fetched
 _LEVELS = {Reaction.NONE: Level.INFO, Reaction.WARN: Level.WARN, Reaction.DERATE: Level.WARN}
 
 
@@ -76,22 +76,22 @@ class Rungs:
         """Those that wait for re-arming."""
         return tuple(rung for rung in self.all if rung.latched)
 
-    def ladder(self, phase: Phase, torque_share: float) -> Ladder:
+    def ladder(self, phase: Phase, torque_fraction: float) -> Ladder:
         """Return where the ladder stands; the same object until it changes.
 
         Parameters
         ----------
         phase : Phase
             What the robot does.
-        torque_share : float
+        torque_fraction : float
             The greatest torque limit of a servo, 0 to 1.
         """
-        share = round(torque_share, 2)
-        shown = (self.version, phase, share)
+        fraction = round(torque_fraction, 2)
+        shown = (self.version, phase, fraction)
         if shown != self._shown:
             self._shown, steps = shown, self.all
             waits = any(rung.latched and rung.reaction >= Reaction.HOLD for rung in steps)
-            self._ladder = Ladder(phase, self.reaction, steps, share, waits, steps[0].text if steps else "")
+            self._ladder = Ladder(phase, self.reaction, steps, fraction, waits, steps[0].text if steps else "")
         return self._ladder
 
 

@@ -196,10 +196,10 @@ class Safety:
         if reaction <= before.reaction or reaction is Reaction.NONE:
             return
         volts = self.supply.supply.filtered
-        text = _VOLTAGE_TEXTS[reaction].format(volts, self._config.voltage.derate_share)
+        text = _VOLTAGE_TEXTS[reaction].format(volts, self._config.voltage.derate_fraction)
         self._rungs.set("voltage", reaction, text, reaction > Reaction.WARN, now)
         if reaction >= Reaction.DERATE:
-            self._link.torque.robot = self._config.voltage.derate_share
+            self._link.torque.robot = self._config.voltage.derate_fraction
             self._link.torque.touch()
 
     # -- heat --------------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ class Safety:
                 f"{track.limb} has half its torque, the robot sits down; let it cool, then re-arm"
             )
             self._rungs.set("heat", Reaction.SIT, text, True, now)
-            self._share()
+            self._derate()
             return
         minutes = self._config.heat.cool_down / 60.0
         text = (
@@ -228,15 +228,15 @@ class Safety:
         self.off.update(leg)
         link.torque_off(leg)
 
-    def _share(self) -> None:
-        """Set the shares of legs and servos."""
+    def _derate(self) -> None:
+        """Set the torque fractions of legs and servos."""
         part = self._link.torque.part
         part[:] = 1.0
         for track in self._link.tracks:
             if self._hot.get(track.limb):
-                part[track.index] = self._config.heat.torque_share
+                part[track.index] = self._config.heat.torque_fraction
             if track.index in self._weak:
-                part[track.index] = min(part[track.index], self._config.overload.torque_share)
+                part[track.index] = min(part[track.index], self._config.overload.torque_fraction)
         self._link.torque.touch()
 
     # -- alarms that no register confirms ----------------------------------------------------------------------------
@@ -246,12 +246,12 @@ class Safety:
         unconfirmed = []
         for track in self._link.tracks:
             for flag, since in track.claimed_since.items():
-                if now - since >= self._config.alarms.say_after and not track.alarms & flag:
+                if now - since >= self._config.alarms.report_after and not track.alarms & flag:
                     unconfirmed.append(f"{track.name} ({flag_names(flag)[0].replace('_', ' ')})")
         if unconfirmed:
             names = ", ".join(unconfirmed[:4]) + (" and others" if len(unconfirmed) > 4 else "")
             text = (
-                f"alarms in every reply for {self._config.alarms.say_after:g} s that no register confirms: {names}; "
+                f"alarms in every reply for {self._config.alarms.report_after:g} s that no register confirms: {names}; "
                 "check by hand whether it is hot or blocked"
             )
             self._rungs.set("alarms", Reaction.WARN, text, False, now)
@@ -282,20 +282,20 @@ class Safety:
         self._overloaded[i] = now
         text = (
             f"{track.name} was overloaded and switched itself off: the others hold, it tries again in "
-            f"{config.recover_after:g} s with {config.torque_share:.0%} torque"
+            f"{config.recover_after:g} s with {config.torque_fraction:.0%} torque"
         )
         self._rungs.set("overload", Reaction.HOLD, text, False, now)
 
     def _recover(self, track: ServoTrack, now: float) -> None:
         self._weak.add(track.index)
-        self._share()
+        self._derate()
         if track.index == self._link.wheel:
             self._link.restore_wheel()
         rung = self._rungs.get("overload")
         if not self._overloaded and not rung.latched:
-            share = self._config.overload.torque_share
+            fraction = self._config.overload.torque_fraction
             self._rungs.clear("overload")
-            text = f"{track.name} has {share:.0%} torque after an overload, until re-armed"
+            text = f"{track.name} has {fraction:.0%} torque after an overload, until re-armed"
             self._rungs.set("overload", Reaction.DERATE, text, True, now)
 
     # -- re-arming ---------------------------------------------------------------------------------------------------
@@ -345,6 +345,6 @@ class Safety:
             self._judge_voltage(Reaction.DERATE, now)
         for key in ("heat", "heat_shutdown", "overload"):
             self._rungs.clear(key)
-        self._share()
+        self._derate()
         if self._link.wheel >= 0:
             self._link.restore_wheel()

@@ -43,7 +43,7 @@ class SupplyMonitor:
         Parameters
         ----------
         loads : float
-            Sum of the servos' load as a share of their stall torques.
+            Sum of the servos' load as a fraction of their stall torques.
         now, fresh_after : float
             Present time; readings older than this are left out. s.
         """

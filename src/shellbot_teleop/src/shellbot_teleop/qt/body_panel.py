@@ -29,7 +29,7 @@ class BodyPanel(QWidget):
 
     pose_moved = Signal(int, float)
     shells_moved = Signal(int, float)
-    neutral_asked = Signal()
+    neutral_requested = Signal()
     gait_chosen = Signal(str)
 
     def __init__(self, gaits: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ class BodyPanel(QWidget):
         heading.addWidget(self._heading("Body pose, relative to rest"))
         heading.addStretch(1)
         rest = button("Rest", "All six back to zero", name="small")
-        rest.clicked.connect(self.neutral_asked)
+        rest.clicked.connect(self.neutral_requested)
         heading.addWidget(rest)
         column.addLayout(heading)
         self.pose = {}

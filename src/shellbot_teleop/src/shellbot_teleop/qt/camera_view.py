@@ -14,7 +14,7 @@ from shellbot_teleop.qt import theme
 
 
 class CameraView(QWidget):
-    """Shows pictures and says when somebody can see it, so that the camera is asked for pictures only then."""
+    """Shows pictures, and reports whether it is visible, so that pictures are requested from the camera only then."""
 
     visible_changed = Signal(bool)
 

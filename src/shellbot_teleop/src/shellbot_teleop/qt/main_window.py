@@ -162,7 +162,7 @@ class TeleopWindow(QMainWindow):
 
     def _connect_signals(self) -> None:
         controller = self._controller
-        self.mode.asked.connect(controller.perform)
+        self.mode.requested.connect(controller.perform)
         self.stop.pressed.connect(
             lambda: controller.perform("safety.emergency_stop")
         )  # on the press, not on the release
@@ -171,7 +171,7 @@ class TeleopWindow(QMainWindow):
         self.speed.moved.connect(controller.set_scale)
         self.body.pose_moved.connect(controller.set_pose)
         self.body.shells_moved.connect(controller.set_shells)
-        self.body.neutral_asked.connect(lambda: controller.perform("pose.neutral"))
+        self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import html
 import math
 import time
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
-from python_qt_binding.QtCore import Qt, Signal
+from python_qt_binding.QtCore import QPropertyAnimation, Qt, Signal
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QProgressBar
 
 from shellbot_teleop.effects import PublishTwist
@@ -17,6 +17,7 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
 from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
 
+_BAR_MS = 300  # ms
 MODE_BUTTONS = (
     ("Stand", "mode.stand"),
     ("Hexapod", "mode.hexapod"),
@@ -27,9 +28,9 @@ MODE_BUTTONS = (
 
 
 class ModePanel(Card):
-    """Mode, progress of a transition, the robot's sentence, and buttons to ask for another mode."""
+    """Mode, progress of a transition, the robot's sentence, and buttons that request another mode."""
 
-    asked = Signal(str)  # action name
+    requested = Signal(str)  # action name
 
     def __init__(self, tips: Dict[str, str]) -> None:
         super().__init__("Mode")
@@ -44,6 +45,10 @@ class ModePanel(Card):
         self._progress.setTextVisible(False)
         self._progress.setRange(0, 1000)
         self.body.addWidget(self._progress)
+        # the robot reports progress in steps of 5 %; the bar moves from one to the next
+        self._motion = QPropertyAnimation(self._progress, b"value", self)
+        self._motion.setDuration(_BAR_MS)
+        self._transition = ("", "")  # mode and target that the bar shows
         self._text = label("Waiting for the action manager.", muted=True)
         self._text.setWordWrap(True)
         self._text.setMinimumHeight(34)
@@ -54,7 +59,7 @@ class ModePanel(Card):
         self.buttons = {}
         for index, (text, action) in enumerate(MODE_BUTTONS):
             push = button(text, tips.get(action, ""))
-            push.clicked.connect(lambda _checked, action=action: self.asked.emit(action))
+            push.clicked.connect(lambda _checked, action=action: self.requested.emit(action))
             grid.addWidget(push, index // 3, index % 3)
             self.buttons[action] = push
         self.body.addLayout(grid)
@@ -64,7 +69,7 @@ class ModePanel(Card):
         if mode is None:
             self._name.setText("STOPPED" if stopped else "no robot yet")
             self._step.setText("")
-            self._progress.setValue(0)
+            self._show_progress(0.0, ("", ""))
             self._text.setText("Waiting for the action manager (scripts/sim or scripts/onboard starts it).")
             return
         moving = bool(mode.target) and mode.target != mode.name
@@ -74,8 +79,24 @@ class ModePanel(Card):
         progress = min(max(mode.progress, 0.0), 1.0) if math.isfinite(mode.progress) else 0.0
         step = mode.step.replace("_", " ")
         self._step.setText(f"{step}  {progress:.0%}" if moving else step)
-        self._progress.setValue(round(1000 * progress))
+        self._show_progress(progress, (mode.name, mode.target))
         self._text.setText(mode.text)
+
+    def _show_progress(self, progress: float, transition: Tuple[str, str]) -> None:
+        """Move the bar to the progress of a transition (mode, target); another one begins anew."""
+        value, is_new = round(1000 * progress), transition != self._transition
+        self._transition = transition
+        if is_new:
+            self._motion.stop()
+            self._progress.setValue(value)
+        elif value != (self._motion.endValue() if self._is_moving() else self._progress.value()):
+            self._motion.stop()
+            self._motion.setStartValue(self._progress.value())
+            self._motion.setEndValue(value)
+            self._motion.start()
+
+    def _is_moving(self) -> bool:
+        return self._motion.state() == QPropertyAnimation.Running
 
 
 class VelocityPanel(Card):
@@ -206,6 +227,11 @@ class LogPanel(Card):
         self.view.setMaximumBlockCount(500)
         self.view.setMinimumHeight(70)
         self.body.addWidget(self.view, 1)
+        # Qt follows the newest line only while the view is visible and large enough; the user's scrolling up ends it
+        self._follows = True
+        scroll_bar = self.view.verticalScrollBar()
+        scroll_bar.rangeChanged.connect(self._follow)
+        scroll_bar.valueChanged.connect(self._note_scrolling)
 
     def add(self, line: LogLine) -> None:
         """Append a line."""
@@ -221,6 +247,13 @@ class LogPanel(Card):
             f'<span style="color:{theme.MUTED}">{stamp} {html.escape(line.source)}</span> '
             f'<span style="color:{colour}">{text}</span>'
         )
+
+    def _follow(self, _low: int, high: int) -> None:
+        if self._follows:
+            self.view.verticalScrollBar().setValue(high)
+
+    def _note_scrolling(self, value: int) -> None:
+        self._follows = value >= self.view.verticalScrollBar().maximum()
 
     def _set_filter(self, name: str) -> None:
         self._levels = self._SHOWN[name]

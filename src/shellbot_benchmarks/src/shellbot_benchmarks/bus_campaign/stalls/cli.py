@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from shellbot_chain.errors import DefinitionError
-from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.reports import machine, write_json
 
@@ -53,9 +53,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("--stalls", action="store_true", help="this experiment")
-    p.add_argument(
-        "--seeds", default="0:1", metavar="A:B", help="seeds A to B - 1, a run each (default 0:1); or one seed"
-    )
+    add_seeds(p, "1", "a run each")
     p.add_argument("--seconds", type=float, default=60.0, help="length of a run (default 60)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
     p.add_argument("--jobs", type=int, default=1, help="runs at the same time (default 1); each needs some 1.5 cores")
@@ -67,27 +65,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0 if every limit was kept, 1 if not, 2 after an error."""
+    """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     arguments = parser().parse_args(argv)
     return run_tool(lambda: _run(arguments))
-
-
-def seeds_of(text: str) -> List[int]:
-    """Return the seeds that ``A:B`` or ``A`` stands for.
-
-    Raises
-    ------
-    DefinitionError
-        If it stands for none.
-    """
-    try:
-        first, _, last = text.partition(":")
-        seeds = list(range(int(first), int(last) if last else int(first) + 1))
-    except ValueError:
-        seeds = []
-    if not seeds:
-        raise DefinitionError(f"--seeds is {text!r}; give A:B with A below B, for example 0:100")
-    return seeds
 
 
 class Runs:
