@@ -54,7 +54,8 @@ class ContactEstimate:
     #: (k, 3) Where the point of the robot that was the centre of pressure at the previous tick is now, in base_link, m:
     #: on a floor without slip it has not moved. NaN without contact at that tick, or not known
     previous_centre: np.ndarray
-    heading: float = math.nan  #: Yaw in the IMU's level axes that the behaviour steers by, rad; NaN: that of base_link
+    #: Heading in the IMU's level axes that the behaviour steers by, rad; None: the yaw of base_link
+    heading: Optional[float] = None
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,8 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
-<<<<<<< HEAD
-from shellbot_action_manager.estimation.odometry import OdometryCore, OdometryState
-=======
 from shellbot_action_manager.estimation.attitude import ImuInput
-from shellbot_action_manager.estimation.odometry import OdometryCore
->>>>>>> main
+from shellbot_action_manager.estimation.odometry import OdometryCore, OdometryState
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
 from shellbot_control import ControlError, JointLimits
@@ -95,9 +91,7 @@ class Chain:
         self._recorder = TraceRecorder(self.joint_names)
         self.reset()
 
-    def reset(
-        self, seed: Optional[int] = None, pose: str = "", attitude: Optional[Sequence[float]] = None
-    ) -> None:
+    def reset(self, seed: Optional[int] = None, pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
         """Start again at time zero; every core forgets.
 
         Parameters
@@ -111,13 +105,8 @@ class Chain:
         """
         if seed is not None:
             self.config = self.config.replace(seed=seed)
-<<<<<<< HEAD
         self.robot.restart(self.config.seed, pose, attitude)
-        for core in (self.solver, self.manager, self.odometry):
-=======
-        self.robot.restart(self.config.seed)
         for core in (self.solver, self.manager, self.imu, self.odometry):
->>>>>>> main
             core.reset()
         self.state: SimState = self.simulator.state()
         self.output: Optional[ActionOutput] = None

@@ -51,7 +51,7 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def turned_about_z(quaternion: np.ndarray, angle: float) -> np.ndarray:
-    """Unit quaternion (x, y, z, w) of Rz(angle) R for a quaternion of R of any length but zero; angle in rad."""
+    """Quaternion (x, y, z, w) of length 1 of Rz(angle) R for a quaternion of R of any length but zero; angle in rad."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])

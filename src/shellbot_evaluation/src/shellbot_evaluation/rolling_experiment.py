@@ -89,7 +89,9 @@ class Roller:
         self._start_truth, self._start_own = self.truth, self.own
         output, estimate = chain.output, chain.estimate
         assert output is not None and output.contacts is not None and estimate is not None
-        self._turn = _rotation(output.contacts.heading - estimate.yaw)  # of odom's axes against the world's
+        heading = output.contacts.heading
+        assert heading is not None  # a ball has one
+        self._turn = _rotation(heading - estimate.yaw)  # of odom's axes against the world's
 
     @property
     def truth(self) -> np.ndarray:
@@ -213,7 +215,7 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
 
 def roll(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling; NaN for what was not reached."""
-    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "said": ""}
+    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "message": ""}
     try:
         roller = Roller(build(case))
         for part in (far, slow, point, square):
@@ -221,17 +223,23 @@ def roll(case: Conditions) -> Dict[str, Any]:
         row["odometry_error_pct"] = 100.0 * roller.odometry_error
         row["path_m"] = roller.path_m
     except ChainError as error:
-        row["said"] = str(error)
+        row["message"] = str(error)
     return row
 
 
 def right(case: Conditions, chain: Optional[Chain] = None) -> Dict[str, Any]:
     """Return the row of one seed of rolling upright and standing up."""
-    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "upright_s": NAN, "stands_s": NAN, "said": ""}
+    row: Dict[str, Any] = {
+        "seed": case.seed,
+        "friction": case.friction,
+        "upright_s": NAN,
+        "stands_s": NAN,
+        "message": "",
+    }
     try:
         chain = build(case) if chain is None else put_down(chain, case)
         row["tilt_deg"] = _tilt_deg(chain)
-        accepted, row["said"] = chain.request_mode("stand")
+        accepted, row["message"] = chain.request_mode("stand")
         start = chain.time
         while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
             chain.tick()
@@ -240,14 +248,13 @@ def right(case: Conditions, chain: Optional[Chain] = None) -> Dict[str, Any]:
                 row["tries"] = int(text.split("try ")[1].split(":")[0])
             elif math.isnan(row["upright_s"]) and text.startswith("opening"):
                 row["upright_s"] = chain.time - start
-            if chain.mode == chain.target:
-                if chain.time > start + 0.1:
-                    break
-        row["said"] = "" if chain.mode == "stand" else text
+            if chain.mode == chain.target and chain.time > start + 0.1:
+                break
+        row["message"] = "" if chain.mode == "stand" else text
         if chain.mode == "stand":
             row["stands_s"] = chain.time - start
     except ChainError as error:
-        row["said"] = str(error)
+        row["message"] = str(error)
     return row
 
 

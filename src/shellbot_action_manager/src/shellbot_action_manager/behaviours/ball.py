@@ -19,7 +19,7 @@ from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
 _NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
-_TOO_EARLY = "cmd_vel does not count before the robot stands"
+_TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
 class OnPath(BehaviourBase):
@@ -33,7 +33,7 @@ class OnPath(BehaviourBase):
 
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
-        self._direction = 1
+        self._direction, self._ignores = 1, False
 
     @property
     def _greatest_tilt(self) -> float:
@@ -68,6 +68,12 @@ class OnPath(BehaviourBase):
         self._robot.announcer.say("transform", "")
         return self.safe_modes[0]
 
+    def _too_early(self, commands: Commands, what: str) -> str:
+        """Return once, while a velocity is commanded on the way, before what it does not count."""
+        is_new = commands.twist.any() and not self._ignores
+        self._ignores = bool(commands.twist.any())
+        return _TOO_EARLY.format(what) if is_new else ""
+
     def _drive(self) -> BallDrive:
         drive = self._robot.ball_drive
         assert drive is not None
@@ -89,7 +95,8 @@ class CloseBall(OnPath):
         limbs = transformation.step(dt, 1, state)
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
-        return Motion(limbs, progress=transformation.fraction, done=done)
+        notice = self._too_early(commands, "closed")
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice)
 
 
 @register("open_ball")
@@ -99,10 +106,9 @@ class OpenBall(OnPath):
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
         self._direction = -1
-        self._ignores = False
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config), config.radius)
-        self._rights, self._turns = False, 0
+        self._rights = False
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
@@ -113,7 +119,6 @@ class OpenBall(OnPath):
     def enter(self, state: State) -> None:
         """Begin at the present command; a ball that leans rolls upright first."""
         super().enter(state)
-        self._turns = 0
         self._rights = False
         if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
             self._right()
@@ -122,7 +127,9 @@ class OpenBall(OnPath):
         """Report, besides, that it does not come upright."""
         lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
         if self._rights and self._righting.gives_up:
-            return f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then ask again"
+            return (
+                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then ask again"
+            )
         if self._path().on_pole:
             return self._path().late or None
         return super().failure(state)
@@ -136,8 +143,7 @@ class OpenBall(OnPath):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         transformation, robot = self._path(), self._robot
-        notice = _TOO_EARLY if commands.twist.any() and not self._ignores else ""  # once
-        self._ignores = bool(commands.twist.any())
+        notice = self._too_early(commands, "standing")
         if not self._rights and transformation.on_pole and state.tilt > robot.config.transform.shut_tilt:
             notice = f"tilted by {np.degrees(state.tilt):.0f} deg while opening: shut again, rolling upright"
             transformation.begin_closed(state)
@@ -169,7 +175,7 @@ class OpenBall(OnPath):
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
         if righting.done:
             self._rights = False
-            self._path().go_on_from("fan_in_4", limbs)
+            self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
         return Motion(limbs, progress=0.0, notice=notice)
 
 

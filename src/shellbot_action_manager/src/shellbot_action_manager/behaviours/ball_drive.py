@@ -53,10 +53,11 @@ class BallDrive:
 
     def measure(self, state: State) -> Optional[np.ndarray]:
         """Return the velocity (2,) over the ground in level axes that do not turn, m/s; None without an IMU."""
-        if state.orientation is None or state.angular_velocity is None:
+        if state.orientation is None:
             return None
         self.R_world_base = rotation_from_quaternion(state.orientation)
-        self.omega_world = self.R_world_base @ np.nan_to_num(state.angular_velocity)
+        omega = np.zeros(3) if state.angular_velocity is None else np.nan_to_num(state.angular_velocity)
+        self.omega_world = self.R_world_base @ omega
         return self._config.radius * np.array([self.omega_world[1], -self.omega_world[0]])
 
     def step(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import FrozenSet, Optional, Protocol, Tuple
 
@@ -63,8 +62,8 @@ class Motion:
     progress: float = 0.0  #: 0..1 of a behaviour that ends
     done: bool = False  #: Whether it has ended
     notice: str = ""  #: A sentence for the log about this tick; empty when all is well
-    #: Yaw in the IMU's level axes that a body without a front steers by, rad; NaN: that of base_link
-    heading: float = math.nan
+    #: Heading in the IMU's level axes that a body without a front steers by, rad; None: the yaw of base_link
+    heading: Optional[float] = None
 
 
 class Behaviour(Protocol):

@@ -115,7 +115,9 @@ class Transformation:
         A robot that is nowhere on the path begins as from standing; with the fan folded, as a ball with open gores.
         """
         self._residual = np.zeros((6, 6))
-        if np.abs(_stacked(state.commanded.limbs) - self._posture()).max() > self._config.found and not self.found(state):
+        if np.abs(_stacked(state.commanded.limbs) - self._posture()).max() > self._config.found and not self.found(
+            state
+        ):
             self._time = self.path.duration if self.is_folded(state) else 0.0
         self._depart(state.commanded.limbs)
         self._behind_at_first = self._behind(state)[1]

@@ -12,7 +12,7 @@ from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
 if TYPE_CHECKING:
-    from shellbot_action_manager.body.rolling import RollingConfig, RollingControl
+    from shellbot_action_manager.body.rolling import RollingControl
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,15 @@ class Righting:
         tilt = float(np.arccos(np.clip(z_world[2], -1.0, 1.0)))
         towards = -z_world[:2] / max(float(np.hypot(*z_world[:2])), 1e-9)
         error = self._radius * tilt * towards
+        rests = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
         if self.stage == "catch":
             if self._since < config.catch_time and tilt < config.lost_tilt:
                 return np.zeros(2)
-            self.done = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
-            if not self.done:
+            self.done = rests
+            if not rests:
                 self._begin("close")
+        elif rests:
+            self.done = True
         if self.stage == "close" and self._since >= config.close_time:
             self._begin("run_up")
         if self.stage == "run_up":

@@ -117,7 +117,7 @@ class OdometryCore:
         """Return the attitude of base_link in the level axes of the heading, and the heading, rad."""
         if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
             heading = contacts.heading
-            if not math.isfinite(heading):
+            if heading is None or not math.isfinite(heading):
                 heading = float(rpy_from_quaternion(*orientation)[2])
             return turned_about_z(orientation, -heading), heading
         if contacts.in_contact.sum() < 3:

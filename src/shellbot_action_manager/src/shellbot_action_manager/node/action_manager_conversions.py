@@ -102,7 +102,8 @@ def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> Contact
     rows = zip(contacts.names, *(column.tolist() for column in columns))
     message = Contacts(
         model=contacts.model,
-        heading=contacts.heading,
+        has_heading=contacts.heading is not None,
+        heading=contacts.heading or 0.0,
         contacts=[
             Contact(name, in_contact, phase, load, Point(*position), Point(*pressure), Point(*previous))
             for name, in_contact, phase, load, position, pressure, previous in rows

@@ -36,7 +36,7 @@ def contacts_from_message(message: Contacts) -> ContactEstimate:
         p[:, 0],
         p[:, 1],
         p[:, 2],
-        message.heading,
+        message.heading if message.has_heading else None,
     )
 
 
