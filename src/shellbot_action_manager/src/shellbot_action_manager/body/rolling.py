@@ -122,8 +122,9 @@ class RollingControl:
             if float(np.hypot(*velocity)) < config.still:
                 self._place, self.moving = np.zeros(2), False
             return -config.brake * velocity
-        self._place = self._place + velocity * dt
-        return -config.hold[0] * self._place - config.hold[1] * velocity
+        place = self._place + velocity * dt
+        self._place = place
+        return -config.hold[0] * place - config.hold[1] * velocity
 
 
 def _limited(vector: np.ndarray, length: float) -> np.ndarray:

@@ -103,6 +103,7 @@ class RollingContacts:
     """
 
     def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+        assert geometry.gores is not None  # see build_contact_models
         self._name, self._gores = name, geometry.gores
         self._previous: Optional[Tuple[int, np.ndarray, np.ndarray]] = None
 
