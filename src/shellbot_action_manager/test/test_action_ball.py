@@ -71,7 +71,7 @@ def test_closes_and_opens_in_the_steps_of_the_table():
         assert r.q == pytest.approx(pose, abs=2e-3)
         assert r.t - start < 12.0
         r.run(0.5)
-        assert r.output.contacts.model == ("none" if goal == "shell" else "feet")
+        assert r.output.contacts.model == ("rolling" if goal == "shell" else "feet")
     assert r.largest_step() < SMOOTH
     assert r.output.contacts.in_contact.all()
     r.run(1.0, twist=[0.1, 0.0, 0.0])
@@ -131,13 +131,12 @@ def test_refusals_and_requests_made_twice():
     r.until("shell", 15.0)
     assert r.core.request_mode("relax") == (False, "the ball would fall open; request sit first, then relax")
     assert r.core.request_mode("halfway")[1].startswith("there is no mode 'halfway'")
-    r.orientation = tilted(40.0)
+    r.orientation = None
     r.tick()
     for goal in ("hexapod", "stand", "sit"):
-        assert r.core.request_mode(goal) == (
-            False,
-            "the robot lies tilted by 40 deg, more than 8; turn it upright first",
-        )
+        accepted, text = r.core.request_mode(goal)
+        assert not accepted
+        assert text.startswith("no attitude from the IMU: the ball does not know how it lies")
     assert robot(variant="walker").core.request_mode("shell") == (
         False,
         "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax",
@@ -274,18 +273,20 @@ def test_a_reset_of_the_simulation_in_the_ball_stands_up_anew():
     r.until("hexapod")
 
 
-def test_a_ball_that_tilts_while_it_opens_shuts_again():
+def test_a_ball_that_tilts_while_it_opens_shuts_again_and_rolls_upright():
     r = robot()
     request(r, "shell")
     r.until("shell", 15.0)
     request(r, "hexapod")
     until_text(r, "fan outwards, 2 of 4")
     r.orientation = tilted(20.0)
-    r.run(0.5)
-    assert (r.output.mode.name, r.output.mode.target.label) == ("shell", "shell")
-    assert "tilted by 20 deg while opening" in r.output.mode.text
-    r.run(6.0)
-    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    said = [r.tick().notice for _ in range(50)]
+    assert sum("tilted by 20 deg while opening: shut again, rolling upright" in text for text in said) == 1
+    assert r.output.mode.text.startswith("rolling upright, try 0: run_up")
+    assert r.q[:24].reshape(6, 4)[:, :2] == pytest.approx(CLOSED[:24].reshape(6, 4)[:, :2], abs=0.1)
+    r.orientation = LEVEL  # it is pushed upright
+    r.until("hexapod", 25.0)
+    assert r.q == pytest.approx(STAND, abs=2e-3)
 
 
 def test_tipped_over_before_the_fan_closes_it_holds():

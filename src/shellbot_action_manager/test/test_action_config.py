@@ -76,7 +76,7 @@ def test_missing_section_unknown_gait_and_start_mode_are_refused(tmp_path, setti
         (lambda d: d["transitions"][0].update(request="fly"), "there is no request 'fly'"),
         (
             lambda d: d["transitions"][0].update(steps=["jump"]),
-            "there is no behaviour 'jump'; choose from ball",
+            "there is no behaviour 'jump'; choose from centre_body",
         ),
         (lambda d: d["transitions"].append(copy.deepcopy(d["transitions"][0])), "stands there twice"),
         (lambda d: d["transitions"][0].pop("goal"), r"transitions\[0\]: goal is missing"),

@@ -34,7 +34,8 @@ from shellbot_action_manager.node.odometry_conversions import (
 from shellbot_msgs.msg import Mode as ModeMsg
 
 STAMP = rospy.Time(3, 70000000)
-STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, 0.05, -0.1, np.array([0.2, 0.0, 0.1]), 4e-4, 1e-4, 3)
+LEANING = Rotation.from_euler("ZYX", [0.0, -0.1, 0.05])
+STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, LEANING.as_quat(), np.array([0.2, 0.0, 0.1]), 4e-4, 1e-4, 3)
 
 
 def test_joints_are_found_by_name_whatever_else_is_there():
@@ -89,14 +90,14 @@ def test_contacts_go_there_and_back():
     rng = np.random.default_rng(0)
     for count in (0, 1, 6, 12):
         names = tuple(f"tip_{k}" for k in range(count))
-        points = rng.normal(size=(2, count, 3))
+        points = rng.normal(size=(3, count, 3))
         down = rng.random(count) < 0.5
-        contacts = ContactEstimate("rolling", names, down, rng.random(count), rng.random(count), *points)
+        contacts = ContactEstimate("rolling", names, down, rng.random(count), rng.random(count), *points, heading=0.7)
         message = contacts_to_message(contacts, STAMP)
         assert (message.header.stamp, message.header.frame_id) == (STAMP, "base_link")
         back = contacts_from_message(message)
-        assert (back.model, back.names) == ("rolling", names)
-        for name in ("in_contact", "phase", "load_share", "position", "centre_of_pressure"):
+        assert (back.model, back.names, back.heading) == ("rolling", names, 0.7)
+        for name in ("in_contact", "phase", "load_share", "position", "centre_of_pressure", "previous_centre"):
             found, sent = getattr(back, name), getattr(contacts, name)
             assert found.shape == sent.shape and (found == sent).all(), name
 
@@ -127,13 +128,13 @@ def test_odometry_message_and_transforms_agree():
         return result
 
     T_odom_base = matrix(footprint) @ matrix(base)  # noqa: N806
-    expected = Rotation.from_euler("ZYX", [STATE.yaw, STATE.pitch, STATE.roll]).as_matrix()
+    expected = (Rotation.from_euler("Z", STATE.yaw) * LEANING).as_matrix()
     assert T_odom_base[:3, :3] == pytest.approx(expected, abs=1e-12)
     assert T_odom_base[:3, 3] == pytest.approx([1.0, -2.0, 0.16])
 
 
 def test_unknown_height_is_zero_in_the_transform():
-    state = OdometryState(0.0, 0.0, 0.0, 0.0, math.nan, 0.0, 0.0, np.zeros(3), 0.0, 0.0, 0)
+    state = OdometryState(0.0, 0.0, 0.0, 0.0, math.nan, np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), 0.0, 0.0, 0)
     assert transforms_from_state(state, STAMP)[1].transform.translation.z == 0.0
 
 

@@ -37,7 +37,7 @@ def core():
 def standing(feet, contact=None, model="feet"):
     down = np.ones(6, dtype=bool) if contact is None else contact
     nothing = np.full(6, np.nan)
-    return ContactEstimate(model, NAMES, down, nothing, nothing, feet, feet * np.nan)
+    return ContactEstimate(model, NAMES, down, nothing, nothing, feet, feet, feet)
 
 
 def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_foot=None, rng=None):
@@ -64,6 +64,12 @@ def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_f
     return estimate, pose
 
 
+def leaning(estimate):
+    roll, pitch, yaw = Rotation.from_quat(estimate.quat_footprint_base).as_euler("xyz")
+    assert yaw == pytest.approx(0.0, abs=1e-9)
+    return roll, pitch
+
+
 def error(estimate, pose):
     return math.hypot(estimate.x - pose[0], estimate.y - pose[1])
 
@@ -81,12 +87,12 @@ def test_exact_without_slip(twist, imu):
 def test_exact_with_a_tilted_body():
     estimate, pose = drive(core(), (0.2, 0.0, 0.3), 4.0, tilt=(0.1, -0.15))
     assert error(estimate, pose) < 1e-9
-    assert (estimate.roll, estimate.pitch) == pytest.approx((0.1, -0.15))
+    assert leaning(estimate) == pytest.approx((0.1, -0.15))
 
 
 def test_without_imu_the_tilt_comes_from_the_feet():
     estimate, _ = drive(core(), (0.2, 0.0, 0.0), 1.0, imu=False, tilt=(0.1, -0.15))
-    assert (estimate.roll, estimate.pitch) == pytest.approx((0.1, -0.15), abs=1e-9)
+    assert leaning(estimate) == pytest.approx((0.1, -0.15), abs=1e-9)
 
 
 def test_bounded_with_noise_and_with_one_slipping_foot():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Mapping, Optional, Tuple, Union
 
 from shellbot_action_manager.body.body_pose import PoseLimits
+from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.estimation.attitude import AttitudeConfig
@@ -67,6 +68,7 @@ class OdometryConfig(Settings, error=ConfigError):
     distance_scale: Tuple[float, float] = number(0.5, 2.0)
     #: A foot that moves this much (m) against the others in a tick counts half
     slip_scale: float = number(1e-5, 0.1, "m")
+    rolling_scale: float = number(0.5, 2.0)  #: Distance rolled over measured path length (calibrated)
     twist_time: float = number(0.01, 5.0, "s")  #: Time constant of the published twist, s
     position_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: Growth of the position's variance with the way, m^2/m
     yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2
@@ -108,6 +110,7 @@ class ActionManagerConfig(FileConfig):
     gaits: Mapping[str, Gait] = required()  #: The gait table
     modes: ModeTable = required()  #: The mode machine's table
     transform: TransformConfig = required()  #: Closing to a ball and opening
+    rolling: RollingConfig = required()  #: Rolling as a ball
     gait: str = required()  #: Name of the gait to begin with
     start_mode: str = required()  #: Where to go after the first joint states, one of `modes.start_modes`
 
@@ -123,6 +126,7 @@ def load_config(
     gaits_path: Optional[Union[str, Path]] = None,
     modes_path: Optional[Union[str, Path]] = None,
     transform_path: Optional[Union[str, Path]] = None,
+    rolling_path: Optional[Union[str, Path]] = None,
     gait: str = "tripod",
     start_mode: str = "hexapod",
 ) -> ActionManagerConfig:
@@ -141,6 +145,7 @@ def load_config(
         gaits=load_gaits(gaits_path),
         modes=load_mode_table(modes_path),
         transform=load_transform(transform_path),
+        rolling=load_rolling(rolling_path),
         gait=gait,
         start_mode=start_mode,
     )

@@ -51,6 +51,11 @@ class ContactEstimate:
     load_share: np.ndarray  #: (k,) Fraction of the load on all contacts, 0..1; NaN: not known
     position: np.ndarray  #: (k, 3) Measured, of these frames in base_link, m
     centre_of_pressure: np.ndarray  #: (k, 3) In base_link, m; NaN without contact, or not known
+    #: (k, 3) Where the point of the robot that was the centre of pressure at the previous tick is now, in base_link, m:
+    #: on a floor without slip it has not moved. NaN without contact at that tick, or not known
+    previous_centre: np.ndarray
+    #: Heading in the IMU's level axes that the behaviour steers by, rad; None: the yaw of base_link
+    heading: Optional[float] = None
 
 
 @dataclass(frozen=True)

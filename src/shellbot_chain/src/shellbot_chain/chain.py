@@ -14,7 +14,7 @@ from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.attitude import ImuInput
-from shellbot_action_manager.estimation.odometry import OdometryCore
+from shellbot_action_manager.estimation.odometry import OdometryCore, OdometryState
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_common import TICK
 from shellbot_control import ControlError, JointLimits
@@ -64,6 +64,8 @@ class Chain:
         The newest ground truth and measurement.
     output : ActionOutput or None
         What the action manager said at the last tick.
+    estimate : OdometryState or None
+        What odometry said at the last tick.
     commands : OperatorCommands
         What the operator wants; a twist must be renewed by `command_twist` before it gets old.
     """
@@ -89,17 +91,28 @@ class Chain:
         self._recorder = TraceRecorder(self.joint_names)
         self.reset()
 
-    def reset(self, seed: Optional[int] = None) -> None:
-        """Start again at time zero; every core forgets. A seed given here replaces the configuration's."""
+    def reset(self, seed: Optional[int] = None, pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
+        """Start again at time zero; every core forgets.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Replaces the configuration's.
+        pose : str
+            Named pose of the description to start in; empty: the spawn pose.
+        attitude : (4,) sequence of float, optional
+            Quaternion x, y, z, w of base_link to start with; upright if not given.
+        """
         if seed is not None:
             self.config = self.config.replace(seed=seed)
-        self.robot.restart(self.config.seed)
+        self.robot.restart(self.config.seed, pose, attitude)
         for core in (self.solver, self.manager, self.imu, self.odometry):
             core.reset()
         self.state: SimState = self.simulator.state()
         self.output: Optional[ActionOutput] = None
         self.commands = OperatorCommands()
         self._pending: Optional[np.ndarray] = None
+        self.estimate: Optional[OdometryState] = None
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._last_time: Optional[float] = None
         self._recorder.clear()
@@ -254,8 +267,8 @@ class Chain:
             references = pack_references(output.references)
             self._target = self.robot.limited(state, self.solver.solve(references, measured, dt))
         if output.contacts is not None:
-            estimate = self.odometry.step(state.time, output.contacts, imu.orientation)
-            self._odom = (estimate.x, estimate.y, estimate.yaw)
+            self.estimate = self.odometry.step(state.time, output.contacts, imu.orientation)
+            self._odom = (self.estimate.x, self.estimate.y, self.estimate.yaw)
         return output
 
     def _record(self, state: SimState, output: ActionOutput) -> None:

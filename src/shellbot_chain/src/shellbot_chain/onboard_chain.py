@@ -91,8 +91,16 @@ class OnboardRobot:
             return True
         return any(servo.condition in (Condition.LOST, Condition.REJOINING) for servo in state.servos)
 
-    def restart(self, seed: Optional[int]) -> None:
-        """Switch the robot off and on: servos as after power-on, the driver starts anew."""
+    def restart(self, seed: Optional[int], pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
+        """Switch the robot off and on: servos as after power-on, the driver starts anew.
+
+        Raises
+        ------
+        DefinitionError
+            If a pose or an attitude is given: the emulated robot is switched on as it was put down, in its spawn pose.
+        """
+        if pose or attitude is not None:
+            raise DefinitionError("the emulated robot starts in its spawn pose; leave out pose and attitude")
         options = self._options
         if self.emulated.chain.time > 0.0:  # a used one, or another seed
             self.emulated = EmulatedRobot(self._config.replace(seed=seed))

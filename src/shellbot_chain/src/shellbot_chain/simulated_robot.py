@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Protocol
+from typing import Optional, Protocol, Sequence
 
 import numpy as np
 
 from shellbot_control import CommandFilter, JointLimits
-from shellbot_description import robot_profile
+from shellbot_description import named_pose_array, robot_profile
 from shellbot_kinematics.reports import JointTargets
 from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.simulator import Simulator
@@ -32,8 +32,8 @@ class ChainRobot(Protocol):
     def applied(self) -> np.ndarray:
         """The command in force."""
 
-    def restart(self, seed: Optional[int]) -> None:
-        """Put the robot back to its start; None: no noise."""
+    def restart(self, seed: Optional[int], pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
+        """Put the robot back to its start, or to a named pose and attitude; None: no noise."""
 
     def measured(self, state: SimState) -> np.ndarray:
         """Return what the robot measures of its joints when `state` is true."""
@@ -66,6 +66,7 @@ class SimulatedRobot:
         )
         self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
         self.filter = CommandFilter(limits)
+        self._variant = config.variant
         self._offset_std = math.radians(config.joint_offset_deg)
         #: rad that each joint reads more than it has: an error of its zero, (n,)
         self.joint_offset = np.zeros(len(limits.names))
@@ -75,9 +76,10 @@ class SimulatedRobot:
         """The command in force, (n,) rad."""
         return self.simulator.applied_command
 
-    def restart(self, seed: Optional[int]) -> None:
-        """Put the robot back to its spawn pose; None: no noise."""
-        self.simulator.reset(seed=seed)
+    def restart(self, seed: Optional[int], pose: str = "", attitude: Optional[Sequence[float]] = None) -> None:
+        """Put the robot back to its spawn pose, or to a named pose and attitude; None: no noise."""
+        q = named_pose_array(pose, self._variant) if pose else None
+        self.simulator.reset(q, seed=seed, attitude=attitude)
         self.filter.reset()
         errors = self._offset_std * np.random.default_rng(seed).standard_normal(self.joint_offset.size)
         fans = [name.endswith("_fan") for name in self.filter.limits.names]

@@ -50,6 +50,25 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     )
 
 
+def turned_about_z(quaternion: np.ndarray, angle: float) -> np.ndarray:
+    """Quaternion (x, y, z, w) of length 1 of Rz(angle) R for a quaternion of R of any length but zero; angle in rad."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    return np.array([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z])
+
+
+def rotation_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of a quaternion (x, y, z, w) of any length but zero."""
+    x, y, z, w = quaternion / np.linalg.norm(quaternion)
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
 def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Up direction (3,) seen from a body with orientation (x, y, z, w)."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Closing to a ball, being one, opening: one path of the joints for all, see `config/transform.yaml`."""
+"""Closing to a ball and opening: one path of the joints for all, see `config/transform.yaml`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.behaviours.ball_drive import BallDrive
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
@@ -14,8 +15,11 @@ from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.body.body_pose import REST_POSE
 from shellbot_action_manager.body.legs import lower_command
 from shellbot_action_manager.body.limbs import held
+from shellbot_action_manager.body.righting import Righting
+from shellbot_action_manager.body.rolling import RollingControl
 
-_TOO_EARLY = "cmd_vel does not count before the robot stands"
+_NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+_TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
 class OnPath(BehaviourBase):
@@ -29,7 +33,7 @@ class OnPath(BehaviourBase):
 
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
-        self._direction = 1
+        self._direction, self._ignores = 1, False
 
     @property
     def _greatest_tilt(self) -> float:
@@ -64,6 +68,17 @@ class OnPath(BehaviourBase):
         self._robot.announcer.say("transform", "")
         return self.safe_modes[0]
 
+    def _too_early(self, commands: Commands, what: str) -> str:
+        """Return once, while a velocity is commanded on the way, before what it does not count."""
+        is_new = commands.twist.any() and not self._ignores
+        self._ignores = bool(commands.twist.any())
+        return _TOO_EARLY.format(what) if is_new else ""
+
+    def _drive(self) -> BallDrive:
+        drive = self._robot.ball_drive
+        assert drive is not None
+        return drive
+
     def _path(self) -> Transformation:
         transformation = self._robot.transformation
         assert transformation is not None  # requests are refused, and no posture is recognised, without upper legs
@@ -80,27 +95,43 @@ class CloseBall(OnPath):
         limbs = transformation.step(dt, 1, state)
         done = transformation.closed
         self._robot.announcer.say("transform", "" if done else transformation.text)
-        return Motion(limbs, progress=transformation.fraction, done=done)
+        notice = self._too_early(commands, "closed")
+        return Motion(limbs, progress=transformation.fraction, done=done, notice=notice)
 
 
 @register("open_ball")
 class OpenBall(OnPath):
-    """Plays the path backwards, from wherever it is, and hands the feet to the walking engine."""
+    """Rolls upright if need be, plays the path backwards, and hands the feet to the walking engine."""
 
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
         self._direction = -1
-        self._ignores = False
+        config = robot.config.rolling
+        self._righting = Righting(config.righting, RollingControl(config), config.radius)
+        self._rights = False
 
-    @property
-    def _greatest_tilt(self) -> float:
-        """Tilt with which it begins, rad: with more a ball would end upside down."""
-        return self._robot.config.transform.open_tilt if self._path().on_pole else super()._greatest_tilt
+    def refusal(self, state: State) -> Optional[str]:
+        """Refuse, besides, a ball that does not know how it lies."""
+        if self._robot.transformation is not None and self._path().on_pole:
+            return _NO_ATTITUDE if state.orientation is None else None
+        return super().refusal(state)
+
+    def enter(self, state: State) -> None:
+        """Begin at the present command; a ball that leans rolls upright first."""
+        super().enter(state)
+        self._rights = False
+        if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
+            self._right()
 
     def failure(self, state: State) -> Optional[str]:
-        """Report, besides, a tilt with which the opening gores would throw the robot over."""
-        if self._path().on_pole and state.tilt > self._robot.config.transform.shut_tilt:
-            return f"tilted by {np.degrees(state.tilt):.0f} deg while opening, shut again; roll upright, then ask again"
+        """Report, besides, that it does not come upright."""
+        lies = f"lies tilted by {np.degrees(state.tilt):.0f} deg"
+        if self._rights and self._righting.gives_up:
+            return (
+                f"{lies} after {self._righting.time:.0f} s of rolling upright; clear its surroundings, then ask again"
+            )
+        if self._path().on_pole:
+            return self._path().late or None
         return super().failure(state)
 
     def abort(self, reason: str) -> str:
@@ -112,38 +143,40 @@ class OpenBall(OnPath):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         transformation, robot = self._path(), self._robot
+        notice = self._too_early(commands, "standing")
+        if not self._rights and transformation.on_pole and state.tilt > robot.config.transform.shut_tilt:
+            notice = f"tilted by {np.degrees(state.tilt):.0f} deg while opening: shut again, rolling upright"
+            transformation.begin_closed(state)
+            self._right()
+        if self._rights:
+            return self._upright(dt, state, notice)
         limbs = transformation.step(dt, -1, state)
         done = transformation.standing
         robot.announcer.say("transform", "" if done else transformation.text)
-        notice = _TOO_EARLY if commands.twist.any() and not self._ignores else ""  # once
-        self._ignores = bool(commands.twist.any())
         if done:
             height = robot.engine.gait.stance_height
             feet = robot.geometry.legs.forward(lower_command(limbs).q)
             robot.engine.start(feet + np.array([0.0, 0.0, height]), REST_POSE)
         return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
 
+    def _right(self) -> None:
+        self._rights = True
+        self._righting.reset()
+        self._drive().reset()
 
-@register("ball")
-class Ball(OnPath):
-    """Keeps the ball shut, and shuts one that is not quite."""
-
-    def take_over(self, state: State) -> Optional[Motion]:
-        """Recognise the closed ball."""
-        transformation = self._robot.transformation
-        if transformation is None or not transformation.found(state) or not transformation.nearly_closed:
-            return None
-        return Motion(held(state.commanded.limbs))
-
-    def failure(self, state: State) -> Optional[str]:
-        """Accept every attitude; a joint that is pressed away comes back."""
-        return None
-
-    def step(self, dt: float, commands: Commands, state: State) -> Motion:
-        """Return the next motion."""
-        transformation = self._path()
-        limbs = transformation.step(dt, 1, state)
-        return Motion(limbs, activity="" if transformation.closed else "shutting", progress=transformation.fraction)
+    def _upright(self, dt: float, state: State, notice: str) -> Motion:
+        """Return the next motion of rolling upright; when it is caught, the path goes on with open gores."""
+        drive, righting = self._drive(), self._righting
+        velocity, push = drive.measure(state), np.zeros(2)
+        if velocity is not None:
+            push = righting.step(dt, drive.R_world_base[:, 2], drive.omega_world, velocity)
+        catch = np.array(self._robot.config.rolling.righting.catch) if righting.opens else None
+        limbs = drive.step(dt, state, push, catch=catch)
+        self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
+        if righting.done:
+            self._rights = False
+            self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
+        return Motion(limbs, progress=0.0, notice=notice)
 
 
 @register("halfway")

@@ -62,6 +62,8 @@ class Motion:
     progress: float = 0.0  #: 0..1 of a behaviour that ends
     done: bool = False  #: Whether it has ended
     notice: str = ""  #: A sentence for the log about this tick; empty when all is well
+    #: Heading in the IMU's level axes that a body without a front steers by, rad; None: the yaw of base_link
+    heading: Optional[float] = None
 
 
 class Behaviour(Protocol):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
+from shellbot_action_manager.behaviours.ball_drive import BallDrive
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
@@ -35,6 +36,8 @@ class Robot:
         Feet that were found in the air and are being put down, whichever behaviour on the feet runs.
     transformation : Transformation or None
         Where between standing and the closed ball the robot is; None without upper legs.
+    ball_drive : BallDrive or None
+        How the ball pushes itself; None without upper legs.
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry, announcer: Announcer) -> None:
@@ -43,6 +46,9 @@ class Robot:
         self.engine = WalkEngine(config, self.geometry.legs)
         self.settling: Optional[Moves] = None
         self.transformation = None if geometry.upper is None else Transformation(config.transform, self.geometry)
+        self.ball_drive: Optional[BallDrive] = None
+        if self.transformation is not None:
+            self.ball_drive = BallDrive(config.rolling, self.geometry, self.transformation)
 
 
 class BehaviourBase:

@@ -11,7 +11,7 @@ from shellbot_action_manager.behaviours.protocol import State
 from shellbot_action_manager.body.geometry import RobotGeometry
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands, lower_command, upper_joints
 from shellbot_action_manager.body.levelling import Levelling, opened
-from shellbot_action_manager.body.limbs import LimbCommand
+from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
 
 _SAME = 1e-9  # s
@@ -93,21 +93,44 @@ class Transformation:
             return True
         return False
 
+    def is_folded(self, state: State) -> bool:
+        """Return whether fan and coxae are commanded as in the closed ball, whatever the gores do."""
+        closed = self._geometry.closed_lower[:, :2]
+        return bool(np.abs(lower_command(state.commanded.limbs).q[:, :2] - closed).max() <= self._config.found)
+
+    def go_on_from(self, name: str, limbs: LimbCommands) -> None:
+        """Be at the end of a step of the path: what the limbs' command differs from it is worked off first."""
+        index = next(i for i, step in enumerate(self.path.steps) if step.name == name)
+        self._time, self._index = float(self.path.ends[index]), index
+        self._depart(limbs)
+
+    def begin_closed(self, state: State) -> None:
+        """Be at the end of the path, the closed ball, whatever the limbs are commanded to."""
+        self._time, self._index = self.path.duration, len(self.path.steps) - 1
+        self._depart(state.commanded.limbs)
+
     def begin(self, state: State, direction: int) -> None:
         """Begin at the present command: what it differs from the path is worked off on the way.
 
-        Raises nothing: a robot that is nowhere on the path begins at its end that `direction` leaves, as from standing.
+        A robot that is nowhere on the path begins as from standing; with the fan folded, as a ball with open gores.
         """
         self._residual = np.zeros((6, 6))
-        present = self._stacked(lower_command(state.commanded.limbs).q, upper_joints(state.commanded.limbs))
-        if np.abs(present - self._posture()).max() > self._config.found and not self.found(state):
-            self._time = 0.0
-        self._residual = present - self._posture()
-        self._waited, self._arrived, self.late = 0.0, False, ""
+        if np.abs(_stacked(state.commanded.limbs) - self._posture()).max() > self._config.found and not self.found(
+            state
+        ):
+            self._time = self.path.duration if self.is_folded(state) else 0.0
+        self._depart(state.commanded.limbs)
         self._behind_at_first = self._behind(state)[1]
         if direction:
             self._direction = direction
         self._index = self.path.step_at(self._time, self._direction)
+
+    def closed_posture(self, dt: float, state: State, level: bool) -> np.ndarray:
+        """Return fan, coxa, femur, tibia, shoulder, shell (6, 6), rad, of the closed ball, waiting for no joint."""
+        self._time = self.path.duration
+        self._catch_up(dt)
+        self._level(dt, state, level)
+        return self._posture()
 
     def step(self, dt: float, direction: int, state: State, until: Optional[float] = None) -> Dict[str, LimbCommand]:
         """Return the limbs' command one tick later, on the way to the end of the path, or to a time `until`, s."""
@@ -130,7 +153,8 @@ class Transformation:
             if ends and not last:
                 self._index += direction
             goal = float(borders[self._index]) if until is None else until
-            ahead = self._time + direction * self._config.speed * dt
+            far = np.abs(self._residual).max() > self._config.found  # not on the path: first to it
+            ahead = self._time + (0.0 if far else direction * self._config.speed * dt)
             self._time = min(ahead, goal) if direction > 0 else max(ahead, goal)
         self._catch_up(dt)
         self._level(dt, state)
@@ -146,21 +170,29 @@ class Transformation:
         worst = int(np.argmax(error))
         return self._geometry.joint_names[worst], float(error[worst])
 
+    def _depart(self, limbs: LimbCommands) -> None:
+        """Work off, from now on, what a command differs from the path."""
+        self._residual = np.zeros((6, 6))
+        self._residual = _stacked(limbs) - self._posture()
+        self._waited, self._arrived, self.late = 0.0, False, ""
+
     def _catch_up(self, dt: float) -> None:
         step = self._config.catch_up * dt
         self._residual = self._residual - np.clip(self._residual, -step, step)
 
-    def _level(self, dt: float, state: State) -> None:
+    def _level(self, dt: float, state: State, on: bool = True) -> None:
         lower, _ = self.path.at(self._time)
         weight = min(max((self._time - self._level_from) / _RELEASE, 0.0), 1.0)
-        if state.tilt > self._config.shut_tilt:  # it rolls: nothing but a shut ball is round
+        if state.tilt > self._config.shut_tilt or not on:  # it rolls: nothing but a shut ball is round
             weight = 0.0
         yaw = lower[0, 0] + lower[0, 1]
         self._levelling.step(dt, weight, yaw, state.orientation, state.angular_velocity)
 
     def _posture(self) -> np.ndarray:
         lower, upper = self.path.at(self._time)
-        return self._stacked(opened(lower, self._levelling.offset), upper) + self._residual
+        return np.hstack((opened(lower, self._levelling.offset), upper)) + self._residual
 
-    def _stacked(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        return np.hstack((lower, upper))
+
+def _stacked(limbs: LimbCommands) -> np.ndarray:
+    """Return fan, coxa, femur, tibia, shoulder, shell (6, 6), rad."""
+    return np.hstack((lower_command(limbs).q, upper_joints(limbs)))

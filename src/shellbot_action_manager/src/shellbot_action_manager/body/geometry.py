@@ -10,6 +10,7 @@ from typing import Dict, Mapping, Optional, Tuple
 import numpy as np
 
 import shellbot_description as description
+from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
 from shellbot_description.variables import UpperLeg
@@ -38,6 +39,8 @@ class RobotGeometry:
         fan, coxa, femur, tibia of the sitting robot, rad.
     stand_lower, closed_lower : (6, 4) array
         The same of the standing robot and of the closed ball.
+    gores : Gores or None
+        The gores of the ball; None for the variant `walker`.
     up_upper, closed_upper : (6, 2) array
         shoulder, shell of the walking robot and of the closed ball, rad; empty (0, 2) for `walker`.
     """
@@ -46,6 +49,7 @@ class RobotGeometry:
     limbs: Mapping[str, LimbGroup]
     legs: LegGeometry
     upper: Optional[UpperLeg]
+    gores: Optional[Gores]
     sit_lower: np.ndarray
     stand_lower: np.ndarray
     closed_lower: np.ndarray
@@ -68,12 +72,14 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
     variables = description.load_variables()
     legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
     names = description.driven_joint_names(variant)
+    has_upper = len(names) > LOWER_COUNT
     sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
         legs=legs,
-        upper=variables.upper if len(names) > LOWER_COUNT else None,
+        upper=variables.upper if has_upper else None,
+        gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
         closed_lower=closed[:LOWER_COUNT].reshape(6, 4),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Contact models by name: which feet stand, from the command and the measured joints, as the present behaviour needs.
+"""Contact models by name: what touches the floor, from the command and the measured joints, as the behaviour needs.
 
 The same on the robot and in simulators. Odometry has a motion model of each name.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol
+from typing import TYPE_CHECKING, Callable, Dict, Optional, Protocol, Tuple
 
 import numpy as np
 
@@ -52,7 +52,8 @@ class NoContacts:
         phase = self._nothing if motion.phase is None else motion.phase
         load_share = stands / max(int(stands.sum()), 1)
         pressure = np.where(stands[:, None], position, np.nan)  # a tip is a point
-        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure)
+        # a tip that stands stays where it is
+        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, pressure)
 
     def _standing(
         self, dt: float, p_base_feet: np.ndarray, planted: Optional[np.ndarray], orientation: Optional[np.ndarray]
@@ -88,12 +89,60 @@ class FeetContacts(NoContacts):
         return candidates & (height <= height[candidates].min() + self._tolerance)
 
 
+class RollingContacts:
+    """The gore that a ball rolls on: the one whose sphere, or its nearest edge, is lowest.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    config : ActionManagerConfig
+        Not used.
+    geometry : RobotGeometry
+        Of a robot with upper legs.
+    """
+
+    def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
+        assert geometry.gores is not None  # see build_contact_models
+        self._name, self._gores = name, geometry.gores
+        self._previous: Optional[Tuple[int, np.ndarray, np.ndarray]] = None
+
+    def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
+        """Return the twelve sphere centres, and the point at which one of them touches the floor."""
+        gores = self._gores
+        T_base_gore = gores.poses(state.q)
+        count = len(gores.names)
+        touches, share = np.zeros(count, dtype=bool), np.zeros(count)
+        centre, previous = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
+        if self._previous is not None:
+            i, T_then, point = self._previous
+            previous[i] = T_base_gore[i, :3, :3] @ T_then[:3, :3].T @ (point - T_then[:3, 3]) + T_base_gore[i, :3, 3]
+        self._previous = None
+        if state.orientation is not None:
+            i, point = gores.touching(T_base_gore, -up_from_quaternion(state.orientation))
+            touches[i], share[i], centre[i] = True, 1.0, point
+            self._previous = i, T_base_gore[i], point
+        return ContactEstimate(
+            self._name,
+            gores.names,
+            touches,
+            np.full(count, np.nan),
+            share,
+            T_base_gore[:, :3, 3],
+            centre,
+            previous,
+            motion.heading,
+        )
+
+
 CONTACT_MODELS: Dict[str, Callable[[str, ActionManagerConfig, RobotGeometry], ContactModel]] = {
     "feet": FeetContacts,
     "none": NoContacts,
+    "rolling": RollingContacts,
 }
 
 
 def build_contact_models(config: ActionManagerConfig, geometry: RobotGeometry) -> Dict[str, ContactModel]:
-    """Return one model of each name."""
-    return {name: build(name, config, geometry) for name, build in CONTACT_MODELS.items()}
+    """Return one model of each name; without upper legs there is no rolling."""
+    known = {name: build for name, build in CONTACT_MODELS.items() if geometry.gores is not None or name != "rolling"}
+    return {name: build(name, config, geometry) for name, build in known.items()}

@@ -28,10 +28,8 @@ class Displacement:
 class Attitude:
     """How the body lies at a tick."""
 
-    #: roll, pitch: rad, from the IMU, or from the feet without one
-    roll: float
-    pitch: float
-    imu_turn: Optional[float]  #: Turn of the IMU's heading since the previous tick, rad; None without one
+    R_level_base: np.ndarray  #: (3, 3) In the level axes of the heading, from the IMU, or from the feet without one
+    imu_turn: Optional[float]  #: Turn of the heading since the previous tick, rad; None without an IMU
 
 
 class MotionModel(Protocol):
@@ -105,6 +103,43 @@ class FeetModel:
         return moved
 
 
+class RollingModel:
+    """The point of the ball that touched the floor at the previous tick has not moved, so the body has.
+
+    Parameters
+    ----------
+    config : OdometryConfig
+        Scale.
+
+    Notes
+    -----
+    With p the contact point in the body at the previous tick, p' where the same point of its gore is now, and R the
+    attitude: d = R(k-1) p - R(k) p'. That counts the rotation of the body and of the gore in it, and no slip.
+    """
+
+    def __init__(self, config: OdometryConfig) -> None:
+        self._scale = config.rolling_scale
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last tick."""
+        self._contact: Optional[np.ndarray] = None
+
+    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
+        """Return the displacement that keeps the point of contact where it was."""
+        turn, shift, used = attitude.imu_turn or 0.0, np.zeros(2), 0
+        now = contacts.previous_centre[np.isfinite(contacts.previous_centre).all(axis=1)]
+        if self._contact is not None and len(now) == 1:
+            moved = attitude.R_level_base @ now[0]
+            c, s = math.cos(turn), math.sin(turn)
+            shift = self._scale * (self._contact[:2] - np.array([[c, -s], [s, c]]) @ moved[:2])
+            used = 1
+        self._contact = None
+        if contacts.in_contact.any():
+            self._contact = attitude.R_level_base @ contacts.centre_of_pressure[contacts.in_contact][0]
+        return Displacement(shift, turn, used)
+
+
 class NoMotion:
     """What touches the ground is not known: the place is kept, the heading is the IMU's."""
 
@@ -119,6 +154,7 @@ class NoMotion:
 MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
     "feet": FeetModel,
     "none": lambda config: NoMotion(),
+    "rolling": RollingModel,
 }
 
 

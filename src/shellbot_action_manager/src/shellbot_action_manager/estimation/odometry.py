@@ -16,7 +16,14 @@ from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_common import Stamp, classify_stamp
 from shellbot_common.ground_plane import fit_plane, tilt_over
-from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
+from shellbot_common.rotations import (
+    quaternion_from_rpy,
+    rotation_from_quaternion,
+    rpy_from_quaternion,
+    turned_about_z,
+)
+
+_LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -28,10 +35,8 @@ class OdometryState:
     x: float
     y: float
     yaw: float
-    #: height, roll, pitch: base_link over base_footprint, m, rad
-    height: float
-    roll: float
-    pitch: float
+    height: float  #: Of base_link over base_footprint, m
+    quat_footprint_base: np.ndarray  #: (4,) Quaternion x, y, z, w of base_link in base_footprint
     twist: np.ndarray  #: (3,) Forward, sideways (m/s) and turning (rad/s) in base_footprint
     #: position_variance, yaw_variance: m^2 per axis, rad^2
     position_variance: float
@@ -57,7 +62,7 @@ class OdometryCore:
         self._models = {name: build(self._config) for name, build in MOTION_MODELS.items()}
         self._model = ""
         self._previous_yaw: Optional[float] = None
-        self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, 0.0, 0.0, np.zeros(3), 0.0, 0.0, 0)
+        self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0, 0)
 
     def step(self, t: float, contacts: ContactEstimate, orientation: Optional[np.ndarray]) -> OdometryState:
         """Return the estimate at time t.
@@ -88,8 +93,9 @@ class OdometryCore:
             return self._state
         dt = t - self._state.t
         contact = contacts.in_contact
-        roll, pitch, yaw = self._attitude(contacts.position, contact, orientation)
-        p_level = contacts.position @ rotation_from_rpy(roll, pitch, 0.0).T
+        quat_level_base, yaw = self._attitude(contacts, orientation)
+        R_level_base = rotation_from_quaternion(quat_level_base)
+        p_level = contacts.position @ R_level_base.T
         imu_turn = None
         if yaw is not None and self._previous_yaw is not None:
             imu_turn = wrap_angle(yaw - self._previous_yaw)
@@ -98,24 +104,29 @@ class OdometryCore:
         if contacts.model != self._model or kind is not Stamp.NEXT:
             self._model = contacts.model
             model.reset()  # it goes on from here, not from before a gap or from where it was last used
-        moved = model.step(dt, contacts, p_level, Attitude(roll, pitch, imu_turn))
-        # The tip of a loaded foot is the lowest point of the robot.
-        height = -float(p_level[contact, 2].mean()) if contact.any() else self._state.height
-        self._state = self._advance(t, dt, moved, height, roll, pitch)
+        moved = model.step(dt, contacts, p_level, Attitude(R_level_base, imu_turn))
+        height = self._state.height
+        if contact.any():  # what carries load is the lowest point of the robot
+            height = -float((contacts.centre_of_pressure[contact] @ R_level_base[2]).mean())
+        self._state = self._advance(t, dt, moved, height, quat_level_base)
         return self._state
 
     def _attitude(
-        self, p_base: np.ndarray, contact: np.ndarray, orientation: Optional[np.ndarray]
-    ) -> Tuple[float, float, Optional[float]]:
+        self, contacts: ContactEstimate, orientation: Optional[np.ndarray]
+    ) -> Tuple[np.ndarray, Optional[float]]:
+        """Return the attitude of base_link in the level axes of the heading, and the heading, rad."""
         if orientation is not None and np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5:
-            roll, pitch, yaw = rpy_from_quaternion(*orientation)
-            return float(roll), float(pitch), float(yaw)
-        if contact.sum() < 3:
-            return self._state.roll, self._state.pitch, None
-        return (*tilt_over(fit_plane(p_base[contact])), None)
+            heading = contacts.heading
+            if heading is None or not math.isfinite(heading):
+                heading = float(rpy_from_quaternion(*orientation)[2])
+            return turned_about_z(orientation, -heading), heading
+        if contacts.in_contact.sum() < 3:
+            return self._state.quat_footprint_base, None
+        roll, pitch = tilt_over(fit_plane(contacts.position[contacts.in_contact]))
+        return np.array(quaternion_from_rpy(roll, pitch, 0.0)), None
 
     def _advance(
-        self, t: float, dt: float, moved: Displacement, height: float, roll: float, pitch: float
+        self, t: float, dt: float, moved: Displacement, height: float, quat_footprint_base: np.ndarray
     ) -> OdometryState:
         previous, config, shift = self._state, self._config, moved.shift
         c, s = math.cos(previous.yaw), math.sin(previous.yaw)
@@ -130,8 +141,7 @@ class OdometryCore:
             y=previous.y + s * shift[0] + c * shift[1],
             yaw=wrap_angle(previous.yaw + moved.turn),
             height=height,
-            roll=roll,
-            pitch=pitch,
+            quat_footprint_base=quat_footprint_base,
             twist=twist,
             position_variance=grown,
             yaw_variance=config.yaw_variance + (0.0 if self._previous_yaw is not None else 0.1 * grown),

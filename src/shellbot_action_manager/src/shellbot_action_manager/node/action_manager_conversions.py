@@ -97,13 +97,16 @@ def mode_to_message(status: ModeStatus, stamp: rospy.Time) -> ModeMsg:
 
 def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> Contacts:
     """Return the message of the topic `foot_contacts`."""
-    columns = (contacts.in_contact, contacts.phase, contacts.load_share, contacts.position, contacts.centre_of_pressure)
+    points = (contacts.position, contacts.centre_of_pressure, contacts.previous_centre)
+    columns = (contacts.in_contact, contacts.phase, contacts.load_share, *points)
     rows = zip(contacts.names, *(column.tolist() for column in columns))
     message = Contacts(
         model=contacts.model,
+        has_heading=contacts.heading is not None,
+        heading=contacts.heading or 0.0,
         contacts=[
-            Contact(name, in_contact, phase, load, Point(*position), Point(*pressure))
-            for name, in_contact, phase, load, position, pressure in rows
+            Contact(name, in_contact, phase, load, Point(*position), Point(*pressure), Point(*previous))
+            for name, in_contact, phase, load, position, pressure, previous in rows
         ],
     )
     message.header.stamp, message.header.frame_id = stamp, FRAME_ID

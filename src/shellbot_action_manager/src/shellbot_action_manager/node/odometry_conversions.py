@@ -25,8 +25,8 @@ _TWIST_VARIANCE = 1e-3  # (m/s)^2, (rad/s)^2; estimate
 def contacts_from_message(message: Contacts) -> ContactEstimate:
     """Return the contacts of a message of the topic `foot_contacts`."""
     contacts = message.contacts
-    points = [(c.position, c.centre_of_pressure) for c in contacts]
-    p = np.array([[(a.x, a.y, a.z), (b.x, b.y, b.z)] for a, b in points]).reshape(-1, 2, 3)
+    points = [(c.position, c.centre_of_pressure, c.previous_centre_of_pressure) for c in contacts]
+    p = np.array([[(a.x, a.y, a.z) for a in of_contact] for of_contact in points]).reshape(-1, 3, 3)
     return ContactEstimate(
         message.model,
         tuple(c.name for c in contacts),
@@ -35,6 +35,8 @@ def contacts_from_message(message: Contacts) -> ContactEstimate:
         np.array([c.load_share for c in contacts]),
         p[:, 0],
         p[:, 1],
+        p[:, 2],
+        message.heading if message.has_heading else None,
     )
 
 
@@ -61,5 +63,5 @@ def transforms_from_state(state: OdometryState, stamp: rospy.Time) -> Tuple[Tran
     footprint.transform.translation = Vector3(state.x, state.y, 0.0)
     footprint.transform.rotation = Quaternion(*quaternion_from_rpy(0.0, 0.0, state.yaw))
     base.transform.translation = Vector3(0.0, 0.0, 0.0 if math.isnan(state.height) else state.height)
-    base.transform.rotation = Quaternion(*quaternion_from_rpy(state.roll, state.pitch, 0.0))
+    base.transform.rotation = Quaternion(*state.quat_footprint_base.tolist())
     return footprint, base

@@ -113,7 +113,9 @@ class Simulator:
         """Mass of the robot, kg."""
         return float(self.model.body_mass.sum())
 
-    def reset(self, q: Optional[Positions] = None, seed: Optional[int] = None) -> SimState:
+    def reset(
+        self, q: Optional[Positions] = None, seed: Optional[int] = None, attitude: Optional[Positions] = None
+    ) -> SimState:
         """Put the robot at rest on the ground, time zero, every joint held where it is.
 
         Parameters
@@ -122,6 +124,8 @@ class Simulator:
             Joint positions, rad; the profile's spawn pose if not given.
         seed : int, optional
             Seeds small deviations of heading and joints, noise and biases of the IMU; none at all if not given.
+        attitude : (4,) sequence of float, optional
+            Quaternion x, y, z, w of a free base; upright if not given.
 
         Returns
         -------
@@ -138,7 +142,7 @@ class Simulator:
         start = np.clip(start, self._range[:, 0], self._range[:, 1])
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._q_index] = start
-        self._place_base(yaw)
+        self._place_base(yaw, attitude)
         self._ticks = self._substeps = 0
         self._leave_torque_mode()
         self._command = start
@@ -373,13 +377,14 @@ class Simulator:
             raise ModelError(f"unknown joint {joint!r}; the joints are {', '.join(self.joint_names)}")
         return self.joint_names.index(joint)
 
-    def _place_base(self, yaw: float) -> None:
+    def _place_base(self, yaw: float, attitude: Optional[Positions] = None) -> None:
         """Set a free base on the ground, or as far above it as the profile says, turned by `yaw` (rad)."""
         data = self.data
         if self._is_free:
             data.qpos[:_BASE_Q] = self.model.qpos0[:_BASE_Q]
             turn = np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)])
-            mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, self.model.qpos0[3:_BASE_Q])
+            start = self.model.qpos0[3:_BASE_Q] if attitude is None else np.asarray(attitude)[[3, 0, 1, 2]]
+            mujoco.mju_mulQuat(data.qpos[3:_BASE_Q], turn, start / np.linalg.norm(start))
         mujoco.mj_kinematics(self.model, data)
         if self._is_free:
             data.qpos[2] += self.profile.base.position[2] - self._ground.lowest_height(data)

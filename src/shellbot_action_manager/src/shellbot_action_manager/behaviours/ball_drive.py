@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""How the ball moves over the ground, for all behaviours of it: measured velocity in, joints with open gores out."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.protocol import State
+from shellbot_action_manager.behaviours.transformation import Transformation
+from shellbot_action_manager.body.geometry import RobotGeometry
+from shellbot_action_manager.body.legs import LowerCommand, limb_commands
+from shellbot_action_manager.body.limbs import LimbCommand
+from shellbot_action_manager.body.pushers import Pushers
+from shellbot_action_manager.body.rolling import RollingConfig
+from shellbot_common.rotations import rotation_from_quaternion
+
+_AZIMUTH = np.arange(6) * np.pi / 3.0  # of the legs, rad
+
+
+class BallDrive:
+    """The gores of the ball as pushers.
+
+    Parameters
+    ----------
+    config : RollingConfig
+        Radius, pushers and joint rate.
+    geometry : RobotGeometry
+        Of a robot with upper legs.
+    transformation : Transformation
+        Whose posture the pushers' offsets are added to.
+
+    Attributes
+    ----------
+    R_world_base : (3, 3) array
+        Attitude at the last tick at which there was one.
+    omega_world : (3,) array
+        Angular velocity at the same tick, rad/s.
+    """
+
+    def __init__(self, config: RollingConfig, geometry: RobotGeometry, transformation: Transformation) -> None:
+        assert geometry.upper is not None
+        self._config, self._transformation = config, transformation
+        yaw = geometry.closed_lower[0, :2].sum()
+        self._pushers = Pushers(config.pushers, _AZIMUTH + yaw, _AZIMUTH + np.radians(geometry.upper.azimuth))
+        self.R_world_base, self.omega_world = np.eye(3), np.zeros(3)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with shut gores."""
+        self._offset = np.zeros((6, 4))
+
+    def measure(self, state: State) -> Optional[np.ndarray]:
+        """Return the velocity (2,) over the ground in level axes that do not turn, m/s; None without an IMU."""
+        if state.orientation is None:
+            return None
+        self.R_world_base = rotation_from_quaternion(state.orientation)
+        omega = np.zeros(3) if state.angular_velocity is None else np.nan_to_num(state.angular_velocity)
+        self.omega_world = self.R_world_base @ omega
+        return self._config.radius * np.array([self.omega_world[1], -self.omega_world[0]])
+
+    def step(
+        self, dt: float, state: State, push: np.ndarray, level: bool = False, catch: Optional[np.ndarray] = None
+    ) -> Dict[str, LimbCommand]:
+        """Return the limbs' command of a tick.
+
+        Parameters
+        ----------
+        dt : float
+            s.
+        state : State
+            Measured.
+        push : (2,) array
+            Direction in level axes and fraction, length 0 to 1.
+        level : bool
+            Whether the ball is kept level as well, at rest on its pole.
+        catch : (2,) array, optional
+            Offset of all femurs and tibiae, rad.
+        """
+        goal = self._pushers.offsets(self.R_world_base, self.omega_world, push)
+        if catch is not None:
+            goal[:, :2] += catch
+        step = self._config.joint_rate * dt
+        self._offset = self._offset + np.clip(goal - self._offset, -step, step)
+        posture = self._transformation.closed_posture(dt, state, level)
+        posture[:, 2:] += self._offset
+        return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)

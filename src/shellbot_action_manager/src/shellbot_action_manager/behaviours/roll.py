@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The closed ball: shuts what is not quite shut, stays level at rest, rolls by cmd_vel, holds its place."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from shellbot_action_manager.behaviours.ball import OnPath
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.behaviours.robot import Robot
+from shellbot_action_manager.body.legs import upper_joints
+from shellbot_action_manager.body.limbs import held
+from shellbot_action_manager.body.rolling import RollingControl
+from shellbot_action_manager.gait.twist_command import limit_change
+from shellbot_action_manager.gait.walkspace import WalkspaceLimits
+
+_NO_ATTITUDE = "no attitude from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
+_FULL_OPENING = 1.4  # rad: a ball whose gores are open by no more is found as a ball that was pushing
+
+
+@register("roll")
+class Roll(OnPath):
+    """Rolls as cmd_vel says: linear velocity in the level axes of a heading, which angular.z turns."""
+
+    contact_model = "rolling"
+
+    def __init__(self, name: str, robot: Robot) -> None:
+        super().__init__(name, robot)
+        config = robot.config.rolling
+        self._control = RollingControl(config)
+        speeds = np.array([config.speed, config.speed, config.turn_rate])
+        accelerations = np.array([config.acceleration, config.acceleration, config.turn_acceleration])
+        self._limits = WalkspaceLimits(speeds, accelerations, np.zeros(3), np.zeros(3), np.zeros(3), "")
+        self._heading, self._twist, self._blind = 0.0, np.zeros(3), False
+
+    @property
+    def limits(self) -> WalkspaceLimits:
+        """Those of rolling."""
+        return self._limits
+
+    def take_over(self, state: State) -> Optional[Motion]:
+        """Recognise a ball, shut or with gores that were pushing."""
+        transformation = self._robot.transformation
+        if transformation is None or not transformation.is_folded(state):
+            return None
+        shells = np.abs(upper_joints(state.commanded.limbs) - self._robot.geometry.closed_upper).max()
+        return Motion(held(state.commanded.limbs)) if shells <= _FULL_OPENING else None
+
+    def failure(self, state: State) -> Optional[str]:
+        """Accept every attitude; a joint that is pressed away comes back."""
+        return None
+
+    def enter(self, state: State) -> None:
+        """Begin at rest, heading where the body does."""
+        self._path().begin(state, 1)
+        self._drive().reset()
+        self._control.reset()
+        self._heading, self._twist, self._blind = state.yaw or 0.0, np.zeros(3), False
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next motion."""
+        drive, control = self._drive(), self._control
+        velocity, notice = drive.measure(state), ""
+        if velocity is None:
+            notice = "" if self._blind else _NO_ATTITUDE
+            control.reset()
+            self._twist = np.zeros(3)
+        else:
+            self._twist = self._limited(dt, commands.twist)
+            self._heading += self._twist[2] * dt
+            c, s = np.cos(self._heading), np.sin(self._heading)
+            control.step(dt, np.array([[c, -s], [s, c]]) @ self._twist[:2], velocity)
+        self._blind = velocity is None
+        limbs = drive.step(dt, state, control.push, level=not control.active)
+        activity = "rolling" if self._twist[:2].any() else "braking" if control.moving else ""
+        return Motion(limbs, twist=self._twist.copy(), heading=self._heading, activity=activity, notice=notice)
+
+    def _limited(self, dt: float, twist: np.ndarray) -> np.ndarray:
+        top = self._limits.max_velocity
+        goal = np.clip(twist, -top, top)
+        goal[:2] *= min(1.0, top[0] / max(float(np.hypot(*goal[:2])), 1e-9))
+        if not goal[:2].any():  # brakes at once
+            goal[2] = limit_change(self._twist, goal, self._limits.max_acceleration, dt)[2]
+            return goal
+        return limit_change(self._twist, goal, self._limits.max_acceleration, dt)

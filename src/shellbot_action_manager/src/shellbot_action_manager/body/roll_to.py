@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Rolling to a point: which velocity to command so that the ball stops there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RollToConfig:
+    """How a point is approached."""
+
+    speed: float = 0.8  #: m/s at most
+    least_speed: float = 0.2  #: m/s: slower a ball sticks
+    deceleration: float = 1.2  #: m/s^2: of braking, for the distance at which it begins
+    tolerance: float = 0.03  #: m: nearer than this it brakes
+    leave: float = 0.07  #: m: farther away than this after a stop it goes on
+    hold: float = 1.2  #: 1/s: velocity per distance while it comes to rest
+    rest_speed: float = 0.05  #: m/s: slower than this it has stopped
+    rest_time: float = 0.5  #: s
+
+
+class RollTo:
+    """Approaches a point, stops there, and approaches it again if it came to rest too far away.
+
+    Parameters
+    ----------
+    goal : (2,) array
+        In odom, m.
+    config : RollToConfig
+        Speeds and distances.
+    """
+
+    def __init__(self, goal: np.ndarray, config: RollToConfig = RollToConfig()) -> None:
+        self._goal, self._config = np.asarray(goal, dtype=np.float64), config
+        self._braking, self._still = False, 0.0
+        self.arrived = False
+
+    def step(self, dt: float, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """Return the velocity (2,) to command, m/s, in odom's axes, for position (m) and velocity (m/s) in them."""
+        config = self._config
+        ahead = self._goal - position
+        distance, speed = float(np.hypot(*ahead)), float(np.hypot(*velocity))
+        self._still = self._still + dt if speed < config.rest_speed else 0.0
+        at_rest = self._braking and self._still > config.rest_time
+        self.arrived = at_rest and distance <= config.leave
+        if at_rest and not self.arrived:
+            self._braking = False
+        towards = ahead / max(distance, 1e-9)
+        closing = float(velocity @ towards)
+        near = distance < 0.25 and distance - closing * abs(closing) / (2.0 * config.deceleration) < 0.02
+        if distance < config.tolerance or near:
+            self._braking = True
+        if self._braking:
+            return config.hold * ahead
+        return towards * min(config.speed, np.sqrt(distance), max(1.5 * distance, config.least_speed))

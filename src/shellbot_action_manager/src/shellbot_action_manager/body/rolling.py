@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Rolling by a commanded velocity: how hard and in which direction the gores push."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional, Union
+
+import numpy as np
+
+from shellbot_action_manager.body.pushers import Pair, PusherConfig
+from shellbot_action_manager.body.righting import RightingConfig
+from shellbot_action_manager.errors import ConfigError
+from shellbot_common import Settings, number, package_file, required
+
+
+@dataclass(frozen=True)
+class RollingConfig(Settings, error=ConfigError):
+    """Rolling; units and meaning in `config/rolling.yaml`."""
+
+    radius: float = number(0.05, 1.0, "m")
+    speed: float = number(0.05, 2.0, "m/s")
+    turn_rate: float = number(0.0, 10.0, "rad/s")
+    acceleration: float = number(0.1, 50.0, "m/s^2")
+    turn_acceleration: float = number(0.1, 100.0, "rad/s^2")
+    pushers: PusherConfig = required()
+    righting: RightingConfig = required()
+    gain: float = number(0.0, 20.0, "s/m")
+    integral: float = number(0.0, 50.0, "1/m")
+    brake: float = number(0.0, 20.0, "s/m")
+    hold: Pair = number(0.0, 50.0)
+    still: float = number(0.0, 0.5, "m/s")
+    stuck_after: float = number(0.05, 5.0, "s")
+    kick: float = number(0.0, 2.0, "s")
+    kick_from: float = number(0.0, 2.0, "m/s")
+    push_rate: float = number(1.0, 1000.0, "1/s")
+    joint_rate: float = number(0.5, 20.0, "rad/s")
+
+
+def load_rolling(path: Optional[Union[str, Path]] = None) -> RollingConfig:
+    """Return the checked settings, by default of the package's own `config/rolling.yaml`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or a value is out of range.
+    """
+    return RollingConfig.load(path or package_file("shellbot_action_manager", "config/rolling.yaml"))
+
+
+class RollingControl:
+    """PI law on the velocity of the ball, a push sideways when it is stuck, braking and holding its place.
+
+    Parameters
+    ----------
+    config : RollingConfig
+        Gains.
+    """
+
+    def __init__(self, config: RollingConfig) -> None:
+        self._config = config
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin at rest: nothing is pushed."""
+        self.push = np.zeros(2)
+        self.moving = False  # whether it drives or brakes, not only holds
+        self._integral = np.zeros(2)
+        self._place: Optional[np.ndarray] = None  # from where it came to rest to where it is, m
+        self._stuck, self._kicking, self._side = 0.0, 0.0, 1.0
+        self.kicks = 0  # since it was reset
+
+    @property
+    def active(self) -> bool:
+        """Whether it drives, brakes or holds a place; not while it rests where it was closed."""
+        return self.moving or self._place is not None
+
+    def step(self, dt: float, commanded: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """Return the push (2,), length 0 to 1, of a tick.
+
+        Parameters
+        ----------
+        dt : float
+            s.
+        commanded, velocity : (2,) array
+            Over the ground in level axes that do not turn, m/s.
+        """
+        if commanded.any():
+            self.moving, self._place = True, None
+            goal = self._drive(dt, commanded, velocity)
+        else:
+            self._stuck, self._kicking, self._integral = 0.0, 0.0, np.zeros(2)
+            goal = self._stop(dt, velocity)
+        goal = _limited(goal, 1.0)
+        self.push = self.push + _limited(goal - self.push, self._config.push_rate * dt)
+        return self.push
+
+    def _drive(self, dt: float, commanded: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        config, speed = self._config, float(np.hypot(*commanded))
+        ahead = commanded / speed
+        error = commanded - velocity
+        if speed < config.kick_from:  # places itself: an integral would break it loose
+            self._integral = np.zeros(2)
+            return config.hold[1] * error
+        self._integral = _limited(self._integral + config.integral * error * dt, 1.0)
+        slow = speed >= config.kick_from and float(velocity @ ahead) < config.still
+        self._stuck = self._stuck + dt if slow else 0.0
+        if self._stuck > config.stuck_after and self._kicking <= 0.0:
+            self._kicking, self._stuck, self._side = config.kick, 0.0, -self._side
+            self.kicks += 1
+        if self._kicking > 0.0:
+            self._kicking -= dt
+            return self._side * np.array([-ahead[1], ahead[0]])
+        return config.gain * error + self._integral
+
+    def _stop(self, dt: float, velocity: np.ndarray) -> np.ndarray:
+        config = self._config
+        if self._place is None:
+            if not self.moving:
+                return np.zeros(2)
+            if float(np.hypot(*velocity)) < config.still:
+                self._place, self.moving = np.zeros(2), False
+            return -config.brake * velocity
+        place = self._place + velocity * dt
+        self._place = place
+        return -config.hold[0] * place - config.hold[1] * velocity
+
+
+def _limited(vector: np.ndarray, length: float) -> np.ndarray:
+    return vector * min(1.0, length / max(float(np.hypot(*vector)), 1e-9))

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""Rolling as a ball: fast, slow, round a corner, to a point, round a square; and rolling upright. Own estimate only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from shellbot_action_manager.body.roll_to import RollTo
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+from shellbot_common import TICK
+
+FRICTION = (0.5, 1.0)
+OFFSET_DEG = 1.0
+REST_S = 1.0  # that a ball put down in any attitude comes to rest in
+TOP_M_S = 0.9
+FAR_M = 5.0
+SLOW_M_S = 0.2
+POINT_M = 3.0
+SQUARE_M = 1.5
+LIMIT_S = 15.0
+RIGHT_LIMIT_S = 40.0
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one run."""
+
+    seed: int
+    friction: float
+    attitude: Tuple[float, float, float, float]  #: Quaternion x, y, z, w that the ball is put down with
+    bearing: float  #: Of the first way, in the heading's axes, rad
+    joint_offset_deg: float = OFFSET_DEG
+
+
+def conditions(seed: int) -> Conditions:
+    """Return the conditions of a seed: friction, attitude and bearing from their whole ranges."""
+    rng = np.random.default_rng([seed, 12])
+    x, y, z, w = Rotation.random(random_state=int(rng.integers(2**31))).as_quat().tolist()
+    return Conditions(seed, float(rng.uniform(*FRICTION)), (x, y, z, w), float(rng.uniform(-np.pi, np.pi)))
+
+
+def build(case: Conditions) -> Chain:
+    """Return a chain whose ball lies at rest.
+
+    Raises
+    ------
+    ChainError
+        If it does not come to rest as a ball.
+    """
+    chain = Chain(
+        seed=case.seed,
+        friction=case.friction,
+        joint_offset_deg=case.joint_offset_deg,
+        start_mode="shell",
+        record=False,
+    )
+    return put_down(chain, case)
+
+
+def put_down(chain: Chain, case: Conditions) -> Chain:
+    """Put the closed ball down as a case says and let it come to rest."""
+    chain.reset(seed=case.seed, pose="closed", attitude=case.attitude)
+    chain.run(REST_S)
+    if chain.mode != "shell":
+        said = chain.output.mode.text if chain.output else "nothing"
+        raise ChainError(f"the ball is not found closed: mode {chain.mode}, {said}")
+    return chain
+
+
+class Roller:
+    """Commands a rolling chain and compares what it believes with the truth.
+
+    Parameters
+    ----------
+    chain : Chain
+        In mode shell.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.path_m = 0.0
+        self._start_truth, self._start_own = self.truth, self.own
+        output, estimate = chain.output, chain.estimate
+        assert output is not None and output.contacts is not None and estimate is not None
+        heading = output.contacts.heading
+        assert heading is not None  # a ball has one
+        self._turn = _rotation(heading - estimate.yaw)  # of odom's axes against the world's
+
+    @property
+    def truth(self) -> np.ndarray:
+        """True place (2,), m, in the world."""
+        return self.chain.state.p_world_base[:2].copy()
+
+    @property
+    def own(self) -> np.ndarray:
+        """Place (2,), m, in odom, as the robot estimates it."""
+        return np.array(self.chain.odom[:2])
+
+    @property
+    def odometry_error(self) -> float:
+        """Distance of the own from the true displacement, as a fraction of the path."""
+        moved = self._turn @ (self.own - self._start_own)
+        return float(np.linalg.norm(moved - (self.truth - self._start_truth))) / max(self.path_m, 1e-6)
+
+    def in_world(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector (2,) of odom's axes in those of the world."""
+        return self._turn @ vector
+
+    def tick(self, v_odom: np.ndarray) -> None:
+        """Command a velocity (2,) in odom's axes, m/s, and advance by a tick."""
+        estimate = self.chain.estimate
+        assert estimate is not None
+        vx, vy = _rotation(-estimate.yaw) @ v_odom
+        before = self.truth
+        self.chain.command_twist((vx, vy, 0.0))
+        self.chain.tick()
+        self.path_m += float(np.linalg.norm(self.truth - before))
+
+    def for_time(self, v_odom: np.ndarray, seconds: float) -> None:
+        """Command a velocity for a while."""
+        for _ in range(int(round(seconds / TICK))):
+            self.tick(v_odom)
+
+    def until(self, v_odom: np.ndarray, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> float:
+        """Command a velocity until a condition holds; return how long it took, s, NaN beyond the limit."""
+        for i in range(int(round(limit_s / TICK))):
+            self.tick(v_odom)
+            if condition():
+                return (i + 1) * TICK
+        return NAN
+
+    def stop(self, seconds: float = 2.0) -> float:
+        """Command zero; return how far it still rolled, m."""
+        start = self.truth
+        self.for_time(np.zeros(2), seconds)
+        return float(np.linalg.norm(self.truth - start))
+
+    def go(self, goal_odom: np.ndarray, limit_s: float = LIMIT_S) -> float:
+        """Roll to a point (2,) in odom and stop there; return how long it took, s, NaN beyond the limit."""
+        guide = RollTo(goal_odom)
+        for i in range(int(round(limit_s / TICK))):
+            estimate = self.chain.estimate
+            assert estimate is not None
+            velocity = _rotation(estimate.yaw) @ estimate.twist[:2]
+            self.tick(guide.step(TICK, self.own, velocity))
+            if guide.arrived:
+                return (i + 1) * TICK
+        return NAN
+
+
+def far(roller: Roller, bearing: float) -> Dict[str, float]:
+    """Roll 5 m from rest as fast as it goes, then turn by 90 degrees at speed, then stop."""
+    ahead = np.array([math.cos(bearing), math.sin(bearing)])
+    start = roller.truth
+    took = roller.until(TOP_M_S * ahead, lambda: float(np.linalg.norm(roller.truth - start)) >= FAR_M)
+    moved = roller.truth - start
+    wanted = roller.in_world(ahead)
+    row = {
+        "speed_m_s": float(np.linalg.norm(moved)) / (took if math.isfinite(took) else LIMIT_S),
+        "heading_error_deg": _angle_deg(moved, wanted),
+    }
+    aside = np.array([-ahead[1], ahead[0]])
+    window: List[np.ndarray] = []
+
+    def turned() -> bool:
+        window.append(roller.truth)
+        if len(window) < 20:
+            return False
+        return _angle_deg(window[-1] - window[-20], roller.in_world(aside)) < 20.0
+
+    row["turn_s"] = roller.until(TOP_M_S * aside, turned, 8.0)
+    row["stop_m"] = roller.stop()
+    return row
+
+
+def slow(roller: Roller, bearing: float) -> Dict[str, float]:
+    """Roll slowly for 6 s; the first second does not count."""
+    v = SLOW_M_S * np.array([math.cos(bearing), math.sin(bearing)])
+    roller.for_time(v, 1.0)
+    start = roller.truth
+    roller.for_time(v, 5.0)
+    speed = float((roller.truth - start) @ roller.in_world(v) / np.linalg.norm(v)) / 5.0
+    roller.stop()
+    return {"slow_m_s": speed}
+
+
+def point(roller: Roller, bearing: float) -> Dict[str, float]:
+    """Roll to a point 3 m away; the error is true, the guide knows the own odometry only."""
+    way = POINT_M * np.array([math.cos(bearing), math.sin(bearing)])
+    goal = roller.truth + roller.in_world(way)
+    took = roller.go(roller.own + way)
+    roller.stop(1.0)
+    return {"point_s": took, "point_error_m": float(np.linalg.norm(roller.truth - goal))}
+
+
+def square(roller: Roller, bearing: float) -> Dict[str, float]:
+    """Roll round a square of 1.5 m with a stop at each corner; the error is the worst true one of a corner."""
+    corner, goal = roller.own, roller.truth
+    took, worst = 0.0, 0.0
+    for k in range(4):
+        angle = bearing + 0.5 * k * math.pi
+        way = SQUARE_M * np.array([math.cos(angle), math.sin(angle)])
+        corner, goal = corner + way, goal + roller.in_world(way)
+        took += roller.go(corner)
+        worst = max(worst, float(np.linalg.norm(roller.truth - goal)))
+    return {"square_s": took, "square_error_m": worst}
+
+
+def roll(case: Conditions) -> Dict[str, Any]:
+    """Return the row of one seed of rolling; NaN for what was not reached."""
+    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "message": ""}
+    try:
+        roller = Roller(build(case))
+        for part in (far, slow, point, square):
+            row.update(part(roller, case.bearing))
+        row["odometry_error_pct"] = 100.0 * roller.odometry_error
+        row["path_m"] = roller.path_m
+    except ChainError as error:
+        row["message"] = str(error)
+    return row
+
+
+def right(case: Conditions, chain: Optional[Chain] = None) -> Dict[str, Any]:
+    """Return the row of one seed of rolling upright and standing up."""
+    row: Dict[str, Any] = {
+        "seed": case.seed,
+        "friction": case.friction,
+        "upright_s": NAN,
+        "stands_s": NAN,
+        "message": "",
+    }
+    try:
+        chain = build(case) if chain is None else put_down(chain, case)
+        row["tilt_deg"] = _tilt_deg(chain)
+        accepted, row["message"] = chain.request_mode("stand")
+        start = chain.time
+        while accepted and chain.time < start + RIGHT_LIMIT_S + LIMIT_S:
+            chain.tick()
+            text = chain.output.mode.text if chain.output else ""
+            if text.startswith("rolling upright"):
+                row["tries"] = int(text.split("try ")[1].split(":")[0])
+            elif math.isnan(row["upright_s"]) and text.startswith("opening"):
+                row["upright_s"] = chain.time - start
+            if chain.mode == chain.target and chain.time > start + 0.1:
+                break
+        row["message"] = "" if chain.mode == "stand" else text
+        if chain.mode == "stand":
+            row["stands_s"] = chain.time - start
+    except ChainError as error:
+        row["message"] = str(error)
+    return row
+
+
+def _rotation(angle: float) -> np.ndarray:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])
+
+
+def _angle_deg(a: np.ndarray, b: np.ndarray) -> float:
+    return abs(math.degrees(math.atan2(a[0] * b[1] - a[1] * b[0], float(a @ b))))
+
+
+def _tilt_deg(chain: Chain) -> float:
+    x, y, _, _ = chain.state.quat_world_base
+    return math.degrees(math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * (x * x + y * y)))))
+
+
+def within(values: Sequence[float], low: float, high: float) -> int:
+    """Return how many values lie in a range; NaN does not."""
+    return sum(bool(low <= value <= high) for value in values)
