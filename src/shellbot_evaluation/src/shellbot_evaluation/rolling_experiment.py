@@ -18,7 +18,7 @@ from shellbot_common import TICK
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
-TOP_M_S = 0.9
+TOP_M_S = 1.2
 FAR_M = 5.0
 SLOW_M_S = 0.2
 POINT_M = 3.0
