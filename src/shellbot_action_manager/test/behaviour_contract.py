@@ -19,7 +19,7 @@ JUMP = 0.16  # rad in a tick: a swinging leg at top speed
 KICK = 0.09  # rad in a tick: change of a joint's step from one tick to the next; 0.08 at 0.2 m/s with a turn
 TILTED = np.array([np.sin(0.5), 0.0, 0.0, np.cos(0.5)])  # rolled by 1 rad
 TICKS = 150  # of a behaviour that does not end by itself
-LIMIT = 1500  # ticks for anything to end
+LIMIT = 4000  # ticks for anything to end
 
 _LIMITS: List[JointLimits] = []
 
@@ -104,6 +104,9 @@ class Contract:
             self.tick(twist=[0.2, 0.1, 0.3], body_pose=np.array([0.01, 0.0, 0.01, 0.0, 0.05, 0.0]))
 
     def request(self, name: str) -> None:
+        if name == "recover":  # of a robot that fell
+            self.robot.orientation = TILTED
+            self.tick()
         accepted, reason = self.robot.core.request_mode(name)
         assert accepted, reason
 
@@ -111,6 +114,8 @@ class Contract:
         """Tick to the end of the transition."""
         for _ in range(LIMIT):
             self.tick()
+            if running(self.robot) == "open_ball":  # it is turned upright
+                self.robot.orientation = LEVEL
             if self.robot.output.mode.mode == self.robot.output.mode.target and not self.robot.output.mode.step:
                 return
         raise AssertionError(f"does not end: {self.robot.output.mode}")

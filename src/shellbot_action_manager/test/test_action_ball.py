@@ -130,7 +130,7 @@ def test_refusals_and_requests_made_twice():
     assert r.core.request_mode("relax")[0] is False
     r.until("shell", 15.0)
     assert r.core.request_mode("relax") == (False, "the ball would fall open; request sit first, then relax")
-    assert r.core.request_mode("halfway")[1].startswith("there is no mode 'halfway'")
+    assert r.core.request_mode("halfway")[1].startswith("there is no request 'halfway'")
     r.orientation = None
     r.tick()
     for goal in ("hexapod", "stand", "sit"):
