@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -11,7 +12,7 @@ import yaml
 from shellbot_common import package_file
 from shellbot_evaluation import transform_cli, transform_gate
 from shellbot_evaluation.experiment_cli import main as experiment
-from shellbot_evaluation.transform_experiment import GOALS, conditions, summarise
+from shellbot_evaluation.transform_experiment import GOALS, conditions
 from shellbot_evaluation.transform_gate import main as gate
 
 
@@ -71,7 +72,7 @@ def test_conditions_repeat_with_their_seed_and_fill_their_ranges():
 
 
 def test_the_summary_counts_failures_and_takes_the_worst():
-    found = summarise([row(0), row(1), row(2, good=False)])
+    found = transform_cli.RUNS.summary([row(0), row(1), row(2, good=False)])
     assert (found["success"], found["runs"]) == (2, 3)
     assert (found["median_s"], found["worst_s"]) == (21.0, 21.5)
     assert found["to_shell_s"] == {"median": 10.5, "worst": 11.0, "goal": 12.0, "within": 2}
@@ -79,7 +80,8 @@ def test_the_summary_counts_failures_and_takes_the_worst():
 
 
 def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(transform_cli, "execute", lambda case: row(case.seed - 100))
+    runs = dataclasses.replace(transform_cli.RUNS, execute=lambda case: row(case.seed - 100))
+    monkeypatch.setattr(transform_cli, "RUNS", runs)
     path = tmp_path / "out" / "transform.json"
     assert experiment(["transform", "--seeds", "100:102", "--json", str(path)]) == 0
     data = json.loads(path.read_text())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -26,6 +26,8 @@ SQUARE_M = 1.5
 LIMIT_S = 15.0
 RIGHT_LIMIT_S = 40.0
 NAN = float("nan")
+_ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m")
+_ROLLED += ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
 
 @dataclass(frozen=True)
@@ -215,29 +217,26 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
 
 def roll(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling; NaN for what was not reached."""
-    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "message": ""}
+    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
+    row.update(dict.fromkeys(_ROLLED, NAN))
     try:
         roller = Roller(build(case))
         for part in (far, slow, point, square):
             row.update(part(roller, case.bearing))
         row["odometry_error_pct"] = 100.0 * roller.odometry_error
         row["path_m"] = roller.path_m
+        row["success"] = math.isfinite(row["point_s"]) and row["point_error_m"] <= 0.10
     except ChainError as error:
         row["message"] = str(error)
     return row
 
 
-def right(case: Conditions, chain: Optional[Chain] = None) -> Dict[str, Any]:
+def right(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling upright and standing up."""
-    row: Dict[str, Any] = {
-        "seed": case.seed,
-        "friction": case.friction,
-        "upright_s": NAN,
-        "stands_s": NAN,
-        "message": "",
-    }
+    row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
+    row.update(tilt_deg=NAN, upright_s=NAN, tries=0, stands_s=NAN)
     try:
-        chain = build(case) if chain is None else put_down(chain, case)
+        chain = build(case)
         row["tilt_deg"] = _tilt_deg(chain)
         accepted, row["message"] = chain.request_mode("stand")
         start = chain.time
@@ -252,7 +251,7 @@ def right(case: Conditions, chain: Optional[Chain] = None) -> Dict[str, Any]:
                 break
         row["message"] = "" if chain.mode == "stand" else text
         if chain.mode == "stand":
-            row["stands_s"] = chain.time - start
+            row.update(success=True, stands_s=chain.time - start)
     except ChainError as error:
         row["message"] = str(error)
     return row
@@ -270,8 +269,3 @@ def _angle_deg(a: np.ndarray, b: np.ndarray) -> float:
 def _tilt_deg(chain: Chain) -> float:
     x, y, _, _ = chain.state.quat_world_base
     return math.degrees(math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * (x * x + y * y)))))
-
-
-def within(values: Sequence[float], low: float, high: float) -> int:
-    """Return how many values lie in a range; NaN does not."""
-    return sum(bool(low <= value <= high) for value in values)

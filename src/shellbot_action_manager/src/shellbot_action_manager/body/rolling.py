@@ -35,6 +35,7 @@ class RollingConfig(Settings, error=ConfigError):
     still: float = number(0.0, 0.5, "m/s")
     stuck_after: float = number(0.05, 5.0, "s")
     kick: float = number(0.0, 2.0, "s")
+    kick_angle: float = number(0.0, 3.2, "rad")
     kick_from: float = number(0.0, 2.0, "m/s")
     push_rate: float = number(1.0, 1000.0, "1/s")
     joint_rate: float = number(0.5, 20.0, "rad/s")
@@ -113,7 +114,8 @@ class RollingControl:
             self.kicks += 1
         if self._kicking > 0.0:
             self._kicking -= dt
-            return self._side * np.array([-ahead[1], ahead[0]])
+            c, s = np.cos(config.kick_angle), self._side * np.sin(config.kick_angle)
+            return np.array([c * ahead[0] - s * ahead[1], s * ahead[0] + c * ahead[1]])
         return config.gain * error + self._integral
 
     def _stop(self, dt: float, velocity: np.ndarray) -> np.ndarray:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Experiments that run once per seed and are judged figure by figure: command line, summary, tables, files."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .console import add_seeds, run_tool, say, seeds_of
+from .parallel import map_jobs
+from .reports import machine, write_json
+from .tables import markdown_table, write_between_markers
+
+_FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
+_INF = math.inf
+
+
+@dataclass(frozen=True)
+class SeededRuns:
+    """One experiment.
+
+    Attributes
+    ----------
+    name : str
+        Subcommand of scripts/experiment, and marker of its table in a page.
+    what : str
+        What a seed is, in words for --help: "a closing and an opening each".
+    description : str
+        For --help.
+    columns : mapping of str to str
+        Keys of a row and their headings, in the order of the table.
+    digits : mapping of str to int
+        Decimals of columns that have not one.
+    goals : mapping of str to (float, float)
+        Least and greatest value of a figure in a run.
+    conditions : callable
+        Seed to case; a case has a `seed`.
+    execute : callable
+        Case to row: a dict with `seed`, `success`, the figures (NaN where not reached).
+    duration : callable
+        Row to seconds that it took, NaN if it did not get there.
+    done : str
+        Heading of the number of successes: "Closed and opened".
+    """
+
+    name: str
+    what: str
+    description: str
+    columns: Mapping[str, str]
+    goals: Mapping[str, Tuple[float, float]]
+    conditions: Callable[[int], Any]
+    execute: Callable[[Any], Dict[str, Any]]
+    duration: Callable[[Mapping[str, Any]], float]
+    done: str
+    digits: Mapping[str, int] = field(default_factory=dict)
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Return the parser of the command line."""
+        p = argparse.ArgumentParser(
+            prog=f"scripts/experiment {self.name}",
+            description=self.description,
+            epilog=f"example: scripts/experiment {self.name} --seeds 100:120 --json {self.name}.json",
+        )
+        add_seeds(p, "20", self.what)
+        p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+        p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+        marker = f"'<!-- begin: {self.name} -->'"
+        p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
+        return p
+
+    def main(self, given: Sequence[str]) -> int:
+        """Run the tool; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
+        arguments = self.parser().parse_args(given)
+        words = " ".join(["scripts/experiment", self.name, *given])
+        return run_tool(lambda: self.run(arguments, words))
+
+    def run(self, arguments: argparse.Namespace, command: str) -> int:
+        """Run the seeds, print the tables, write the files; returns 0 if every goal was reached in every run."""
+        cases = [self.conditions(seed) for seed in seeds_of(arguments.seeds)]
+        rows = map_jobs(self.execute, [(f"seed {case.seed}", case) for case in cases], arguments.jobs)
+        summary = self.summary(rows)
+        text = self.report(rows, summary, command)
+        if arguments.json is not None:
+            arguments.json.parent.mkdir(parents=True, exist_ok=True)
+            write_json(arguments.json, {"machine": machine(), "command": command, "runs": rows, "summary": summary})
+        say(text)
+        if arguments.write is not None:
+            write_between_markers(arguments.write, self.name, text)
+        reached = all(summary[column]["within"] == summary["runs"] for column in self.goals)
+        return 0 if reached and summary["success"] == summary["runs"] else 1
+
+    def summary(self, rows: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+        """Return what `summary` of the JSON file holds; median and worst over the runs that reached the figure."""
+        took = [self.duration(row) for row in rows]
+        found: Dict[str, Any] = {
+            "success": sum(bool(row["success"]) for row in rows),
+            "runs": len(rows),
+            "median_s": _over(took, np.median),
+            "worst_s": _over(took, np.max),
+        }
+        for column, (low, high) in self.goals.items():
+            values = [float(row.get(column, math.nan)) for row in rows]
+            found[column] = {
+                "median": _over(values, np.median),
+                "worst": _over(values, np.max if math.isfinite(high) else np.min),
+                "goal": high if math.isinf(low) else low if math.isinf(high) else [low, high],
+                "within": sum(low <= value <= high for value in values),
+            }
+        return found
+
+    def report(self, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], command: str) -> str:
+        """Return the tables as Markdown."""
+        figures: List[Dict[str, Any]] = [
+            {"figure": column, **summary[column], "goal": _range(*self.goals[column]), "runs": summary["runs"]}
+            for column in self.goals
+        ]
+        text = markdown_table(rows, dict(self.columns), {**dict.fromkeys(self.columns, 1), **self.digits})
+        text += f"\n{self.done}: {summary['success']} of {summary['runs']}, "
+        text += f"median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
+        text += markdown_table(figures, _FIGURES, dict.fromkeys(("median", "worst"), 2))
+        return text + f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+
+
+def at_most(value: float) -> Tuple[float, float]:
+    """Return the goal of a figure that is to be no greater."""
+    return -_INF, value
+
+
+def at_least(value: float) -> Tuple[float, float]:
+    """Return the goal of a figure that is to be no less."""
+    return value, _INF
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(low):
+        return f"≤ {high:g}"
+    return f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+
+
+def _over(values: Sequence[float], function: Any) -> Optional[float]:
+    finite = [value for value in values if np.isfinite(value)]
+    return float(function(finite)) if finite else math.nan
