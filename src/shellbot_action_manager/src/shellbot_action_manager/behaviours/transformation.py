@@ -169,7 +169,7 @@ class Transformation:
         if self._waited > self._config.timeout and not self.late:
             self.late = f"{worst} is {np.degrees(error):.0f} deg behind while {self.text}; "
             self.late += "back to where the step began, free the joint, then request shell or stand"
-        self._arrived = ends and last and not waits
+        self._arrived = ends and last and not waits and not self._residual.any()
         if not waits:
             if ends and not last:
                 self._index += direction
