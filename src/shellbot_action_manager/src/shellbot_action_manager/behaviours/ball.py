@@ -18,7 +18,8 @@ from shellbot_action_manager.body.limbs import held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
-_NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
@@ -43,11 +44,11 @@ class OnPath(BehaviourBase):
     def refusal(self, state: State) -> Optional[str]:
         """Refuse without upper legs, or with a body that lies on its side."""
         if self._robot.transformation is None:
-            return "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
+            return NO_SHELLS
         if state.tilt <= self._greatest_tilt:
             return None
         lies, limit = np.degrees([state.tilt, self._greatest_tilt])
-        return f"the robot lies tilted by {lies:.0f} deg, more than {limit:.0f}; turn it upright first"
+        return f"the robot lies tilted by {lies:.0f} deg, more than {limit:.0f}; {self._robot.after_a_fall}"
 
     def enter(self, state: State) -> None:
         """Begin at the present command, wherever on the path it is."""
@@ -60,7 +61,7 @@ class OnPath(BehaviourBase):
             return transformation.late
         upright = self._robot.config.posture.upright
         if state.tilt > upright and not transformation.on_pole:
-            return f"tipped over by {np.degrees(state.tilt):.0f} deg, holding; turn it upright, then go on"
+            return f"tipped over by {np.degrees(state.tilt):.0f} deg, holding; {self._robot.after_a_fall}"
         return None
 
     def abort(self, reason: str) -> str:
@@ -89,6 +90,12 @@ class OnPath(BehaviourBase):
 class CloseBall(OnPath):
     """Plays the path forwards, from wherever it is."""
 
+    def refusal(self, state: State) -> Optional[str]:
+        """Accept, besides, every attitude of a ball that only has to shut."""
+        if self._robot.transformation is not None and self._path().on_pole:
+            return None
+        return super().refusal(state)
+
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         transformation = self._path()
@@ -113,7 +120,7 @@ class OpenBall(OnPath):
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
         if self._robot.transformation is not None and self._path().on_pole:
-            return _NO_ATTITUDE if state.orientation is None else None
+            return NO_ATTITUDE if state.orientation is None else None
         return super().refusal(state)
 
     def enter(self, state: State) -> None:
