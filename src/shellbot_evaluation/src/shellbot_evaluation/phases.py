@@ -143,7 +143,7 @@ class Turn(Phase):
 
 @dataclass(frozen=True)
 class Roll(Phase):
-    """Roll as a ball to the point of odom that lies `distance_m` away at `bearing_rad` from the heading at the start."""
+    """Roll as a ball to the point of odom `distance_m` away at `bearing_rad` from the heading at the start."""
 
     distance_m: float = number(*POSITIVE, "m", default=3.0)
     bearing_rad: float = number(-math.pi, math.pi, "rad", default=0.0)
