@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action transform_and_roll against a robot of a few lines: its requests, commands and refusals, and how it ends."""
+"""The action transform_and_roll against a robot of a few lines: requests, commands, refusals, and how it ends."""
 
 from __future__ import annotations
 
@@ -180,7 +180,6 @@ def test_what_makes_it_impossible_ends_it_in_words(changes, words):
         ((NAME, 2.0, (1.0, 0.0)), {}, "give 0.3 to 1"),
         ((NAME, 0.0, (1.0, 50.0)), {}, "give one within 20 m"),
         ((NAME, 0.0, (1.0, 0.0)), {"mode": "stopped", "target": "stopped"}, "bring it to hexapod"),
-        ((NAME, 0.0, (1.0, 0.0)), {"target": "sit"}, "on its way from hexapod to sit"),
     ],
 )
 def test_a_goal_that_cannot_be_begun_is_refused_in_words(goal, mode, words):

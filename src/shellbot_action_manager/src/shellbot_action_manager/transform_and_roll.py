@@ -80,8 +80,6 @@ def refusal(name: str, speed: float, parameters: Sequence[float], seen: Optional
         return f"the point is {distance:.1f} m away; give one within {FARTHEST_M:g} m, or go there in parts"
     if seen.mode not in STARTS:
         return f"the robot is in mode {seen.mode} ({seen.text}); bring it to hexapod, then ask again"
-    if seen.target != seen.mode and seen.target != "shell":
-        return f"the robot is on its way from {seen.mode} to {seen.target}; ask again when it is there"
     return ""
 
 
@@ -121,7 +119,7 @@ class TransformAndRoll:
         """Return the orders of a tick; after an end, do not call it again."""
         previous, self._seen = self._seen, seen
         if previous is None:
-            self._begun_from = seen.mode if seen.mode in ("hexapod", "stand", "sit") else "stand"
+            self._begun_from = seen.target if seen.target in ("hexapod", "stand", "sit") else "stand"
         if not math.isfinite(self._started):
             self._started = seen.t
         lost = self._lost(previous, seen)
@@ -210,15 +208,15 @@ class TransformAndRoll:
         orders = Orders("braking", progress=1.0 / 3.0, velocity=(0.0, 0.0))
         if since < REST_S:
             return orders
-        return replace(orders, end=End.CANCELLED, text=f"cancelled: the ball rests in mode {seen.mode}")
+        return replace(orders, end=End.CANCELLED, text=f"the ball rests in mode {seen.mode}")
 
     def _turn_back(self) -> Orders:
         seen = self._seen
         assert seen is not None
         if seen.resting_in and seen.t - self._started >= CANCEL_S:
-            return self._ended(End.CANCELLED, f"cancelled: the robot rests in mode {seen.mode}")
+            return self._ended(End.CANCELLED, f"the robot rests in mode {seen.mode}")
         if seen.t - self._started > OPEN_LIMIT_S:
-            return self._ended(End.ABORTED, f"cancelled, but not at rest after {OPEN_LIMIT_S:g} s: {seen.text}")
+            return self._ended(End.ABORTED, f"not at rest {OPEN_LIMIT_S:g} s after a cancel: {seen.text}")
         request = "" if self._requested else self._nearer  # refused: it goes on to where it was going, and rests there
         self._requested = True
         return Orders(seen.text, seen.progress, 0.0, request)

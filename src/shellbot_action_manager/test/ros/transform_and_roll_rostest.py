@@ -18,12 +18,13 @@ from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionGoal
 from shellbot_msgs.srv import RequestMode
 
 NAME = "transform_and_roll"
+ENDS = (GoalStatus.SUCCEEDED, GoalStatus.ABORTED, GoalStatus.PREEMPTED, GoalStatus.REJECTED)
 
 
 class TransformAndRollTest(ModeWatch, unittest.TestCase):
     """Tests run in the order of their names; each begins standing."""
 
-    wall_limit = 240.0
+    wall_limit = 90.0
 
     @classmethod
     def setUpClass(cls):
@@ -50,15 +51,21 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         self.client.send_goal(goal, feedback_cb=self.feedback.append)
         return x + dx, y + dy
 
+    def until_rolling(self, phase=0.0):
+        def is_rolling():
+            self.assertNotIn(self.client.get_state(), ENDS, self.client.get_goal_status_text())
+            return any(f.sub_action == "rolling" and f.phase > phase for f in self.feedback)
+
+        self.until(is_rolling, "rolling")
+
     def wait(self):
-        end = (GoalStatus.SUCCEEDED, GoalStatus.ABORTED, GoalStatus.PREEMPTED, GoalStatus.REJECTED)
-        self.until(lambda: self.client.get_state() in end, "the end of the action")
+        self.until(lambda: self.client.get_state() in ENDS, "the end of the action")
         return self.client.get_state(), self.client.get_result()
 
     def test_1_closes_rolls_and_opens(self):
         begin, arrived = self.place("ground_truth/odom"), []
         point = self.send(0.9, -0.9)
-        self.until(lambda: any(f.sub_action == "rolling" for f in self.feedback), "rolling")
+        self.until_rolling()
         self.until(lambda: self.last["mode"].target == "hexapod", "opening")
         arrived.append(self.place())
         rolled = math.dist(self.place("ground_truth/odom"), begin)
@@ -75,7 +82,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
 
     def test_2_a_cancel_in_mid_roll_leaves_a_ball_at_rest(self):
         self.send(4.0, 0.0)
-        self.until(lambda: any(f.sub_action == "rolling" and f.phase > 0.2 for f in self.feedback), "rolling")
+        self.until_rolling(0.2)
         self.client.cancel_goal()
         state, result = self.wait()
         self.assertEqual(state, GoalStatus.PREEMPTED, result)
@@ -101,7 +108,8 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         self.client.cancel_goal()
         state, result = self.wait()
         self.assertEqual(state, GoalStatus.PREEMPTED, result)
-        self.assertIn("rests in mode hexapod", result.text)
+        self.assertIn("the robot rests in mode", result.text)  # the nearer one
+        self.assertIn(self.mode(), [(mode, mode, "") for mode in ("hexapod", "shell")])
 
 
 if __name__ == "__main__":
