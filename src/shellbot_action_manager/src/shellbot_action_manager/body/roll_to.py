@@ -14,14 +14,14 @@ import numpy as np
 class RollToConfig:
     """How a point is approached."""
 
-    speed: float = 0.8  #: m/s at most
+    speed: float = 0.9  #: m/s at most
     least_speed: float = 0.2  #: m/s: slower a ball sticks
     deceleration: float = 1.2  #: m/s^2: of braking, for the distance at which it begins
     tolerance: float = 0.03  #: m: nearer than this it brakes
-    leave: float = 0.07  #: m: farther away than this after a stop it goes on
-    hold: float = 1.2  #: 1/s: velocity per distance while it comes to rest
+    leave: float = 0.09  #: m: farther away than this after a stop it goes on
+    hold: float = 2.0  #: 1/s: velocity per distance while it comes to rest
     rest_speed: float = 0.05  #: m/s: slower than this it has stopped
-    rest_time: float = 0.5  #: s
+    rest_time: float = 0.3  #: s
 
 
 class RollTo:

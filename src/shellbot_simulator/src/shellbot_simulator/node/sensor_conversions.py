@@ -89,7 +89,7 @@ def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], b
     message = Contacts(
         model="feet",
         contacts=[
-            Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE)
+            Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE, _NOWHERE)
             for name, loaded, load, point in zip(names, carries.tolist(), share.tolist(), points)
         ],
     )

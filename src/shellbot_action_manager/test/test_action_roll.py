@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Rolling without physics: gores, pushers, control, righting and odometry, each against what geometry says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from action_echo import EchoRobot
+from scipy.spatial.transform import Rotation
+
+from shellbot_action_manager.behaviours.protocol import Motion, State
+from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.body.limbs import found
+from shellbot_action_manager.body.pushers import Pushers
+from shellbot_action_manager.body.righting import Righting
+from shellbot_action_manager.body.roll_to import RollTo
+from shellbot_action_manager.body.rolling import RollingControl, load_rolling
+from shellbot_action_manager.config import load_config
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.estimation.contact_models import RollingContacts
+from shellbot_action_manager.estimation.odometry import OdometryCore
+from shellbot_common.rotations import rotation_from_quaternion, turned_about_z
+from shellbot_description import named_pose_array
+
+CONFIG = load_rolling()
+GEOMETRY = load_geometry()
+CLOSED = named_pose_array("closed", "simulation")
+AZIMUTH = np.arange(6) * np.pi / 3.0
+DT = 0.01
+R = 0.162
+
+
+def test_the_closed_ball_touches_with_its_sphere_whichever_way_is_down():
+    gores = GEOMETRY.gores
+    poses = gores.poses(CLOSED)
+    seen = set()
+    for down in Rotation.random(200, random_state=3).apply([0.0, 0.0, -1.0]):
+        i, point = gores.touching(poses, down)
+        seen.add(gores.names[i])
+        assert point == pytest.approx(R * down, abs=1e-5)
+    assert seen == set(gores.names)
+
+
+def test_an_open_gore_touches_before_the_ball_does():
+    q = CLOSED.copy()
+    q[GEOMETRY.joint_names.index("upper_2_shell")] -= 0.5
+    gores = GEOMETRY.gores
+    poses = gores.poses(q)
+    i = gores.names.index("upper_2_sphere_centre")
+    outwards = poses[i, :3, 3] / np.linalg.norm(poses[i, :3, 3])
+    lowest, point = gores.touching(poses, outwards)
+    assert lowest == i
+    assert point @ outwards > R + 0.01
+
+
+def test_pushers_behind_the_contact_open_and_turn_with_the_push():
+    pushers = Pushers(CONFIG.pushers, AZIMUTH, AZIMUTH)
+    still = np.zeros(3)
+    on_its_side = Rotation.from_euler("y", 90, degrees=True).as_matrix()
+    for attitude in (np.eye(3), on_its_side):
+        assert not pushers.offsets(attitude, still, np.zeros(2)).any()
+        assert pushers.offsets(attitude, still, np.array([1.0, 0.0])).any()
+    first = pushers.offsets(np.eye(3), still, np.array([1.0, 0.0]))
+    turned = np.array([np.cos(np.pi / 3.0), np.sin(np.pi / 3.0)])
+    assert pushers.offsets(np.eye(3), still, turned) == pytest.approx(np.roll(first, 1, axis=0), abs=1e-12)
+    assert first[3, :2].any() and not first[0].any()  # the gore at 180 degrees, not that ahead
+    half = pushers.offsets(np.eye(3), still, np.array([0.5, 0.0]))
+    assert half == pytest.approx(0.5 * first)
+
+
+def step_for(control, seconds, commanded, velocity):
+    for _ in range(int(seconds / DT)):
+        push = control.step(DT, np.array(commanded), np.array(velocity))
+        assert np.hypot(*push) <= 1.0 + 1e-9
+    return push
+
+
+def test_a_ball_that_is_stuck_is_kicked_to_both_sides_and_one_that_rolls_is_not():
+    control = RollingControl(CONFIG)
+    step_for(control, 1.0, (0.5, 0.0), (0.5, 0.0))
+    assert control.kicks == 0
+    sides = []
+    for _ in range(200):
+        push = control.step(DT, np.array([0.5, 0.0]), np.zeros(2))
+        if abs(push[1]) > 0.9:
+            sides.append(np.sign(push[1]))
+    assert control.kicks >= 2
+    assert set(sides) == {1.0, -1.0}
+    slow = RollingControl(CONFIG)
+    step_for(slow, 2.0, (0.5 * CONFIG.kick_from, 0.0), (0.0, 0.0))
+    assert slow.kicks == 0, "what places itself is not kicked"
+
+
+def test_zero_brakes_then_holds_the_place():
+    control = RollingControl(CONFIG)
+    assert not control.active
+    step_for(control, 0.5, (0.6, 0.0), (0.6, 0.0))
+    push = step_for(control, 0.3, (0.0, 0.0), (0.4, 0.0))
+    assert control.moving and push[0] < -0.9
+    step_for(control, 0.1, (0.0, 0.0), (0.01, 0.0))
+    assert not control.moving and control.active
+    push = step_for(control, 0.5, (0.0, 0.0), (0.0, 0.06))  # pushed away by 3 cm
+    assert push[1] < -0.15
+
+
+def test_the_push_never_jumps():
+    control, before = RollingControl(CONFIG), np.zeros(2)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        push = control.step(DT, rng.normal(size=2), rng.normal(size=2))
+        assert np.hypot(*(push - before)) <= CONFIG.push_rate * DT + 1e-9
+        before = push.copy()
+
+
+def roll_upright(tilt, slips=0, least=0.0):
+    """Right a point mass that accelerates as it is pushed; every catch fails `slips` times."""
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
+    angle, rate, stages, failed = tilt, 0.0, [], 0  # about x: leans towards -y
+    for k in range(6000):
+        z_world = np.array([0.0, -np.sin(angle), np.cos(angle)])
+        velocity = np.array([0.0, -R * rate])
+        push = righting.step(DT, z_world, np.array([rate, 0.0, 0.0]), velocity)
+        if not stages or stages[-1] != righting.stage:
+            stages.append(righting.stage)
+            failed += righting.stage == "catch"
+        if righting.done:
+            return righting, stages, k * DT
+        rate += (-3.0 * push[1] / R - 1.0 * rate) * DT
+        if righting.opens:
+            rate = -8.0 * angle if failed > slips else 4.0
+        angle += rate * DT
+    raise AssertionError(f"never upright: {stages}, {np.degrees(angle):.0f} deg")
+
+
+def test_righting_runs_up_where_it_lies_too_flat_and_catches():
+    righting, stages, took = roll_upright(2.6)
+    assert stages == ["approach", "catch"]
+    assert took < 5.0 and righting.tries == 1
+    righting, stages, _ = roll_upright(1.0)
+    assert stages == ["run_up", "approach", "catch"]
+
+
+def test_a_catch_that_fails_is_tried_again():
+    righting, stages, _ = roll_upright(2.6, slips=2)
+    assert stages.count("catch") == 3
+    assert stages.count("close") == 2
+    assert righting.tries == 3
+    assert not righting.gives_up
+
+
+def test_a_ball_that_rests_upright_is_done_at_once():
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
+    righting.step(DT, np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(2))
+    assert righting.done and not righting.opens
+
+
+def test_roll_to_stops_at_the_point_and_goes_back_when_it_came_to_rest_elsewhere():
+    guide = RollTo(np.array([3.0, 0.0]))
+    position, velocity = np.zeros(2), np.zeros(2)
+    for _ in range(2000):
+        commanded = guide.step(DT, position, velocity)
+        velocity = velocity + np.clip(commanded - velocity, -2.0 * DT, 2.0 * DT)
+        position = position + velocity * DT
+        if guide.arrived:
+            break
+    assert guide.arrived
+    assert np.hypot(*(position - [3.0, 0.0])) < 0.08
+    away = RollTo(np.array([0.0, 0.0]))
+    away.step(DT, np.zeros(2), np.zeros(2))  # is there, brakes
+    for _ in range(100):
+        commanded = away.step(DT, np.array([0.15, 0.0]), np.zeros(2))
+    assert not away.arrived
+    assert commanded[0] <= -0.2, "came to rest too far away"
+
+
+def rolled(turns, heading=0.0, dt=DT):
+    """Odometry of a closed ball that is turned by each rotation vector (world) without slip; also the true places."""
+    config = load_config()
+    odometry = OdometryCore(replace(config, odometry=replace(config.odometry, rolling_scale=1.0)))
+    contacts = RollingContacts("rolling", config, GEOMETRY)
+    limbs = found(GEOMETRY.limbs, CLOSED)
+    attitude, place, places, estimates = Rotation.from_euler("z", heading), np.zeros(2), [], []
+    for k, turn in enumerate([np.zeros(3), *turns]):
+        attitude = Rotation.from_rotvec(turn) * attitude
+        place = place + R * np.array([turn[1], -turn[0]])
+        places.append(place)
+        state = State(CLOSED, attitude.as_quat(), np.zeros(3), None, Motion(limbs))
+        contact = contacts.step(dt, state, Motion(limbs, heading=heading))
+        estimates.append(odometry.step(1.0 + k * dt, contact, attitude.as_quat()))
+    return estimates, np.array(places)
+
+
+@pytest.mark.parametrize("heading", [0.0, 2.0])
+def test_rolling_odometry_is_that_of_a_sphere_through_every_attitude(heading):
+    time = np.arange(0.0, 8.0, DT)
+    speed = 4.0 * DT
+    turns = np.stack((speed * np.sin(0.7 * time), speed * np.cos(0.7 * time), 0.5 * DT * np.sin(time)), axis=1)
+    estimates, places = rolled(turns, heading)
+    c, s = np.cos(heading), np.sin(heading)
+    own = np.array([(e.x, e.y) for e in estimates])
+    error = np.linalg.norm(own - places @ np.array([[c, -s], [s, c]]), axis=1)
+    path = R * speed * len(time)
+    assert np.ptp(places, axis=0).max() > 0.25 * path
+    assert error.max() < 0.002 * path
+    assert all(abs(e.yaw) < 1e-9 for e in estimates), "a ball has no front: odom turns with the heading only"
+    assert estimates[-1].height == pytest.approx(R, abs=1e-4)
+    assert estimates[-1].position_variance > 0.0
+
+
+def test_the_attitude_is_continuous_when_the_heading_is_given_up():
+    estimates, _ = rolled([np.array([0.0, 0.03, 0.01])] * 20, heading=0.4)
+    last = estimates[-1]
+    whole = turned_about_z(last.quat_footprint_base, last.yaw)
+    assert np.isfinite(rotation_from_quaternion(whole)).all()
+
+
+def ball():
+    r = EchoRobot(ActionManagerCore.from_description(start_mode="shell"), "closed")
+    r.run(0.2)
+    assert r.output.mode.name == "shell"
+    return r
+
+
+def test_cmd_vel_opens_gores_and_zero_shuts_them():
+    r = ball()
+    r.run(0.5, twist=[0.5, 0.0, 0.0])
+    assert r.output.mode.step == "rolling"
+    assert np.abs(r.q - CLOSED).max() > 0.2
+    assert r.core.twist == pytest.approx([0.5, 0.0, 0.0], abs=0.01)
+    assert r.output.walkspace.max_velocity[0] == CONFIG.speed
+    assert r.output.contacts.in_contact.sum() == 1
+    r.run(1.0, twist=[0.0, 0.0, 0.0])
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    assert r.largest_step() <= CONFIG.joint_rate * DT + 1e-9
+
+
+def test_angular_z_turns_the_heading_that_the_linear_part_is_in():
+    r = ball()
+    start = r.output.contacts.heading
+    r.run(1.0, twist=[0.0, 0.0, 1.0])
+    assert r.output.contacts.heading - start == pytest.approx(1.0, abs=0.1)
+    assert r.q == pytest.approx(CLOSED, abs=2e-3), "a ball that only turns its heading does not roll"
+
+
+def test_too_fast_is_limited_with_the_direction_kept():
+    r = ball()
+    r.run(1.0, twist=[3.0, 4.0, 0.0])
+    assert r.core.twist[:2] == pytest.approx(CONFIG.speed * np.array([0.6, 0.8]), rel=0.35)
+    assert np.hypot(*r.core.twist[:2]) <= CONFIG.speed + 1e-9
+
+
+def test_without_an_attitude_the_ball_stays_shut_and_says_so_once():
+    r = ball()
+    r.run(0.5, twist=[0.5, 0.0, 0.0])
+    r.orientation = None
+    said = [r.tick(twist=[0.5, 0.0, 0.0]).notice for _ in range(100)]
+    assert sum("no attitude from the IMU" in text for text in said) == 1
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    assert r.largest_step() <= CONFIG.joint_rate * DT + 1e-9
