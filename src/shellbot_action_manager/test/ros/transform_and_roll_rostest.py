@@ -72,7 +72,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         state, result = self.wait()
         self.assertEqual(state, GoalStatus.SUCCEEDED, result)
         self.assertTrue(result.success)
-        self.assertEqual(self.mode(), ("hexapod", "hexapod", ""))
+        self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing")
         self.assertLess(math.dist(arrived[0], point), 0.10)
         self.assertGreater(rolled, 1.0)
         progress = [f.progress for f in self.feedback]
@@ -90,7 +90,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         place = self.place("ground_truth/odom")
         rospy.sleep(2.0)
         self.assertLess(math.dist(self.place("ground_truth/odom"), place), 0.1)
-        self.assertEqual(self.mode(), ("shell", "shell", ""))
+        self.until(lambda: self.mode() == ("shell", "shell", ""), "a ball")
         self.assertTrue(self.request_service("hexapod").accepted)
 
     def test_3_refusals_in_words(self):
@@ -109,7 +109,7 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         state, result = self.wait()
         self.assertEqual(state, GoalStatus.PREEMPTED, result)
         self.assertIn("the robot rests in mode", result.text)  # the nearer one
-        self.assertIn(self.mode(), [(mode, mode, "") for mode in ("hexapod", "shell")])
+        self.until(lambda: self.mode() in [(mode, mode, "") for mode in ("hexapod", "shell")], "at rest")
 
 
 if __name__ == "__main__":
