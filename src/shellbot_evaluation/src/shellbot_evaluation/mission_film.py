@@ -12,13 +12,14 @@ from shellbot_chain.chain import Chain
 
 from .mission import Mission
 from .mission_experiment import Conditions, execute
-from .phases import GoTo
+from .phases import Roll
 from .pictures import save_gif
 
-SIZE = (400, 280)  # pixels
+SIZE = (480, 336)  # pixels
+CUT = (slice(44, 326), slice(60, 420))  # of them, rows and columns: around the robot
 FRAME_S = 0.1  # that a picture is shown for
-FAST = 4.0  # times as fast as the robot: transformations
-SLOW = 2.0  # the rest
+FAST = 4.0  # times as fast as the robot
+SLOW = 2.0  # rolling
 
 
 def film(path: Path, case: Conditions) -> Dict[str, Any]:
@@ -37,14 +38,12 @@ def film(path: Path, case: Conditions) -> Dict[str, Any]:
         phase = mission.phase
         if phase is None or not mission.records or chain.time < due:  # not before it stands
             return
-        speed = FAST if isinstance(phase, GoTo) else SLOW
+        speed = SLOW if isinstance(phase, Roll) else FAST
         due = chain.time + speed * FRAME_S
-        said = chain.output.mode.text if chain.output and isinstance(phase, GoTo) else ""
+        said = chain.output.mode.text if chain.output is not None else ""
         caption = said if "upright" in said else phase.name
         since = chain.time - mission.records[0].t_end
-        frames.append((f"{since:4.1f} s  {caption}   ({speed:.0f}x)", chain.simulator.render(*SIZE)))
-        if mission.phase is None:
-            chain.simulator.close()
+        frames.append((f"{since:4.1f} s  {caption}   ({speed:.0f}x)", chain.simulator.render(*SIZE)[CUT]))
 
     row = execute(case, watch)
     save_gif(path, frames, FRAME_S)

@@ -79,7 +79,7 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     frame_s : float
         For which each is shown, s; a GIF counts in 0.01 s.
     colours : int
-        Of one palette for all pictures, taken from the one in the middle; fewer make the file smaller.
+        Of one palette for all pictures; fewer make the file smaller.
 
     Raises
     ------
@@ -89,7 +89,11 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     if not frames:
         raise EvaluationError("no pictures for a film; did the robot stand up?")
     tiles = [_tile(caption, picture, picture.shape[1]) for caption, picture in frames]
-    palette = tiles[len(tiles) // 2].quantize(colours)
+    some = tiles[:: max(1, len(tiles) // 12)]
+    column = Image.new("RGB", (tiles[0].width, sum(tile.height for tile in some)))
+    for i, tile in enumerate(some):
+        column.paste(tile, (0, i * tile.height))
+    palette = column.quantize(colours, method=Image.MAXCOVERAGE)  # the few pixels of a bright colour count, too
     first, *rest = (tile.quantize(palette=palette, dither=0) for tile in tiles)
     first.save(path, save_all=True, append_images=rest, duration=round(1e3 * frame_s), loop=0, optimize=True)
 
