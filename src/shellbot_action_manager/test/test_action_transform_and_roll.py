@@ -16,12 +16,12 @@ TAKES = 2.0  # s, a transformation
 
 
 class Robot:
-    """Changes its mode in 2 s, turned round at once by the other request; rolls as commanded, with a lag of 0.1 s."""
+    """Changes its mode in 2 s, turned round at once by the other request; rolls as commanded, with a lag."""
 
     def __init__(self, mode="hexapod", yaw=0.7):
         self.t, self.mode, self.target, self.progress = 0.0, mode, mode, 1.0
         self.pose, self.velocity, self.commanded = np.array([0.2, -0.1, yaw]), np.zeros(2), np.zeros(2)
-        self.requested, self.refuses, self.stands_still = [], "", False
+        self.requested, self.refuses, self.stands_still, self.lag = [], "", False, 0.1  # s
 
     def seen(self):
         step = "" if self.mode == self.target else "on_the_way"
@@ -50,7 +50,7 @@ class Robot:
             c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
             self.commanded = np.array([[c, -s], [s, c]]) @ orders.velocity
         wanted = self.commanded if self.mode == self.target == "shell" and not self.stands_still else np.zeros(2)
-        self.velocity += (wanted - self.velocity) * DT / 0.1
+        self.velocity += (wanted - self.velocity) * DT / self.lag
         self.pose[:2] += self.velocity * DT
 
 
@@ -101,6 +101,7 @@ def test_a_cancel_while_closing_leads_to_the_nearer_end(after, ends_in):
 
 def test_a_cancel_while_rolling_brakes_and_stays_a_ball():
     robot = Robot("shell")
+    robot.lag = 0.4
     action = TransformAndRoll((5.0, 0.0))
     go(action, robot, until=lambda orders: robot.pose[0] > 1.0)
     action.cancel()
