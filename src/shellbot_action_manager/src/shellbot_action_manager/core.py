@@ -162,8 +162,10 @@ class ActionManagerCore:
         )
 
     def _refusal(self, names: Sequence[str]) -> str:
-        for behaviour in () if self._state is None else map(self._behaviours.__getitem__, names):
-            reason = behaviour.refusal(self._state)
+        state = self._state
+        for behaviour in () if state is None else map(self._behaviours.__getitem__, names):
+            assert state is not None  # or there is nothing to ask
+            reason = behaviour.refusal(state)
             if reason:
                 return reason
             if behaviour.any_attitude:  # the state in which the next one begins is not this one
