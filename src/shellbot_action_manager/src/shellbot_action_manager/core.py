@@ -162,8 +162,11 @@ class ActionManagerCore:
         )
 
     def _refusal(self, names: Sequence[str]) -> str:
-        for behaviour in () if self._state is None else map(self._behaviours.__getitem__, names):
-            reason = behaviour.refusal(self._state)
+        state = self._state
+        if state is None:
+            return ""
+        for behaviour in map(self._behaviours.__getitem__, names):
+            reason = behaviour.refusal(state)
             if reason:
                 return reason
             if behaviour.any_attitude:  # the state in which the next one begins is not this one
