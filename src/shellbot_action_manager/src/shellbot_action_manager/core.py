@@ -163,8 +163,9 @@ class ActionManagerCore:
 
     def _refusal(self, names: Sequence[str]) -> str:
         state = self._state
-        for behaviour in () if state is None else map(self._behaviours.__getitem__, names):
-            assert state is not None  # or there is nothing to ask
+        if state is None:
+            return ""
+        for behaviour in map(self._behaviours.__getitem__, names):
             reason = behaviour.refusal(state)
             if reason:
                 return reason
