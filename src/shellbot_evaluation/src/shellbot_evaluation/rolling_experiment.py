@@ -26,7 +26,15 @@ SQUARE_M = 1.5
 LIMIT_S = 15.0
 RIGHT_LIMIT_S = 40.0
 NAN = float("nan")
-_ROLLED: Tuple[str, ...] = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m")
+_ROLLED: Tuple[str, ...] = (
+    "speed_m_s",
+    "heading_error_deg",
+    "turn_s",
+    "stop_m",
+    "slow_m_s",
+    "point_s",
+    "point_error_m",
+)
 _ROLLED += ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
 
