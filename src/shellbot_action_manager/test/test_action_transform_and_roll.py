@@ -99,6 +99,15 @@ def test_a_cancel_while_closing_leads_to_the_nearer_end(after, ends_in):
     assert f"mode {ends_in}" in orders.text
 
 
+def test_ticks_that_were_lost_while_it_rolls_are_no_jump():
+    robot = Robot("shell")
+    action = TransformAndRoll((5.0, 0.0))
+    go(action, robot, until=lambda orders: robot.pose[0] > 1.0)
+    seen = robot.seen()
+    later = replace(seen, t=seen.t + 0.4, pose=(seen.pose[0] + 0.32, *seen.pose[1:]))
+    assert action.step(later).end is None
+
+
 def test_a_cancel_while_rolling_brakes_and_stays_a_ball():
     robot = Robot("shell")
     robot.lag = 0.4

@@ -17,7 +17,7 @@ FARTHEST_M = 20.0
 SLOWEST = 0.3  # of the usual speed
 CLOSE_LIMIT_S, OPEN_LIMIT_S = 60.0, 90.0  # waiting and retries included
 ROLL_LIMIT_S, ROLL_LEAST_M_S = 15.0, 0.2  # a roll may take so long, and the time at this speed
-JUMP_M = 0.2  # between two ticks: the odometry has begun anew
+JUMP_M, FASTEST_M_S = 0.2, 2.0  # more than this and that since the last tick: the odometry has begun anew
 REST_M_S, REST_S = 0.05, 0.5  # a ball that was slower for so long is at rest
 CANCEL_S = 0.5  # that a request of a mode may be under way
 STARTS = ("hexapod", "stand", "sit", "relax", "halfway", "shell")
@@ -156,7 +156,7 @@ class TransformAndRoll:
         if seen.t < previous.t:
             return "the clock went back: the simulation was reset; ask again"
         jump = math.dist(seen.pose[:2], previous.pose[:2])
-        if jump > JUMP_M:
+        if jump > JUMP_M + FASTEST_M_S * (seen.t - previous.t):
             return f"the odometry jumped by {jump:.2f} m, so that the point is not where it was; give it anew"
         return ""
 

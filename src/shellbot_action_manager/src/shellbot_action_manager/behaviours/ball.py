@@ -115,7 +115,12 @@ class OpenBall(OnPath):
         self._direction = -1
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config), config.radius)
-        self._rights = False
+        self._rights, self._heading = False, 0.0
+
+    @property
+    def contact_model(self) -> str:  # type: ignore[override]
+        """A ball that rolls upright rolls; what slides or stands on gores has no model."""
+        return "rolling" if self._rights else "none"
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
@@ -127,6 +132,8 @@ class OpenBall(OnPath):
         """Begin at the present command; a ball that leans rolls upright first."""
         super().enter(state)
         self._rights = False
+        heading = state.commanded.heading
+        self._heading = (state.yaw or 0.0) if heading is None else heading
         if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
             self._right()
 
@@ -183,7 +190,7 @@ class OpenBall(OnPath):
         if righting.done:
             self._rights = False
             self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
-        return Motion(limbs, progress=0.0, notice=notice)
+        return Motion(limbs, progress=0.0, notice=notice, heading=self._heading)
 
 
 @register("halfway")
