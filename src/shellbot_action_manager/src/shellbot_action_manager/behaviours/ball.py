@@ -117,11 +117,6 @@ class OpenBall(OnPath):
         self._righting = Righting(config.righting, RollingControl(config), config.radius)
         self._rights, self._heading = False, 0.0
 
-    @property
-    def contact_model(self) -> str:  # type: ignore[override]
-        """A ball that rolls upright rolls; what slides or stands on gores has no model."""
-        return "rolling" if self._rights else "none"
-
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
         if self._robot.transformation is not None and self._path().on_pole:
@@ -131,7 +126,7 @@ class OpenBall(OnPath):
     def enter(self, state: State) -> None:
         """Begin at the present command; a ball that leans rolls upright first."""
         super().enter(state)
-        self._rights = False
+        self._rights, self.contact_model = False, OnPath.contact_model
         heading = state.commanded.heading
         self._heading = (state.yaw or 0.0) if heading is None else heading
         if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
@@ -174,7 +169,7 @@ class OpenBall(OnPath):
         return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
 
     def _right(self) -> None:
-        self._rights = True
+        self._rights, self.contact_model = True, "rolling"
         self._righting.reset()
         self._drive().reset()
 
@@ -188,7 +183,7 @@ class OpenBall(OnPath):
         limbs = drive.step(dt, state, push, catch=catch)
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
         if righting.done:
-            self._rights = False
+            self._rights, self.contact_model = False, OnPath.contact_model
             self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
         return Motion(limbs, progress=0.0, notice=notice, heading=self._heading)
 
