@@ -19,6 +19,7 @@ import sim_arguments  # noqa: E402
     "arguments",
     [
         [],
+        ["demo:=mission"],
         ["rtf:=0", "seed:=3", "friction:=0.7", "results:=/tmp/a folder", "gait:=wave"],
         ["-p", "11312", "--screen", "variant:=walker", "simulator:=gazebo", "demo:=true", "gui:=false"],
     ],
@@ -37,6 +38,7 @@ def test_right_arguments(arguments):
         ("start_mode:=run", "choose one of hexapod, stand, sit"),
         ("teleop:=foo", "choose one of window, none"),
         ("gui:=maybe", "choose one of true, false"),
+        ("demo:=missoin", "choose one of true, false, mission"),
         ("rtf:=-1", "from 0 to 1000"),
         ("rtf:=nan", "from 0 to 1000"),
         ("friction:=abc", "from 0 to 10"),

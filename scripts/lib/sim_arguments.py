@@ -29,7 +29,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "teleop": ("window", "none"),
     "gui": ("true", "false"),
     "rviz": ("true", "false"),
-    "demo": ("true", "false"),
+    "demo": ("true", "false", "mission"),
 }
 RANGES: Dict[str, Tuple[float, float, str]] = {
     "rtf": (0.0, 1000.0, "1 is real time, 0 as fast as possible"),

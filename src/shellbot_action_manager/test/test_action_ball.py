@@ -130,7 +130,7 @@ def test_refusals_and_requests_made_twice():
     assert r.core.request_mode("relax")[0] is False
     r.until("shell", 15.0)
     assert r.core.request_mode("relax") == (False, "the ball would fall open; request sit first, then relax")
-    assert r.core.request_mode("halfway")[1].startswith("there is no mode 'halfway'")
+    assert r.core.request_mode("halfway")[1].startswith("there is no request 'halfway'")
     r.orientation = None
     r.tick()
     for goal in ("hexapod", "stand", "sit"):
@@ -371,3 +371,46 @@ def test_lost_joints_hold_the_path():
     assert r.q == pytest.approx(held, abs=0.08)
     r.until("shell", 15.0)
     assert replace(CONFIG, speed=0.5).speed == 0.5
+
+
+def test_recover_folds_a_fallen_robot_and_is_refused_to_one_that_stands():
+    r = robot()
+    assert r.core.request_mode("recover") == (
+        False,
+        "the robot is upright, tilted by 0 deg, less than 34; request stand or hexapod",
+    )
+    r.orientation = tilted(120.0)
+    r.run(0.5)
+    assert r.output.mode.name == "sit"
+    assert "request recover" in r.output.mode.text
+    r.orientation = None
+    r.tick()
+    assert r.core.request_mode("recover")[1].startswith("no attitude from the IMU")
+    r.orientation = tilted(120.0)
+    r.tick()
+    request(r, "recover")
+    r.run(1.0)
+    assert r.core.request_mode("recover") == (True, "recover is under way already")
+    for _ in range(1500):
+        if r.tick().mode.step == "open_ball":
+            break
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)
+    r.tick()
+    assert r.output.mode.text.startswith("rolling upright")
+    r.orientation = LEVEL
+    r.until("stand", 30.0)
+    assert robot(variant="walker").core.request_mode("recover")[1].startswith("this robot has no upper shells")
+
+
+def test_a_ball_that_rolls_upright_shuts_on_request():
+    r = robot()
+    request(r, "shell")
+    r.until("shell", 15.0)
+    r.orientation = tilted(80.0)
+    r.run(0.2)
+    request(r, "stand")
+    r.run(0.5)
+    assert r.output.mode.text.startswith("rolling upright")
+    request(r, "shell")
+    r.until("shell", 15.0)
+    assert r.q == pytest.approx(CLOSED, abs=2e-3)

@@ -110,7 +110,7 @@ def test_every_transition_and_back(standing):
     ("mode", "asked", "reason"),
     [
         ("hexapod", "relax", "the robot would drop from its feet; request sit first, then relax"),
-        ("hexapod", "fly", "there is no mode 'fly'; the modes are hexapod, relax, shell, sit, stand"),
+        ("hexapod", "fly", "there is no request 'fly'; the requests are hexapod, recover, relax, shell, sit, stand"),
         ("stand", "relax", "the robot would drop from its feet; request sit first, then relax"),
     ],
 )
@@ -129,7 +129,7 @@ def test_refused_while_waiting_stopped_or_tilted():
     r.run(0.1)
     accepted, reason = r.core.request_mode("stand")
     assert not accepted
-    assert reason == "the robot is tilted by 57 deg; turn it upright first"
+    assert reason == "the robot is tilted by 57 deg; request recover, or turn it upright and request stand"
     r.core.emergency_stop()
     assert r.core.request_mode("sit") == (
         False,
@@ -511,7 +511,7 @@ def test_tipped_over_it_holds_and_stands_up_when_turned_upright(standing):
     assert r.output.mode.step == "walking"  # it may be a push
     r.run(0.3, twist=[0.3, 0.0, 0.0])
     assert r.output.mode.name == "sit"
-    assert r.output.mode.text == "tipped over by 69 deg, holding; turn it upright, then request stand"
+    assert r.output.mode.text == "tipped over by 69 deg, holding; request recover, or turn it upright and request stand"
     q = r.q.copy()
     assert not r.core.request_mode("hexapod")[0]
     r.run(0.5, twist=[0.3, 0.0, 0.0])

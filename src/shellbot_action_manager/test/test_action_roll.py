@@ -150,6 +150,14 @@ def test_a_catch_that_fails_is_tried_again():
     assert not righting.gives_up
 
 
+def test_an_approach_that_comes_to_rest_runs_up_again():
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG), CONFIG.radius)
+    for tilt, seconds in ((2.2, 0.1), (0.28, 20.0)):  # nearly upright it is too slow to be caught, or kicked
+        for _ in range(int(seconds / DT)):
+            righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
+    assert righting.tries > 1
+
+
 def test_a_ball_that_rests_upright_is_done_at_once():
     righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
     righting.step(DT, np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(2))

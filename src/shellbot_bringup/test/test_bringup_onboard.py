@@ -48,7 +48,8 @@ def run(*arguments, **environment):
 def test_on_board_the_driver_takes_the_place_of_connector_and_simulator():
     config = load("onboard.launch", *HEADLESS)
     nodes = {node.name for node in config.nodes}
-    assert {"motor_driver", "kinematics", "action_manager", "odometry", "gains", "robot_state_publisher"} == nodes
+    robot = {"action_manager", "odometry", "transform_and_roll"}
+    assert {"motor_driver", "kinematics", *robot, "gains", "robot_state_publisher"} == nodes
     values = parameters(config)
     assert values["/use_sim_time"] is False
     assert values["/motor_driver/port"] == "/dev/shellbot-servos"

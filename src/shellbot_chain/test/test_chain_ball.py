@@ -46,6 +46,7 @@ def test_closes_and_opens_by_its_own_sensors():
     assert chain.state.p_world_base[2] == pytest.approx(0.1623, abs=0.002)
     chain.walk((0.15, 0.0, 0.0), seconds=1.0)
     assert chain.mode == "hexapod"
+    assert chain.trace().contact_estimated.shape == (len(chain.trace().t), 6)  # of the feet, also while it is a ball
 
 
 def test_errors_of_the_joints_zeros_a_slope_and_slippery_ground_do_not_tip_it():

@@ -106,6 +106,7 @@ def test_shell_keys_move_the_upper_shells(model, key, index, sign):
         ("F7", effects.RequestMode("hexapod")),
         ("F8", effects.RequestMode("shell")),
         ("F9", effects.RequestMode("relax")),
+        ("r", effects.RequestMode("recover")),
         ("0", effects.RequestMode("shell")),
         ("1", effects.RequestMode("hexapod")),
         ("3", effects.RequestMode("stand")),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Optional, Tuple
+from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -161,8 +161,17 @@ class ActionManagerCore:
             commanded=self._motion,
         )
 
-    def _refusal(self, behaviour: str) -> Optional[str]:
-        return None if self._state is None else self._behaviours[behaviour].refusal(self._state)
+    def _refusal(self, names: Sequence[str]) -> str:
+        state = self._state
+        if state is None:
+            return ""
+        for behaviour in map(self._behaviours.__getitem__, names):
+            reason = behaviour.refusal(state)
+            if reason:
+                return reason
+            if behaviour.any_attitude:  # the state in which the next one begins is not this one
+                break
+        return ""
 
     def _take_over(self, state: State) -> State:
         """Leave waiting at the first joint states, or stopped after rearm, as the robot is found."""

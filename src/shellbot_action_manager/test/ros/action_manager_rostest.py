@@ -159,7 +159,7 @@ class ActionManagerTest(unittest.TestCase):
         self.assertEqual(answer.mode, "hexapod")
         self.live.until(lambda: "relax refused" in self.live.last["mode"].text, "refusal on the topic")
         self.live.until(lambda: any("relax" in text for text in self.live.logged), "refusal in the log")
-        self.assertIn("there is no mode 'fly'", self.live.request("fly").reason)
+        self.assertIn("there is no request 'fly'", self.live.request("fly").reason)
         self.live.gait.publish("moonwalk")
         self.live.until(lambda: "ripple, tripod, wave" in self.live.last["mode"].text, "refused gait")
         self.live.gait.publish("tripod")

@@ -29,7 +29,7 @@ JOINTS = driven_joint_names("simulation")
 
 
 class BallTest(ModeWatch, unittest.TestCase):
-    """Tests run in the order of their names; each begins and ends standing."""
+    """Tests run in the order of their names; each begins standing."""
 
     @classmethod
     def setUpClass(cls):
@@ -93,10 +93,40 @@ class BallTest(ModeWatch, unittest.TestCase):
         self.go("hexapod")
         self.assertFalse(any("closed to a ball" in text for text in self.texts))
 
+    def kill(self, name):
+        node = rosgraph.Master("/ball_rostest").lookupNode(name)
+        os.kill(xmlrpc.client.ServerProxy(node).getPid("/ball_rostest")[2], signal.SIGKILL)
+        return node
+
+    def reborn(self, name, before):
+        master = rosgraph.Master("/ball_rostest")
+
+        def is_new():
+            try:
+                return master.lookupNode(name) != before
+            except rosgraph.MasterException:
+                return False
+
+        self.until(is_new, f"{name} is back")
+
+    def roll_until(self, condition, what):
+        """Command the ball to roll for as long as a condition does not hold."""
+        twist = Twist()
+        twist.linear.x = 0.4
+
+        def commanded():
+            self.cmd_vel.publish(twist)
+            return condition()
+
+        self.until(commanded, what)
+
+    def speed(self):
+        velocity = self.last["ground_truth/odom"].twist.twist.linear
+        return math.hypot(velocity.x, velocity.y)
+
     def test_3_a_node_that_dies_in_the_ball_finds_itself_there(self):
         self.go("shell")
-        node = rosgraph.Master("/ball_rostest").lookupNode("/action_manager")
-        os.kill(xmlrpc.client.ServerProxy(node).getPid("/ball_rostest")[2], signal.SIGKILL)
+        self.kill("/action_manager")
         self.until(lambda: "found closed" in self.last["mode"].text, "reborn")
         self.assertEqual(self.mode(), ("shell", "shell", ""))
         rospy.sleep(1.0)
@@ -108,6 +138,16 @@ class BallTest(ModeWatch, unittest.TestCase):
         rospy.wait_for_service("/gazebo/reset_simulation", ModeWatch.wall_limit)
         rospy.ServiceProxy("/gazebo/reset_simulation", Empty)()
         self.until(lambda: self.mode() == ("hexapod", "hexapod", ""), "standing again")
+
+    def test_5_a_node_that_dies_while_the_ball_rolls_leaves_a_ball_that_rolls_on(self):
+        self.go("shell")
+        for name in ("/kinematics", "/odometry", "/action_manager"):
+            self.roll_until(lambda: self.speed() > 0.15, "rolling")
+            self.reborn(name, self.kill(name))
+            self.until(lambda: self.mode() == ("shell", "shell", ""), f"a ball at rest after {name} died")
+            self.until(lambda: self.speed() < 0.1, f"braked after {name} died")
+            self.roll_until(lambda: self.mode() == ("shell", "shell", "rolling"), f"rolls again after {name} died")
+        self.roll_until(lambda: self.speed() > 0.15, "rolling on")
 
 
 if __name__ == "__main__":

@@ -272,7 +272,9 @@ class Chain:
         return output
 
     def _record(self, state: SimState, output: ActionOutput) -> None:
-        truth, estimated = state.contacts.foot_contact, output.contacts
+        truth, contacts = state.contacts.foot_contact, output.contacts
+        # of the feet only: a ball's contacts are others
+        estimated = contacts.in_contact if contacts is not None and contacts.model == "feet" else np.zeros_like(truth)
         self._recorder.append(
             t=state.time,
             p_world_base=state.p_world_base,
@@ -283,6 +285,6 @@ class Chain:
             joint_effort=state.effort,
             joint_target=self.robot.applied,
             contact_truth=truth,
-            contact_estimated=np.zeros_like(truth) if estimated is None else estimated.in_contact,
+            contact_estimated=estimated,
             lowest_foot_z=float(state.foot_height.min()),
         )

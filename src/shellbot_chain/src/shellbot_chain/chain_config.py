@@ -29,6 +29,10 @@ class ChainConfig(Settings, error=DefinitionError):
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
     mass_scale: float = 1.0  #: Mass of every link against the description
+    #: Torque limit of every servo against the description; `OnboardChain` ignores it: its servos have their own
+    torque_scale: float = number(0.1, 2.0, default=1.0)
+    #: Extra ticks by which a command reaches the servos late; `OnboardChain` ignores it: its bus has its own latency
+    command_latency: int = number(0, 20, "ticks", default=0)
     #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans
     joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
     raw_imu: bool = False  #: Whether the IMU gives no orientation of its own, so that the attitude filter runs

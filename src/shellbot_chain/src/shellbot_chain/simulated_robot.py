@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Protocol, Sequence
+import re
+from collections import deque
+from typing import Deque, Optional, Protocol, Sequence
 
 import numpy as np
 
@@ -64,9 +66,13 @@ class SimulatedRobot:
             accelerometer_bias_std=config.accelerometer_bias_std,
             imu_latency=config.imu_latency,
         )
+        if config.torque_scale != 1.0:  # the simulator limits torque to the effort of the URDF; gains stay
+            urdf = re.sub(r'effort="([^"]+)"', lambda m: f'effort="{float(m[1]) * config.torque_scale!r}"', urdf)
         self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
         self.filter = CommandFilter(limits)
         self._variant = config.variant
+        self._latency = config.command_latency
+        self._late: Deque[Optional[np.ndarray]] = deque()
         self._offset_std = math.radians(config.joint_offset_deg)
         #: rad that each joint reads more than it has: an error of its zero, (n,)
         self.joint_offset = np.zeros(len(limits.names))
@@ -81,6 +87,7 @@ class SimulatedRobot:
         q = named_pose_array(pose, self._variant) if pose else None
         self.simulator.reset(q, seed=seed, attitude=attitude)
         self.filter.reset()
+        self._late = deque([None] * self._latency)
         errors = self._offset_std * np.random.default_rng(seed).standard_normal(self.joint_offset.size)
         fans = [name.endswith("_fan") for name in self.filter.limits.names]
         errors[fans] = errors[fans][0]  # one motor
@@ -97,7 +104,9 @@ class SimulatedRobot:
         return command.position if command is not None else None
 
     def apply(self, command: Optional[np.ndarray]) -> None:
-        """Command the servos; None holds the last command."""
+        """Command the servos after the latency of commands, one call a tick; None holds the last command."""
+        self._late.append(command)
+        command = self._late.popleft()
         if command is not None:
             self.simulator.command(command - self.joint_offset)
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -28,11 +29,12 @@ from .camera_node import CameraNode
 from .demo_params import DemoParams, launch_start_time
 from .errors import EvaluationError
 from .mission import ZERO_TWIST, Mission, MissionState, Observation
+from .parts import score_parts
 from .pictures import save_all
 from .plots import plot_paths
 from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
 from .reports import write_json
-from .summary import make_summary, score_phases, score_tilt, summary_table
+from .summary import TOUR, make_summary, mission_table, score_phases, score_tilt, summary_table
 
 PICTURE_EVENTS = {
     "stand:settled": "standing",
@@ -42,6 +44,12 @@ PICTURE_EVENTS = {
     "turn:half": "turning",
     "turn:settled": "turned",
     "tilt:settled": "tilted",
+    "walk out:half": "walking",
+    "close:settled": "closed to a ball",
+    "roll:half": "rolling",
+    "roll:settled": "at the point",
+    "open:settled": "open again",
+    "walk on:half": "walking on",
 }
 
 
@@ -51,10 +59,14 @@ class DemoNode:
     def __init__(self, params: DemoParams) -> None:
         self._params = params
         self._mission = Mission(params.phases())
+        is_tour = params.plan == "tour"
+        self._names = TOUR if is_tour else tuple(phase.name for phase in params.phases()[1:])
+        self._table = summary_table if is_tour else lambda summary: mission_table(summary, self._names)
         self._camera: Optional[CameraNode] = CameraNode(params.picture_patience_s) if params.pictures else None
         self._ended = threading.Event()
         self._requests: queue.Queue[str] = queue.Queue()
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self._velocity: Tuple[float, float] = (0.0, 0.0)
         self._mode: Tuple[str, str, str] = ("waiting", "waiting", "")  # mode, target, step
         self._own_rows: List[Tuple[float, float, float, float]] = []
         self._true_rows: List[Tuple[float, ...]] = []
@@ -88,7 +100,7 @@ class DemoNode:
         success = self._mission.state is MissionState.SUCCEEDED
         summary = self._summary(success, wall_end)
         # stdout, not the log: the table is what the demo is for, and log lines would break its columns
-        sys.stdout.write("\n" + summary_table(summary) + "\n")
+        sys.stdout.write("\n" + self._table(summary) + "\n")
         sys.stdout.flush()
         if not success:
             rospy.logerr("demo: %s", self._mission.message)
@@ -107,7 +119,7 @@ class DemoNode:
             wall_standing, t_standing = self._standing
             factor = (self._now - t_standing) / max(wall_end - wall_standing, 1e-9)
             start = wall_standing - (self._params.start_time or launch_start_time())
-        summary = make_summary(scores, factor, start, success, self._mission.message, files, warnings)
+        summary = make_summary(scores, factor, start, success, self._mission.message, files, warnings, self._names)
         folder = self._params.results_folder()
         if folder is not None:
             write_json(folder / "summary.json", summary)
@@ -119,6 +131,8 @@ class DemoNode:
         if len(records) < 2:
             return {}
         truth, own = self._paths()
+        if self._params.plan == "mission":
+            return {part.name: asdict(part) for part in score_parts(records, truth, own)}
         scores = score_phases(records, truth, own)
         rows = np.array(self._true_rows)
         for record in records:
@@ -166,6 +180,7 @@ class DemoNode:
 
     def _on_odom(self, message: Odometry) -> None:
         self._odom = planar_pose(message)
+        self._velocity = (message.twist.twist.linear.x, message.twist.twist.linear.y)
         self._own_rows.append((message.header.stamp.to_sec(), *self._odom))
 
     def _on_tick(self, message: JointState) -> None:
@@ -174,7 +189,7 @@ class DemoNode:
         self._now = message.header.stamp.to_sec()
         hold = self._camera is not None and self._camera.busy()
         try:
-            command = self._mission.step(Observation(self._now, *self._odom, *self._mode, hold))
+            command = self._mission.step(Observation(self._now, *self._odom, *self._mode, hold, self._velocity))
         except MissionFailed:
             self._end()
             return

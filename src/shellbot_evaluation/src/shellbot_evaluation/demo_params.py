@@ -8,20 +8,25 @@ import math
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 
 import psutil
 
 from shellbot_chain.errors import DefinitionError
 from shellbot_common import number
 
-from .phases import DemoPlan
+from .phases import DemoPlan, MissionPlan, Phase
+
+PLANS = ("tour", "mission")
 
 
 @dataclass(frozen=True)
 class DemoParams(DemoPlan):
     """What to do, and how to report it."""
 
+    plan: str = "tour"  #: tour, or mission: walk, close, roll, open, walk
+    roll_m: float = number(0.5, 20.0, "m", default=3.0)
+    roll_deg: float = number(-180.0, 180.0, "deg", default=0.0)
     #: Folder for summary.json and pictures, made if missing; empty: only the table is printed. A relative path counts
     #: from where the launch was started.
     results: str = ""
@@ -32,6 +37,16 @@ class DemoParams(DemoPlan):
     wall_limit_s: float = number(10.0, 7200.0, default=600.0)
     #: Wall seconds that the robot waits for a picture before it goes on
     picture_patience_s: float = number(0.0, 60.0, default=4.0)
+
+    def conflict(self) -> str:
+        """Return, besides, that there is no such plan, if so."""
+        return super().conflict() if self.plan in PLANS else f"plan is '{self.plan}'; give {' or '.join(PLANS)}"
+
+    def phases(self) -> Tuple[Phase, ...]:
+        """Return the phases of the plan."""
+        if self.plan == "tour":
+            return super().phases()
+        return MissionPlan(roll_m=self.roll_m, roll_deg=self.roll_deg, speed_m_s=self.speed_m_s).phases()
 
     @staticmethod
     def read(get: Callable[[str, Any], Any]) -> DemoParams:

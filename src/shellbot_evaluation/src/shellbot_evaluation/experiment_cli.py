@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         help="walk, turn, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
-        "onboard, bus-faults (emulated servo bus)",
+        "mission (walk, close, roll, open, walk), onboard, bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -78,6 +78,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .rolling_cli import RIGHT, ROLL
 
         return (ROLL if given[0] == "roll" else RIGHT).main(given[1:])
+    if given[:1] == ["mission"]:
+        from .mission_cli import main as mission
+
+        return mission(given[1:])
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))

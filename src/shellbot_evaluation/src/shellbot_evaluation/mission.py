@@ -12,10 +12,13 @@ import math
 from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
+import numpy as np
+
+from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.errors import MissionFailed
 from shellbot_chain.planar import YawUnwrapper
 
-from .phases import GoTo, Phase, Pose, Turn, Walk
+from .phases import GoTo, Phase, Pose, Roll, Turn, Walk
 
 Twist = Tuple[float, float, float]
 BodyPose = Tuple[float, float, float, float, float, float]
@@ -49,6 +52,7 @@ class Observation:
     target: str
     step: str = ""
     hold: bool = False  # True: stay settled where you are (a picture is being taken)
+    velocity: Tuple[float, float] = (0.0, 0.0)  # of the odometry, forward and leftward, m/s; rolling needs it
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ class Mission:
             return MissionCommand(body_pose=self._body_pose)
         if seen.t < self._last_t:
             self._fail("the clock jumped back: the simulation was reset during the mission; start it again")
-        self._last_t = seen.t
+        dt, self._last_t = seen.t - self._last_t, seen.t
         phase = self.phase
         yaw = self._unwrap.update(seen.yaw) if math.isfinite(seen.yaw) else math.nan
         if self._t_start is None:
@@ -139,10 +143,14 @@ class Mission:
             return self._go_to(phase, seen)
         if not all(math.isfinite(v) for v in (seen.x, seen.y, yaw)):
             self._fail(f"no odometry in phase '{phase.name}'; is the odometry node running?")
-        if seen.mode != "hexapod":
-            self._fail(f"the robot left mode hexapod for '{seen.mode}' in phase '{phase.name}'; look at topic mode")
+        if seen.mode != phase.runs_in:
+            self._fail(
+                f"the robot left mode {phase.runs_in} for '{seen.mode}' in phase '{phase.name}'; look at topic mode"
+            )
         if isinstance(phase, Pose):
             return self._pose(phase, seen, yaw)
+        if isinstance(phase, Roll):
+            return self._roll(phase, seen, yaw, dt)
         return self._move(phase, seen, yaw)
 
     def _enter(self) -> None:
@@ -150,6 +158,7 @@ class Mission:
         self._t_stop = None
         self._t_requested = -math.inf
         self._origin: Optional[Tuple[float, float, float]] = None
+        self._guide: Optional[RollTo] = None
         self._anchor: Tuple[float, float, float, float] = (-math.inf, math.nan, math.nan, math.nan)
         self._is_half_reported = False
         self._settled = False
@@ -194,10 +203,25 @@ class Mission:
         if remaining <= phase.stop_before:
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
-        event = None
-        if remaining < 0.5 * phase.amount and not self._is_half_reported:
-            self._is_half_reported, event = True, f"{phase.name}:half"
-        return MissionCommand(phase.twist(remaining), self._body_pose, event=event)
+        return MissionCommand(phase.twist(remaining), self._body_pose, event=self._half(phase, remaining))
+
+    def _roll(self, phase: Roll, seen: Observation, yaw: float, dt: float) -> MissionCommand:
+        pose = (seen.x, seen.y, yaw)
+        if self._origin is None or self._guide is None:
+            self._origin, self._guide = pose, RollTo(np.array(phase.aim(pose)))
+        if self._t_stop is not None:  # the guide has seen it at rest
+            return self._settle(phase, seen, True)
+        forward, left = self._guide.twist(dt, pose, seen.velocity)
+        if self._guide.arrived:
+            self._t_stop = seen.t
+            return MissionCommand(event=f"{phase.name}:stop")
+        return MissionCommand((forward, left, 0.0), event=self._half(phase, phase.remaining(self._origin, pose)))
+
+    def _half(self, phase: Phase, remaining: float) -> Optional[str]:
+        if remaining >= 0.5 * phase.amount or self._is_half_reported:
+            return None
+        self._is_half_reported = True
+        return f"{phase.name}:half"
 
     def _settle(self, phase: Phase, seen: Observation, settled: bool) -> MissionCommand:
         if not self._settled:
@@ -221,7 +245,7 @@ class Mission:
             odom = "" if math.isfinite(seen.x) else ", no odometry yet"
             doing = f", {seen.step}" if seen.step else ""
             return f"mode is '{seen.mode}', going to '{seen.target}'{doing}{odom}"
-        if isinstance(phase, (Walk, Turn)) and self._origin is not None and self._t_stop is None:
+        if isinstance(phase, (Walk, Turn, Roll)) and self._origin is not None and self._t_stop is None:
             left = phase.remaining(self._origin, (seen.x, seen.y, yaw))
             return f"{phase.amount - left:.2f} of {phase.amount:.2f} {phase.unit} by its odometry"
         return "the robot does not come to rest"

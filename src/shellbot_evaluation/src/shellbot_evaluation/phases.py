@@ -12,6 +12,7 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_common import Settings, number
 
 POSITIVE = (1e-6, math.inf)
+OPEN_LIMIT_S = 80.0  # rolling upright with its retries included
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 
 
@@ -23,6 +24,7 @@ class Phase(Settings, error=DefinitionError):
     limit_s: float = number(*POSITIVE, "s")
 
     unit = ""
+    runs_in = "hexapod"  #: Mode that the robot has to be in; GoTo leads to one instead
 
     @property
     def amount(self) -> float:
@@ -38,6 +40,10 @@ class Phase(Settings, error=DefinitionError):
     def settle_s(self) -> float:
         """Least time from the end of the command to the end of the phase, s."""
         return 1.0
+
+    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+        """Where the phase is to end, x, y (m), given x, y (m) and yaw (rad) at its start."""
+        return origin[:2]
 
     def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
         """How much of `amount` is left, given x, y (m) and yaw (rad, without jumps) at the start and now."""
@@ -83,6 +89,10 @@ class Walk(Phase):
     def stop_before(self) -> float:
         """What the creeping robot still goes while it stops, m."""
         return 0.05 * self.creep_m_s
+
+    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+        """Return the end of the straight line."""
+        return _ahead(origin, self.distance_m, math.atan2(self.direction[1], self.direction[0]))
 
     def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
         """Distance left along the direction, m."""
@@ -132,6 +142,30 @@ class Turn(Phase):
 
 
 @dataclass(frozen=True)
+class Roll(Phase):
+    """Roll as a ball to the point of odom `distance_m` away at `bearing_rad` from the heading at the start."""
+
+    distance_m: float = number(*POSITIVE, "m", default=3.0)
+    bearing_rad: float = number(-math.pi, math.pi, "rad", default=0.0)
+
+    unit = "m"
+    runs_in = "shell"
+
+    @property
+    def amount(self) -> float:
+        """The distance, m."""
+        return self.distance_m
+
+    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+        """Return the point."""
+        return _ahead(origin, self.distance_m, self.bearing_rad)
+
+    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+        """Distance to the point, m."""
+        return math.dist(self.aim(origin), now[:2])
+
+
+@dataclass(frozen=True)
 class Pose(Phase):
     """Command a body pose (x, y, z in m; roll, pitch, yaw in rad, from the rest pose) and hold it."""
 
@@ -149,6 +183,11 @@ def turn(name: str, angle_rad: float, rate_rad_s: float) -> Turn:
     """Return a turn whose time limit leaves twice the time it should take, and 15 s."""
     phase = Turn(name, 15.0, angle_rad, rate_rad_s)
     return phase.replace(limit_s=15.0 + 2.0 * abs(angle_rad) / rate_rad_s)
+
+
+def roll(name: str, distance_m: float, bearing_rad: float) -> Roll:
+    """Return a roll whose time limit is that at 0.2 m/s, and 15 s."""
+    return Roll(name, 15.0 + distance_m / 0.2, distance_m, bearing_rad)
 
 
 def stand_up() -> GoTo:
@@ -182,6 +221,32 @@ class DemoPlan(Settings, error=DefinitionError):
             Pose("tilt", 15.0, (0.0, 0.0, 0.0, tilt, 0.0, 0.0), 2.0),
             Pose("level", 15.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.5),
         )
+
+
+@dataclass(frozen=True)
+class MissionPlan(Settings, error=DefinitionError):
+    """Walk ahead, close, roll to a point, open, walk ahead; all by the robot's own odometry."""
+
+    walk_m: float = number(0.05, 10.0, "m", default=0.5)
+    roll_m: float = number(0.5, 20.0, "m", default=3.0)
+    roll_deg: float = number(-180.0, 180.0, "deg", default=0.0)  #: Bearing of the point from the heading
+    speed_m_s: float = number(0.01, 0.6, "m/s", default=0.2)
+
+    def phases(self) -> Tuple[Phase, ...]:
+        """Return stand, walk out, close, roll, open, walk on."""
+        return (
+            stand_up(),
+            walk("walk out", self.walk_m, (1.0, 0.0), self.speed_m_s),
+            GoTo("close", MODE_LIMIT_S, "shell"),
+            roll("roll", self.roll_m, math.radians(self.roll_deg)),
+            GoTo("open", OPEN_LIMIT_S, "hexapod"),
+            walk("walk on", self.walk_m, (1.0, 0.0), self.speed_m_s),
+        )
+
+
+def _ahead(origin: Tuple[float, float, float], distance: float, bearing: float) -> Tuple[float, float]:
+    angle = origin[2] + bearing
+    return origin[0] + distance * math.cos(angle), origin[1] + distance * math.sin(angle)
 
 
 def _approach(remaining: float, cruise: float, creep: float) -> float:

@@ -67,6 +67,37 @@ def save_all(folder: Path, pictures: Mapping[str, np.ndarray]) -> Sequence[Path]
     return paths
 
 
+def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: float, colours: int = 64) -> None:
+    """Write pictures with their captions as an animated GIF that repeats.
+
+    Parameters
+    ----------
+    path : Path
+        File.
+    frames : sequence of (str, (height, width, 3) uint8 array)
+        Caption and picture, all of one size.
+    frame_s : float
+        For which each is shown, s; a GIF counts in 0.01 s.
+    colours : int
+        Of one palette for all pictures; fewer make the file smaller.
+
+    Raises
+    ------
+    EvaluationError
+        If there are no pictures.
+    """
+    if not frames:
+        raise EvaluationError("no pictures for a film; did the robot stand up?")
+    tiles = [_tile(caption, picture, picture.shape[1]) for caption, picture in frames]
+    some = tiles[:: max(1, len(tiles) // 12)]
+    column = Image.new("RGB", (tiles[0].width, sum(tile.height for tile in some)))
+    for i, tile in enumerate(some):
+        column.paste(tile, (0, i * tile.height))
+    palette = column.quantize(colours, method=Image.MAXCOVERAGE)  # the few pixels of a bright colour count, too
+    first, *rest = (tile.quantize(palette=palette, dither=0) for tile in tiles)
+    first.save(path, save_all=True, append_images=rest, duration=round(1e3 * frame_s), loop=0, optimize=True)
+
+
 def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:
     height = max(1, round(picture.shape[0] * width / picture.shape[1]))
     tile = Image.new("RGB", (width, height + CAPTION_HEIGHT), "white")

@@ -18,7 +18,7 @@ from shellbot_common import TICK
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
-TOP_M_S = 0.9
+TOP_M_S = 1.2
 FAR_M = 5.0
 SLOW_M_S = 0.2
 POINT_M = 3.0
@@ -27,7 +27,7 @@ LIMIT_S = 15.0
 RIGHT_LIMIT_S = 40.0
 NAN = float("nan")
 _ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m")
-_ROLLED += ("square_s", "square_error_m", "odometry_error_pct", "path_m")
+_TO_CORNERS = ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def square(roller: Roller, bearing: float) -> Dict[str, float]:
 def roll(case: Conditions) -> Dict[str, Any]:
     """Return the row of one seed of rolling; NaN for what was not reached."""
     row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
-    row.update(dict.fromkeys(_ROLLED, NAN))
+    row.update(dict.fromkeys(_ROLLED + _TO_CORNERS, NAN))
     try:
         roller = Roller(build(case))
         for part in (far, slow, point, square):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence
+from typing import Callable, Dict, List, Optional, Sequence
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
@@ -57,8 +57,8 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
 
 
-def run_mission(chain: Chain, mission: Mission) -> None:
-    """Tick a chain until the mission has ended.
+def run_mission(chain: Chain, mission: Mission, each_tick: Optional[Callable[[], None]] = None) -> None:
+    """Tick a chain until the mission has ended; `each_tick` is called before each tick.
 
     Raises
     ------
@@ -66,13 +66,17 @@ def run_mission(chain: Chain, mission: Mission) -> None:
         See `Mission.step`.
     """
     while mission.state is MissionState.RUNNING:
-        command = mission.step(Observation(chain.time, *chain.odom, chain.mode, chain.target, chain.step))
+        vx, vy = (0.0, 0.0) if chain.estimate is None else chain.estimate.twist[:2].tolist()
+        seen = Observation(chain.time, *chain.odom, chain.mode, chain.target, chain.step, velocity=(vx, vy))
+        command = mission.step(seen)
         if command.request_mode is not None:
             accepted, reason = chain.request_mode(command.request_mode)
             if not accepted:
                 mission.refused(reason)
         chain.command_twist(command.twist)
         chain.command_body_pose(command.body_pose)
+        if each_tick is not None:
+            each_tick()
         chain.tick()
 
 

@@ -15,6 +15,14 @@ from .mission import PhaseRecord
 from .phases import Pose, Turn, Walk
 from .tables import markdown_table
 
+TOUR = ("forward", "sideways", "turn", "tilt")
+PART_COLUMNS = {
+    "name": "part",
+    "start_s": "starts at / s",
+    "duration_s": "takes / s",
+    "own_error_m": "from the aim, own / m",
+    "true_error_m": "from the aim, true / m",
+}
 COLUMNS = {
     "motion": "motion",
     "commanded": "commanded",
@@ -85,13 +93,14 @@ def make_summary(
     message: str,
     pictures: Sequence[str],
     warnings: Sequence[str],
+    names: Sequence[str] = TOUR,
 ) -> Dict[str, Any]:
     """Return the content of summary.json; a phase that was not reached is null.
 
     Parameters
     ----------
     scores : dict
-        From `score_phases`, with the tilt added under its phase's name.
+        From `score_phases`, with the tilt added under its phase's name; of a mission from `score_parts`.
     real_time_factor : float
         Simulated over wall seconds from standing to the end.
     start_s : float
@@ -100,10 +109,10 @@ def make_summary(
         Whether every phase was done, and one sentence.
     pictures, warnings : sequence of str
         File names, and what did not work without being a failure.
+    names : sequence of str
+        Phases to tell of.
     """
-    phases: Dict[str, Optional[Dict[str, float]]] = {
-        name: scores.get(name) for name in ("forward", "sideways", "turn", "tilt")
-    }
+    phases: Dict[str, Optional[Dict[str, float]]] = {name: scores.get(name) for name in names}
     return {
         **phases,
         "real_time_factor": real_time_factor,
@@ -116,7 +125,17 @@ def make_summary(
 
 
 def summary_table(summary: Dict[str, Any]) -> str:
-    """Return the table that the demo prints."""
+    """Return the table that the tour prints."""
+    return _with_end(markdown_table(_tour_rows(summary), COLUMNS), summary)
+
+
+def mission_table(summary: Dict[str, Any], names: Sequence[str]) -> str:
+    """Return the table that the mission prints: a line for each part, empty if it was not reached."""
+    rows = [summary[name] or {"name": name} for name in names]
+    return _with_end(markdown_table(rows, PART_COLUMNS, {"start_s": 1, "duration_s": 1}), summary)
+
+
+def _tour_rows(summary: Dict[str, Any]) -> List[Dict[str, object]]:
     rows: List[Dict[str, object]] = []
     for name in ("forward", "sideways"):
         s = summary[name]
@@ -156,7 +175,11 @@ def summary_table(summary: Dict[str, Any]) -> str:
             "seconds": f"{s['duration_s']:.1f}",
         }
     )
-    lines = [markdown_table(rows, COLUMNS)]
+    return rows
+
+
+def _with_end(table: str, summary: Dict[str, Any]) -> str:
+    lines = [table]
     if math.isfinite(summary["start_s"]):
         lines.append(
             f"standing {summary['start_s']:.1f} s after the start; real-time factor"

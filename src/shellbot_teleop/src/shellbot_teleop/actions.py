@@ -30,14 +30,14 @@ class HeldAction:
 
 @dataclass(frozen=True)
 class Command:
-    """Happens once, on the press; `argument` is the mode's name of a mode request."""
+    """Happens once, on the press; `argument` is what a mode request asks for."""
 
     name: str
     argument: str = ""
 
 
 Action = Union[HeldAction, Command]
-MODES = ("stand", "sit", "hexapod", "shell", "relax")
+REQUESTS = ("stand", "sit", "hexapod", "shell", "relax", "recover")
 
 
 def _held(prefix: str, quantity: Quantity, rows: Dict[str, tuple]) -> Dict[str, Action]:
@@ -76,7 +76,7 @@ ACTIONS: Dict[str, Action] = {
         },
     ),
     **_held("shells", Quantity.SHELLS, {"raise": (0, 1), "lower": (0, -1), "open": (1, 1), "close": (1, -1)}),
-    **{f"mode.{mode}": Command("mode", mode) for mode in MODES},
+    **{f"mode.{request}": Command("mode", request) for request in REQUESTS},
     **{
         name: Command(name)
         for name in (

@@ -18,7 +18,8 @@ from shellbot_action_manager.body.limbs import held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
-_NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+NO_ATTITUDE = "no attitude from the IMU: the ball does not know how it lies; look at imu/data, then ask again"
+NO_SHELLS = "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
 _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 
 
@@ -43,11 +44,11 @@ class OnPath(BehaviourBase):
     def refusal(self, state: State) -> Optional[str]:
         """Refuse without upper legs, or with a body that lies on its side."""
         if self._robot.transformation is None:
-            return "this robot has no upper shells and cannot close; the modes are hexapod, stand, sit, relax"
+            return NO_SHELLS
         if state.tilt <= self._greatest_tilt:
             return None
         lies, limit = np.degrees([state.tilt, self._greatest_tilt])
-        return f"the robot lies tilted by {lies:.0f} deg, more than {limit:.0f}; turn it upright first"
+        return f"the robot lies tilted by {lies:.0f} deg, more than {limit:.0f}; {self._robot.after_a_fall}"
 
     def enter(self, state: State) -> None:
         """Begin at the present command, wherever on the path it is."""
@@ -60,7 +61,7 @@ class OnPath(BehaviourBase):
             return transformation.late
         upright = self._robot.config.posture.upright
         if state.tilt > upright and not transformation.on_pole:
-            return f"tipped over by {np.degrees(state.tilt):.0f} deg, holding; turn it upright, then go on"
+            return f"tipped over by {np.degrees(state.tilt):.0f} deg, holding; {self._robot.after_a_fall}"
         return None
 
     def abort(self, reason: str) -> str:
@@ -89,6 +90,12 @@ class OnPath(BehaviourBase):
 class CloseBall(OnPath):
     """Plays the path forwards, from wherever it is."""
 
+    def refusal(self, state: State) -> Optional[str]:
+        """Accept, besides, every attitude of a ball that only has to shut."""
+        if self._robot.transformation is not None and self._path().on_pole:
+            return None
+        return super().refusal(state)
+
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""
         transformation = self._path()
@@ -108,18 +115,20 @@ class OpenBall(OnPath):
         self._direction = -1
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config), config.radius)
-        self._rights = False
+        self._rights, self._heading = False, 0.0
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
         if self._robot.transformation is not None and self._path().on_pole:
-            return _NO_ATTITUDE if state.orientation is None else None
+            return NO_ATTITUDE if state.orientation is None else None
         return super().refusal(state)
 
     def enter(self, state: State) -> None:
         """Begin at the present command; a ball that leans rolls upright first."""
         super().enter(state)
-        self._rights = False
+        self._rights, self.contact_model = False, OnPath.contact_model
+        heading = state.commanded.heading
+        self._heading = (state.yaw or 0.0) if heading is None else heading
         if self._path().nearly_closed and state.tilt > self._robot.config.transform.open_tilt:
             self._right()
 
@@ -160,7 +169,7 @@ class OpenBall(OnPath):
         return Motion(limbs, progress=1.0 - transformation.fraction, done=done, notice=notice)
 
     def _right(self) -> None:
-        self._rights = True
+        self._rights, self.contact_model = True, "rolling"
         self._righting.reset()
         self._drive().reset()
 
@@ -174,9 +183,9 @@ class OpenBall(OnPath):
         limbs = drive.step(dt, state, push, catch=catch)
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
         if righting.done:
-            self._rights = False
+            self._rights, self.contact_model = False, OnPath.contact_model
             self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
-        return Motion(limbs, progress=0.0, notice=notice)
+        return Motion(limbs, progress=0.0, notice=notice, heading=self._heading)
 
 
 @register("halfway")

@@ -25,7 +25,7 @@ class OnFeet(BehaviourBase):
         if state.tilt <= self._robot.config.posture.upright:
             return None
         degrees = np.degrees(state.tilt)
-        return f"tipped over by {degrees:.0f} deg, holding; turn it upright, then request stand"
+        return f"tipped over by {degrees:.0f} deg, holding; {self._robot.after_a_fall}"
 
     def abort(self, reason: str) -> str:
         """Drop what was under way."""

@@ -80,11 +80,14 @@ class Behaviour(Protocol):
         Of `estimation.contact_models`: how contacts and odometry are estimated while it runs.
     safe_modes : tuple of str
         Every mode that `abort` may return.
+    any_attitude : bool
+        Whether it ends in an attitude of its own, so that what follows it is not asked for a refusal before.
     """
 
     name: str
     contact_model: str
     safe_modes: Tuple[str, ...]
+    any_attitude: bool
 
     @property
     def limits(self) -> WalkspaceLimits:

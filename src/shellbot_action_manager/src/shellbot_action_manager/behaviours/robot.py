@@ -49,6 +49,10 @@ class Robot:
         self.ball_drive: Optional[BallDrive] = None
         if self.transformation is not None:
             self.ball_drive = BallDrive(config.rolling, self.geometry, self.transformation)
+        #: What to do with a robot that has fallen
+        self.after_a_fall = "turn it upright, then request stand"
+        if self.transformation is not None:
+            self.after_a_fall = "request recover, or turn it upright and request stand"
 
 
 class BehaviourBase:
@@ -64,6 +68,7 @@ class BehaviourBase:
 
     contact_model = "feet"
     safe_modes: Tuple[str, ...] = ("sit",)
+    any_attitude = False
 
     def __init__(self, name: str, robot: Robot) -> None:
         self.name = name

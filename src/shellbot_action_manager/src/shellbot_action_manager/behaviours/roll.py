@@ -18,6 +18,7 @@ from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 
 _NO_ATTITUDE = "no attitude from the IMU: a ball cannot roll without, it is kept shut; look at imu/data"
+_AGAIN = "the attitude from the IMU is back; the ball brakes, and cmd_vel counts again once it was zero"
 _FULL_OPENING = 1.4  # rad: a ball whose gores are open by no more is found as a ball that was pushing
 
 
@@ -35,6 +36,7 @@ class Roll(OnPath):
         accelerations = np.array([config.acceleration, config.acceleration, config.turn_acceleration])
         self._limits = WalkspaceLimits(speeds, accelerations, np.zeros(3), np.zeros(3), np.zeros(3), "")
         self._heading, self._twist, self._blind = 0.0, np.zeros(3), False
+        self._waits = False  # for a new command
 
     @property
     def limits(self) -> WalkspaceLimits:
@@ -54,10 +56,11 @@ class Roll(OnPath):
         return None
 
     def enter(self, state: State) -> None:
-        """Begin at rest, heading where the body does."""
+        """Begin heading where the body does; a ball that still rolls is braked."""
         self._path().begin(state, 1)
         self._drive().reset()
         self._control.reset()
+        self._waits = False
         self._heading, self._twist, self._blind = state.yaw or 0.0, np.zeros(3), False
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
@@ -67,9 +70,11 @@ class Roll(OnPath):
         if velocity is None:
             notice = "" if self._blind else _NO_ATTITUDE
             control.reset()
-            self._twist = np.zeros(3)
+            self._twist, self._waits = np.zeros(3), True
         else:
-            self._twist = self._limited(dt, commands.twist)
+            notice = _AGAIN if self._blind else ""
+            self._waits = self._waits and bool(commands.twist.any())
+            self._twist = self._limited(dt, np.zeros(3) if self._waits else commands.twist)
             self._heading += self._twist[2] * dt
             c, s = np.cos(self._heading), np.sin(self._heading)
             control.step(dt, np.array([[c, -s], [s, c]]) @ self._twist[:2], velocity)

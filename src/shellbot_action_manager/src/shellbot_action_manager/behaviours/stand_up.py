@@ -25,7 +25,7 @@ class StandUp(OnFeet):
         """Refuse to push with the legs of a robot that lies on its side."""
         if state.tilt <= self._robot.config.posture.upright:
             return None
-        return f"the robot is tilted by {np.degrees(state.tilt):.0f} deg; turn it upright first"
+        return f"the robot is tilted by {np.degrees(state.tilt):.0f} deg; {self._robot.after_a_fall}"
 
     def enter(self, state: State) -> None:
         """Plan anew; the plan is made at the first step, with the gait that is commanded then."""

@@ -132,8 +132,25 @@ class Transformation:
         self._level(dt, state, level)
         return self._posture()
 
-    def step(self, dt: float, direction: int, state: State, until: Optional[float] = None) -> Dict[str, LimbCommand]:
-        """Return the limbs' command one tick later, on the way to the end of the path, or to a time `until`, s."""
+    def step(
+        self, dt: float, direction: int, state: State, until: Optional[float] = None, lying: bool = False
+    ) -> Dict[str, LimbCommand]:
+        """Return the limbs' command one tick later, on the way to the end of the path.
+
+        Parameters
+        ----------
+        dt : float
+            s.
+        direction : int
+            1 closes, -1 opens.
+        state : State
+            Measured.
+        until : float, optional
+            Time of the path to stop at instead, s.
+        lying : bool
+            Whether the robot does not stand on its gores: nothing is levelled, only the end waits for the joints, and
+            at last puts up with `follow_error`.
+        """
         path = self.path
         worst, error = self._behind(state)
         borders = path.ends if direction > 0 else path.starts
@@ -143,12 +160,16 @@ class Transformation:
         limit = self._config.arrived if ends and not sliding else self._config.follow_error
         if until is not None:  # backing out from a joint that is behind lets it catch up
             limit = max(self._config.follow_error, self._behind_at_first + self._config.arrived)
+        if lying and not (ends and last):
+            limit = np.inf
+        elif lying and self._waited > 0.5 * self._config.timeout:  # a gore that the ball lies on comes when it rolls
+            limit = self._config.follow_error
         waits = error > limit
         self._waited = self._waited + dt if waits else 0.0
         if self._waited > self._config.timeout and not self.late:
             self.late = f"{worst} is {np.degrees(error):.0f} deg behind while {self.text}; "
             self.late += "back to where the step began, free the joint, then request shell or stand"
-        self._arrived = ends and last and not waits
+        self._arrived = ends and last and not waits and not self._residual.any()
         if not waits:
             if ends and not last:
                 self._index += direction
@@ -157,7 +178,7 @@ class Transformation:
             ahead = self._time + (0.0 if far else direction * self._config.speed * dt)
             self._time = min(ahead, goal) if direction > 0 else max(ahead, goal)
         self._catch_up(dt)
-        self._level(dt, state)
+        self._level(dt, state, not lying)
         posture = self._posture()
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
 

@@ -14,6 +14,8 @@ from shellbot_common import Settings, number
 if TYPE_CHECKING:
     from shellbot_action_manager.body.rolling import RollingControl
 
+_APPROACH = 6.0  # s: an approach takes 1 to 3; a slow one that comes to rest before its catch is not kicked
+
 
 @dataclass(frozen=True)
 class RightingConfig(Settings, error=ConfigError):
@@ -114,7 +116,7 @@ class Righting:
             self._begin("approach")
             self.tries += 1
         if self.stage == "approach":
-            if self._control.kicks > config.kicks:
+            if self._control.kicks > config.kicks or self._since > _APPROACH:
                 self._begin("run_up")
             ahead = error - config.catch_lead * velocity
             if (

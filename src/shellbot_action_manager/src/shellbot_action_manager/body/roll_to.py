@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Sequence, Tuple
 
 import numpy as np
 
@@ -37,6 +39,24 @@ class RollTo:
         self._goal, self._config = np.asarray(goal, dtype=np.float64), config
         self._braking, self._still = False, 0.0
         self.arrived = False
+
+    def twist(self, dt: float, pose: Sequence[float], velocity: Sequence[float]) -> Tuple[float, float]:
+        """Return forward and leftward velocity to command, m/s, as `cmd_vel` takes them.
+
+        Parameters
+        ----------
+        dt : float
+            s.
+        pose : (3,) sequence
+            x, y (m) and heading (rad) in odom.
+        velocity : (2,) sequence
+            Forward and leftward in the axes of the heading, m/s.
+        """
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        R_odom_heading = np.array([[c, -s], [s, c]])
+        commanded = self.step(dt, np.array(pose[:2]), R_odom_heading @ np.asarray(velocity))
+        forward, left = R_odom_heading.T @ commanded
+        return float(forward), float(left)
 
     def step(self, dt: float, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """Return the velocity (2,) to command, m/s, in odom's axes, for position (m) and velocity (m/s) in them."""

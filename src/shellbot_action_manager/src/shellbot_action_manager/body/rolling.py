@@ -14,6 +14,8 @@ from shellbot_action_manager.body.righting import RightingConfig
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number, package_file, required
 
+_PUSHED = 2.5  # times `still`: a ball that rests and becomes faster was pushed, or rolls off, and is braked
+
 
 @dataclass(frozen=True)
 class RollingConfig(Settings, error=ConfigError):
@@ -119,9 +121,11 @@ class RollingControl:
     def _stop(self, dt: float, velocity: np.ndarray) -> np.ndarray:
         config = self._config
         if self._place is None:
+            speed = float(np.hypot(*velocity))
+            self.moving = self.moving or speed > _PUSHED * config.still
             if not self.moving:
                 return np.zeros(2)
-            if float(np.hypot(*velocity)) < config.still:
+            if speed < config.still:
                 self._place, self.moving = np.zeros(2), False
             return -config.brake * velocity
         place = self._place + velocity * dt

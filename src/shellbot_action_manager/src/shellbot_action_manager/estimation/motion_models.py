@@ -33,7 +33,15 @@ class Attitude:
 
 
 class MotionModel(Protocol):
-    """Estimates the displacement of one kind of motion; odometry sums it up whichever model runs."""
+    """Estimates the displacement of one kind of motion; odometry sums it up whichever model runs.
+
+    Attributes
+    ----------
+    variance_rate : float
+        Growth of the position's variance with the path length, m^2/m per axis.
+    """
+
+    variance_rate: float
 
     def reset(self) -> None:
         """Forget the last tick: the next displacement is zero."""
@@ -72,6 +80,7 @@ class FeetModel:
 
     def __init__(self, config: OdometryConfig) -> None:
         self._config = config
+        self.variance_rate = config.position_variance_rate
         self.reset()
 
     def reset(self) -> None:
@@ -118,7 +127,7 @@ class RollingModel:
     """
 
     def __init__(self, config: OdometryConfig) -> None:
-        self._scale = config.rolling_scale
+        self._scale, self.variance_rate = config.rolling_scale, config.rolling_variance_rate
         self.reset()
 
     def reset(self) -> None:
@@ -142,6 +151,8 @@ class RollingModel:
 
 class NoMotion:
     """What touches the ground is not known: the place is kept, the heading is the IMU's."""
+
+    variance_rate = 0.0
 
     def reset(self) -> None:
         """Remember nothing."""

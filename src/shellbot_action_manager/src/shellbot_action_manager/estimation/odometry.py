@@ -108,7 +108,7 @@ class OdometryCore:
         height = self._state.height
         if contact.any():  # what carries load is the lowest point of the robot
             height = -float((contacts.centre_of_pressure[contact] @ R_level_base[2]).mean())
-        self._state = self._advance(t, dt, moved, height, quat_level_base)
+        self._state = self._advance(t, dt, moved, model.variance_rate, height, quat_level_base)
         return self._state
 
     def _attitude(
@@ -126,7 +126,13 @@ class OdometryCore:
         return np.array(quaternion_from_rpy(roll, pitch, 0.0)), None
 
     def _advance(
-        self, t: float, dt: float, moved: Displacement, height: float, quat_footprint_base: np.ndarray
+        self,
+        t: float,
+        dt: float,
+        moved: Displacement,
+        variance_rate: float,
+        height: float,
+        quat_footprint_base: np.ndarray,
     ) -> OdometryState:
         previous, config, shift = self._state, self._config, moved.shift
         c, s = math.cos(previous.yaw), math.sin(previous.yaw)
@@ -134,7 +140,7 @@ class OdometryCore:
         if math.isfinite(dt):
             fraction = min(dt / config.twist_time, 1.0)
             twist = twist + fraction * (np.array([*shift, moved.turn]) / dt - twist)
-        grown = previous.position_variance + config.position_variance_rate * float(np.linalg.norm(shift))
+        grown = previous.position_variance + variance_rate * float(np.linalg.norm(shift))
         return OdometryState(
             t=t,
             x=previous.x + c * shift[0] - s * shift[1],

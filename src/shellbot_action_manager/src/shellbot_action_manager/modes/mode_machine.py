@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, FrozenSet, Optional, Tuple
+from typing import Callable, FrozenSet, Optional, Sequence, Tuple
 
 from shellbot_action_manager.modes.mode_table import WAITING, Mode, ModeTable
 
@@ -56,7 +56,7 @@ class ModeMachine:
         """Commands that count in the mode gone to."""
         return self._table.modes[self.goal].obeys
 
-    def request(self, name: str, refusal: Callable[[str], Optional[str]]) -> Tuple[bool, str]:
+    def request(self, name: str, refusal: Callable[[Sequence[str]], str]) -> Tuple[bool, str]:
         """Accept or refuse a request; return whether it was accepted and one sentence.
 
         While a transition runs, the request is looked up from its goal and its steps are put behind the running ones.
@@ -66,9 +66,10 @@ class ModeMachine:
         Parameters
         ----------
         name : str
-            Mode that is requested.
+            Mode that is requested, or `recover`.
         refusal : callable
-            Called with the name of each behaviour that the request leads to; returns why it cannot begin, or None.
+            Called with the names of the behaviours that the request leads to, in order; returns why they cannot begin,
+            or nothing.
         """
         transition, reason = self._table.find(self.goal, name)
         if transition is None:
@@ -76,9 +77,11 @@ class ModeMachine:
             sentence = f"{reason}, or on the way there" if already and self.step else reason
             self.answer(sentence if already else f"{name} refused: {reason}")
             return already, sentence
-        steps = self._joined(self.steps[self.finished :], transition.steps)
-        called = transition.steps or (self._table.modes[transition.goal].behaviour,)
-        reason = next(filter(None, map(refusal, called)), "")
+        remaining = self.steps[self.finished :]
+        if remaining and transition.goal == self.goal and transition.steps[-len(remaining) :] == remaining:
+            return True, f"{name} is under way already"
+        steps = self._joined(remaining, transition.steps)
+        reason = refusal(transition.steps or (self._table.modes[transition.goal].behaviour,))
         if reason:
             self.answer(f"{name} refused: {reason}")
             return False, reason

@@ -34,7 +34,9 @@ class Mode(IntEnum):
 WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
 """Before the first joint states, and after an emergency stop; neither can be requested, nor can halfway."""
 
-REQUESTS: Tuple[str, ...] = tuple(mode.label for mode in Mode if mode not in (WAITING, STOPPED, Mode.HALFWAY))
+REQUESTS: Tuple[str, ...] = (*(m.label for m in Mode if m not in (WAITING, STOPPED, Mode.HALFWAY)), "recover")
+"""Modes, and `recover`, which leads a robot that has fallen to a mode."""
+
 OBEYED = ("cmd_vel", "upper_shells")
 
 
@@ -93,7 +95,7 @@ class ModeTable:
     def find(self, mode: Mode, request: str) -> Tuple[Optional[Transition], str]:
         """Return the transition for a request in a mode, or None and the reason for the operator."""
         if request not in REQUESTS:
-            return None, f"there is no mode '{request}'; the modes are {', '.join(sorted(REQUESTS))}"
+            return None, f"there is no request '{request}'; the requests are {', '.join(sorted(REQUESTS))}"
         if mode.label == request:
             return None, f"already in mode {request}"
         found = self.transitions.get((mode, request))

@@ -24,6 +24,7 @@ MODE_BUTTONS = (
     ("Shell", "mode.shell"),
     ("Sit", "mode.sit"),
     ("Relax", "mode.relax"),
+    ("Recover", "mode.recover"),
 )
 
 

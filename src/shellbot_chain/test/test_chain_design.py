@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What a chain changes of the robot's design: torque of the servos, latency of commands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import DefinitionError
+
+
+def test_the_torque_scale_limits_the_effort_of_every_servo():
+    chain = Chain(seed=None, torque_scale=0.6, record=False)
+    chain.robot.apply(chain.state.q + 1.0)
+    chain.robot.advance()
+    effort, limit = np.abs(chain.simulator.state().effort), 0.6 * chain.limits.effort
+    assert np.all(effort <= limit * (1.0 + 1e-9))
+    assert np.any(effort > 0.99 * limit), "the limit is reached"
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 6])
+def test_a_command_comes_late_by_exactly_the_latency(ticks):
+    chain = Chain(seed=None, command_latency=ticks, record=False)
+    for _ in range(2):  # a restart forgets what is under way
+        goal = 0.9 * chain.state.q  # inside every range
+        for k in range(ticks + 1):
+            assert not np.allclose(chain.robot.applied, goal), f"after {k} of {ticks} ticks"
+            chain.robot.apply(goal)
+        assert chain.robot.applied == pytest.approx(goal)
+        chain.reset()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [("torque_scale", 0.0, "from 0.1 to 2"), ("command_latency", 21, "from 0 to 20 ticks")],
+)
+def test_refuses_what_no_servo_does(field, value, words):
+    with pytest.raises(DefinitionError, match=f"{field} is {value:g}.* {words}"):
+        Chain(**{field: value})

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong around the ball, in physics: pushes, joints without torque, a lost IMU, bad commands, falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.planar import tilt_from_quaternion
+from shellbot_description import named_pose_array
+
+LIMIT_S = 60.0  # of simulated time that anything may take
+CLOSED = named_pose_array("closed", "simulation")
+
+
+def tilt(chain):
+    return float(np.degrees(tilt_from_quaternion(chain.state.quat_world_base[None])[0]))
+
+
+def until(chain, condition, limit_s=LIMIT_S, twist=None):
+    """Tick until a condition holds; return the notices said on the way."""
+    end, said = chain.time + limit_s, []
+    while True:
+        if twist is not None:
+            chain.command_twist(twist)
+        chain.tick()
+        said.append(chain.output.notice)
+        if condition():
+            return [text for text in said if text]
+        assert chain.time < end, f"{chain.output.mode}, tilted by {tilt(chain):.0f} deg"
+
+
+def settled(chain, *modes):
+    return lambda: chain.mode in modes and chain.mode == chain.target and chain.step in ("", "rolling", "braking")
+
+
+def go(chain, mode):
+    accepted, text = chain.request_mode(mode)
+    assert accepted, text
+    until(chain, settled(chain, mode), 90.0)
+
+
+def text_has(chain, words):
+    return lambda: words in chain.output.mode.text
+
+
+def ball(seed=0, **config):
+    """A ball at rest, pole down."""
+    chain = Chain(seed=seed, start_mode="shell", record=False, **config)
+    chain.reset(pose="closed")
+    chain.run(1.0)
+    assert chain.mode == "shell"
+    return chain
+
+
+def rolling(seed=0, seconds=1.5, **config):
+    chain = ball(seed, **config)
+    for _ in range(int(seconds * 100)):
+        chain.command_twist((0.5, 0.0, 0.0))
+        chain.tick()
+    until(chain, lambda: speed(chain) > 0.15, twist=(0.5, 0.0, 0.0))
+    return chain
+
+
+def speed(chain):
+    return float(np.hypot(*chain.estimate.twist[:2]))
+
+
+def resumes(chain):
+    """The robot stands up on request, asked again where rolling upright gave up."""
+    for _ in range(3):
+        fallen = tilt(chain) > 34.0 and chain.mode != "shell"
+        accepted, text = chain.request_mode("recover" if fallen else "stand")
+        assert accepted, text
+        until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
+        if chain.mode == "stand":
+            break
+        assert "lies tilted by" in chain.output.mode.text
+    assert chain.mode == "stand"
+    assert tilt(chain) < 6.0
+    assert chain.state.p_world_base[2] > 0.14
+
+
+def test_a_robot_put_down_on_its_back_recovers():
+    chain = Chain(seed=1, start_mode="sit", joint_offset_deg=1.0, record=False)
+    chain.reset(pose="stand", attitude=Rotation.from_rotvec([3.0, 0.4, 0.0]).as_quat())
+    chain.run(2.0)
+    assert tilt(chain) > 90.0
+    accepted, text = chain.request_mode("hexapod")
+    assert not accepted
+    assert "request recover" in text
+    assert chain.request_mode("recover")[0]
+    chain.run(0.5)
+    assert chain.request_mode("recover") == (True, "recover is under way already")
+    until(chain, settled(chain, "stand"))
+    assert tilt(chain) < 6.0
+
+
+def test_a_robot_that_is_flipped_while_it_walks_recovers():
+    chain = Chain(seed=0, record=False)
+    chain.stand_up()
+    chain.simulator.push((0.0, 140.0, 70.0), 0.5, at=(0.0, 0.0, 0.08))
+    until(chain, lambda: "tipped over" in chain.output.mode.text, twist=(0.15, 0.0, 0.0))
+    chain.run(3.0)
+    assert "request recover" in chain.output.mode.text
+    if tilt(chain) > 34.0:
+        assert chain.request_mode("recover")[0]
+        until(chain, settled(chain, "stand"))
+    else:
+        go(chain, "stand")
+    assert tilt(chain) < 6.0
+
+
+@pytest.mark.parametrize("words", ["legs 2, 4, 6 down", "legs 1, 3, 5 step inwards", "fan inwards, 2 of 4"])
+def test_a_push_while_it_closes_leaves_a_robot_that_can_be_resumed(words):
+    chain = Chain(seed=0, record=False)
+    chain.stand_up()
+    chain.request_mode("shell")
+    until(chain, text_has(chain, words))
+    chain.simulator.push((0.0, 40.0, 0.0), 0.2)
+    until(chain, settled(chain, "shell", "halfway"))
+    if chain.mode == "halfway":
+        assert "tipped over" in chain.output.mode.text or "behind" in chain.output.mode.text
+    chain.run(2.0)
+    resumes(chain)
+
+
+@pytest.mark.parametrize("words", ["lower gores", "fan outwards, 2 of 4", "step outwards"])
+def test_a_push_while_it_opens_leaves_a_robot_that_can_be_resumed(words):
+    chain = ball()
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, words))
+    chain.simulator.push((40.0, 0.0, 0.0), 0.2)
+    until(chain, settled(chain, "stand", "shell", "halfway"), 90.0)
+    chain.run(2.0)
+    if chain.mode != "stand":
+        resumes(chain)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_push_in_the_ball_is_braked(moving):
+    chain = rolling() if moving else ball()
+    chain.simulator.push((0.0, 40.0, 0.0), 0.2)
+    chain.run(0.4)
+    assert chain.mode == "shell"
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(5.0)
+    assert chain.mode == "shell"
+    assert speed(chain) < 0.1
+    if not moving:  # it lies pole down
+        resumes(chain)
+
+
+@pytest.mark.parametrize("bad", [(np.nan, 0.0, 0.0), (np.inf, 0.0, 0.0), None])
+def test_a_bad_or_old_cmd_vel_brakes_the_ball(bad):
+    chain = rolling()
+    said = []
+    for _ in range(300):
+        if bad is not None:
+            chain.command_twist(bad)
+        chain.tick()
+        said.append(chain.output.notice)
+    assert chain.mode == "shell"
+    assert speed(chain) < 0.1
+    assert chain.step == ""
+    assert any("is not a number; stopping" in text for text in said) == (bad is not None)
+
+
+def damped(chain, joint, damping):
+    chain.simulator.model.dof_damping[chain.simulator.model.joint(joint).dofadr[0]] = damping
+
+
+def limp(chain, joint):
+    """Take a servo's torque."""
+    chain.simulator.set_gains(joint, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("fault", ["blocked", "limp"])
+@pytest.mark.parametrize("joint", ["lower_2_tibia", "upper_3_shell"])
+def test_a_joint_that_fails_while_rolling_leaves_a_ball_that_brakes(fault, joint):
+    chain = rolling()
+    if fault == "blocked":
+        damped(chain, joint, 1e3)
+    else:
+        limp(chain, joint)
+    for _ in range(200):
+        chain.command_twist((0.5, 0.0, 0.0))
+        chain.tick()
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(4.0)
+    assert chain.mode == "shell"
+    assert speed(chain) < 0.15
+    accepted, _ = chain.request_mode("stand")  # it tries, and says why it cannot go on, or stands
+    assert accepted
+    until(chain, settled(chain, "stand", "shell", "halfway"), 150.0)
+    if chain.mode != "stand":
+        assert joint in chain.output.mode.text or "lies tilted" in chain.output.mode.text
+
+
+def test_a_servo_without_torque_while_it_closes_is_named():
+    chain = Chain(seed=0, record=False)
+    chain.stand_up()
+    chain.request_mode("shell")
+    until(chain, text_has(chain, "legs 1, 3, 5 step inwards"))
+    limp(chain, "lower_4_femur")
+    until(chain, settled(chain, "halfway", "shell"))
+    assert chain.mode == "halfway"
+    assert "lower_4_femur is " in chain.output.mode.text or "tipped over" in chain.output.mode.text
+
+
+def blind(chain):
+    """Let the IMU stop; returns what brings it back."""
+    read = chain.imu.read
+    chain.imu.read = lambda t: type(read(t))(None, None)
+    return lambda: setattr(chain.imu, "read", read)
+
+
+def test_an_imu_that_stops_while_rolling_shuts_the_ball_and_a_new_command_rolls_on():
+    chain = rolling()
+    back = blind(chain)
+    said, previous, fastest = [], chain.simulator.applied_command.copy(), 0.0
+    for _ in range(200):
+        chain.command_twist((0.5, 0.0, 0.0))
+        chain.tick()
+        fastest = max(fastest, np.abs(chain.simulator.applied_command - previous).max())
+        previous = chain.simulator.applied_command.copy()
+        said.append(chain.output.notice)
+    assert fastest < 0.13
+    assert sum("no attitude from the IMU" in text for text in said) == 1
+    assert chain.step == ""
+    assert np.abs(chain.simulator.applied_command - CLOSED).max() < 0.02
+    assert chain.request_mode("stand")[0] is False
+    back()
+    for _ in range(300):  # the same command as before: not a new one
+        chain.command_twist((0.5, 0.0, 0.0))
+        chain.tick()
+    assert speed(chain) < 0.1
+    chain.command_twist((0.0, 0.0, 0.0))
+    chain.run(0.2)
+    until(chain, lambda: speed(chain) > 0.15, twist=(0.5, 0.0, 0.0))
+
+
+def test_an_emergency_stop_while_rolling_is_rearmed_without_a_jump():
+    chain = rolling()
+    chain.manager.emergency_stop()
+    chain.run(2.0)
+    assert chain.mode == "stopped"
+    held = chain.simulator.applied_command.copy()
+    chain.manager.rearm()
+    previous, fastest = held, 0.0
+    for _ in range(200):
+        chain.tick()
+        fastest = max(fastest, np.abs(chain.simulator.applied_command - previous).max())
+        previous = chain.simulator.applied_command.copy()
+    assert chain.mode == "shell"
+    assert fastest < 0.13
+    resumes(chain)
+
+
+@pytest.mark.parametrize("words", ["run_up", "approach", "catch"])
+def test_requests_while_it_rolls_upright(words):
+    chain = ball()
+    chain.reset(pose="closed", attitude=Rotation.from_rotvec([1.5, 0.0, 0.0]).as_quat())
+    chain.run(1.0)
+    assert chain.request_mode("stand")[0]
+    until(chain, text_has(chain, words))
+    assert chain.request_mode("stand")[1].endswith("or on the way there")
+    said = []
+    for _ in range(10):
+        chain.command_twist((0.3, 0.0, 0.0))
+        chain.tick()
+        said.append(chain.output.notice)
+    assert sum("does not count" in text for text in said) == 1
+    chain.command_twist((0.0, 0.0, 0.0))
+    accepted, text = chain.request_mode("shell")
+    assert accepted, text
+    until(chain, settled(chain, "shell"))
+    chain.run(1.0)
+    assert np.abs(chain.state.q - CLOSED).max() < 0.35
+    assert chain.request_mode("stand")[0]
+
+
+def test_a_reset_of_the_simulation_while_rolling_begins_anew():
+    chain = rolling()
+    chain.robot.restart(0)  # action manager and odometry are not reset: time goes back
+    chain.solver.reset()
+    chain._last_time = None
+    chain.state = chain.simulator.state()
+    chain.run(0.5)
+    assert chain.mode in ("sit", "halfway")
+    until(chain, lambda: chain.time > 1.0)
+    assert np.isfinite(chain.odom).all()
+    assert np.hypot(*chain.odom[:2]) < 0.05

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""One odom over every change of mode, and a variance that is about as large as the error."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from shellbot_chain.chain import Chain
+
+STEP = 0.02  # m in a tick: twice the greatest speed
+TURN = 0.02  # rad in a tick beyond what the body truly turned: noise of the IMU, and a tick of latency
+SEEDS = 8
+
+
+class Watch:
+    """Pose of base_link in odom and its greatest steps from tick to tick."""
+
+    def __init__(self, chain):
+        self.chain, self.pose = chain, None
+
+    def tick(self):
+        chain = self.chain
+        truth = Rotation.from_quat(chain.state.quat_world_base)  # of the state that the tick reads
+        chain.tick()
+        estimate = chain.estimate
+        R_odom_base = Rotation.from_euler("z", estimate.yaw) * Rotation.from_quat(estimate.quat_footprint_base)
+        p_odom_base = np.array([estimate.x, estimate.y, estimate.height])
+        if self.pose is not None and np.isfinite(self.pose[0]).all():
+            p, R, before = self.pose
+            where = f"at {chain.time:.2f} s, {chain.output.mode}"
+            assert np.linalg.norm(p_odom_base - p) < STEP, where
+            error = (R.inv() * R_odom_base).as_rotvec() - (before.inv() * truth).as_rotvec()
+            assert np.linalg.norm(error) < TURN, where
+        self.pose = p_odom_base, R_odom_base, truth
+
+    def go(self, mode):
+        assert self.chain.request_mode(mode)[0]
+        self.tick()
+        end = self.chain.time + 90.0
+        while not (self.chain.mode == self.chain.target == mode and not self.chain.step):
+            self.tick()
+            assert self.chain.time < end, self.chain.output.mode
+
+
+def test_odom_never_jumps_from_walking_to_rolling_and_back():
+    chain = Chain(seed=3, record=False)
+    chain.stand_up()
+    watch = Watch(chain)
+    watch.tick()
+    standing = chain.estimate
+    watch.go("shell")
+    closed = chain.estimate.position_variance
+    for _ in range(300):
+        chain.command_twist((0.5, 0.2, 0.0))
+        watch.tick()
+    chain.command_twist((0.0, 0.0, 0.0))
+    for _ in range(200):
+        watch.tick()
+    rolled = chain.estimate
+    assert rolled.position_variance > closed + 3e-4
+    watch.go("hexapod")
+    for _ in range(100):
+        chain.command_twist((0.15, 0.0, 0.0))
+        watch.tick()
+    assert chain.estimate.position_variance > rolled.position_variance
+    assert np.hypot(chain.estimate.x - standing.x, chain.estimate.y - standing.y) > 0.5
+
+
+def test_the_variance_of_rolling_is_as_large_as_the_error():
+    chain = Chain(seed=0, friction=0.8, joint_offset_deg=1.0, start_mode="shell", record=False)
+    normalised = []
+    for seed in range(SEEDS):
+        rng = np.random.default_rng([seed, 31])
+        chain.reset(seed=seed, pose="closed", attitude=Rotation.random(random_state=seed).as_quat())
+        chain.run(1.0)
+        begun, place = chain.estimate, chain.state.p_world_base[:2].copy()
+        turn = chain.output.contacts.heading - begun.yaw  # of odom's axes against the world's
+        angle, v = rng.uniform(-np.pi, np.pi), rng.uniform(0.3, 0.8)
+        for _ in range(400):
+            chain.command_twist((v * np.cos(angle), v * np.sin(angle), 0.0))
+            chain.tick()
+        chain.command_twist((0.0, 0.0, 0.0))
+        chain.run(1.0)
+        c, s = np.cos(turn), np.sin(turn)
+        own = np.array([[c, -s], [s, c]]) @ np.array([chain.estimate.x - begun.x, chain.estimate.y - begun.y])
+        error = own - (chain.state.p_world_base[:2] - place)
+        normalised.append(error @ error / (chain.estimate.position_variance - begun.position_variance))
+    assert 0.5 < np.mean(normalised) < 6.0, normalised  # 2 for two axes
+    assert max(normalised) < 20.0, normalised

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The whole mission: walk, close, roll to a point, right itself and open, walk; by the robot's own estimate only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Callable, Dict, Optional
+
+import numpy as np
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+
+from .mission import Mission
+from .parts import score_parts
+from .phases import MissionPlan
+from .runner import run_mission
+from .seeded_runs import at_most
+
+FRICTION = (0.5, 1.0)
+OFFSET_DEG = 1.0
+GOALS = {"total_s": at_most(60.0), "point_error_m": at_most(0.10), "odometry_error_pct": at_most(2.0)}
+COLUMNS = {
+    "seed": "seed",
+    "friction": "friction",
+    "bearing_deg": "rolls to / deg",
+    "walk out": "walks / s",
+    "close": "closes / s",
+    "roll": "rolls / s",
+    "open": "rights itself and opens / s",
+    "tries": "tries",
+    "walk on": "walks / s",
+    "total_s": "in all / s",
+    "own_error_m": "point, own / m",
+    "point_error_m": "point, true / m",
+    "odometry_error_pct": "odometry of the roll / %",
+    "odometry_error_m": "odometry in all / m",
+    "message": "last message",
+}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one run."""
+
+    seed: int
+    friction: float
+    bearing_deg: float  #: Of the point to roll to, from the heading in which the robot closes
+    joint_offset_deg: float = OFFSET_DEG
+
+
+def conditions(seed: int) -> Conditions:
+    """Return the conditions of a seed: friction and bearing from their whole ranges, joint zeros from the seed."""
+    rng = np.random.default_rng([seed, 13])
+    return Conditions(seed, float(rng.uniform(*FRICTION)), float(rng.uniform(-180.0, 180.0)))
+
+
+def execute(case: Conditions, watch: Optional[Callable[[Chain, Mission], None]] = None) -> Dict[str, Any]:
+    """Run the mission once; `watch` is called before each tick.
+
+    Returns
+    -------
+    dict
+        Row of the table, NaN for what was not reached; `parts` with start, duration, own and true error of each.
+    """
+    chain = Chain(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
+    mission = Mission(MissionPlan(roll_deg=case.bearing_deg).phases())
+    row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, math.nan), "success": False, "tries": 0, "message": ""}
+
+    def each_tick() -> None:
+        said = chain.output.mode.text if chain.output else ""
+        if said.startswith("rolling upright, try "):
+            row["tries"] = int(said.split("try ")[1].split(":")[0])
+        if watch is not None:
+            watch(chain, mission)
+
+    try:
+        run_mission(chain, mission, each_tick)
+        row["success"] = True
+    except ChainError as error:
+        said = chain.output.mode.text if chain.output else "nothing"
+        row["message"] = f"{error}; last said: {said}"
+    trace = chain.trace()
+    parts = score_parts(mission.records, trace.truth_path, trace.odom_path)
+    row["parts"] = [asdict(part) for part in parts]
+    for part in parts:
+        row[part.name] = part.duration_s
+        if part.name == "roll":
+            row.update(own_error_m=part.own_error_m, point_error_m=part.true_error_m)
+            row["odometry_error_pct"] = 100.0 * part.odometry_error_m / part.path_m
+    if row["success"]:
+        row["total_s"] = mission.records[-1].t_end - mission.records[0].t_end
+        own, truth = (
+            path.between(mission.records[0].t_end, chain.time) for path in (trace.odom_path, trace.truth_path)
+        )
+        row["odometry_error_m"] = float(np.linalg.norm(own.in_start_axes()[-1] - truth.in_start_axes()[-1]))
+    return row

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Parts of a mission, scored: when each began, how long it took, and how far from its aim it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, Sequence
+
+import numpy as np
+
+from shellbot_chain.planar import PlanarPath, displacement_in_start_axes
+
+from .mission import PhaseRecord
+
+
+@dataclass(frozen=True)
+class Part:
+    """One phase. A transformation aims at staying where it begins."""
+
+    name: str
+    start_s: float  #: Simulated time
+    duration_s: float
+    own_error_m: float  #: Distance from the aim at its end, by the robot's odometry
+    true_error_m: float  #: By ground truth; the aim counts from the true place at the start of this part
+    odometry_error_m: float  #: Between the displacements of odometry and ground truth
+    path_m: float  #: True length of the way
+
+
+def score_parts(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPath) -> List[Part]:
+    """Score every phase after the first one, which stands up.
+
+    Parameters
+    ----------
+    records : sequence of PhaseRecord
+        From standing up on: at its end the axes of odom and of the world are compared, since a ball has no yaw.
+    truth, own : PlanarPath
+        Ground truth and the robot's odometry, covering all records.
+    """
+    if len(records) < 2:
+        return []
+    turn = _yaw(own, records[0].t_end) - _yaw(truth, records[0].t_end)
+    parts = []
+    for record in records[1:]:
+        begin, end = (_xy(own, t) for t in (record.t_start, record.t_end))
+        x, y = begin.tolist()
+        aim = np.array(record.phase.aim((x, y, _yaw(own, record.t_start))))
+        way = truth.between(record.t_start, record.t_end)
+        moved = displacement_in_start_axes(way.xy[-1] - way.xy[0], -turn)  # in odom's axes
+        parts.append(
+            Part(
+                record.phase.name,
+                record.t_start,
+                record.t_end - record.t_start,
+                float(np.linalg.norm(end - aim)),
+                float(np.linalg.norm(moved - (aim - begin))),
+                float(np.linalg.norm(moved - (end - begin))),
+                float(np.linalg.norm(np.diff(way.xy, axis=0), axis=1).sum()),
+            )
+        )
+    return parts
+
+
+def _xy(path: PlanarPath, t: float) -> np.ndarray:
+    return np.array([np.interp(t, path.t, path.xy[:, i]) for i in range(2)])
+
+
+def _yaw(path: PlanarPath, t: float) -> float:
+    return float(np.interp(t, path.t, path.yaw))
