@@ -133,6 +133,8 @@ class Ball:
 
     RADIUS = 0.2
 
+    variance_rate = 0.0  # m^2/m
+
     def __init__(self, *_arguments):
         self.reset()
 
