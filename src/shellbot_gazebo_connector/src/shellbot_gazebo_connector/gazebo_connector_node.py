@@ -88,13 +88,15 @@ class GazeboConnectorNode:
         return True, text
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:
-        if rospy.is_shutdown():
-            return  # rospy closes the topics while messages still arrive
-        if output.command is not None:
-            self._command.publish(command_to_message(output.command))
-            self._commands += 1
-        if output.status is not None:
-            self._status.publish(status_message(output.status, stamp))
+        try:
+            if output.command is not None:
+                self._command.publish(command_to_message(output.command))
+                self._commands += 1
+            if output.status is not None:
+                self._status.publish(status_message(output.status, stamp))
+        except rospy.ROSException:  # rospy closes the topics while messages still arrive
+            if not rospy.is_shutdown():
+                raise
         if output.notices:
             self._log(*output.notices)
 
