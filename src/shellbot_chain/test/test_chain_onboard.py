@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ax_emulator import Fault
+from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import OnboardChain
 from shellbot_motor_driver.driving.driver_state import Phase
 
@@ -40,3 +42,20 @@ def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
     assert chain.robot.driver.state().ladder.phase is Phase.WAITING and chain.mode == "waiting"
     chain.run(1.0)
     np.testing.assert_array_equal(chain.state.q, first)
+
+
+def test_the_world_on_the_bus_is_the_configured_one():
+    chain = OnboardChain(seed=None, mass_scale=1.1, slope_deg=3.0, record=False)
+    assert chain.simulator.mass == pytest.approx(1.1 * OnboardChain(seed=None, record=False).simulator.mass)
+    assert chain.simulator.config.slope_deg == 3.0
+    chain.reset(seed=1)  # a used robot is built anew
+    assert chain.simulator.config.mass_scale == 1.1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("torque_scale", 0.6), ("command_latency", 2), ("joint_offset_deg", 1.0), ("design", {"fan_drive.reduction": 1.0})],
+)
+def test_what_the_bus_has_of_its_own_is_refused(field, value):
+    with pytest.raises(DefinitionError, match=f"^{field} is .*; .* leave it out"):
+        OnboardChain(**{field: value})

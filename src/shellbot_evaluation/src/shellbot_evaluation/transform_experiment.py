@@ -89,7 +89,7 @@ class Watch:
         lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
         self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
         self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
-        at_limit = np.abs(state.effort) >= 0.999 * chain.limits.effort
+        at_limit = np.abs(state.effort) >= 0.999 * chain.config.torque_scale * chain.limits.effort
         self._clamped = np.where(at_limit, self._clamped + TICK, 0.0)
         worst = int(np.argmax(self._clamped))
         if self._clamped[worst] > self.clamped_s:
@@ -107,7 +107,12 @@ def execute(case: Conditions) -> Dict[str, Any]:
         joint_offset_deg=case.joint_offset_deg,
         record=False,
     )
-    row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, float("nan"))}
+    return {**vars(case), **transform(chain)}
+
+
+def transform(chain: Chain) -> Dict[str, Any]:
+    """Let a chain stand up, close and open; return the figures, NaN for what was not reached."""
+    row: Dict[str, Any] = dict.fromkeys(GOALS, float("nan"))
     row.update(success=False, clamped_joint="", ball_tilt_deg=float("nan"), message="")
     watches: List[Watch] = []
     try:
