@@ -54,7 +54,12 @@ def test_the_world_on_the_bus_is_the_configured_one():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("torque_scale", 0.6), ("command_latency", 2), ("joint_offset_deg", 1.0), ("design", {"fan_drive.reduction": 1.0})],
+    [
+        ("torque_scale", 0.6),
+        ("command_latency", 2),
+        ("joint_offset_deg", 1.0),
+        ("design", {"fan_drive.reduction": 1.0}),
+    ],
 )
 def test_what_the_bus_has_of_its_own_is_refused(field, value):
     with pytest.raises(DefinitionError, match=f"^{field} is .*; .* leave it out"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, Dict, Iterable, Mapping, Optional, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Mapping, Type, TypeVar, Union
 
 from shellbot_common import SettingsError, check_names, check_number, read_yaml
 from shellbot_description.errors import DescriptionError
@@ -31,7 +31,9 @@ from shellbot_description.variables import (
 )
 
 Section = TypeVar("Section")
-Source = Union[str, Path, Mapping[str, Any], None]  # of variables: a file, changes of the adopted set, or the set itself
+Source = Union[
+    str, Path, Mapping[str, Any], None
+]  # of variables: a file, changes of the adopted set, or the set itself
 
 _SECTIONS = (
     "name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "battery", "contact", "sensors",
