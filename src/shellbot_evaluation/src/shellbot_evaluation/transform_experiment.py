@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Dict, List
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Conditions:
     slope_deg: float
     slope_azimuth_deg: float
     joint_offset_deg: float = OFFSET_DEG
+    design: Mapping[str, float] = field(default_factory=dict)  #: Changes of the description's variables
 
 
 def conditions(seed: int) -> Conditions:
@@ -105,6 +106,7 @@ def execute(case: Conditions) -> Dict[str, Any]:
         slope_deg=case.slope_deg,
         slope_azimuth_deg=case.slope_azimuth_deg,
         joint_offset_deg=case.joint_offset_deg,
+        design=case.design,
         record=False,
     )
     return {**vars(case), **transform(chain)}
