@@ -50,7 +50,7 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
     exchanger.discard()
     started = max(port.now(), exchanger.line_free)
     statistics.exchanges += len(waiting)
-    is_sent = exchanger.transmit(packet)
+    is_sent = exchanger.transmit(packet, started)
     for servo_id, (_, count) in waiting.items():
         sending, wire, timeout = exchanger.times_for(len(packet), count)
         deadline = started + timeout
