@@ -4,11 +4,12 @@
 import math
 
 import pytest
+import yaml
 
 import shellbot_control
 from shellbot_common import Level, RobotProfile
 from shellbot_control import ConfigurationError, Gains, GainTable, check_controller_joints
-from shellbot_control.controllers import config_folder, controllers_text, file_name, load_controllers
+from shellbot_control.controllers import config_folder, controllers_text, file_name
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS_RANGE, page_name
 from shellbot_control.gains_page import gains_page
@@ -18,6 +19,10 @@ PROFILE = robot_profile("simulation")
 PROFILE_WALKER = robot_profile("walker")
 CONTROLLER = PROFILE.controller
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
+
+
+def controllers_of(variant):
+    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))
 
 
 def test_exports_exist():
@@ -33,7 +38,7 @@ def test_controllers_yaml_is_up_to_date(variant):
 
 def test_every_variant_has_a_file_with_its_joints():
     for variant in VARIANTS:
-        parameters = load_controllers(config_folder() / file_name(variant))
+        parameters = controllers_of(variant)
         assert parameters["joint_state_controller"]["publish_rate"] == 100
         assert parameters[CONTROLLER]["type"] == "effort_controllers/JointGroupPositionController"
         check_controller_joints(parameters[CONTROLLER], robot_profile(variant))
@@ -44,7 +49,7 @@ def test_every_variant_has_a_file_with_its_joints():
 
 
 def test_default_p_is_full_torque_over_the_compliance_slope():
-    parameters = load_controllers(config_folder() / file_name("simulation"))[CONTROLLER]
+    parameters = controllers_of("simulation")[CONTROLLER]
     table = GainTable.from_controllers(parameters, PROFILE)
     slope = math.radians(16 * 0.29)
     expected = {"coxa": 1.5, "femur": 1.8, "tibia": 1.8, "shoulder": 1.5, "shell": 1.5, "fan": 1.5 * 2**2 / 6}
@@ -107,7 +112,7 @@ def test_controllers_with_unequal_joints_of_a_class_are_named():
 
 def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
     table = GainTable.from_controllers(
-        load_controllers(config_folder() / file_name("walker"))[CONTROLLER], PROFILE_WALKER
+        controllers_of("walker")[CONTROLLER], PROFILE_WALKER
     )
     page = gains_page(PROFILE_WALKER, table)
     assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page()}

@@ -89,11 +89,6 @@ class Simulator:
         return len(self.profile.joints)
 
     @property
-    def joint_range(self) -> np.ndarray:
-        """Lower and upper limits, rad, shape (n, 2); infinite for a continuous joint."""
-        return self._range.copy()
-
-    @property
     def time(self) -> float:
         """Simulated time since the reset, s."""
         return self._ticks * TICK + self._substeps * self.config.timestep
@@ -308,11 +303,6 @@ class Simulator:
             For an unknown joint.
         """
         self._servos.set_gains(self._index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
-
-    def set_friction(self, friction: float) -> None:
-        """Change the sliding friction coefficient of every contact."""
-        self.config = self.config.replace(friction=friction)
-        self.model.geom_friction[:, 0] = friction
 
     def push(
         self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)
