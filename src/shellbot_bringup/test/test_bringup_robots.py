@@ -27,7 +27,8 @@ class Robot:
         folder = ROBOTS / name
         self.profile = RobotProfile.load(folder / "profile.yaml")
         self.urdf = (folder / f"{name}.urdf").read_text(encoding="utf-8")
-        self.controllers = yaml.safe_load((folder / "controllers.yaml").read_text(encoding="utf-8"))[self.profile.controller]
+        controllers = yaml.safe_load((folder / "controllers.yaml").read_text(encoding="utf-8"))
+        self.controllers = controllers[self.profile.controller]
         self.limits = JointLimits.from_urdf(self.urdf, self.profile.joints)
         self.simulator = Simulator(self.urdf, self.profile)
         self.recorder = TraceRecorder(self.profile.joint_names)

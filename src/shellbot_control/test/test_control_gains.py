@@ -111,9 +111,7 @@ def test_controllers_with_unequal_joints_of_a_class_are_named():
 
 
 def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
-    table = GainTable.from_controllers(
-        controllers_of("walker")[CONTROLLER], PROFILE_WALKER
-    )
+    table = GainTable.from_controllers(controllers_of("walker")[CONTROLLER], PROFILE_WALKER)
     page = gains_page(PROFILE_WALKER, table)
     assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page()}
     for name in JOINT_CLASSES:  # those of upper legs too, so that the page is the same whatever the variant

@@ -202,4 +202,6 @@ def test_shellbots_chain_has_the_models_and_the_stiffness_of_the_simulators():
 
 
 def load_controllers_of(variant):
-    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))["shellbot_legs_controller"]
+    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))[
+        "shellbot_legs_controller"
+    ]
