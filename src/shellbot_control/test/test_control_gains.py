@@ -133,7 +133,7 @@ CLASS_OF = {A: "coxa", B: "femur"}
 
 def forwarder(announce=()):
     result = GainForwarder([A, B], retry_period=0.5, patience=2.0)
-    result.set_wanted(TABLE.for_joints(CLASS_OF))
+    result.set_requested(TABLE.for_joints(CLASS_OF))
     for name in announce:
         result.announced(name, Gains(99.0), new_connection=True)
     return result
@@ -169,7 +169,7 @@ def test_a_change_of_one_class_goes_to_that_class_only():
     gains_forwarder = forwarder([A, B])
     send_all(gains_forwarder)
     changed = GainTable({**TABLE.classes, "femur": Gains(50.0)})
-    gains_forwarder.set_wanted(changed.for_joints(CLASS_OF))
+    gains_forwarder.set_requested(changed.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {B: Gains(50.0)}
 
 
@@ -187,9 +187,9 @@ def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
     send_all(gains_forwarder)
     (notice,) = gains_forwarder.announced(A, Gains(33.0), new_connection=False)
     assert "tuned directly" in notice.text and gains_forwarder.tuned_directly() == [A]
-    gains_forwarder.set_wanted(TABLE.for_joints(CLASS_OF))
+    gains_forwarder.set_requested(TABLE.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {}
-    gains_forwarder.set_wanted(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints(CLASS_OF))
+    gains_forwarder.set_requested(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {A: Gains(44.0)}
     assert gains_forwarder.tuned_directly() == []
 
@@ -197,7 +197,7 @@ def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
 def test_late_echoes_of_a_quick_series_are_not_somebody_else():
     gains_forwarder = forwarder([A])
     for p in (1.0, 2.0, 3.0):
-        gains_forwarder.set_wanted({A: Gains(p)})
+        gains_forwarder.set_requested({A: Gains(p)})
         send_all(gains_forwarder)
     for p in (1.0, 2.0, 3.0):
         assert gains_forwarder.announced(A, Gains(p), new_connection=False) == ()

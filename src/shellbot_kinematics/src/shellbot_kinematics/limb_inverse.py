@@ -220,15 +220,15 @@ def solve_limb(
 def closed_form_result(
     limb: str, frame: Frame, q: np.ndarray, error: float, stop: int, fan_position: Optional[float]
 ) -> InverseResult:
-    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is what the fan
-    was asked for, None where nothing was.
+    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is the
+    commanded one, None where none was.
     """
     row = LOWER_LIMBS.index(limb) if limb in LOWER_LIMBS else 6 + UPPER_LIMBS.index(limb)
     converged = bool(error <= REACHED)
     reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
     if fan_position is not None and q[0] != fan_position:
         converged = False
-        end = f"{limb}_fan was asked to stand at {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
+        end = f"{limb}_fan was commanded to {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
         reason = f"{reason}; {end}" if reason else end
     return InverseResult(limb, frame, q, converged, float(error), 0, reason)
 

@@ -208,7 +208,7 @@ class Simulator:
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
 
-    def step_torque(self, torque: np.ndarray, damping_share: Optional[np.ndarray] = None) -> None:
+    def step_torque(self, torque: np.ndarray, damping_fraction: Optional[np.ndarray] = None) -> None:
         """Advance by one physics step with torques from outside: rigid bodies only, no servo of this simulator acts.
 
         Parameters
@@ -216,7 +216,7 @@ class Simulator:
         torque : (n,) array
             N m at each joint, without the joints' own damping (the servos' torque-speed line), which stays here because
             it must be integrated implicitly; not limited.
-        damping_share : (n,) array, optional
+        damping_fraction : (n,) array, optional
             How much of that damping acts, 0 to 1: an unpowered servo turns more easily.
 
         Raises
@@ -232,8 +232,8 @@ class Simulator:
             self.model.actuator_biasprm[:, :3] = 0.0
             self.model.actuator_forcelimited[:] = 0
             self._is_torque_driven = True
-        share = 1.0 if damping_share is None else damping_share
-        self.model.dof_damping[self._v_index] = self._damping * share
+        fraction = 1.0 if damping_fraction is None else damping_fraction
+        self.model.dof_damping[self._v_index] = self._damping * fraction
         if self._substeps == 0:
             self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
