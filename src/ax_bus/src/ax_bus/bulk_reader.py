@@ -61,5 +61,5 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
                 exchanger.owe(silent, waiting[silent])
             break
         came[servo_id] = exchanger.accept(status, wire, attempt, started, deadline)
-        started = port.now() - sending  # the next one is as long under way as if it had been asked by itself
+        started = port.now() - sending  # the next one is in transit as long as the reply to a READ of its own
     return came

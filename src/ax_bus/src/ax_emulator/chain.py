@@ -12,7 +12,7 @@ from ax_bus.wire_time import bytes_time
 from ax_emulator.bulk_read import Block, BulkRead, blocks
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import Fault, FaultInjector
-from ax_emulator.instruction_parser import Heard, InstructionParser
+from ax_emulator.instruction_parser import InstructionPacket, InstructionParser
 from ax_emulator.line import HOST, Burst, Line
 from ax_emulator.servo import EmulatedServo
 
@@ -151,12 +151,12 @@ class EmulatedChain:
         ready = max(time + (late.amount if late is not None else 0.0), self._inbox[-1][0] if self._inbox else 0.0)
         self._inbox.append((ready, data))
 
-    def _dispatch(self, packet: Heard, time: float) -> None:
+    def _dispatch(self, packet: InstructionPacket, time: float) -> None:
         is_broadcast, self._bulk = packet.servo_id == BROADCAST_ID, None
         hearing = []
         for servo in self.servos:
             servo_id = servo.servo_id
-            if not (is_broadcast or servo_id == packet.servo_id) or not servo.hears(self.baud, packet.start):
+            if not (is_broadcast or servo_id == packet.servo_id) or not servo.can_receive(self.baud, packet.start):
                 continue
             hearing.append(servo)
             if packet.is_valid:

@@ -106,7 +106,7 @@ class EmulatedServo:
     def voltage(self, volts: float) -> None:
         self._supply = volts
 
-    def hears(self, baud: float, time: float) -> bool:
+    def can_receive(self, baud: float, time: float) -> bool:
         """Return whether a packet that started at ``time`` is understood."""
         rate = self.table.model.baud_of(self.table["baud_rate"])
         # A UART samples a byte's last bit 9.5 bits after its edge: 3 % off is the practical limit.
