@@ -10,7 +10,7 @@ from shellbot_chain.chain import Chain
 
 STEP = 0.02  # m in a tick: twice the greatest speed
 TURN = 0.02  # rad in a tick beyond what the body truly turned: noise of the IMU, and a tick of latency
-SEEDS = 8
+SEEDS = 5
 
 
 class Watch:
