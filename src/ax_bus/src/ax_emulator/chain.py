@@ -207,9 +207,10 @@ class EmulatedChain:
         if fault is not None:
             packet = bytes(faults.random.randrange(256) for _ in range(int(fault.amount))) + packet
         byte_time = bytes_time(1, self.baud)
-        for begin, data in servo.bursts(start, packet, byte_time):
+        # One answer after the other: a host that was stalled hands over many instructions at once.
+        for begin, data in servo.bursts(max(start, servo.sends_until), packet, byte_time):
             if data:
-                self.line.send(begin, data, servo_id, byte_time)
+                servo.sends_until = self.line.send(begin, data, servo_id, byte_time).end
 
     def _servo_faults(self, time: float) -> None:
         beginning, ending = self.faults.due(time)

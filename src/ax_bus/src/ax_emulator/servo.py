@@ -82,6 +82,7 @@ class EmulatedServo:
         self.sag: Optional[float] = None  # V that a fault puts in the supply's place
         self._supply = 12.0
         self.deaf_until = -1.0
+        self.sends_until = 0.0  # end of its latest answer, s
         self.is_dead = False
         self._alarms = Alarms(self.table)
         self._registered: Optional[bytes] = None
