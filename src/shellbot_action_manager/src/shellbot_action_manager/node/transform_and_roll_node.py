@@ -13,7 +13,7 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionResult
 from shellbot_msgs.srv import RequestMode
