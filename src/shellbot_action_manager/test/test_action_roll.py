@@ -154,7 +154,9 @@ def test_an_approach_that_comes_to_rest_runs_up_again():
     righting = Righting(CONFIG.righting, RollingControl(CONFIG), CONFIG.radius)
     for tilt, seconds in ((2.2, 0.1), (0.28, 20.0)):  # nearly upright it is too slow to be caught, or kicked
         for _ in range(int(seconds / DT)):
-            righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
+            push = righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
+            if righting.stage == "run_up":
+                assert push[0] > 0.0, "it leans towards +x and rolls away from upright, from the first tick"
     assert righting.tries > 1
 
 

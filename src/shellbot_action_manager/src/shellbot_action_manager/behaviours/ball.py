@@ -26,7 +26,8 @@ _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 class OnPath(BehaviourBase):
     """Base of the behaviours between standing and the closed ball.
 
-    What touches the ground there are gores: the place is kept and the heading followed until rolling has a model.
+    What touches the ground there are gores that slide: the place is kept and the heading followed. Only a behaviour
+    that rolls names another contact model.
     """
 
     contact_model = "none"

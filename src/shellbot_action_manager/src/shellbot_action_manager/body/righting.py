@@ -14,8 +14,6 @@ from shellbot_common import Settings, number
 if TYPE_CHECKING:
     from shellbot_action_manager.body.rolling import RollingControl
 
-_APPROACH = 6.0  # s: an approach takes 1 to 3; a slow one that comes to rest before its catch is not kicked
-
 
 @dataclass(frozen=True)
 class RightingConfig(Settings, error=ConfigError):
@@ -37,6 +35,7 @@ class RightingConfig(Settings, error=ConfigError):
     run_up_speed: float = number(0.05, 2.0, "m/s")
     run_up_time: float = number(0.1, 10.0, "s")
     run_up_tilt: float = number(0.3, 3.1, "rad")
+    approach_time: float = number(1.0, 30.0, "s")
     kicks: int = number(1, 20)
     limit: float = number(1.0, 120.0, "s")
 
@@ -64,9 +63,9 @@ class Righting:
         self.reset()
 
     def reset(self) -> None:
-        """Begin with the approach."""
+        """Begin with the run-up, which a ball that lies over far enough leaves at once."""
         self._control.reset()
-        self.stage, self.tries, self.time = "run_up", 0, 0.0  # a ball that lies over far enough approaches at once
+        self.stage, self.tries, self.time = "run_up", 0, 0.0
         self._since = 0.0
         self.done = False
 
@@ -110,14 +109,15 @@ class Righting:
             self.done = True
         if self.stage == "close" and self._since >= config.close_time:
             self._begin("run_up")
+        stuck = self._control.kicks > config.kicks or self._since > config.approach_time
+        if self.stage == "approach" and stuck:
+            self._begin("run_up")
         if self.stage == "run_up":
             if self._since < config.run_up_time and tilt < config.run_up_tilt:
                 return self._control.step(dt, -config.run_up_speed * towards, velocity)
             self._begin("approach")
             self.tries += 1
         if self.stage == "approach":
-            if self._control.kicks > config.kicks or self._since > _APPROACH:
-                self._begin("run_up")
             ahead = error - config.catch_lead * velocity
             if (
                 float(np.hypot(*ahead)) < config.catch_error
