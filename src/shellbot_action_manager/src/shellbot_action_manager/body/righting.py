@@ -27,10 +27,14 @@ class RightingConfig(Settings, error=ConfigError):
     catch_tilt: float = number(0.05, 1.0, "rad")
     catch_speed: Tuple[float, float] = number(0.0, 2.0, "m/s", ordered=True)
     catch: Tuple[float, float] = number(-2.0, 2.0, "rad")
+    catch_gain: float = number(0.0, 20.0)
+    catch_damping: float = number(0.0, 1.0, "s")
+    catch_limit: float = number(0.0, 1.5, "rad")
     lost_tilt: float = number(0.1, 3.0, "rad")
     catch_time: float = number(0.2, 5.0, "s")
     upright: float = number(0.02, 0.5, "rad")
     still: float = number(0.05, 3.0, "rad/s")
+    rest_time: float = number(0.0, 2.0, "s")
     close_time: float = number(0.0, 3.0, "s")
     run_up_speed: float = number(0.05, 2.0, "m/s")
     run_up_time: float = number(0.1, 10.0, "s")
@@ -66,7 +70,7 @@ class Righting:
         """Begin with the run-up, which a ball that lies over far enough leaves at once."""
         self._control.reset()
         self.stage, self.tries, self.time = "run_up", 0, 0.0
-        self._since = 0.0
+        self._since, self._rested = 0.0, 0.0
         self.done = False
 
     @property
@@ -78,6 +82,19 @@ class Righting:
     def opens(self) -> bool:
         """Whether the lower gores are to be open for the catch."""
         return self.stage == "catch"
+
+    def catch(self, lean: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Return the offsets (6, 2) of femurs and tibiae in a catch, rad.
+
+        Parameters
+        ----------
+        lean, rate : (6,) array
+            How far each gore is on the low side, and how fast that grows, 1/s. Such gores open less.
+        """
+        config = self._config
+        less = config.catch_gain * (lean + config.catch_damping * rate)
+        less = np.clip(less, -config.catch_limit, config.catch_limit)
+        return np.array(config.catch) + np.outer(less, (1.0, -0.5))
 
     def step(self, dt: float, z_world: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """Return the push (2,) of a tick.
@@ -99,14 +116,15 @@ class Righting:
         towards = -z_world[:2] / max(float(np.hypot(*z_world[:2])), 1e-9)
         error = self._radius * tilt * towards
         rests = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
+        self._rested = self._rested + dt if rests else 0.0
+        self.done = self._rested >= config.rest_time
+        if rests:
+            self._control.reset()
+            return np.zeros(2)
         if self.stage == "catch":
             if self._since < config.catch_time and tilt < config.lost_tilt:
                 return np.zeros(2)
-            self.done = rests
-            if not rests:
-                self._begin("close")
-        elif rests:
-            self.done = True
+            self._begin("close")
         if self.stage == "close" and self._since >= config.close_time:
             self._begin("run_up")
         stuck = self._control.kicks > config.kicks or self._since > config.approach_time
