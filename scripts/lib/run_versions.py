@@ -73,9 +73,11 @@ def last_lines(log: Path, count: int) -> str:
 def clean_environment(case_folder: Path, environ: Mapping[str, str]) -> Dict[str, str]:
     """Return an environment without ROS and without the user's Python; caches beside the case."""
     dropped = ("PYTHON", "ROS", "CATKIN", "CMAKE_PREFIX", "VIRTUAL_ENV", "NUMBA", "PYTEST")
-    kept = {key: value for key, value in environ.items() if not key.startswith(dropped)}
-    kept["PATH"] = os.pathsep.join([str(case_folder / "venv" / "bin"), *kept.get("PATH", "/usr/bin:/bin").split(":")])
-    kept.update(
+    inherited = {key: value for key, value in environ.items() if not key.startswith(dropped)}
+    inherited["PATH"] = os.pathsep.join(
+        [str(case_folder / "venv" / "bin"), *inherited.get("PATH", "/usr/bin:/bin").split(":")]
+    )
+    inherited.update(
         NUMBA_CACHE_DIR=str(case_folder / "numba"),
         PYTHONPYCACHEPREFIX=str(case_folder / "pycache"),
         HYPOTHESIS_STORAGE_DIRECTORY=str(case_folder / "hypothesis"),
@@ -84,16 +86,16 @@ def clean_environment(case_folder: Path, environ: Mapping[str, str]) -> Dict[str
         PYTHONUNBUFFERED="1",
         NUMBA_NRT_STATS="1",  # newer numbas count allocations, which a test looks at, only when told to
     )
-    return kept
+    return inherited
 
 
 def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
     """Return the interpreter of the case's virtual environment, made now unless it is there with the same pins."""
     venv, stamp = folder / "venv", folder / "complete"
     files = [LIB / "requirements-versions.txt", LIB / "requirements.txt", LIB / "requirements-dev.txt"]
-    wanted = "\n".join([*case.requirements(), *relevant(*(file.read_text(encoding="utf-8") for file in files))])
+    required = "\n".join([*case.requirements(), *relevant(*(file.read_text(encoding="utf-8") for file in files))])
     python = venv / "bin" / "python"
-    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == required:
         return python
     base = find_interpreter(case.python, given)
     say(f"{case.name}: making the environment with {', '.join(case.requirements())}")
@@ -112,7 +114,7 @@ def make_environment(case: Case, folder: Path, given: Sequence[str]) -> Path:
         raise VersionsError(
             f"{case.name} cannot be installed; is the network there? All of it: {log}\n{last_lines(log, 5)}"
         )
-    stamp.write_text(wanted, encoding="utf-8")
+    stamp.write_text(required, encoding="utf-8")
     return python
 
 
@@ -238,9 +240,9 @@ def run_case(case: Case, options: argparse.Namespace, folder: Path, commit: str)
     for suite in suites_of(case, options.packages, options.interpreted):
         counts = test_suite(case, place, python, tree, suite)
         good = good and not counts["failed"]
-        kept = load(folder).get(case.name, {})
-        kept[suite] = dict(counts, versions=versions, commit=commit)
-        (place / "results.json").write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        inherited = load(folder).get(case.name, {})
+        inherited[suite] = dict(counts, versions=versions, commit=commit)
+        (place / "results.json").write_text(json.dumps(inherited, indent=1), encoding="utf-8")
     return good
 
 

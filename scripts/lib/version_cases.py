@@ -75,7 +75,7 @@ CASES = (
 )
 
 
-def relevant(wanted: str, *pins: str) -> List[str]:
+def relevant(required_text: str, *pins: str) -> List[str]:
     """Return the requirements wanted, and of other files the pins of the same packages; without comments.
 
     A pin of something else, such as of a linter, is no reason to make an environment anew.
@@ -87,8 +87,8 @@ def relevant(wanted: str, *pins: str) -> List[str]:
     def package(line: str) -> str:
         return re.split(r"[^\w.-]", line)[0].lower()
 
-    names = {package(line) for line in lines(wanted)}
-    return lines(wanted) + [line for text in pins for line in lines(text) if package(line) in names]
+    names = {package(line) for line in lines(required_text)}
+    return lines(required_text) + [line for text in pins for line in lines(text) if package(line) in names]
 
 
 def parse_case(text: str) -> Case:

@@ -504,3 +504,13 @@ def test_impossible_chains_are_refused():
         EmulatedChain([])
     with pytest.raises(EmulationError, match="there are 1, 2"):
         EmulatedChain(equal_servos((1, 2)), faults=FaultInjector()).servo(9)
+
+
+def test_instructions_handed_over_at_once_are_answered_one_after_the_other():
+    bench = Bench(ids=(1, 2))
+    bench.chain.transmit(0.0, 3 * p.read(1, 0, 50))  # host or chain was stalled
+    bench.chain.advance(1.0)
+    assert len(bench.chain.take(1.0)) == 3 * 56 and bench.chain.line.collisions == 0
+    bench.chain.transmit(2.0, p.read(1, 0, 50) + p.read(2, 0, 50))
+    bench.chain.advance(3.0)
+    assert bench.chain.line.collisions > 0, "two servos that answer at once still collide"

@@ -258,7 +258,7 @@ def test_rts_is_raised_while_sending(pair):
 
 def test_a_transmitter_that_cannot_be_asked_is_given_its_wire_time(pair):
     empty = TransmitterEmpty(pair[0])
-    assert not empty.can_ask
+    assert not empty.can_query
     start = time.monotonic()
     empty(100, 100_000)
     assert time.monotonic() - start >= 0.01

@@ -138,7 +138,7 @@ def test_an_echo_that_begins_during_a_recording_is_said_in_words(tmp_path):
     bench = Bench(ids=(1,))
     bench.fault("echo", after=2.0)
     lines = []
-    summary = record.record(bench.bus, (1,), tmp_path / "log.csv", rate=10.0, seconds=5.0, said=lines.append)
+    summary = record.record(bench.bus, (1,), tmp_path / "log.csv", rate=10.0, seconds=5.0, report=lines.append)
     assert not any("echo" in line for line in lines[:2])
     words = next(line for line in lines if "echo" in line)
     assert "what is sent comes back" in words and "--direction echo" in words

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot, yaw_quaternion
 
-from shellbot_action_manager.body.upper_shells import solve_upper
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.interface import Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_table import Mode
@@ -482,7 +481,7 @@ def test_upper_shells_up_are_those_of_the_stand_pose(standing):
     upper = standing.core.geometry.upper
     stand = named_pose_array("stand")[24:26]
     height = 0.0764  # of the pose `stand`
-    assert solve_upper(upper, height, 0.0) == pytest.approx(stand, abs=2e-3)
+    assert upper.solve(height, 0.0) == pytest.approx(stand, abs=2e-3)
 
 
 def test_walker_has_no_upper_limbs():

@@ -28,7 +28,7 @@ def test_the_cores_see_what_the_bus_has_read():
     before = chain.robot.measured(chain.state)[2]
     chain.command_body_pose((0.0, 0.0, 0.02, 0.0, 0.0, 0.0))
     chain.run(0.4)
-    assert chain.robot.measured(chain.state)[2] == before  # nobody tells the truth behind the bus's back
+    assert chain.robot.measured(chain.state)[2] == before  # the measurement comes over the bus only
     assert abs(chain.state.q[2] - before) > 0.003
 
 

@@ -4,11 +4,12 @@
 import math
 
 import pytest
+import yaml
 
 import shellbot_control
 from shellbot_common import Level, RobotProfile
 from shellbot_control import ConfigurationError, Gains, GainTable, check_controller_joints
-from shellbot_control.controllers import config_folder, controllers_text, file_name, load_controllers
+from shellbot_control.controllers import config_folder, controllers_text, file_name
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS_RANGE, page_name
 from shellbot_control.gains_page import gains_page
@@ -18,6 +19,10 @@ PROFILE = robot_profile("simulation")
 PROFILE_WALKER = robot_profile("walker")
 CONTROLLER = PROFILE.controller
 TABLE = GainTable({name: Gains(10.0 + i, 1.0, 0.1) for i, name in enumerate(JOINT_CLASSES)})
+
+
+def controllers_of(variant):
+    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))
 
 
 def test_exports_exist():
@@ -33,7 +38,7 @@ def test_controllers_yaml_is_up_to_date(variant):
 
 def test_every_variant_has_a_file_with_its_joints():
     for variant in VARIANTS:
-        parameters = load_controllers(config_folder() / file_name(variant))
+        parameters = controllers_of(variant)
         assert parameters["joint_state_controller"]["publish_rate"] == 100
         assert parameters[CONTROLLER]["type"] == "effort_controllers/JointGroupPositionController"
         check_controller_joints(parameters[CONTROLLER], robot_profile(variant))
@@ -44,7 +49,7 @@ def test_every_variant_has_a_file_with_its_joints():
 
 
 def test_default_p_is_full_torque_over_the_compliance_slope():
-    parameters = load_controllers(config_folder() / file_name("simulation"))[CONTROLLER]
+    parameters = controllers_of("simulation")[CONTROLLER]
     table = GainTable.from_controllers(parameters, PROFILE)
     slope = math.radians(16 * 0.29)
     expected = {"coxa": 1.5, "femur": 1.8, "tibia": 1.8, "shoulder": 1.5, "shell": 1.5, "fan": 1.5 * 2**2 / 6}
@@ -106,9 +111,7 @@ def test_controllers_with_unequal_joints_of_a_class_are_named():
 
 
 def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
-    table = GainTable.from_controllers(
-        load_controllers(config_folder() / file_name("walker"))[CONTROLLER], PROFILE_WALKER
-    )
+    table = GainTable.from_controllers(controllers_of("walker")[CONTROLLER], PROFILE_WALKER)
     page = gains_page(PROFILE_WALKER, table)
     assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page()}
     for name in JOINT_CLASSES:  # those of upper legs too, so that the page is the same whatever the variant
@@ -130,7 +133,7 @@ CLASS_OF = {A: "coxa", B: "femur"}
 
 def forwarder(announce=()):
     result = GainForwarder([A, B], retry_period=0.5, patience=2.0)
-    result.set_wanted(TABLE.for_joints(CLASS_OF))
+    result.set_requested(TABLE.for_joints(CLASS_OF))
     for name in announce:
         result.announced(name, Gains(99.0), new_connection=True)
     return result
@@ -166,7 +169,7 @@ def test_a_change_of_one_class_goes_to_that_class_only():
     gains_forwarder = forwarder([A, B])
     send_all(gains_forwarder)
     changed = GainTable({**TABLE.classes, "femur": Gains(50.0)})
-    gains_forwarder.set_wanted(changed.for_joints(CLASS_OF))
+    gains_forwarder.set_requested(changed.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {B: Gains(50.0)}
 
 
@@ -184,9 +187,9 @@ def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
     send_all(gains_forwarder)
     (notice,) = gains_forwarder.announced(A, Gains(33.0), new_connection=False)
     assert "tuned directly" in notice.text and gains_forwarder.tuned_directly() == [A]
-    gains_forwarder.set_wanted(TABLE.for_joints(CLASS_OF))
+    gains_forwarder.set_requested(TABLE.for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {}
-    gains_forwarder.set_wanted(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints(CLASS_OF))
+    gains_forwarder.set_requested(GainTable({**TABLE.classes, "coxa": Gains(44.0)}).for_joints(CLASS_OF))
     assert send_all(gains_forwarder) == {A: Gains(44.0)}
     assert gains_forwarder.tuned_directly() == []
 
@@ -194,7 +197,7 @@ def test_a_joint_tuned_directly_is_respected_until_its_class_changes():
 def test_late_echoes_of_a_quick_series_are_not_somebody_else():
     gains_forwarder = forwarder([A])
     for p in (1.0, 2.0, 3.0):
-        gains_forwarder.set_wanted({A: Gains(p)})
+        gains_forwarder.set_requested({A: Gains(p)})
         send_all(gains_forwarder)
     for p in (1.0, 2.0, 3.0):
         assert gains_forwarder.announced(A, Gains(p), new_connection=False) == ()

@@ -28,7 +28,7 @@ from shellbot_kinematics._marks import events, lowest, others
 from shellbot_kinematics.batch import inverse_batch
 from shellbot_kinematics.errors import InvalidConfigError, InvalidReferenceError, ShapeError, UnknownNameError
 from shellbot_kinematics.foot_batch import FootBatch, foot_batch
-from shellbot_kinematics.threads import share
+from shellbot_kinematics.threads import run_parts
 
 INTERPRETED = numba.config.DISABLE_JIT
 HOME = np.array([0.0, 0.0, -0.5, 1.8])
@@ -400,7 +400,7 @@ def test_batch_refuses_bad_input(leg):
 
 # ------------------------------------------------------------------------------------------------ threads
 @pytest.mark.parametrize("total", [1, 7, 1024, 5000, 40_000])
-def test_share_does_every_item_once(total):
+def test_every_item_is_done_once(total):
     done, workers = np.zeros(total, dtype=int), set()
 
     def task(first, last, worker):
@@ -408,17 +408,17 @@ def test_share_does_every_item_once(total):
         workers.add(worker)
         done[first:last] += 1
 
-    share(total, 4, task, 64)
+    run_parts(total, 4, task, 64)
     assert (done == 1).all() and workers <= {0, 1, 2, 3}
 
 
-def test_share_tells_what_a_task_raised_and_works_on():
+def test_what_a_task_raised_is_raised_and_work_goes_on():
     def task(first, last, worker):
         raise ValueError(f"at {first}")
 
     with pytest.raises(ValueError, match="at "):
-        share(10_000, 3, task, 64)
-    test_share_does_every_item_once(5000)
+        run_parts(10_000, 3, task, 64)
+    test_every_item_is_done_once(5000)
 
 
 @pytest.mark.parametrize(
@@ -428,11 +428,11 @@ def test_no_thread_is_woken_for_less_than_waking_it_costs(leg, monkeypatch, shap
     """Parts of 2048 positions at least, and of 64 trajectories: fewer would leave lanes without work."""
     parts = []
 
-    def share_and_tell(total, threads, task, smallest):
+    def run_and_report(total, threads, task, smallest):
         parts.append(smallest)
-        share(total, threads, task, smallest)
+        run_parts(total, threads, task, smallest)
 
-    monkeypatch.setattr(batch, "share", share_and_tell)
+    monkeypatch.setattr(batch, "run_parts", run_and_report)
     targets = np.broadcast_to(leg.fk(HOME)[:3, 3] + [0.01, 0.0, 0.0], (*shape, 3))
     answer = inverse_batch(leg, targets[:, :2] if INTERPRETED and len(shape) == 2 else targets, HOME, threads=2)
     assert answer.converged.all()

@@ -295,7 +295,7 @@ def test_nothing_is_allocated(model, urdf, stand):
         (solve_tick, model.packed, solver._state, references.packed, answer, codes),
     ]
     for name in ("closed_form", "clik", "lm"):
-        solver.set_solver(name)
+        solver.set_config(solver.config.replace(solver=name))
         solver._state[S_DT] = 0.01
         for call, *arrays in calls:
             call(*arrays)

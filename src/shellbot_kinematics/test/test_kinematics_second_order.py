@@ -27,7 +27,7 @@ from shellbot_kinematics.generated.turning_source import (
     GREATEST,
     SHORT_ENOUGH,
     TURN_SINE,
-    KeptWriter,
+    ConstantWriter,
     plan_changes,
     write_changes,
     write_turned,
@@ -200,7 +200,7 @@ def test_sines_are_computed_anew_where_errors_of_many_steps_would_add_up(steps, 
 
 
 def test_angles_are_collected_once():
-    p, w = dh_chain([(90, 0.1, 0, 0.2), (0, 0.2, 0, 0), (0, 0.1, 30, 0)], "arm").parameters(), KeptWriter()
+    p, w = dh_chain([(90, 0.1, 0, 0.2), (0, 0.2, 0, 0), (0, 0.1, 30, 0)], "arm").parameters(), ConstantWriter()
     write_pose(w, p, ["q0", "q1", "q2"], rotation=True)
     assert [angle.terms for angle in w.angles] == [(("q0", 1.0),), (("q1", 1.0),), (("q1", 1.0), ("q2", 1.0))]
     assert [round(math.degrees(angle.offset)) for angle in w.angles] == [0, 0, 30]
@@ -214,7 +214,7 @@ def test_angles_are_collected_once():
 def test_arms_with_kept_sines_are_the_same_arm(rng):
     """The pose from kept sines equals the pose from angles, mimic joints and offsets included."""
     for chain in [*random_chains(7, 8, 2), dh_chain(UR5, "ur5")]:
-        p, w = chain.parameters(), KeptWriter()
+        p, w = chain.parameters(), ConstantWriter()
         at = write_pose(w, p, [f"q{i}" for i in range(p.n)], rotation=True)
         names = {f"q{i}": float(x) for i, x in enumerate(rng.uniform(-3.0, 3.0, p.n))}
         for k, angle in enumerate(w.angles):
@@ -234,7 +234,7 @@ def test_steps_are_bounded_and_angles_change_with_the_coordinates(mimics, limite
             continue
         low, high = np.full(chain.n, -0.7 if limited else -math.inf), np.full(chain.n, 0.9 if limited else math.inf)
         p = replace(chain.parameters(), lower=low, upper=high)
-        w = KeptWriter()
+        w = ConstantWriter()
         write_pose(w, p, [f"c{i}" for i in range(p.n)], rotation=True)
         plan = plan_changes(w.angles, p, limited)
         names = {c: f"step{k}" for k, c in enumerate(plan.combinations)}

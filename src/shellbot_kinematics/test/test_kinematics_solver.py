@@ -224,7 +224,7 @@ def test_random_references_never_leave_limits_nor_finite_numbers(solver, stand, 
         for array in arrays.values():
             array[rng.random((12, 3)) < 0.05] = rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0])
         references = PackedReferences(k * DT, float(rng.normal()), float(rng.normal()), frame, **arrays)
-        solver.set_solver(["closed_form", "clik"][k // 50 % 2])
+        solver.set_config(solver.config.replace(solver=["closed_form", "clik"][k // 50 % 2]))
         targets = solver.solve(references, rng.uniform(model.lower, model.upper), float(rng.choice([0.0, DT, 3.0])))
         assert np.isfinite(targets.position).all() and np.isfinite(targets.velocity).all()
         assert (targets.position <= model.upper).all() and (targets.position >= model.lower).all()
@@ -264,7 +264,7 @@ def test_switch_of_solver_does_not_jump(solver, stand):
     positions, usual, last = [], 0.0, stand.copy()
     for k in range(240):
         if k in (80, 160):
-            solver.set_solver("clik" if k == 80 else "closed_form")
+            solver.set_config(solver.config.replace(solver="clik" if k == 80 else "closed_form"))
         measured = last.copy()
         measured[:24] += sag
         last = solver.solve(gait(solver, k * DT, stand), measured, DT).position
@@ -411,7 +411,7 @@ def test_nothing_known_is_said_not_guessed(solver, stand):
 def test_unknown_joints_do_not_matter_once_targets_exist(solver, stand):
     solver.reset(stand)
     for name in ("closed_form", "clik"):
-        solver.set_solver(name)
+        solver.set_config(solver.config.replace(solver=name))
         targets = solver.solve(gait(solver, 0.1, stand), np.full(36, np.nan), DT)
         assert np.isfinite(targets.position).all()
 

@@ -74,7 +74,7 @@ def test_no_switch_jumps(urdf, stand, before, after):
     positions = [stand]
     for k in range(60):
         if k == 30:
-            solver.set_solver(after[0])
+            solver.set_config(solver.config.replace(solver=after[0]))
         frame = before[1] if k < 30 else after[1]
         references = walking(solver, DT * k, stand, frame)
         positions.append(solver.solve(references, positions[-1] + sag, DT).position)

@@ -111,7 +111,7 @@ def test_slow_helpers_are_waited_for_in_tasks_of_python():
                 os.sched_yield()
             done[first:last] = 1 + worker
 
-        threads.share(64, 2, task, 1)
+        threads.run_parts(64, 2, task, 1)
         assert done.all()
         seen += bool((done == 2).any())
 
@@ -146,7 +146,7 @@ def test_jobs_and_tasks_of_python_in_turns(counting):
         def task(first, last, worker, done=done):
             done[first:last] += 1
 
-        threads.share(4000, 2, task, 64)
+        threads.run_parts(4000, 2, task, 64)
         assert (done == 1).all()
         assert (counted(counting, 3000, 2, 64)[0] == 1).all()
     end = time.monotonic() + PATIENCE_S
@@ -165,7 +165,7 @@ def test_helpers_keep_nothing_of_a_batch_that_is_over():
                 helped.wait(PATIENCE_S)
 
     task = Task()
-    threads.share(64, 2, task, 1)
+    threads.run_parts(64, 2, task, 1)
     assert helped.is_set()
     watched = weakref.ref(task)
     del task
@@ -268,7 +268,7 @@ def test_threads_at_once_each_get_their_own_answers(model):
 def test_a_task_that_fails_leaves_the_threads_usable(model):
     for _ in range(20):
         with pytest.raises(ZeroDivisionError):
-            threads.share(4096, 2, lambda first, last, worker: 1 // 0, 64)
+            threads.run_parts(4096, 2, lambda first, last, worker: 1 // 0, 64)
         with pytest.raises(ShapeError):
             foot_batch(model, "lower_1", targets(2048), threads=2, branch="nearest", seeds=np.zeros(2))
     assert not threads._in_use.locked()
@@ -294,7 +294,7 @@ def test_ctrl_c_ends_a_batch_and_the_next_is_shared_again(model):
                 signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.0001 * number)
                 while True:
                     foot_batch(model, "lower_1", points, threads=2)
-                    threads.share(1000, 2, lambda first, last, worker: rows[first:last].sum(), 16)
+                    threads.run_parts(1000, 2, lambda first, last, worker: rows[first:last].sum(), 16)
             assert not threads._in_use.locked()
             np.testing.assert_array_equal(foot_batch(model, "lower_1", points, threads=2).q, expected.q)
     finally:
@@ -315,7 +315,7 @@ def test_a_forked_child_shares_batches_too(model):
             status = 1
             try:
                 rows = np.zeros(1000, dtype=int)
-                threads.share(1000, 2, lambda first, last, _, rows=rows: rows[first:last].fill(1), 16)
+                threads.run_parts(1000, 2, lambda first, last, _, rows=rows: rows[first:last].fill(1), 16)
                 found = [foot_batch(model, "lower_1", points, threads=2).q for _ in range(20)]
                 status = 0 if rows.all() and all(np.array_equal(q, expected.q) for q in found) else 2
                 if len(threads._helpers) != 1 or threading.active_count() != 2:

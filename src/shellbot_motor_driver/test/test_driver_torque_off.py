@@ -177,7 +177,7 @@ def test_a_process_must_obey_until_torque_is_confirmed_off():
 
 def test_orders_and_pulses():
     orders = Orders(stops=2, stops_over=1, offs=1, offs_over=1)
-    assert orders.is_stopped and not orders.is_switched_off and orders.wants_off
+    assert orders.is_stopped and not orders.is_switched_off and orders.requires_off
     pulse = Pulse(1.0, 1, 1, True, np.zeros(3))
     assert not pulse.has_obeyed(orders) and pulse._replace(stops=2).has_obeyed(orders)
 

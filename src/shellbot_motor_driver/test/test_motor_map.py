@@ -14,7 +14,7 @@ from ax_bus import AX_12A, AX_18A
 from ax_bus.registers import RAD_PER_STEP, model_of
 from ax_emulator.motor import effective_slope, motor_parameters
 from shellbot_control import GainTable, JointLimits
-from shellbot_control.controllers import config_folder, file_name, load_controllers
+from shellbot_control.controllers import config_folder, file_name
 from shellbot_description import (
     VARIANTS,
     driven_joint_names,
@@ -202,4 +202,6 @@ def test_shellbots_chain_has_the_models_and_the_stiffness_of_the_simulators():
 
 
 def load_controllers_of(variant):
-    return load_controllers(config_folder() / file_name(variant))["shellbot_legs_controller"]
+    return yaml.safe_load((config_folder() / file_name(variant)).read_text(encoding="utf-8"))[
+        "shellbot_legs_controller"
+    ]

@@ -154,6 +154,35 @@ def test_feet_that_tell_no_tilt_leave_odometry_as_it_is(feet, contact):
     assert with_body(start, None) == start and with_body(None, None) is None
 
 
+def ball(up, count=12):
+    """Contacts of a ball of 0.16 m whose vertical in base_link is `up`."""
+    up = np.array(up) / np.linalg.norm(up)
+    contact = (False, True) + (False,) * (count - 2)
+    return ContactsInfo(contact, (math.nan,) * count, np.zeros((count, 3)), 0.0, "rolling", -0.16 * up)
+
+
+def test_a_ball_has_a_height_and_turns_as_it_rolls():
+    contacts = ball((-1.0, 0.0, 0.0))  # a quarter turn forward: x of base_link points down
+    pose = with_body(odom(position=(1.0, 2.0, 0.0), rpy=(0.0, 0.0, math.pi / 2)), contacts)
+    assert pose.position == pytest.approx((1.0, 2.0, 0.16)) and not pose.has_tilt
+    drawn = scene.robot_pose(pose, contacts)
+    np.testing.assert_allclose(
+        drawn.rotation @ [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], atol=1e-12
+    )  # ahead, which is odom's y
+    for up in ((0.0, 0.0, 1.0), (0.3, -0.5, -0.2), (0.0, 0.0, -1.0)):
+        rotation = scene.robot_pose(None, ball(up)).rotation
+        np.testing.assert_allclose(rotation @ up / np.linalg.norm(up), [0.0, 0.0, 1.0], atol=1e-12)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
+    assert ball((math.nan, 0.0, 1.0)).ball_up is None
+
+
+def test_the_body_is_drawn_above_its_feet_while_their_contact_is_not_known():
+    feet = np.array([[0.27, 0.0, -0.14]] * 6)
+    contacts = ContactsInfo((False,) * 6, (math.nan,) * 6, feet, 0.0, "none")
+    pose = scene.robot_pose(with_body(odom(position=(1.0, 2.0, 0.0)), contacts), contacts)
+    np.testing.assert_allclose(pose.position, [1.0, 2.0, 0.14])
+
+
 def test_the_grid_stays_put_in_the_world():
     first = {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.0, 0.0)}
     assert {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.04, -0.03)} == first

@@ -386,6 +386,33 @@ def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup
     assert bar.value() == 50, "another transition does not run back through the one before"
 
 
+def test_the_column_on_the_left_fits_while_the_robot_changes_its_mode(setup):
+    window, now = setup.window, time.monotonic()
+    setup.monitor.mode = ModeInfo(
+        "hexapod", "shell", "stop_walking", 1.0, "closing, step 4 of 16: turning the gores", now
+    )
+    window.refresh()
+    setup.work(0.1)
+    column = window.mode.parentWidget()
+    assert column.width() <= column.parentWidget().width()
+
+
+def test_a_ball_is_drawn_as_one_and_has_no_feet(setup):
+    window, monitor, now = setup.window, setup.monitor, time.monotonic()
+    monitor.odom = OdomInfo((1.5, 0.0, 0.0), (0.0, 0.0, 0.5), (0.5, 0.0, 0.0), now)
+    touching = (True,) + (False,) * 11
+    monitor.contacts = ContactsInfo(
+        touching, (float("nan"),) * 12, np.zeros((12, 3)), now, "rolling", np.array([0.16, 0, 0])
+    )
+    drawn = []
+    window.robot._draw_ball = lambda *_: drawn.append("ball")
+    window.robot._draw_robot = lambda *_: drawn.append("feet")
+    window.refresh()
+    assert not window.grab().isNull() and set(drawn) == {"ball"}
+    assert window.feet.diagram.samples[-1][1] is None
+    assert window.pose._values["height"].text() == "160 mm" and window.pose._values["roll"].text() == "–"
+
+
 def test_live_data_bad_data_and_old_data_are_shown(setup):
     window, monitor = setup.window, setup.monitor
     now = time.monotonic()

@@ -50,7 +50,7 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
     exchanger.discard()
     started = max(port.now(), exchanger.line_free)
     statistics.exchanges += len(waiting)
-    is_sent = exchanger.transmit(packet)
+    is_sent = exchanger.transmit(packet, started)
     for servo_id, (_, count) in waiting.items():
         sending, wire, timeout = exchanger.times_for(len(packet), count)
         deadline = started + timeout
@@ -61,5 +61,5 @@ def _round(exchanger: Exchanger, waiting: Mapping[int, Key], attempt: int) -> Di
                 exchanger.owe(silent, waiting[silent])
             break
         came[servo_id] = exchanger.accept(status, wire, attempt, started, deadline)
-        started = port.now() - sending  # the next one is as long under way as if it had been asked by itself
+        started = port.now() - sending  # the next one is in transit as long as the reply to a READ of its own
     return came

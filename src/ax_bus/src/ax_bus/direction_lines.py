@@ -30,7 +30,7 @@ class TransmitterEmpty:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self.can_ask = self._ask() is not None
+        self.can_query = self._transmits() is not None
 
     def __call__(self, count: int, baud: int) -> None:
         """Return when ``count`` bytes, written just now, are out."""
@@ -39,10 +39,10 @@ class TransmitterEmpty:
         while time.monotonic() < end:
             pass
         end += _POLL_LIMIT
-        while self.can_ask and not self._ask() and time.monotonic() < end:
+        while self.can_query and not self._transmits() and time.monotonic() < end:
             pass
 
-    def _ask(self) -> Any:
+    def _transmits(self) -> Any:
         try:
             state = fcntl.ioctl(self._fd, TIOCSERGETLSR, struct.pack("i", 0))
         except OSError:
@@ -60,9 +60,9 @@ def kernel_rs485(serial: Any) -> None:
     """
     from serial import rs485
 
-    wanted = rs485.RS485Settings(rts_level_for_tx=True, rts_level_for_rx=False, loopback=False)
+    settings = rs485.RS485Settings(rts_level_for_tx=True, rts_level_for_rx=False, loopback=False)
     try:
-        serial.rs485_mode = wanted
+        serial.rs485_mode = settings
         answer = fcntl.ioctl(serial.fileno(), 0x542E, bytes(32))  # TIOCGRS485
     except (OSError, ValueError) as error:
         raise PortError(

@@ -10,7 +10,7 @@ from ax_bus.errors import GarbledReplyError, NoReplyError, ReadsNotTrustedError,
 from ax_bus.port import Port
 from ax_bus.protocol import OVERHEAD, ErrorFlags, Status
 from ax_bus.statistics import BusStatistics
-from ax_bus.status_parser import StatusParser
+from ax_bus.status_parser import StatusParser, whole
 from ax_bus.wire_time import READ_LATENCY, Timeouts, bytes_time
 
 _LATE_WINDOW = 0.05  # s after its time in which a lost reply may still arrive: three latency timers of 16 ms
@@ -146,7 +146,7 @@ class Exchanger:
             started = port.now()
             if started < self.line_free:  # what was sent before is still on its way out
                 started = self.line_free
-            if may_ask and self.transmit(packet, sending):
+            if may_ask and self.transmit(packet, started, sending):
                 status, received = self.wait_for(packet, servo_id, count, _earlier(started + timeout, cut))
                 if status is not None:
                     if status.flags == 0 or not status.flags & ErrorFlags.CHECKSUM:  # & of flags takes a microsecond
@@ -199,25 +199,26 @@ class Exchanger:
         stamp = now if now < deadline else deadline
         return Reply(status.servo_id, status.flags, status.data, attempts, stamp, trip)
 
-    def transmit(self, packet: bytes, duration: Optional[float] = None) -> bool:
+    def transmit(self, packet: bytes, started: Optional[float] = None, duration: Optional[float] = None) -> bool:
         """Send; on an echoing wiring also take the echo back. Return False if it differs: another node was sending.
 
         Parameters
         ----------
         packet : bytes
             What to send.
-        duration : float, optional
-            How long it takes on the wire, s, if known.
+        started, duration : float, optional
+            Port's time at which it begins on the wire, and how long it takes there, s, if known.
         """
         port = self.port
-        now = port.now()
+        if started is None:
+            started = max(port.now(), self.line_free)
         port.write(packet)
         if duration is None:
             duration = bytes_time(len(packet), port.baud)
-        self.line_free = (now if now > self.line_free else self.line_free) + duration
+        self.line_free = started + duration
         if not port.echoes:
             return True
-        window = self.line_free - now + 2.0 * self.timeouts.link_latency + self.timeouts.margin
+        window = self.line_free - port.now() + 2.0 * self.timeouts.link_latency + self.timeouts.margin
         received = self._listen(len(packet), window)
         if received[: len(packet)] == packet:
             self._parser.buffer += received[len(packet) :]
@@ -272,6 +273,10 @@ class Exchanger:
             # With no time left one more look: after a stall of this process the reply lies in the kernel.
             data = port.read(left if left > 0.0 else 0.0)
             if data:
+                if not (received or parser.buffer or looks_like_echo):  # nearly every reply comes whole and alone
+                    status = whole(data, servo_id, count)
+                    if status is not None:
+                        break
                 received += data
                 parser.buffer += data
                 if len(parser.buffer) > size and not looks_like_echo and parser.buffer.startswith(packet):
@@ -310,7 +315,7 @@ class Exchanger:
         packet = protocol.read(servo_id, 0, count)
         self.discard()
         started = max(now, self.line_free)
-        if self.transmit(packet):
+        if self.transmit(packet, started):
             due = started + self.times_for(len(packet), count).timeout
             if self.wait_for(packet, servo_id, count, _earlier(due, cut))[0] is not None:
                 del self.owed[servo_id]

@@ -74,7 +74,7 @@ class SerialPort(Port):
         except OSError as error:
             sent = self._not_written(error)
         if sent < len(data):
-            self._write_rest(data[sent:])
+            self._write_remaining(data[sent:])
         if self._is_turned:
             self.direction.after_write(len(data), self.baud)
 
@@ -155,7 +155,7 @@ class SerialPort(Port):
             return 0
         raise self._lost(error) from error
 
-    def _write_rest(self, data: bytes) -> None:
+    def _write_remaining(self, data: bytes) -> None:
         """Wait for room in the kernel's buffer: rare, the largest packet has 142 bytes."""
         while data:
             if not select.select((), (self._fd,), (), _STUCK)[1]:

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Deque, Dict, Sequence
 
-_KEPT = 2048  # exchanges whose times are kept for percentiles
+_WINDOW = 2048  # exchanges whose times are kept for percentiles
 
 
 @dataclass
@@ -30,8 +30,8 @@ class BusStatistics:
     collisions: int = 0  #: Echoes that differed from what was sent
     garbled_instructions: int = 0  #: Servos that said our checksum was wrong
     fences: int = 0  #: READs sent only to tell a late reply from the next one
-    round_trips: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
-    overheads: Deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT), repr=False)
+    round_trips: Deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW), repr=False)
+    overheads: Deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW), repr=False)
 
     def snapshot(self) -> Dict[str, float]:
         """Return all counters, and percentiles of round trip and of overhead over wire time, in s."""
@@ -39,8 +39,8 @@ class BusStatistics:
             name: value for name, value in vars(self).items() if isinstance(value, int) and not isinstance(value, bool)
         }
         for name, values in (("round_trip", self.round_trips), ("overhead", self.overheads)):
-            for share in (50, 95, 99):
-                figures[f"{name}_p{share}"] = percentile(values, share)
+            for percent in (50, 95, 99):
+                figures[f"{name}_p{percent}"] = percentile(values, percent)
         return figures
 
     def clear(self) -> None:
@@ -48,9 +48,9 @@ class BusStatistics:
         self.__init__()  # type: ignore[misc]
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that ``share`` percent of ``values`` do not exceed; NaN if there are none."""
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Return the value that ``percent`` percent of ``values`` do not exceed; NaN if there are none."""
     if not values:
         return float("nan")
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share / 100.0))]
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100.0))]

@@ -12,7 +12,7 @@ from ax_bus.wire_time import bytes_time
 from ax_emulator.bulk_read import Block, BulkRead, blocks
 from ax_emulator.errors import EmulationError
 from ax_emulator.faults import Fault, FaultInjector
-from ax_emulator.instruction_parser import Heard, InstructionParser
+from ax_emulator.instruction_parser import InstructionPacket, InstructionParser
 from ax_emulator.line import HOST, Burst, Line
 from ax_emulator.servo import EmulatedServo
 
@@ -151,12 +151,12 @@ class EmulatedChain:
         ready = max(time + (late.amount if late is not None else 0.0), self._inbox[-1][0] if self._inbox else 0.0)
         self._inbox.append((ready, data))
 
-    def _dispatch(self, packet: Heard, time: float) -> None:
+    def _dispatch(self, packet: InstructionPacket, time: float) -> None:
         is_broadcast, self._bulk = packet.servo_id == BROADCAST_ID, None
         hearing = []
         for servo in self.servos:
             servo_id = servo.servo_id
-            if not (is_broadcast or servo_id == packet.servo_id) or not servo.hears(self.baud, packet.start):
+            if not (is_broadcast or servo_id == packet.servo_id) or not servo.can_receive(self.baud, packet.start):
                 continue
             hearing.append(servo)
             if packet.is_valid:
@@ -207,9 +207,10 @@ class EmulatedChain:
         if fault is not None:
             packet = bytes(faults.random.randrange(256) for _ in range(int(fault.amount))) + packet
         byte_time = bytes_time(1, self.baud)
-        for begin, data in servo.bursts(start, packet, byte_time):
+        # One answer after the other: a host that was stalled hands over many instructions at once.
+        for begin, data in servo.bursts(max(start, servo.sends_until), packet, byte_time):
             if data:
-                self.line.send(begin, data, servo_id, byte_time)
+                servo.sends_until = self.line.send(begin, data, servo_id, byte_time).end
 
     def _servo_faults(self, time: float) -> None:
         beginning, ending = self.faults.due(time)

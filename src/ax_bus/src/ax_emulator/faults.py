@@ -56,7 +56,7 @@ KINDS: Mapping[str, KindRow] = {
     "status_level": KindRow(Layer.SERVO, "the status return level of a servo drops", "level", 0, 0, 2),
     "torque_jump": KindRow(Layer.SERVO, "the goal is suddenly far from the horn", "steps", 300, -1023, 1023),
     "link_latency": KindRow(Layer.PORT, "the adapter holds bytes back (latency timer)", "s", 0.016, 0.0, 1.0),
-    "host_stall": KindRow(Layer.PORT, "the host does not run for a while after sending", "s", 0.03, 0.0, 5.0),
+    "host_stall": KindRow(Layer.PORT, "the host does not run for that time after sending", "s", 0.03, 0.0, 5.0),
     "port_error": KindRow(Layer.PORT, "the port is gone until the fault ends"),
 }
 

@@ -10,7 +10,7 @@ from ax_bus.protocol import HEADER, MAX_PACKET
 _GAP = 0.1  # s between bytes after which a servo gives a packet up
 
 
-class Heard(NamedTuple):
+class InstructionPacket(NamedTuple):
     """An instruction packet as received."""
 
     servo_id: int
@@ -31,7 +31,7 @@ class InstructionParser:
         self._end = 0.0
         self.oversize = 0
 
-    def feed(self, data: bytes, start: float, end: float) -> Iterator[Heard]:
+    def feed(self, data: bytes, start: float, end: float) -> Iterator[InstructionPacket]:
         """Take bytes that passed from ``start`` to ``end``; yield the packets that are now complete."""
         if self._buffer and start - self._end > _GAP:
             self._buffer.clear()
@@ -58,4 +58,4 @@ class InstructionParser:
             if size > MAX_PACKET:
                 self.oversize += 1
                 continue
-            yield Heard(packet[2], packet[4], packet[5:-1], sum(packet[2:]) & 0xFF == 0xFF, began)
+            yield InstructionPacket(packet[2], packet[4], packet[5:-1], sum(packet[2:]) & 0xFF == 0xFF, began)

@@ -166,8 +166,8 @@ class MotorBank:
         u = np.where(excess > 0.0, np.minimum(limit, np.maximum(punch, excess / slope)), 0.0)
         u = np.where(is_ccw, u, -u)
         if is_wheel.any():
-            share = np.where(speed & 1024, -1.0, 1.0) * magnitude / 1023.0
-            u = np.where(is_wheel, np.clip(share, -limit, limit), u)
+            fraction = np.where(speed & 1024, -1.0, 1.0) * magnitude / 1023.0
+            u = np.where(is_wheel, np.clip(fraction, -limit, limit), u)
         u = np.where(self.is_on, u, 0.0)
         self.output = u
         pushes = self.is_on & (limit > 0.0) & (np.abs(u) >= limit) & (np.abs(velocity) < _STOPPED * self._no_load)

@@ -49,8 +49,8 @@ class ComplianceLaw(Law):
         table, unit = self.table, self.table.model.rad_per_step
         limit, speed = table["torque_limit"] / _FULL, table["moving_speed"]
         if table.is_wheel:  # an AX's wheel mode sets the output, not the speed
-            share = min(limit, (speed & 1023) / _FULL)
-            return lambda position: -share if speed >> 10 & 1 else share
+            fraction = min(limit, (speed & 1023) / _FULL)
+            return lambda position: -fraction if speed >> 10 & 1 else fraction
         goal, punch = table["goal_position"] * unit, table["punch"] / _FULL
         margins = [table[f"{side}_compliance_margin"] * unit for side in ("ccw", "cw")]
         slopes = [effective_slope(table[f"{side}_compliance_slope"]) * unit for side in ("ccw", "cw")]
@@ -86,8 +86,8 @@ class PidLaw(Law):
         table, model = self.table, self.table.model
         limit = table["torque_limit"] / _FULL
         if model.has("torque_control_mode_enable") and table["torque_control_mode_enable"]:
-            share = model.register("goal_torque").to_si(table["goal_torque"]) / model.stall_current
-            return lambda position: max(-limit, min(limit, share))
+            fraction = model.register("goal_torque").to_si(table["goal_torque"]) / model.stall_current
+            return lambda position: max(-limit, min(limit, fraction))
         kp, ki, kd = table["p_gain"] / 8.0, table["i_gain"] * 1000.0 / 2048.0, table["d_gain"] * 4.0 / 1000.0
         punch = table["punch"] / _FULL
         advance = self._turn if table.is_wheel else self._approach()

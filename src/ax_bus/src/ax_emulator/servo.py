@@ -82,6 +82,7 @@ class EmulatedServo:
         self.sag: Optional[float] = None  # V that a fault puts in the supply's place
         self._supply = 12.0
         self.deaf_until = -1.0
+        self.sends_until = 0.0  # end of its latest answer, s
         self.is_dead = False
         self._alarms = Alarms(self.table)
         self._registered: Optional[bytes] = None
@@ -105,7 +106,7 @@ class EmulatedServo:
     def voltage(self, volts: float) -> None:
         self._supply = volts
 
-    def hears(self, baud: float, time: float) -> bool:
+    def can_receive(self, baud: float, time: float) -> bool:
         """Return whether a packet that started at ``time`` is understood."""
         rate = self.table.model.baud_of(self.table["baud_rate"])
         # A UART samples a byte's last bit 9.5 bits after its edge: 3 % off is the practical limit.

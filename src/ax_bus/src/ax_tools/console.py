@@ -69,7 +69,7 @@ class Progress:
         self._text = ""
         self._is_live = self._stream.isatty()
 
-    def __call__(self, text: str, share: float) -> None:
+    def __call__(self, text: str, fraction: float) -> None:
         """Show the current step and the fraction (0 to 1) of the whole that is done."""
         now = self._clock()
         is_new = text != self._text
@@ -78,8 +78,10 @@ class Progress:
         self._text, self._drawn = text, now
         elapsed = now - self._start
         # a first estimate from a few milliseconds would be nonsense
-        left = f", about {elapsed * (1.0 - share) / share:.0f} s left" if share > 0.005 and elapsed > 0.2 else ""
-        line = f"{text} ({share:.0%}{left})"
+        left = (
+            f", about {elapsed * (1.0 - fraction) / fraction:.0f} s left" if fraction > 0.005 and elapsed > 0.2 else ""
+        )
+        line = f"{text} ({fraction:.0%}{left})"
         self._stream.write(f"\r{line}\x1b[K" if self._is_live else line + "\n")
         self._stream.flush()
 

@@ -114,10 +114,10 @@ def wait(bus: Bus, goals: Mapping[int, int], how: Motion) -> Dict[int, int]:
         positions[servo_id] = bus.read_register(servo_id, rows[servo_id])
 
     each(goals, look)
-    way = max((abs(goals[i] - steps) * rows[i].scale for i, steps in positions.items()), default=0.0)
+    distance = max((abs(goals[i] - steps) * rows[i].scale for i, steps in positions.items()), default=0.0)
     allowed = how.time_limit
     if allowed is None:
-        allowed = _SLACK * way / (how.speed_rpm * math.pi / 30.0) + _PATIENCE
+        allowed = _SLACK * distance / (how.speed_rpm * math.pi / 30.0) + _PATIENCE
     deadline = bus.port.now() + allowed
     while _away(positions, goals) and bus.port.now() < deadline:
         bus.port.sleep(_POLL)

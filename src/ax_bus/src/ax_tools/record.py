@@ -147,7 +147,7 @@ def record(
     path: Path,
     rate: float = 10.0,
     seconds: float = math.inf,
-    said: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> str:
     """Record until the time is over or the user presses Ctrl-C; the file is complete either way.
 
@@ -161,7 +161,7 @@ def record(
         Samples of all servos per second; fewer if the bus is slower.
     seconds : float
         How long.
-    said : callable
+    report : callable
         Told once per second how far it is.
 
     Returns
@@ -185,16 +185,16 @@ def record(
     try:
         with contextlib.closing(file), contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the way to end a recording
             while bus.port.now() - start < seconds:
-                rows = {servo_id: _ask(bus, servo_id) for servo_id in servo_ids}
+                rows = {servo_id: _read_state(bus, servo_id) for servo_id in servo_ids}
                 file.add(bus.port.now(), rows)
                 samples += 1
                 missed += sum(reply is None for reply in rows.values())
                 now = bus.port.now()
                 if now - reported_at >= 1.0:
                     reported_at = now
-                    said(f"{now - start:6.1f} s  {samples} samples, {missed} missed replies")
+                    report(f"{now - start:6.1f} s  {samples} samples, {missed} missed replies")
                     if echo.look():
-                        said(echo.look())
+                        report(echo.look())
                 bus.port.sleep(start + samples / rate - now)
     except ServoError:
         raise  # some are OSErrors, too, but the file is complete
@@ -225,7 +225,7 @@ def _cannot(path: Path, error: OSError) -> str:
     return f"{path} cannot be written ({error.strerror or error})"
 
 
-def _ask(bus: Bus, servo_id: int) -> Optional[Reply]:
+def _read_state(bus: Bus, servo_id: int) -> Optional[Reply]:
     try:
         return bus.read(servo_id, FEEDBACK_ADDRESS, FEEDBACK_COUNT)
     except NoReplyError:

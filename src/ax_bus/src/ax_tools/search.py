@@ -89,14 +89,14 @@ def search(bus: Bus, where: Optional[Rounds] = None, progress: Progress = lambda
                 )
             for servo_id in ids:
                 progress(f"{baud} baud: querying {len(ids)} IDs", spent / total)
-                found += _ask(bus, baud, servo_id)
+                found += _search_id(bus, baud, servo_id)
                 spent += cost
     finally:
         bus.port.set_baud(before)
     return found
 
 
-def _ask(bus: Bus, baud: int, servo_id: int) -> List[Found]:
+def _search_id(bus: Bus, baud: int, servo_id: int) -> List[Found]:
     try:
         bus.ping(servo_id, retries=0)
     except GarbledReplyError:

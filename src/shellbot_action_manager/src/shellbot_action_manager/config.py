@@ -24,7 +24,7 @@ Range = Tuple[float, float]
 class BodyConfig(PoseLimits):
     """How fast and how far the body may be posed; units and meaning in `config/action_manager.yaml`."""
 
-    stride_kept: float = number(0.0, 0.10, "m")
+    stride_reserve: float = number(0.0, 0.10, "m")
     x_range: Range = number(-0.15, 0.15, "m", ordered=True)
     y_range: Range = number(-0.15, 0.15, "m", ordered=True)
     z_range: Range = number(-0.10, 0.10, "m", ordered=True)

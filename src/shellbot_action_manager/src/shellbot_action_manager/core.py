@@ -169,7 +169,7 @@ class ActionManagerCore:
             reason = behaviour.refusal(state)
             if reason:
                 return reason
-            if behaviour.any_attitude:  # the state in which the next one begins is not this one
+            if behaviour.ends_in_any_attitude:  # the state in which the next one begins is not this one
                 break
         return ""
 
@@ -241,7 +241,7 @@ class ActionManagerCore:
         return Commands(twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys)
 
     def _forget_old_answers(self, dt: float) -> None:
-        """Take an answer off the mode's text after a while; the same answer to a new request starts anew."""
+        """Remove an answer from the mode's text after _ANSWER_HOLDS s; a new request restarts the time."""
         self._answered = self._answered + dt if self._machine.passing else 0.0
         if self._answered > _ANSWER_HOLDS:
             self._machine.forget_answer()

@@ -25,7 +25,7 @@ class ChangeWatch:
         self._lock = threading.Condition()
         self._last: Optional[np.ndarray] = None
         self._still_since = math.inf
-        self._rest: Optional[np.ndarray] = None
+        self._initial: Optional[np.ndarray] = None
         self._changed_at = math.nan
         self._noise = 0.0
 
@@ -35,8 +35,8 @@ class ChangeWatch:
         with self._lock:
             if self._last is None or self._last.shape != new.shape or np.max(np.abs(new - self._last)) > self._noise:
                 self._still_since = now
-            if self._rest is not None and math.isnan(self._changed_at):
-                changed = self._rest.shape == new.shape and np.max(np.abs(new - self._rest)) > self._noise
+            if self._initial is not None and math.isnan(self._changed_at):
+                changed = self._initial.shape == new.shape and np.max(np.abs(new - self._initial)) > self._noise
                 self._changed_at = now if changed else math.nan
             self._last = new
             self._lock.notify_all()
@@ -52,7 +52,7 @@ class ChangeWatch:
         deadline = time.monotonic() + limit_s
         with self._lock:
             self._noise = noise
-            self._rest, self._changed_at = None, math.nan
+            self._initial, self._changed_at = None, math.nan
             while not time.monotonic() - self._still_since >= still_s:
                 if time.monotonic() > deadline:
                     raise EvaluationError(f"the targets were not at rest within {limit_s:g} s; is the robot walking?")
@@ -61,7 +61,7 @@ class ChangeWatch:
     def arm(self) -> None:
         """Take the present vector as the resting value; the next that differs counts."""
         with self._lock:
-            self._rest, self._changed_at = self._last, math.nan
+            self._initial, self._changed_at = self._last, math.nan
 
     def wait_change(self, limit_s: float) -> float:
         """Return when the first vector that differs was received.

@@ -109,7 +109,7 @@ class XKeyboard:
         return codes
 
     def press(self, key: str) -> None:
-        """Push a key down; after a while the server repeats it as a real keyboard does."""
+        """Push a key down; the server repeats it after its repeat delay, as for a real keyboard."""
         self._send(self._codes(key), X.KeyPress)
 
     def release(self, key: str) -> None:

@@ -163,8 +163,8 @@ class Chain:
     def tick(self) -> SimState:
         """Advance by 10 ms and return the new state."""
         state, output = self.state, self._think()
-        under_way, self._pending = self._pending, self._target
-        self.robot.apply(under_way)
+        applied, self._pending = self._pending, self._target
+        self.robot.apply(applied)
         if self.config.record:
             self._record(state, output)
         try:
@@ -175,7 +175,7 @@ class Chain:
         return self.state
 
     def run(self, seconds: float, each_tick: Optional[Callable[[Chain], None]] = None) -> None:
-        """Tick for a while with the commands as they are; `each_tick` is called before each tick."""
+        """Tick for `seconds` of simulated time with the present commands; `each_tick` is called before each tick."""
         for _ in range(int(round(seconds / TICK))):
             if each_tick is not None:
                 each_tick(self)
@@ -194,8 +194,8 @@ class Chain:
             if self.mode == self.target == "hexapod" and not self.step:
                 break
             if self.time > end:
-                said = self.output.mode.text if self.output is not None else "nothing"
-                raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {said} {reason}".strip())
+                mode_text = self.output.mode.text if self.output is not None else "nothing"
+                raise MissionFailed(f"not standing after {limit_s:g} s: mode {self.mode}, {mode_text} {reason}".strip())
             if self.target not in ("hexapod", "waiting"):
                 _, reason = self.request_mode("hexapod")
             self.tick()

@@ -24,7 +24,7 @@ class ChainConfig(Settings, error=DefinitionError):
     friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
     timestep: float = 0.002  #: Of the physics, s
     gait: str = "tripod"  #: Of the action manager's gait table
-    start_mode: str = "hexapod"  #: Where the robot goes by itself: hexapod, stand or sit
+    start_mode: str = "hexapod"  #: Mode that the robot enters at the start: hexapod, stand or sit
     self_collision: bool = True  #: Whether the robot's parts collide with each other
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to

@@ -20,7 +20,7 @@ from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.node import sensor_conversions as convert
 from shellbot_simulator.node.camera_node import Camera
 from shellbot_simulator.node.node_parameters import NodeParameters
-from shellbot_simulator.node.viewer import Viewer, wants_viewer
+from shellbot_simulator.node.viewer import Viewer, opens_viewer
 
 from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer
@@ -107,9 +107,9 @@ class EmulatedRobotNode:
             if not self._viewer.refresh():
                 rospy.loginfo("emulated robot: the window was closed; the robot goes on without it")
                 self._viewer = None
-        elif self._camera.is_wanted:
+        elif self._camera.is_requested:
             self._mirror.show(report.state)
-        if self._camera.is_wanted:
+        if self._camera.is_requested:
             self._camera.offer(self._mirror, stamp)
 
     def _diagnose(self, report: RobotReport, stamp: rospy.Time) -> None:
@@ -148,11 +148,11 @@ class EmulatedRobotNode:
             self._server.inject(faults)
         except (ChainError, OSError) as error:
             return TriggerResponse(success=False, message=str(error))
-        said = ", ".join(fault.kind for fault in faults) or "no fault; set the parameter ~fault first"
-        return TriggerResponse(success=True, message=f"injected: {said}")
+        kinds = ", ".join(fault.kind for fault in faults) or "no fault; set the parameter ~fault first"
+        return TriggerResponse(success=True, message=f"injected: {kinds}")
 
     def _open_viewer(self, setting: str) -> Optional[Viewer]:
-        if not wants_viewer(setting):
+        if not opens_viewer(setting):
             return None
         try:
             return Viewer(self._mirror)

@@ -22,7 +22,7 @@ from .errors import DefinitionError
 class EmulatedRobotParams(Settings, error=DefinitionError):
     """How the node runs the emulated robot."""
 
-    port: str = ""  #: Link to make to the servos' pty; empty: only the pty itself, told in the log
+    port: str = ""  #: Symbolic link to make to the servos' pty; empty: none, the log names the pty
     variant: str = "walker"  #: walker or full
     #: Of small deviations, sensor noise and the faults' chances; -1 for none
     seed: int = number(-1, 2**31 - 1, default=0, hint="-1 is none")

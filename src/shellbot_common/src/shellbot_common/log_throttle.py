@@ -19,7 +19,7 @@ _MEASURED = re.compile(r"\d+\.\d+")
 
 @dataclass(frozen=True)
 class _Same:
-    said: float
+    reported: float
     offered: float
     pause: float  # s until it is said again
 
@@ -27,7 +27,7 @@ class _Same:
 @dataclass(frozen=True)
 class _Window:
     since: float
-    said: int = 1
+    reported: int = 1
     held: Optional[Notice] = None  # the newest of those that were too many
     more: int = 0
 
@@ -51,7 +51,7 @@ class LogThrottle:
         for notice in notices:
             identity = (notice.key, _MEASURED.sub("#", notice.text))
             before = self._same.get(identity)
-            if before is not None and now - before.said < before.pause:
+            if before is not None and now - before.reported < before.pause:
                 self._same[identity] = replace(before, offered=now)
                 continue
             pause = SAME_S
@@ -61,8 +61,8 @@ class LogThrottle:
             window = self._windows.get(notice.key)
             if window is None:
                 self._windows[notice.key] = _Window(now)
-            elif window.said < MOST:
-                self._windows[notice.key] = replace(window, said=window.said + 1)
+            elif window.reported < MOST:
+                self._windows[notice.key] = replace(window, reported=window.reported + 1)
             else:
                 self._windows[notice.key] = replace(window, held=notice, more=window.more + 1)
                 continue

@@ -19,15 +19,15 @@ def wait_for_parameters(*names: str) -> Tuple[Any, ...]:
     rospy.ROSInterruptException
         If the node is shut down meanwhile.
     """
-    said = ""
+    reported = ""
     while not rospy.is_shutdown():
         found = [rospy.search_param(name) for name in names]
         values = [rospy.get_param(name, None) if name else None for name in found]
         missing = next((name for name, value in zip(names, values) if not value), None)
         if missing is None:
             return tuple(values)
-        if said != missing:
+        if reported != missing:
             rospy.logwarn("%s: waiting for the parameter %s; sim.launch loads it", rospy.get_name()[1:], missing)
-            said = missing
+            reported = missing
         time.sleep(0.2)
     raise rospy.ROSInterruptException("shut down while waiting for parameters")

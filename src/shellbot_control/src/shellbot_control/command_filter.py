@@ -131,22 +131,22 @@ class CommandFilter:
             return None, (Notice("unmeasured", Level.WARN, "joint_targets come, but joint_states do not: waiting"),)
         notices: List[Notice] = []
         dt = self._time_step(stamp)
-        wanted = self._validate(names, position, notices)
-        if wanted is not None:
-            self._requested = read_only(wanted)
+        requested = self._validate(names, position, notices)
+        if requested is not None:
+            self._requested = read_only(requested)
             self._watchdog.feed(stamp)
             if self._watchdog.expired(now):
                 self._enter_hold(f"joint_targets are {now - stamp:.2f} s old on arrival; holding the last command")
                 notices.append(Notice("stale", Level.WARN, self._hold_cause))
-                wanted = None
-        if wanted is None or self.stopped:
+                requested = None
+        if requested is None or self.stopped:
             return FilteredCommand(stamp, self._limiter.hold(self._measured), holding=True), tuple(notices)
         if self._hold_cause:
             self._hold_cause = ""
             self._stale = False
             notices.append(Notice("resumed", Level.INFO, "joint_targets are good again: following them"))
-        applied, said = self._limiter.move(wanted, self._measured, dt)
-        return FilteredCommand(stamp, applied, holding=False), (*notices, *said)
+        applied, limited = self._limiter.move(requested, self._measured, dt)
+        return FilteredCommand(stamp, applied, holding=False), (*notices, *limited)
 
     def check(self, now: float) -> Tuple[Notice, ...]:
         """Run the watchdog at time ``now`` in s; the notice comes once per silence."""
@@ -204,22 +204,22 @@ class CommandFilter:
     def _validate(self, names: Sequence[str], position: Positions, notices: List[Notice]) -> Optional[Array]:
         """Return the targets in the driven order and within the limits, or None and the reason."""
         try:
-            wanted = self._order.pick(names, position)
+            requested = self._order.pick(names, position)
         except TargetsError as error:
             self._enter_hold(f"joint_targets refused: {error}; holding the last command")
             notices.append(Notice("invalid", Level.ERROR, self._hold_cause))
             return None
-        clamped = clamp_targets(wanted, self._limits)
-        over = np.flatnonzero(np.abs(wanted - clamped) > 1e-9)
+        clamped = clamp_targets(requested, self._limits)
+        over = np.flatnonzero(np.abs(requested - clamped) > 1e-9)
         if over.size:
-            worst = over[np.abs(wanted - clamped)[over].argmax()]
+            worst = over[np.abs(requested - clamped)[over].argmax()]
             limits = self._limits
             notices.append(
                 Notice(
                     "clamped",
                     Level.WARN,
                     f"targets of {shorten(limits.names[i] for i in over)} are out of range and were clamped; worst "
-                    f"{limits.names[worst]}: {wanted[worst]:.3f} rad, allowed "
+                    f"{limits.names[worst]}: {requested[worst]:.3f} rad, allowed "
                     f"{limits.lower[worst]:.3f} to {limits.upper[worst]:.3f}",
                 )
             )

@@ -88,20 +88,3 @@ def controllers_text(profile: RobotProfile, urdf_text: str) -> str:
         pid = yaml.safe_dump(controller[joint]["pid"], default_flow_style=True, sort_keys=False, width=1000).strip()
         lines.append(f"  {joint}: {{pid: {pid}}}")
     return "\n".join(lines) + "\n"
-
-
-def load_controllers(path: Path) -> Dict[str, Any]:
-    """Read one of the files.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The YAML file.
-
-    Returns
-    -------
-    dict
-        Its content.
-    """
-    with open(path, encoding="utf-8") as file:
-        return dict(yaml.safe_load(file))

@@ -22,7 +22,7 @@ _ECHOES = 8  # so many sent values are remembered per joint to tell an echo from
 
 @dataclass
 class _Joint:
-    wanted: Optional[Gains] = None
+    goal: Optional[Gains] = None
     present: Optional[Gains] = None
     announced: bool = False
     tuned_directly: bool = False
@@ -33,9 +33,9 @@ class _Joint:
     sent: Deque[Gains] = field(default_factory=lambda: deque(maxlen=_ECHOES))
 
     def pending(self) -> bool:
-        if self.wanted is None or not self.announced or self.tuned_directly:
+        if self.goal is None or not self.announced or self.tuned_directly:
             return False
-        return self.present is None or not self.present.close_to(self.wanted)
+        return self.present is None or not self.present.close_to(self.goal)
 
 
 class GainForwarder:
@@ -57,14 +57,14 @@ class GainForwarder:
         self._patience = patience
         self._reported: Tuple[str, ...] = ()
 
-    def set_wanted(self, gains: Mapping[str, Gains]) -> None:
+    def set_requested(self, gains: Mapping[str, Gains]) -> None:
         """Take new wanted gains per joint; joints tuned directly follow again if theirs changed."""
-        for name, wanted in gains.items():
+        for name, goal in gains.items():
             joint = self._joints[name]
-            if joint.wanted is None or not joint.wanted.close_to(wanted):
+            if joint.goal is None or not joint.goal.close_to(goal):
                 joint.tuned_directly = False
                 joint.retry_at = 0.0
-            joint.wanted = wanted
+            joint.goal = goal
 
     def announced(self, name: str, present: Gains, new_connection: bool) -> Tuple[Notice, ...]:
         """Note the gains that a controller says it has.
@@ -92,7 +92,7 @@ class GainForwarder:
         if any(present.close_to(sent) for sent in joint.sent):
             return ()
         joint.present = present
-        joint.tuned_directly = joint.wanted is not None and not present.close_to(joint.wanted)
+        joint.tuned_directly = joint.goal is not None and not present.close_to(joint.goal)
         if not joint.tuned_directly:
             return ()
         text = f"{name} was tuned directly to {present}; the page's values return when its class changes on the page"
@@ -113,10 +113,10 @@ class GainForwarder:
         """
         for name, joint in self._joints.items():
             if joint.in_flight_since is None and now >= joint.retry_at and joint.pending():
-                assert joint.wanted is not None
+                assert joint.goal is not None
                 joint.in_flight_since = now
-                joint.sent.append(joint.wanted)
-                return name, joint.wanted
+                joint.sent.append(joint.goal)
+                return name, joint.goal
         return None
 
     def next_retry(self) -> Optional[float]:

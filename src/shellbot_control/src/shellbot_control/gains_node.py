@@ -37,7 +37,7 @@ class GainsNode:
         self._log = NodeLog("gains")
         self._connections: Dict[str, Any] = {}
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
-        self._said = Notice("", Level.INFO, "")
+        self._reported = Notice("", Level.INFO, "")
         self._accepted: Optional[GainTable] = None
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._server = Server(page, self._on_page)
@@ -58,17 +58,17 @@ class GainsNode:
                 summary = self._forwarder.summary(now)
             publish_summary(self._diagnostics, summary, self._profile.name)
             # A controller that has just appeared or fallen silent gets a moment before it is talked about.
-            if summary.text != self._said.text and (summary.level is Level.INFO or now - started > 3.0):
-                self._said = summary
+            if summary.text != self._reported.text and (summary.level is Level.INFO or now - started > 3.0):
+                self._reported = summary
                 LOG[summary.level]("gains: %s", summary.text)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         self._accepted, refused = checked_table(page, self._profile, self._accepted)
         if refused:
             return page
-        wanted = self._accepted.for_joints(self._profile.joints)
+        joint_gains = self._accepted.for_joints(self._profile.joints)
         with self._changed:
-            self._forwarder.set_wanted(wanted)
+            self._forwarder.set_requested(joint_gains)
             self._changed.notify_all()
         return page
 
@@ -130,7 +130,7 @@ class GainsPageNode:
     def __init__(self, profile: RobotProfile, page: Any, receiver: str) -> None:
         self._profile = profile
         self._receiver = receiver
-        self._said = ""
+        self._reported = ""
         self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._accepted: Optional[GainTable] = None
         self._server = Server(page, self._on_page)
@@ -148,8 +148,8 @@ class GainsPageNode:
                 return  # connections are closed already
             summary = receiver_summary(self._receiver, self._listeners())
             publish_summary(self._diagnostics, summary, self._profile.name)
-            if summary.text != self._said and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
-                self._said = summary.text
+            if summary.text != self._reported and (summary.level is Level.INFO or time.monotonic() - started > 3.0):
+                self._reported = summary.text
                 LOG[summary.level]("gains: %s", summary.text)
 
     def _listeners(self) -> Tuple[str, ...]:

@@ -21,8 +21,8 @@ def shorten(names: Iterable[str], most: int = 4) -> str:
         ``a, b, c, d and 3 more``.
     """
     names = list(names)
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    remaining = len(names) - most
+    return ", ".join(names[:most]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 class JointOrder:

@@ -55,12 +55,12 @@ class MotionLimiter:
         self._resuming = True
         return self._applied
 
-    def move(self, wanted: Array, measured: Array, dt: float) -> Tuple[Array, Tuple[Notice, ...]]:
-        """Move the applied command towards ``wanted``.
+    def move(self, goal: Array, measured: Array, dt: float) -> Tuple[Array, Tuple[Notice, ...]]:
+        """Move the applied command towards ``goal``.
 
         Parameters
         ----------
-        wanted, measured : (n,) array
+        goal, measured : (n,) array
             rad; wanted within the limits.
         dt : float
             s since the last command.
@@ -73,12 +73,12 @@ class MotionLimiter:
             What to tell the operator.
         """
         notices: Tuple[Notice, ...] = ()
-        previous = self._start(wanted, measured) if self._applied is None else self._applied
+        previous = self._start(goal, measured) if self._applied is None else self._applied
         if self._resuming:
             self._resuming = False
-            notices = self._begin(wanted, previous)
-        position = rate_limit(wanted, previous, self._velocity(dt), dt)
-        lag = np.abs(wanted - position)
+            notices = self._begin(goal, previous)
+        position = rate_limit(goal, previous, self._velocity(dt), dt)
+        lag = np.abs(goal - position)
         is_behind = bool(lag.max() > 0.0)
         worst = int(lag.argmax())
         if self._catch_up is not None:
@@ -92,22 +92,22 @@ class MotionLimiter:
         self._applied = read_only(position)
         return self._applied, notices
 
-    def _start(self, wanted: Array, measured: Array) -> Array:
+    def _start(self, goal: Array, measured: Array) -> Array:
         """Return where the first command starts."""
         # Within the sag of a loaded servo the target itself is the start: starting from the sagged joint would take the
         # load off it for a tick and let the body drop.
         measured = np.clip(measured, self._limits.lower, self._limits.upper)
-        return np.where(np.abs(wanted - measured) <= self._parameters.catch_up_threshold, wanted, measured)
+        return np.where(np.abs(goal - measured) <= self._parameters.catch_up_threshold, goal, measured)
 
-    def _begin(self, wanted: Array, previous: Array) -> Tuple[Notice, ...]:
+    def _begin(self, goal: Array, previous: Array) -> Tuple[Notice, ...]:
         """Begin to follow after a start or a hold: slowly if the way is long."""
-        way = np.abs(wanted - previous)
-        worst = int(way.argmax())
-        if way[worst] <= self._parameters.catch_up_threshold:
+        distance = np.abs(goal - previous)
+        worst = int(distance.argmax())
+        if distance[worst] <= self._parameters.catch_up_threshold:
             self._catch_up = None
             return ()
         self._catch_up = 0.0
-        text = f"catching up with the targets slowly: {self._limits.names[worst]} is {way[worst]:.2f} rad away"
+        text = f"catching up with the targets slowly: {self._limits.names[worst]} is {distance[worst]:.2f} rad away"
         return (Notice("catch_up", Level.INFO, text),)
 
     def _velocity(self, dt: float) -> Array:

@@ -46,7 +46,7 @@ def _skin(outer: np.ndarray, inner: np.ndarray, keep: np.ndarray, flip: bool) ->
         a, b, c, d = corners[::-1] if flip else corners
         triangles.extend([(a, b, c), (a, c, d)])
 
-    def kept(i: int, j: int) -> bool:
+    def is_present(i: int, j: int) -> bool:
         return 0 <= i < rows and 0 <= j < columns and bool(keep[i, j])
 
     for i, j in zip(*np.nonzero(keep)):
@@ -55,7 +55,7 @@ def _skin(outer: np.ndarray, inner: np.ndarray, keep: np.ndarray, flip: bool) ->
         quad(over)
         quad(under[::-1])
         for side, neighbour in enumerate(((i, j - 1), (i + 1, j), (i, j + 1), (i - 1, j))):
-            if not kept(*neighbour):
+            if not is_present(*neighbour):
                 end = (side + 1) % 4
                 quad([over[end], over[side], under[side], under[end]])
     return np.array(triangles)

@@ -46,9 +46,9 @@ def inertial_of_shapes(shapes: Iterable[Shape], mass: float) -> Inertial:
 
     Parallel axes: I = sum(R I_own Rᵀ) + inertia of the masses put at the shapes' centres about the common centre.
     """
-    parts = [shape for shape in shapes if shape.share > 0.0]
-    shares = np.array([shape.share for shape in parts])
-    weights = mass * shares / shares.sum()
+    parts = [shape for shape in shapes if shape.mass_fraction > 0.0]
+    fractions = np.array([shape.mass_fraction for shape in parts])
+    weights = mass * fractions / fractions.sum()
     centres = np.array([shape.xyz for shape in parts])
     com = weights @ centres / mass
     inertia = point_inertia(centres - com, weights)

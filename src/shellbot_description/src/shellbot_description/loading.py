@@ -168,7 +168,9 @@ def _check_relations(variables: Variables) -> None:
                 f"joints.{name}: the servo would turn {math.degrees(travel):.1f} deg, it has "
                 f"{math.degrees(variables.servo_range):.1f}; reduce the range or fan_drive.reduction"
             )
-    fixed = variables.shapes.rim_mass_share * variables.mass.chassis + 6 * variables.servo_mass + variables.battery.mass
+    fixed = (
+        variables.shapes.rim_mass_fraction * variables.mass.chassis + 6 * variables.servo_mass + variables.battery.mass
+    )
     if fixed >= variables.mass.chassis:
         raise DescriptionError(
             f"mass.chassis_kg {variables.mass.chassis} must be more than rim, battery and six servos "

@@ -21,7 +21,7 @@ class Shape:
     kind: str  #: `box`, `cylinder` or `sphere`
     size: Tuple[float, ...]  #: m, as above
     xyz: Vector  #: Centre in the link frame, m
-    share: float  #: Part of the link's mass, 0..1; 0 for a shape that only collides
+    mass_fraction: float  #: Part of the link's mass, 0..1; 0 for a shape that only collides
     #: Orientation in the link frame, rad: turns about x, then y, then z of the link frame (as in a URDF)
     rpy: Vector = (0.0, 0.0, 0.0)
     collides: bool = True  #: Whether the shape is a collision element
@@ -45,13 +45,13 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
     """Return the drum, battery and shoulder servos (mass only), and the rim of stops behind the gores' ends."""
     s, battery = variables.shapes, variables.battery
     height = s.chassis_top - s.chassis_bottom
-    servo_share = variables.servo_mass / variables.mass.chassis
+    servo_fraction = variables.servo_mass / variables.mass.chassis
     drum = Shape(
         "drum",
         "cylinder",
         (s.chassis_radius, height),
         (0.0, 0.0, s.chassis_bottom + height / 2),
-        1.0 - s.rim_mass_share - 6 * servo_share - battery.mass / variables.mass.chassis,
+        1.0 - s.rim_mass_fraction - 6 * servo_fraction - battery.mass / variables.mass.chassis,
     )
     pack = Shape(
         "battery",
@@ -70,7 +70,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
             "box",
             (s.servo_width, s.servo_depth, s.servo_length),
             (reach * math.cos(azimuth), reach * math.sin(azimuth), level),
-            servo_share,
+            servo_fraction,
             rpy=(0.0, 0.0, azimuth),
             collides=False,
         )
@@ -86,7 +86,7 @@ def chassis_shapes(variables: Variables) -> Tuple[Shape, ...]:
             "box",
             size,
             (radius * math.cos(azimuth), radius * math.sin(azimuth), sign * middle),
-            s.rim_mass_share / (2 * len(azimuths)),
+            s.rim_mass_fraction / (2 * len(azimuths)),
             rpy=(0.0, 0.0, azimuth),
         )
         for index, azimuth in enumerate(azimuths)

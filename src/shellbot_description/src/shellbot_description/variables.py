@@ -174,7 +174,7 @@ class Shapes:
     stop_width: float = quantity("mm", 0.1, 100)
     stop_bottom: float = quantity("mm", 0, 100)
     stop_top: float = quantity("mm", 0, 100)
-    rim_mass_share: float = quantity("", 0, 1)
+    rim_mass_fraction: float = quantity("", 0, 1)
     fan_rise: float = quantity("mm", -100, 100)
     fan_radius: float = quantity("mm", 1, 50)
     fan_hub_radius: float = quantity("mm", 1, 50)
@@ -271,7 +271,7 @@ class Variables:
     def _gear(self, joint_class: str) -> float:
         return self.fan_drive.reduction if joint_class == "fan" else 1.0
 
-    def _share(self, joint_class: str) -> float:
+    def _drive_fraction(self, joint_class: str) -> float:
         return 1.0 / self.fan_drive.joints if joint_class == "fan" else 1.0
 
     def limits(self, joint_class: str) -> JointLimits:
@@ -288,7 +288,7 @@ class Variables:
 
     def effort(self, joint_class: str) -> float:
         """Return the greatest torque of a joint, N·m."""
-        return self._servo(joint_class).stall_torque * self._gear(joint_class) * self._share(joint_class)
+        return self._servo(joint_class).stall_torque * self._gear(joint_class) * self._drive_fraction(joint_class)
 
     def velocity(self, joint_class: str) -> float:
         """Return the greatest speed of a joint (no load), rad/s."""
@@ -296,16 +296,21 @@ class Variables:
 
     def damping(self, joint_class: str) -> float:
         """Return the passive damping of a joint, N·m·s/rad: the slope of the servo's torque-speed line."""
-        return self._servo(joint_class).damping * self._gear(joint_class) ** 2 * self._share(joint_class)
+        return self._servo(joint_class).damping * self._gear(joint_class) ** 2 * self._drive_fraction(joint_class)
 
     def armature(self, joint_class: str) -> float:
         """Return the rotor inertia seen at a joint, kg·m²."""
-        return self.servo_armature * self._gear(joint_class) ** 2 * self._share(joint_class)
+        return self.servo_armature * self._gear(joint_class) ** 2 * self._drive_fraction(joint_class)
 
     def servo_stiffness(self, joint_class: str) -> float:
         """Return the stiffness of a joint, N·m/rad: full torque over the compliance slope of the servo."""
         width = self.compliance_slope * self.servo_resolution
-        return self._servo(joint_class).stall_torque / width * self._gear(joint_class) ** 2 * self._share(joint_class)
+        return (
+            self._servo(joint_class).stall_torque
+            / width
+            * self._gear(joint_class) ** 2
+            * self._drive_fraction(joint_class)
+        )
 
     def masses(self) -> Dict[str, float]:
         """Return the mass of each kind of link, kg; `upper_gore` is without the bracket, which is `shell`."""

@@ -29,42 +29,42 @@ class CameraNode:
         self.missing: List[str] = []
         self._patience_s = patience_s
         self._lock = threading.Lock()
-        self._wanted: Optional[str] = None
+        self._pending: Optional[str] = None
         self._since = 0.0
         self._subscriber: Optional[rospy.Subscriber] = None
 
     def take(self, caption: str) -> None:
         """Ask for a picture from now on; one that is still awaited is given up."""
         with self._lock:
-            if self._wanted is not None:
-                self.missing.append(self._wanted)
-            self._wanted, self._since = caption, time.monotonic()
+            if self._pending is not None:
+                self.missing.append(self._pending)
+            self._pending, self._since = caption, time.monotonic()
             if self._subscriber is None:
                 self._subscriber = rospy.Subscriber("camera/image_raw", Image, self._on_image, queue_size=1)
 
     def busy(self) -> bool:
         """Whether a picture is awaited; gives up after the patience."""
         with self._lock:
-            if self._wanted is not None and time.monotonic() - self._since > self._patience_s:
-                self.missing.append(self._wanted)
+            if self._pending is not None and time.monotonic() - self._since > self._patience_s:
+                self.missing.append(self._pending)
                 self._finish()
-            return self._wanted is not None
+            return self._pending is not None
 
     def _on_image(self, message: Image) -> None:
         with self._lock:
-            if self._wanted is None:
+            if self._pending is None:
                 return
             try:
                 picture = rgb_array(message.height, message.width, message.encoding, message.step, message.data)
             except ImageError as error:
                 rospy.logwarn_once("%s", error)
-                self.missing.append(self._wanted)
+                self.missing.append(self._pending)
             else:
-                self.pictures[self._wanted] = picture
+                self.pictures[self._pending] = picture
             self._finish()
 
     def _finish(self) -> None:
-        self._wanted = None
+        self._pending = None
         subscriber, self._subscriber = self._subscriber, None
         if subscriber is not None:
             subscriber.unregister()

@@ -44,8 +44,8 @@ def score_parts(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPa
         begin, end = (_xy(own, t) for t in (record.t_start, record.t_end))
         x, y = begin.tolist()
         aim = np.array(record.phase.aim((x, y, _yaw(own, record.t_start))))
-        way = truth.between(record.t_start, record.t_end)
-        moved = displacement_in_start_axes(way.xy[-1] - way.xy[0], -turn)  # in odom's axes
+        driven = truth.between(record.t_start, record.t_end)
+        moved = displacement_in_start_axes(driven.xy[-1] - driven.xy[0], -turn)  # in odom's axes
         parts.append(
             Part(
                 record.phase.name,
@@ -54,7 +54,7 @@ def score_parts(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPa
                 float(np.linalg.norm(end - aim)),
                 float(np.linalg.norm(moved - (aim - begin))),
                 float(np.linalg.norm(moved - (end - begin))),
-                float(np.linalg.norm(np.diff(way.xy, axis=0), axis=1).sum()),
+                float(np.linalg.norm(np.diff(driven.xy, axis=0), axis=1).sum()),
             )
         )
     return parts

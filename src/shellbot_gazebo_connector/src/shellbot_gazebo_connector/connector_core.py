@@ -218,8 +218,8 @@ class ConnectorCore:
         # Tick 0 of a simulation is stamped 0 by right; later on a 0 means "no stamp", from a command typed by hand.
         has_stamp = targets.stamp_ns != 0 or now_ns == 0
         stamp_ns = targets.stamp_ns if has_stamp else now_ns
-        filtered, said = self._filter.apply(stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S)
-        notices.extend(said)
+        filtered, limited = self._filter.apply(stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S)
+        notices.extend(limited)
         if filtered is None:
             return None
         return Command(filtered.position, stamp_ns if has_stamp else None, filtered.holding)

@@ -28,7 +28,15 @@ from shellbot_kinematics.generated.options import KernelOptions
 from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.inverse_config import Damping, IkResult, InverseConfig, NullSpaceTask
 from shellbot_kinematics.joint import Joint, Mimic
-from shellbot_kinematics.limb_inverse import LegBranch, ShellBranch, foot_branches, shell_branches, solve_limb
+from shellbot_kinematics.leg_geometry import pack_upper
+from shellbot_kinematics.limb_inverse import (
+    LegBranch,
+    ShellBranch,
+    foot_branches,
+    shell_branches,
+    shell_joints,
+    solve_limb,
+)
 from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.parallel import ParallelChain
 from shellbot_kinematics.parallel_inverse import ParallelResult, parallel_inverse
@@ -134,10 +142,12 @@ __all__ = [
     "model_names",
     "model_path",
     "pack_references",
+    "pack_upper",
     "parallel_inverse",
     "reach_cloud",
     "reach_slice",
     "shell_branches",
+    "shell_joints",
     "singularity_map",
     "solve_limb",
     "solve_pose",

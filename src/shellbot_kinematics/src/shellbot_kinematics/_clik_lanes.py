@@ -111,9 +111,9 @@ def clik_rates(T, t, dt, k0, k1, k2, fan_rate, w):
         near = near if near > 0.0 else 0.0
         coxa = (cc * uy - sc * ux) * s / (s * s + 0.25 * near * near)
         ux = cc * ux + sc * uy + h * coxa
-        share = 1.0 - abs(sb * ca - cb * sa) * (1.0 / BEND)
-        share = (share if share > 0.0 else 0.0) * (l1 if l1 > l2 else l2)
-        damping = _NEAR * share * share
+        fraction = 1.0 - abs(sb * ca - cb * sa) * (1.0 / BEND)
+        fraction = (fraction if fraction > 0.0 else 0.0) * (l1 if l1 > l2 else l2)
+        damping = _NEAR * fraction * fraction
         det = j00 * j11 - j01 * j10
         scale = dt / (det * det + damping * (l1 * l1 + l2 * l2) + damping * damping)
         a = (det * (j11 * ux - j01 * uz) + damping * (j00 * ux + j10 * uz)) * scale

@@ -161,7 +161,7 @@ floats_at, words_at, flags_at = (_pointer_maker(kind) for kind in (types.float64
 
 
 @lane_kernel
-def _share_begins(total, part, workers, worker):
+def _part_begins(total, part, workers, worker):
     return min(total, part * (-(-total // part) * worker // workers))
 
 
@@ -169,10 +169,10 @@ def _share_begins(total, part, workers, worker):
 def _take_parts(words, worker):
     function, block, total, part, workers = words[FUNCTION], words[BLOCK], words[TOTAL], words[PART], words[WORKERS]
     for shift in range(workers):
-        share = (worker + shift) % workers
-        end = _share_begins(total, part, workers, share + 1)
+        portion = (worker + shift) % workers
+        end = _part_begins(total, part, workers, portion + 1)
         while True:
-            first = _add(words, _NEXT + 2 * share * _APART, part)
+            first = _add(words, _NEXT + 2 * portion * _APART, part)
             if first >= end:
                 break
             _call(function, block, first, min(first + part, end), worker)
@@ -209,7 +209,7 @@ def lead(words, function, block, total, part, workers):
     """
     words[FUNCTION], words[BLOCK], words[TOTAL], words[PART], words[WORKERS] = function, block, total, part, workers
     for worker in range(workers):
-        _swap(words, _NEXT + 2 * worker * _APART, _share_begins(total, part, workers, worker))
+        _swap(words, _NEXT + 2 * worker * _APART, _part_begins(total, part, workers, worker))
     words[JOBS] += 1
     _swap(words, TICKET, words[JOBS])
     _take_parts(words, 0)

@@ -16,11 +16,11 @@ from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 
 NEAREST = "nearest"
-_KEPT = 64  # sets of constants kept for a model
+_CACHED = 64  # sets of constants kept for a model
 _made: WeakKeyDictionary[ShellbotModel, Dict[Any, np.ndarray]] = WeakKeyDictionary()
 
 
-def kept_constants(
+def cached_constants(
     model: ShellbotModel,
     limb: str,
     frame: Frame,
@@ -35,13 +35,13 @@ def kept_constants(
     branch: one, or "nearest" for all four. from_zero: count joints from zero instead of from the middle of their
     limits.
     """
-    kept = _made.setdefault(model, {})
+    cached = _made.setdefault(model, {})
     key = (limb, frame, branch, bool(limits), fan, from_zero)
-    found = kept.get(key)
+    found = cached.get(key)
     if found is None:
-        if len(kept) >= _KEPT:
-            kept.clear()
-        found = kept[key] = _constants(model, limb, frame, branch, limits, fan, from_zero)
+        if len(cached) >= _CACHED:
+            cached.clear()
+        found = cached[key] = _constants(model, limb, frame, branch, limits, fan, from_zero)
     return found
 
 
@@ -83,14 +83,14 @@ def _constants(
     for T in (back @ turn, np.eye(4)):  # noqa: N806 - the second: targets that the kernel has turned itself
         for side, knee in (one.value for one in chosen):
             # the tibia covers half a turn from its start on; the part of it beyond the middle + pi is turned back
-            start, way = st * (b0 - a0), -st * knee
-            least = min(start, start + way * math.pi)
+            start, direction = st * (b0 - a0), -st * knee
+            least = min(start, start + direction * math.pi)
             start -= 2.0 * math.pi * math.floor((least - middle[2]) / (2.0 * math.pi) + 0.5)
             rows.append(
                 [*T[:3, :3].ravel(), *T[:3, 3], h, side, g[layout.G_L2]]
                 + [0.5 / (link * outer), 0.5 * (link / outer + outer / link), knee]
                 + [link * c, outer * c, link * s, outer * s]
-                + [middle[0], middle[1], -sf, start, 2.0 * way, middle[2] + math.pi]
+                + [middle[0], middle[1], -sf, start, 2.0 * direction, middle[2] + math.pi]
                 + [*bounds[0], *bounds[1], *off, g[layout.G_SFAN]]
             )
     return np.array(rows)

@@ -13,7 +13,7 @@ from shellbot_kinematics import _crew
 from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import call, share
+from shellbot_kinematics.threads import call, run_parts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -71,10 +71,10 @@ def answer_of(out: Optional[FootBatch], shape: Tuple[int, ...], count: int) -> F
 
 def work_of(workers: int, floats: int) -> np.ndarray:
     """Return work memory, kept for the thread of Python that calls: new memory costs more than 5,000 targets."""
-    kept: Optional[np.ndarray] = getattr(_local, "work", None)
-    if kept is None or kept.shape[0] < workers or kept.shape[1] != floats:
-        kept = _local.work = np.empty((workers, floats))
-    return kept
+    buffer: Optional[np.ndarray] = getattr(_local, "work", None)
+    if buffer is None or buffer.shape[0] < workers or buffer.shape[1] != floats:
+        buffer = _local.work = np.empty((workers, floats))
+    return buffer
 
 
 def words_of(held: Optional[bool], workers: int) -> Tuple[Optional[np.ndarray], int]:
@@ -100,7 +100,7 @@ def in_parts(kernel: Any, arguments: Tuple[Any, ...], count: int, workers: int, 
     def task(first: int, last: int, worker: int) -> None:
         found.append(kernel(*arguments, first, last, work[worker]))
 
-    share(count, workers, task, part)
+    run_parts(count, workers, task, part)
     return sum(found)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # mypy: disallow-untyped-defs=False, check-untyped-defs=False
-"""Kernels on one lower leg given by itself: g is a row of ShellbotModel.legs, q its four joints.
+"""Kernels on a single lower leg: g is a row of ShellbotModel.legs, q its four joints.
 
 The work is done in _lower_leg (packed robot and offsets), _planar, _upper_leg, _sphere, _limb_rules and _tick.
 """

@@ -19,7 +19,7 @@ from shellbot_kinematics._trig import turn
 
 # how a run ended
 REACHED, STATIONARY, OUT_OF_STEPS, NO_DESCENT = 0, 1, 2, 3
-_SHARE = 0.75  # of |d1|, that |d2| may have at most (the criterion of Transtrum and Sethna)
+_MOST_CURVATURE = 0.75  # of |d1|, that |d2| may have at most (the criterion of Transtrum and Sethna)
 
 
 @scalar_kernel
@@ -222,7 +222,7 @@ def minimise(
     n = q.shape[0]
     mu, success, failure, steps, flat = settings[0], settings[1], settings[2], int(settings[3]), settings[4]
     error, y = stack_array(stack_pointer(6), 6), stack_array(stack_pointer(6), 6)
-    kept = stack_array(stack_pointer(36), (6, 6))
+    normal = stack_array(stack_pointer(36), (6, 6))
     A = stack_array(stack_pointer(36), (6, 6))
     off, plain = stack_array(stack_pointer(6), (6, 1)), stack_array(stack_pointer(6), 6)
     old, first = work[0], work[1]
@@ -262,10 +262,10 @@ def minimise(
                 total = 0.0
                 for i in range(n):
                     total += J[r, i] * J[c, i]
-                kept[r, c] = total
-            trace += kept[r, r]
+                normal[r, c] = total
+            trace += normal[r, r]
             if weight[r] == 0.0:
-                kept[r, r] = 1.0
+                normal[r, r] = 1.0
         if slope <= flat * flat * E * trace:
             return step, STATIONARY
         for i in range(n):
@@ -274,7 +274,7 @@ def minimise(
             step += 1
             for r in range(6):
                 for c in range(r + 1):
-                    A[r, c] = kept[r, c]
+                    A[r, c] = normal[r, c]
             factor_damped(A, mu * E + 1e-15 * trace)
             substitute(A, error, y)
             for i in range(n):
@@ -293,9 +293,11 @@ def minimise(
                 q[i] = change
                 one += first[i] * first[i]
                 two += change * change
-            share = 1.0 if two <= _SHARE * _SHARE * one else _SHARE * math.sqrt(one / two)
+            reduction = (
+                1.0 if two <= _MOST_CURVATURE * _MOST_CURVATURE * one else _MOST_CURVATURE * math.sqrt(one / two)
+            )
             for i in range(n):
-                change = first[i] - share * q[i]
+                change = first[i] - reduction * q[i]
                 q[i] = min(max(old[i] + change, low[i]), high[i]) if active[i] != 0.0 else old[i]
             table_pose(constants, kind, column, ratio, offset, q, pose, axes)
             angle = task_errors(target, weight, in_target, pose, A[0])

@@ -105,14 +105,14 @@ def lower_clik(P, o, tip, plan, R, i, S, j, fast, out):
     if plan:
         nx, ny, _ = lower_tip(P, o, tip, out, j)
         mx, my, _ = lower_tip(P, o, tip, S, m)
-        _, wanted = yaw_pitch(P, o, out, j)
+        _, target = yaw_pitch(P, o, out, j)
         _, have = yaw_pitch(P, o, S, m)
         turning = 0.0
         if fast:
             _, turning = turn_rates(P, o, S, m, R[R_W + 3 * i], R[R_W + 3 * i + 1], R[R_W + 3 * i + 2])
         _, d1, d2, d3 = sphere_rates(
             P, o, S, m, no, rate, vx + S[S_GAIN] * (nx - mx), vy + S[S_GAIN + 1] * (ny - my), 0.0,
-            turning + S[S_GAIN + 4] * wrap(wanted - have, 0.0),
+            turning + S[S_GAIN + 4] * wrap(target - have, 0.0),
         )  # fmt: skip
     else:
         nx, ny, nz = lower_tip(P, o, tip, out, j)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Is numba here, and new enough? Imported first, so that whoever installed without scripts/setup reads what to do."""
 
-_WANTED = (
+_REQUIRED = (
     "shellbot_kinematics needs numba 0.56 or newer: run scripts/setup, "
     "and start programs with the workspace's .venv/bin/python"
 )
@@ -9,6 +9,6 @@ _WANTED = (
 try:
     import numba
 except ImportError as error:
-    raise type(error)(f"numba cannot be imported ({error}); {_WANTED}", name="numba") from error
+    raise type(error)(f"numba cannot be imported ({error}); {_REQUIRED}", name="numba") from error
 if tuple(int(part) for part in numba.__version__.split(".")[:2]) < (0, 56):
-    raise ImportError(f"numba is {numba.__version__} ({numba.__file__}); {_WANTED}", name="numba")
+    raise ImportError(f"numba is {numba.__version__} ({numba.__file__}); {_REQUIRED}", name="numba")

@@ -122,8 +122,8 @@ def planar_rates(vx, vz, l1, l2, sa, ca, sb, cb):
     if bend >= BEND:
         det = j00 * j11 - j01 * j10
         return (j11 * vx - j01 * vz) / det, (j00 * vz - j10 * vx) / det
-    share = 1.0 - bend / BEND
-    damping = share * share * 0.25 * (BEND * max(l1, l2)) ** 2
+    fraction = 1.0 - bend / BEND
+    damping = fraction * fraction * 0.25 * (BEND * max(l1, l2)) ** 2
     m00 = j00 * j00 + j01 * j01 + damping
     m01 = j00 * j10 + j01 * j11
     m11 = j10 * j10 + j11 * j11 + damping

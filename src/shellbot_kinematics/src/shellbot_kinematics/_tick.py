@@ -81,17 +81,17 @@ def blend_limb(P, low, high, speed, first, count, start, left, step, S, out):
     its own rates. low, high, speed: where the limits of the first joint stand in P.
     """
     blend = S[S_BLEND]
-    share, slope = 0.0, 0.0
+    fraction, slope = 0.0, 0.0
     if left > 0.0 and blend > 0.0:
         x = left / blend
-        share, slope = x * x * (3.0 - 2.0 * x), -6.0 * x * (1.0 - x) / blend
+        fraction, slope = x * x * (3.0 - 2.0 * x), -6.0 * x * (1.0 - x) / blend
     for r in range(count):
         j = first + r
         if start:
             offset = S[S_LAST + j] + S[S_LAST_RATE + j] * step - out[j]
             S[S_OFFSET + j] = offset if math.isfinite(offset) else 0.0
-        if share > 0.0:
-            out[j] = clamp(out[j] + share * S[S_OFFSET + j], P[low + r], P[high + r])
+        if fraction > 0.0:
+            out[j] = clamp(out[j] + fraction * S[S_OFFSET + j], P[low + r], P[high + r])
             out[O_RATES + j] += slope * S[S_OFFSET + j]
         out[O_RATES + j] = clamp(out[O_RATES + j], -P[speed + r], P[speed + r])
 
@@ -105,12 +105,12 @@ def free_fan(P, R, S, out):
     step of the loop over all four joints.
     """
     yes, centre = bool(1), int(1)  # no constants, see lower_reference
-    total, rates, wanted, least, most, left = 0.0, 0.0, 0.0, math.inf, -math.inf, 0.0
+    total, rates, fan_mean, least, most, left = 0.0, 0.0, 0.0, math.inf, -math.inf, 0.0
     for i in range(6):
         o, j, p, r, w = i * LEG, 4 * i, R_P + 3 * i, R_RPY + 3 * i, R_W + 3 * i
         yaw, pitch = orientation(P, o, R[r], R[r + 1], R[r + 2])
         distance, _ = sphere_inverse(P, o, R[p], R[p + 1], yaw, pitch, yes, S, S_LAST + j, yes, yes, out, j)
-        wanted, left = wanted + out[j] / 6.0, max(left, distance)
+        fan_mean, left = fan_mean + out[j] / 6.0, max(left, distance)
         least, most = min(least, out[j]), max(most, out[j])
         fast = finite(R, R_V + 3 * i, 2) and finite(R, w, 3)
         loop = S[S_SOLVER] == CLIK and finite(S, S_MEASURED + j, 4)
@@ -139,7 +139,7 @@ def free_fan(P, R, S, out):
         rate = clamp(rate, -P[o + G_SPEED], P[o + G_SPEED])
         rates += rate
         total += S[m] + S[S_STEP] * rate
-    return total / 6.0, rates / 6.0, left + P[CENTRE + 1] * max(most - wanted, wanted - least)
+    return total / 6.0, rates / 6.0, left + P[CENTRE + 1] * max(most - fan_mean, fan_mean - least)
 
 
 @bare_kernel

@@ -61,13 +61,13 @@ def fit_pose(p_base: ArrayLike, p_world: ArrayLike, weights: Optional[ArrayLike]
     known = ~np.isnan(a).any(axis=1) & ~np.isnan(b).any(axis=1) & (w > 0.0)
     if np.count_nonzero(known) < 3:
         raise ShapeError(f"{np.count_nonzero(known)} points are known in base and world; a pose needs three")
-    share = w[known, None] / w[known].sum()
-    middle_a, middle_b = (share * a[known]).sum(axis=0), (share * b[known]).sum(axis=0)
+    weight = w[known, None] / w[known].sum()
+    middle_a, middle_b = (weight * a[known]).sum(axis=0), (weight * b[known]).sum(axis=0)
     from_a, from_b = a[known] - middle_a, b[known] - middle_b
     for what, points in (("p_base", from_a), ("p_world", from_b)):
         if np.linalg.svd(points, compute_uv=False)[1] < _LINE:
             raise ShapeError(f"the points of {what} lie on one line; a pose needs three that do not")
-    U, _, Vt = np.linalg.svd(from_b.T @ (share * from_a))  # noqa: N806
+    U, _, Vt = np.linalg.svd(from_b.T @ (weight * from_a))  # noqa: N806
     R = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt  # noqa: N806
     T = np.eye(4)  # noqa: N806
     T[:3, :3], T[:3, 3] = R, middle_b - R @ middle_a

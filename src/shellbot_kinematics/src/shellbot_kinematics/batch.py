@@ -17,7 +17,7 @@ from shellbot_kinematics.generated.lane_rows import LANES
 from shellbot_kinematics.generated.lane_source import lanes_source
 from shellbot_kinematics.generated.loop_source import loop_source
 from shellbot_kinematics.generated.store import load
-from shellbot_kinematics.threads import count_of, share
+from shellbot_kinematics.threads import count_of, run_parts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -116,7 +116,7 @@ def inverse_batch(
             else:
                 kernel(*flat, first, last, work[worker], lanes)
 
-        share(trajectories, workers, task, _smallest_part(trajectories, count, pose))
+        run_parts(trajectories, workers, task, _smallest_part(trajectories, count, pose))
     return BatchResult(
         q.reshape(*leading, n),
         (steps >= 0).reshape(leading),

@@ -91,9 +91,9 @@ def floating_base_inverse(
     for limb, values in given.items():
         q[model.columns(limb)] = values
     frame = {limb: Frame.FOOT if limb in LOWER_LIMBS else Frame.SPHERE_CENTRE for limb in model.limbs}
-    for limb, wanted in (frames or {}).items():
-        model.chain(limb, wanted)
-        frame[limb] = Frame(wanted)
+    for limb, name in (frames or {}).items():
+        model.chain(limb, name)
+        frame[limb] = Frame(name)
     if T_world_base is None:
         T = _fitted(model, q, {limb: p for limb, p in world.items() if limb in given}, frame)  # noqa: N806
         world = {limb: p for limb, p in world.items() if limb not in given}

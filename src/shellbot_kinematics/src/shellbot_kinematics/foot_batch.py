@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Optional, Union
 import numpy as np
 
 from shellbot_kinematics import _foot_lanes as kernels
-from shellbot_kinematics._foot_constants import NEAREST, kept_constants
+from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics._foot_questions import (
     FootBatch,
     answer_of,
@@ -94,7 +94,7 @@ def foot_batch(
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake
         own_fan = _fan(fan, count)
         shared_fan = 0.0 if own_fan.size else float(np.asarray(fan))
-        constants = kept_constants(model, limb, frame, branch, limits, shared_fan)
+        constants = cached_constants(model, limb, frame, branch, limits, shared_fan)
         branches = constants.shape[0] // 2
         given = _seeds(seeds, points) if branches > 1 else _NONE
         result = answer_of(out, points.shape, count)

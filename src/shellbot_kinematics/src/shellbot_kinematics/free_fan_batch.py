@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Optional, Tuple
 import numpy as np
 
 from shellbot_kinematics import _free_lanes as kernels
-from shellbot_kinematics._foot_constants import NEAREST, kept_constants
+from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics._foot_questions import (
     FootBatch,
     answer_of,
@@ -88,7 +88,7 @@ def foot_batch_free_fan(
     workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake
-        constants = kept_constants(model, limb, frame, NEAREST, limits, 0.0, from_zero=not limits)
+        constants = cached_constants(model, limb, frame, NEAREST, limits, 0.0, from_zero=not limits)
         shape = (4, count) if by_coordinate else (count, 4)
         given = _seeds(seeds, shape)
         result = answer_of(out, shape, count)

@@ -116,21 +116,43 @@ def shell_branches(
         raise ShapeError(f"limb {limb} is no upper limb; shell_branches is for {', '.join(UPPER_LIMBS)}")
     if (p_base is None) == (height is None) or (height is None) != (rpy_base is None):
         raise ShapeError("give p_base, or height and rpy_base")
-    packed, u = model.packed, P_SHELL + SHELL * UPPER_LIMBS.index(limb)
+    u = P_SHELL + SHELL * UPPER_LIMBS.index(limb)
+    leg = model.packed[u : u + SHELL]
     B = 0.0  # noqa: N806 - as in the formulas
     if height is None:
-        x, _, z = upper_plane(packed, u, *_point(p_base))
+        x, _, z = upper_plane(leg, 0, *_point(p_base))
     else:
-        B = upper_sum(packed, u, *_point(rpy_base, "rpy_base", "rad"))  # noqa: N806
-        x, z = 0.0, _point([height, 0.0, 0.0], "height", "m")[0] - packed[u + U_ORG + 2]
-    both = [upper_branch(packed, u, x, z, B, height is not None, number) for number in range(2)]
+        B = upper_sum(leg, 0, *_point(rpy_base, "rpy_base", "rad"))  # noqa: N806
+        x, z = 0.0, _point([height, 0.0, 0.0], "height", "m")[0] - leg[U_ORG + 2]
+    return _by_elbow(leg, x, z, B, height is not None)
+
+
+def shell_joints(leg: np.ndarray, height: float, turn: float) -> np.ndarray:
+    """Return shoulder and shell (2,), rad, of an upper leg with its elbow out; NaN if the height is out of reach.
+
+    Parameters
+    ----------
+    leg : (28,) array
+        Its packed geometry, from `pack_upper`.
+    height : float
+        z of the sphere centre in base_link, m.
+    turn : float
+        Turn of the shell about the shoulder's axis since both joints were zero, rad.
+    """
+    found = _by_elbow(leg, 0.0, height - leg[U_ORG + 2], leg[U_B0] - leg[U_SS] * turn, True)
+    return found.get(ShellBranch.ELBOW_OUT, np.full(2, np.nan))
+
+
+def _by_elbow(leg: np.ndarray, x: float, z: float, B: float, by_height: bool) -> Dict[ShellBranch, np.ndarray]:  # noqa: N803
+    """Return both solutions of `upper_branch` as joints, rad in -pi .. pi; empty if out of reach."""
+    both = [upper_branch(leg, 0, x, z, B, by_height, number) for number in range(2)]
     if any(solution[4] != STOP_NONE for solution in both):
         return {}
     both.sort(key=lambda solution: -math.cos(solution[0]))  # A, the direction of the inner link
-    a0, b0 = packed[u + U_A0], packed[u + U_B0]
+    a0, b0 = leg[U_A0], leg[U_B0]
     found = {}
     for branch, (A, gamma, _, _, _) in zip(ShellBranch, both):  # noqa: N806
-        angles = packed[u + U_SS] * (a0 - A), packed[u + U_SH] * (b0 - a0 - gamma)
+        angles = leg[U_SS] * (a0 - A), leg[U_SH] * (b0 - a0 - gamma)
         found[branch] = np.array([wrap(angle, 0.0) for angle in angles])
     return found
 
@@ -198,15 +220,15 @@ def solve_limb(
 def closed_form_result(
     limb: str, frame: Frame, q: np.ndarray, error: float, stop: int, fan_position: Optional[float]
 ) -> InverseResult:
-    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is what the fan
-    was asked for, None where nothing was.
+    """Return what a closed form found, in words: q with the error (m) and what stopped it; fan_position is the
+    commanded one, None where none was.
     """
     row = LOWER_LIMBS.index(limb) if limb in LOWER_LIMBS else 6 + UPPER_LIMBS.index(limb)
     converged = bool(error <= REACHED)
     reason = "" if converged else f"{limb} stops {1e3 * error:.1f} mm from its target: {limit_name(row, stop)}"
     if fan_position is not None and q[0] != fan_position:
         converged = False
-        end = f"{limb}_fan was asked to stand at {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
+        end = f"{limb}_fan was commanded to {fan_position:.3f} rad and stops at its limit {q[0]:.3f} rad"
         reason = f"{reason}; {end}" if reason else end
     return InverseResult(limb, frame, q, converged, float(error), 0, reason)
 

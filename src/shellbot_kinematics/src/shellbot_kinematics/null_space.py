@@ -85,18 +85,18 @@ def _cost(
 ) -> Tuple[Callable[[np.ndarray], float], Callable[[np.ndarray], np.ndarray]]:
     """Return the cost of a task and its gradient."""
     n = inverse.chain.n
-    share = _vector("weights", task.weights, np.ones(n))
-    if (share < 0.0).any():
-        raise ShapeError(f"weights of NullSpaceTask are {share}; expected 0 or more")
+    weighting = _vector("weights", task.weights, np.ones(n))
+    if (weighting < 0.0).any():
+        raise ShapeError(f"weights of NullSpaceTask are {weighting}; expected 0 or more")
     if task.kind in (POSTURE, LIMITS):
-        wanted = _vector("posture", task.posture, start)
+        goal = _vector("posture", task.posture, start)
         if task.kind == LIMITS:
             ranges = inverse.chain.upper - inverse.chain.lower
             bounded = np.isfinite(ranges) & (ranges > 0.0)
-            wanted = np.where(bounded, 0.5 * (inverse.chain.upper + inverse.chain.lower), 0.0)
-            share = np.where(bounded, share / np.where(bounded, ranges, 1.0) ** 2, 0.0)
-        share = share / max(float(share.max()), 1e-300)  # a step of the gradient is then of the right size
-        return (lambda q: 0.5 * float(share @ (q - wanted) ** 2)), (lambda q: share * (q - wanted))
+            goal = np.where(bounded, 0.5 * (inverse.chain.upper + inverse.chain.lower), 0.0)
+            weighting = np.where(bounded, weighting / np.where(bounded, ranges, 1.0) ** 2, 0.0)
+        weighting = weighting / max(float(weighting.max()), 1e-300)  # a step of the gradient is then of the right size
+        return (lambda q: 0.5 * float(weighting @ (q - goal) ** 2)), (lambda q: weighting * (q - goal))
 
     rows = weight > 0.0
 

@@ -85,10 +85,6 @@ class ShellbotSolver:
         state[S_SOLVER], state[S_STEP], state[S_BLEND] = SOLVERS.index(config.solver), config.tick, config.blend_time
         state[S_GAIN : S_GAIN + 5] = config.clik_gain
 
-    def set_solver(self, name: str) -> None:
-        """Go on with another solver, one of SOLVERS."""
-        self.set_config(self.config.replace(solver=name))
-
     def solve(self, references: PackedReferences, q_measured: ArrayLike, dt: float) -> JointTargets:
         """Return the joint targets of one tick.
 

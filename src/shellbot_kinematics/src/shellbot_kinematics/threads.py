@@ -4,8 +4,8 @@
 Kernels that release the interpreter's lock need no threading layer of numba: plain threads share them, compile nothing
 more, survive a fork and may be used from several threads at once.
 
-Tasks of Python (`share`) are handed out part by part by the interpreter, some 10 us each, and wake a sleeping thread,
-some 50 us. Jobs of C functions (`helpers`, `call`) do without both where batches follow each other closely: a
+Tasks of Python (`run_parts`) are handed out part by part by the interpreter, some 10 us each, and wake a sleeping
+thread, some 50 us. Jobs of C functions (`helpers`, `call`) do without both where batches follow each other closely: a
 helper that has done its share of such a job looks out for the next for SPIN seconds before it goes to sleep.
 """
 
@@ -53,7 +53,7 @@ def count_of(threads: Optional[int]) -> int:
     return threads
 
 
-def share(total: int, threads: int, task: Task, smallest: int = 1024) -> None:
+def run_parts(total: int, threads: int, task: Task, smallest: int = 1024) -> None:
     """Call task(first, last, worker) on up to `threads` threads, this one included, until 0 .. total is done.
 
     Parts get smaller towards the end, so that no thread waits long for another; none is smaller than `smallest`, at
@@ -101,7 +101,7 @@ def helpers(workers: int) -> ContextManager[Optional[bool]]:
     That is with one worker, where another thread of Python shares a batch, and where kernels are interpreted. workers:
     from `crew_of`.
     """
-    return _in_use if _crew.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _nobody
+    return _in_use if _crew.NATIVE and 1 < workers <= _MOST and not _in_use.locked() else _unlocked
 
 
 def call(workers: int) -> np.ndarray:
@@ -149,7 +149,7 @@ class _Queue:
                 return
             try:
                 self._task(first, last, worker)
-            except BaseException as error:  # noqa: BLE001 - told to the thread that called share()
+            except BaseException as error:  # noqa: BLE001 - raised in the thread that called run_parts()
                 self.errors.append(error)
                 return
 
@@ -204,7 +204,7 @@ class _Helper:
 
 _helpers: List[_Helper] = []
 _in_use = threading.Lock()  # its own `with`: no interrupt comes between taking it and being sure to let it go
-_nobody: ContextManager[None] = nullcontext()
+_unlocked: ContextManager[None] = nullcontext()
 _words: Optional[np.ndarray] = None
 
 

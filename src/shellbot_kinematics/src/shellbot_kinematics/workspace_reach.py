@@ -161,7 +161,7 @@ def _boundary(plane: LimbPlane) -> Dict[str, np.ndarray]:
         length = np.linalg.norm(along, axis=1, keepdims=True)
         across = np.stack((-along[:, 1], along[:, 0]), axis=1) / np.where(length > 0.0, length, 1.0)
         count = [np.isfinite(plane.solve(curve + side * _NEAR * across)[0][..., 0]).sum(axis=0) for side in (1.0, -1.0)]
-        kept = np.where(((count[0] > 0) != (count[1] > 0))[:, None], curve, np.nan)
-        if np.isfinite(kept).any():
-            found[name] = kept
+        curve_part = np.where(((count[0] > 0) != (count[1] > 0))[:, None], curve, np.nan)
+        if np.isfinite(curve_part).any():
+            found[name] = curve_part
     return found

@@ -119,22 +119,22 @@ def stroke_reach(
     """
     centre = np.asarray(rest, dtype=np.float64)
     body = np.zeros(6) if pose is None else np.asarray(pose, dtype=np.float64)
-    ways = np.linspace(0.0, 0.15, 61) if radii is None else np.asarray(radii, dtype=np.float64)
+    distances = np.linspace(0.0, 0.15, 61) if radii is None else np.asarray(radii, dtype=np.float64)
     if centre.shape != (len(legs.names), 2) or not np.isfinite(centre).all():
         raise ShapeError(f"rest has shape {centre.shape}; expected ({len(legs.names)}, 2) finite numbers, m")
     if body.shape != (6,) or not np.isfinite(body).all():
         raise ShapeError(f"pose is {body}; expected shift (m) and roll, pitch, yaw (rad), 6 finite numbers")
-    if ways.ndim != 1 or ways.size < 2 or ways[0] != 0.0 or not (np.diff(ways) > 0.0).all():
-        raise ShapeError(f"radii is {ways}; expected growing distances from 0 on, m")
+    if distances.ndim != 1 or distances.size < 2 or distances[0] != 0.0 or not (np.diff(distances) > 0.0).all():
+        raise ShapeError(f"radii is {distances}; expected growing distances from 0 on, m")
     if bearings < 3:
         raise InvalidConfigError(f"bearings is {bearings}; expected 3 or more directions")
     for name, value in (("height", height), ("lift", lift), ("joint_margin", joint_margin)):
         if not 0.0 <= value < np.inf:
             raise InvalidConfigError(f"{name} is {value}; expected 0 or more")
     bearing = np.arange(bearings) * (2.0 * np.pi / bearings)
-    rays = np.stack((np.cos(bearing), np.sin(bearing)), axis=1)[:, None, :] * ways[None, :, None]
+    rays = np.stack((np.cos(bearing), np.sin(bearing)), axis=1)[:, None, :] * distances[None, :, None]
     levels = 1 if lift == 0.0 else 2
-    p_walk = np.zeros((len(legs.names), levels, bearings, ways.size, 3))
+    p_walk = np.zeros((len(legs.names), levels, bearings, distances.size, 3))
     p_walk[..., :2] = centre[:, None, None, None, :] + rays[None, None]
     p_walk[:, 1:, ..., 2] = lift
     shift = np.array([body[0], body[1], body[2] + height])
@@ -143,7 +143,7 @@ def stroke_reach(
     inside = (legs.margin(q) >= joint_margin).all(axis=-1)  # (k, levels, bearings, ways)
     inside[:, 0] &= q[:, 0, ..., 1] + q[:, 0, ..., 2] - shank_min >= joint_margin
     count = np.cumprod(inside.all(axis=1), axis=-1).sum(axis=-1)  # points without a gap
-    return StrokeReach(bearing, np.where(count > 0, ways[np.maximum(count - 1, 0)], 0.0), centre)
+    return StrokeReach(bearing, np.where(count > 0, distances[np.maximum(count - 1, 0)], 0.0), centre)
 
 
 @dataclass(frozen=True, eq=False)

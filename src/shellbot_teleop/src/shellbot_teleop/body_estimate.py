@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Height and tilt of the body, from the feet that stand: odometry moves on the ground plane and has neither."""
+"""Height and tilt of the body from its contacts: odometry moves on the ground plane and has neither."""
 
 from __future__ import annotations
 
@@ -22,16 +22,20 @@ def with_body(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> Opt
     odom : OdomInfo or None
         Position and heading on the ground.
     contacts : ContactsInfo or None
-        The feet.
+        The feet, or the gore that a ball rolls on.
 
     Returns
     -------
     OdomInfo or None
-        With z, roll and pitch of the ground fit; unchanged where the feet do not tell: fewer than three, on a line, or
-        not finite.
+        With z, roll and pitch of the ground fit, or with z of the ball, which has no roll and pitch. Unchanged where
+        the contacts do not determine them: fewer than three feet, on a line, or not finite.
     """
     if odom is None or contacts is None:
         return odom
+    up = contacts.ball_up
+    if up is not None and contacts.p_base_ground is not None:
+        height = -float(contacts.p_base_ground @ up)
+        return replace(odom, position=(odom.position[0], odom.position[1], height))
     feet = contacts.p_base_foot[np.array(contacts.contact, dtype=bool)]
     if len(feet) < 3 or not np.isfinite(feet).all():
         return odom
@@ -41,4 +45,5 @@ def with_body(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> Opt
     plane = fit_plane(feet)
     roll, pitch = tilt_over(plane)
     height = -float(plane[2] * plane_normal(plane)[2])
-    return replace(odom, position=(odom.position[0], odom.position[1], height), rpy=(roll, pitch, odom.rpy[2]))
+    position = (odom.position[0], odom.position[1], height)
+    return replace(odom, position=position, rpy=(roll, pitch, odom.rpy[2]), has_tilt=True)

@@ -104,7 +104,7 @@ class CommandModel:
         self._held[key] = action
         if action.quantity is Quantity.VELOCITY:
             return self._send_twist(t) + self._drive_notice(action)
-        return self._push((action,), self._config.period, tell=True)
+        return self._push((action,), self._config.period, announce=True)
 
     def release(self, key: str, t: float) -> List[Effect]:
         """Take a key that came up; the last velocity key sends one zero."""
@@ -283,7 +283,7 @@ class CommandModel:
             return [Notice("warn", "The present limits allow no motion this way; see the mode's text.")]
         return []
 
-    def _push(self, actions: Sequence[HeldAction], dt: float, tell: bool = False) -> List[Effect]:
+    def _push(self, actions: Sequence[HeldAction], dt: float, announce: bool = False) -> List[Effect]:
         out: List[Effect] = []
         for quantity, vector in ((Quantity.POSE, self.pose), (Quantity.SHELLS, self.shells)):
             pushes = {action for action in actions if action.quantity is quantity}
@@ -291,7 +291,7 @@ class CommandModel:
             for action in pushes:
                 free = vector.push(action.axis, action.sign, dt)
                 moved = moved or free
-                if tell and not free:
+                if announce and not free:
                     out.append(
                         Notice(
                             "warn",

@@ -41,6 +41,7 @@ class OdomInfo:
     rpy: Tuple[float, float, float]
     velocity: Tuple[float, float, float]
     arrived: float
+    has_tilt: bool = False  #: Whether roll and pitch are known: odometry moves on the ground plane and has none
 
     @property
     def finite(self) -> bool:
@@ -50,12 +51,23 @@ class OdomInfo:
 
 @dataclass(frozen=True)
 class ContactsInfo:
-    """k feet or other contacts: contact (k,), phase (k,) 0..1 or NaN, positions (k, 3) in base_link, m."""
+    """k feet, or the gores of a ball: contact (k,), phase (k,) 0..1 or NaN, positions (k, 3) in base_link, m."""
 
     contact: Tuple[bool, ...]
     phase: Tuple[float, ...]
     p_base_foot: np.ndarray
     arrived: float
+    model: str = "feet"  #: feet; rolling: a ball; none: contacts are not known
+    p_base_ground: Optional[np.ndarray] = None  #: (3,) Where a ball touches the ground, in base_link, m
+
+    @property
+    def ball_up(self) -> Optional[np.ndarray]:
+        """The vertical in base_link, (3,), if the robot is a ball that is known to touch the ground."""
+        if self.model != "rolling" or self.p_base_ground is None or not any(self.contact):
+            return None
+        radius = self.p_base_foot[self.contact.index(True)] - self.p_base_ground  # to the centre of the gore's sphere
+        length = float(np.linalg.norm(radius))
+        return radius / length if length > 1e-3 else None  # None also for NaN
 
 
 @dataclass(frozen=True)

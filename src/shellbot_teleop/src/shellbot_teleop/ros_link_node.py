@@ -78,7 +78,7 @@ class RosLink:
         self._connected = False
         self._subscribers: List[rospy.Subscriber] = []
         self._publishers: Dict[str, rospy.Publisher] = {}
-        self._camera_wanted = False
+        self._is_camera_requested = False
         self._camera: Optional[rospy.Subscriber] = None
         self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
@@ -176,13 +176,13 @@ class RosLink:
         subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
-        subscriber("odom", Odometry, self._kept("odom", conversions.odom_info))
-        subscriber("foot_contacts", Contacts, self._kept("contacts", conversions.contacts_info))
-        subscriber("reference_status", ReferenceStatus, self._kept("status", conversions.status_info))
-        subscriber("joint_states", JointState, self._kept("joints", self._joints))
-        subscriber("joint_targets", JointState, self._kept("targets", conversions.joints_info))
-        subscriber("battery_state", BatteryState, self._kept("battery", conversions.battery_info))
-        subscriber("servo_states", ServoStates, self._kept("servos", conversions.servos_info))
+        subscriber("odom", Odometry, self._store("odom", conversions.odom_info))
+        subscriber("foot_contacts", Contacts, self._store("contacts", conversions.contacts_info))
+        subscriber("reference_status", ReferenceStatus, self._store("status", conversions.status_info))
+        subscriber("joint_states", JointState, self._store("joints", self._joints))
+        subscriber("joint_targets", JointState, self._store("targets", conversions.joints_info))
+        subscriber("battery_state", BatteryState, self._store("battery", conversions.battery_info))
+        subscriber("servo_states", ServoStates, self._store("servos", conversions.servos_info))
         subscriber("body_pose", Pose, lambda message: self._from_others(message, BodyPoseSeen, conversions.pose_vector))
         subscriber(
             "upper_shells",
@@ -192,12 +192,12 @@ class RosLink:
             ),
         )
         subscriber("/rosout_agg", Log, self._on_log, queue_size=100)
-        if self._camera_wanted:
+        if self._is_camera_requested:
             self._subscribe_camera()
 
     # ---------------------------------------------------------------- incoming
 
-    def _kept(self, field: str, convert: Callable[[Any, float], Any]) -> Callable[[Any], None]:
+    def _store(self, field: str, convert: Callable[[Any, float], Any]) -> Callable[[Any], None]:
         """Return a callback that keeps the newest message for the views, as often as they can show it."""
         last = [-1.0]
 
@@ -218,7 +218,7 @@ class RosLink:
             try:
                 self._monitor.profile = RobotProfile.from_text(rospy.get_param(name)) if name else None
             except ProfileError as error:
-                self._tell_once_a_while("profile", Notice("warn", str(error)))
+                self._report_throttled("profile", Notice("warn", str(error)))
         return info
 
     def _on_mode(self, info: ModeInfo) -> None:
@@ -229,7 +229,7 @@ class RosLink:
         try:
             self._on_event(conversions.limits_from_walkspace(message))
         except LimitsError as error:
-            self._tell_once_a_while("walkspace", Notice("warn", f"walkspace is not usable: {error}"))
+            self._report_throttled("walkspace", Notice("warn", f"walkspace is not usable: {error}"))
 
     def _from_others(self, message: Any, event: Callable, convert: Callable) -> None:
         if message._connection_header.get("callerid") != rospy.get_name():
@@ -244,21 +244,21 @@ class RosLink:
             self._monitor.picture = conversions.picture(message)
             self._monitor.picture_count += 1
         except ImageError as error:
-            self._tell_once_a_while("camera", Notice("warn", str(error)))
+            self._report_throttled("camera", Notice("warn", str(error)))
 
-    def _tell_once_a_while(self, what: str, notice: Notice) -> None:
+    def _report_throttled(self, what: str, notice: Notice) -> None:
         now = time.monotonic()
         if now - self._last_trouble.get(what, -10.0) >= 10.0:
             self._last_trouble[what] = now
             self._on_event(notice)
 
-    def want_camera(self, wanted: bool) -> None:
+    def request_camera(self, is_requested: bool) -> None:
         """Subscribe to the camera only while somebody looks: pictures cost the simulator and the network."""
         with self._lock:
-            self._camera_wanted = wanted
-            if wanted and self._publishers and self._camera is None:
+            self._is_camera_requested = is_requested
+            if is_requested and self._publishers and self._camera is None:
                 self._subscribe_camera()
-            elif not wanted and self._camera is not None:
+            elif not is_requested and self._camera is not None:
                 self._camera.unregister()
                 self._camera = None
 
@@ -272,7 +272,7 @@ class RosLink:
         if isinstance(effect, Notice):
             self._log_notice(effect)
         elif not self._publishers:
-            self._tell_once_a_while("master", Notice("warn", "No ROS master yet: the command went nowhere."))
+            self._report_throttled("master", Notice("warn", "No ROS master yet: the command went nowhere."))
         elif isinstance(effect, effects.PublishTwist):
             self._publish("cmd_vel", conversions.twist_message(effect))
         elif isinstance(effect, effects.PublishBodyPose):
@@ -294,7 +294,7 @@ class RosLink:
         try:
             self._publishers[topic].publish(message)
         except (rospy.ROSException, KeyError) as error:
-            self._tell_once_a_while(topic, Notice("error", f"{topic} could not be published: {error}."))
+            self._report_throttled(topic, Notice("error", f"{topic} could not be published: {error}."))
 
     def _call(self, service: str, kind: Any, use: Callable[[Any], None]) -> None:
         def run() -> None:

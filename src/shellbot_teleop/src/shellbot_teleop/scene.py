@@ -9,7 +9,7 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from shellbot_common.rotations import rotation_from_rpy
+from shellbot_common.rotations import rotation_from_quaternion, rotation_from_rpy
 from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
 
 BODY_RADIUS = 0.150  # m, of the drawn body; a drawing, not a model
@@ -29,6 +29,12 @@ class Viewpoint:
     def following(self, yaw: float) -> Viewpoint:
         """View that stays behind a robot of this heading (rad): left on the keyboard is left on the screen."""
         return Viewpoint(self.azimuth + yaw, self.elevation, self.scale)
+
+    @property
+    def towards(self) -> np.ndarray:
+        """Unit vector (3,) from the scene to the viewer, in the world."""
+        level = math.cos(self.elevation)
+        return np.array([level * math.cos(self.azimuth), level * math.sin(self.azimuth), math.sin(self.elevation)])
 
     def turned(self, dx: float, dy: float) -> Viewpoint:
         """View after dragging the mouse by dx, dy pixels."""
@@ -78,13 +84,29 @@ class RobotPose:
 
 
 def robot_pose(odom: Optional[OdomInfo], contacts: Optional[ContactsInfo]) -> RobotPose:
-    """Pose of the body from odometry; without it, level and with its lowest foot on the ground."""
+    """Pose of the body from odometry; what that lacks is level, at the origin, and with the lowest foot on the ground.
+
+    A ball is turned from upright by the shortest rotation: its contacts give the vertical, not the turn about it.
+    """
+    x, y, yaw, height = 0.0, 0.0, 0.0, 0.16
+    up = contacts.ball_up if contacts is not None else None
     if odom is not None and odom.finite:
-        return RobotPose(np.array(odom.position), rotation_from_rpy(*odom.rpy))
-    height = 0.16
+        if odom.has_tilt:
+            return RobotPose(np.array(odom.position), rotation_from_rpy(*odom.rpy))
+        (x, y, _), yaw = odom.position, odom.rpy[2]
+    if up is not None:
+        return RobotPose(np.array([x, y, BODY_RADIUS]), rotation_from_rpy(0.0, 0.0, yaw) @ shortest_rotation(up))
     if contacts is not None and np.isfinite(contacts.p_base_foot).any():
         height = -float(np.nanmin(contacts.p_base_foot[:, 2]))
-    return RobotPose(np.array([0.0, 0.0, height]), np.eye(3))
+    return RobotPose(np.array([x, y, height]), rotation_from_rpy(0.0, 0.0, yaw))
+
+
+def shortest_rotation(up: np.ndarray) -> np.ndarray:
+    """Rotation (3, 3) about a horizontal axis that takes a unit vector (3,) to the vertical."""
+    w = 1.0 + up[2]
+    if w < 1e-9:  # upside down: any horizontal axis does
+        return np.diag([1.0, -1.0, -1.0])
+    return rotation_from_quaternion(np.array([up[1], -up[0], 0.0, w]) / math.sqrt(2.0 * w))
 
 
 def grid_segments(x: float, y: float) -> np.ndarray:
@@ -134,4 +156,6 @@ def support_polygon(p_ground: np.ndarray) -> np.ndarray:
 
 # The drawn body in base_link: lines to draw, and points whose convex hull on the screen is its outline.
 BODY_LINES: Tuple[np.ndarray, ...] = (circle(BODY_RADIUS), *(dome_meridian(k * math.pi / 3) for k in range(6)))
+# The other half of the ball, below the equator.
+LOWER_LINES: Tuple[np.ndarray, ...] = tuple(line * [1.0, 1.0, -1.0] for line in BODY_LINES[1:])
 BODY_POINTS = np.vstack([circle(BODY_RADIUS), *(dome_meridian(k * math.pi / 12, count=9) for k in range(24))])

@@ -98,11 +98,14 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
 def contacts_info(message: Contacts, now: float) -> ContactsInfo:
     """Contacts as the views show them."""
     contacts = message.contacts
+    pressure = [c.centre_of_pressure for c in contacts if c.in_contact]
     return ContactsInfo(
         tuple(c.in_contact for c in contacts),
         tuple(c.phase for c in contacts),
         np.array([(c.position.x, c.position.y, c.position.z) for c in contacts]).reshape(-1, 3),
         now,
+        message.model,
+        np.array([pressure[0].x, pressure[0].y, pressure[0].z]) if pressure else None,
     )
 
 

@@ -160,9 +160,9 @@ class TerminalProgram:
             elif not isinstance(effect, LayoutChanged):
                 self._link.execute(effect)
                 if isinstance(effect, Notice):
-                    self._tell(effect)
+                    self._show_notice(effect)
 
-    def _tell(self, notice: Notice) -> None:
+    def _show_notice(self, notice: Notice) -> None:
         self._messages.append(LogLine(notice.level, "teleop", notice.text, time.time()))
 
     def _take_events(self, now: float) -> None:
@@ -170,7 +170,7 @@ class TerminalProgram:
             event = self._events.get_nowait()
             if isinstance(event, LinkState):
                 self._link_text = event.text
-                self._tell(Notice("info" if event.connected else "warn", event.text))
+                self._show_notice(Notice("info" if event.connected else "warn", event.text))
                 self._ending = self._ending or event.ended
             elif isinstance(event, ModeInfo):
                 self.model.observe_mode(event.name)
@@ -186,7 +186,7 @@ class TerminalProgram:
             elif isinstance(event, UpperShellsSeen):
                 self.model.observe_upper_shells(event.shells)
             elif isinstance(event, Notice):
-                self._tell(event)
+                self._show_notice(event)
 
     def _draw(self, terminal: RawTerminal) -> None:
         now, limit, monitor = time.monotonic(), self._config.stale_after, self._monitor

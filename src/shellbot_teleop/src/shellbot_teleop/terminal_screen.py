@@ -143,12 +143,10 @@ def _pose(robot: RobotView) -> List[Line]:
     else:
         roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
         x, y, z = odom.position
-        lines = [
-            [
-                ("", f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg  height {1000 * z:.0f} mm  "),
-                ("", f"roll {roll:+.1f}, pitch {pitch:+.1f} deg"),
-            ]
-        ]
+        text = f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg"
+        text += f"  height {1000 * z:.0f} mm" if z > 0.0 else ""  # odometry itself has neither height nor tilt
+        text += f"  roll {roll:+.1f}, pitch {pitch:+.1f} deg" if odom.has_tilt else ""
+        lines = [[("", text)]]
     text, bad = servo_line(robot.battery, robot.servos)
     if text:
         lines.append([("warn" if bad else "", f"servos   {text}")])

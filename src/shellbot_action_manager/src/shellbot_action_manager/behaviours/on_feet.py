@@ -11,7 +11,7 @@ from shellbot_action_manager.behaviours.protocol import Commands, State
 from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
 from shellbot_action_manager.body.legs import LowerCommand, lower_command, upper_joints
 from shellbot_action_manager.body.rising import Moves
-from shellbot_action_manager.body.upper_shells import clamp_upper, solve_upper
+from shellbot_action_manager.body.upper_shells import clamp_upper
 from shellbot_action_manager.errors import UnknownGaitError
 
 _CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
@@ -55,7 +55,7 @@ class OnFeet(BehaviourBase):
         goal, text = geometry.up_upper, ""
         if commands.upper_shells is not None:
             inside, text = clamp_upper(commands.upper_shells, config)
-            pair = solve_upper(geometry.upper, *inside)
+            pair = geometry.upper.solve(*inside)
             goal = np.tile(pair, (6, 1)) if np.isfinite(pair).all() else present
         self._robot.announcer.say("upper", text)
         step = config.joint_rate * dt

@@ -80,14 +80,15 @@ class Behaviour(Protocol):
         Of `estimation.contact_models`: how contacts and odometry are estimated while it runs.
     safe_modes : tuple of str
         Every mode that `abort` may return.
-    any_attitude : bool
-        Whether it ends in an attitude of its own, so that what follows it is not asked for a refusal before.
+    ends_in_any_attitude : bool
+        Whether the robot may lie in any attitude when it ends. A request that begins with it is then accepted without
+        checking whether the behaviours after it could begin in the present attitude.
     """
 
     name: str
     contact_model: str
     safe_modes: Tuple[str, ...]
-    any_attitude: bool
+    ends_in_any_attitude: bool
 
     @property
     def limits(self) -> WalkspaceLimits:

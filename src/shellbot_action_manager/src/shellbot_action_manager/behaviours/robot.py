@@ -68,7 +68,7 @@ class BehaviourBase:
 
     contact_model = "feet"
     safe_modes: Tuple[str, ...] = ("sit",)
-    any_attitude = False
+    ends_in_any_attitude = False
 
     def __init__(self, name: str, robot: Robot) -> None:
         self.name = name

@@ -13,12 +13,27 @@ import shellbot_description as description
 from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
-from shellbot_description.variables import UpperLeg
-from shellbot_kinematics import DHRow, LegSet, SerialChain
+from shellbot_kinematics import DHRow, LegSet, SerialChain, pack_upper, shell_joints
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
 
 LEG_COUNT = 6
 LOWER_COUNT = 24  # joints of the six lower legs, first in every joint array
+
+
+@dataclass(frozen=True)
+class UpperLeg:
+    """An upper leg in its plane."""
+
+    packed: np.ndarray  #: (28,) for the closed form of the kinematics
+    azimuth: float  #: Of its plane against that of the lower leg, rad
+    upright: float  #: Sum of both joints at which the shell is vertical, rad
+
+    def solve(self, height: float, opening: float) -> np.ndarray:
+        """Return shoulder and shell (2,) in rad for a height of the sphere centre (m) and an opening angle (rad).
+
+        NaN when the height is out of reach.
+        """
+        return shell_joints(self.packed, height, self.upright - opening)
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class RobotGeometry:
     legs : LegGeometry
         Lower legs.
     upper : UpperLeg or None
-        Lengths of an upper leg; None for the variant `walker`.
+        Upper legs, all alike; None for the variant `walker`.
     sit_lower : (6, 4) array
         fan, coxa, femur, tibia of the sitting robot, rad.
     stand_lower, closed_lower : (6, 4) array
@@ -78,7 +93,7 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
         legs=legs,
-        upper=variables.upper if has_upper else None,
+        upper=_upper_leg(variables) if has_upper else None,
         gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
@@ -110,3 +125,19 @@ def _leg(variables: description.Variables, k: int) -> SerialChain:
             low, high = joint.lower, joint.upper
         rows.append(DHRow(row.alpha, row.a, row.theta, row.d, row.kind, row.name, lower=low, upper=high))
     return SerialChain.from_dh(rows, name=f"lower_{k}")
+
+
+def _upper_leg(variables: description.Variables) -> UpperLeg:
+    """Return the upper legs' geometry from the Denavit-Hartenberg table of the first."""
+    x, y = description.sphere_centre_in_shell(variables)
+    centre = DHRow(0.0, math.hypot(x, y), math.atan2(y, x), 0.0, "fixed", "upper_1_sphere_centre")
+    rows = [
+        DHRow(row.alpha, row.a, row.theta, row.d, row.kind, row.name)
+        for row in description.dh_table_upper(variables, 1)
+    ]
+    leg = variables.upper
+    return UpperLeg(
+        pack_upper(SerialChain.from_dh([*rows, centre], name="upper_1")),
+        leg.azimuth,
+        1.5 * math.pi - leg.sphere_delta - leg.sphere_epsilon,
+    )

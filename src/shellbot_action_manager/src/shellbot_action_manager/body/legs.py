@@ -102,10 +102,10 @@ def limb_commands(lower: LowerCommand, upper: np.ndarray, planted: Optional[np.n
     planted : (6,) bool array or None
         Feet that are to stand: they share the load alike. None: not planned.
     """
-    share = None if planted is None else planted / max(int(planted.sum()), 1)
+    fraction = None if planted is None else planted / max(int(planted.sum()), 1)
     limbs = {
         "fan": LimbCommand(np.array([[lower.q[:, 0].mean()]])),
-        "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=share),
+        "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=fraction),
     }
     if len(upper):
         limbs["upper"] = LimbCommand(upper)

@@ -34,7 +34,7 @@ def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, g
     feet[..., :2] = neutral_feet(gait.stance_radius if walking else gait.rest_radius)[:, None, :]
     if walking:
         angles = np.arange(8) * (np.pi / 4.0)
-        ring = 0.5 * config.body.stride_kept * np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        ring = 0.5 * config.body.stride_reserve * np.stack((np.cos(angles), np.sin(angles)), axis=1)
         feet[:, :8, :2] += ring
         feet[:, 8:16, :2] += ring
         feet[:, 8:, 2] = gait.lift_height

@@ -48,12 +48,12 @@ class ReferenceBuilder:
         self, name: str, command: LimbCommand, previous: Optional[LimbCommand], dt: float
     ) -> List[LimbReference]:
         limbs = self._groups[name].limbs
-        shares = repeat(math.nan) if command.load_share is None else command.load_share.tolist()
+        fractions = repeat(math.nan) if command.load_share is None else command.load_share.tolist()
         if command.p_base is None:
             rate = np.zeros_like(command.q) if previous is None else (command.q - previous.q) / dt
             return [
-                LimbReference(limb, Kind.JOINTS, joint_position=q, joint_velocity=dq, load_share=share)
-                for limb, q, dq, share in zip(limbs, command.q.tolist(), rate.tolist(), shares)
+                LimbReference(limb, Kind.JOINTS, joint_position=q, joint_velocity=dq, load_share=fraction)
+                for limb, q, dq, fraction in zip(limbs, command.q.tolist(), rate.tolist(), fractions)
             ]
         speed = np.zeros_like(command.p_base)
         if previous is not None and previous.p_base is not None and previous.tip == command.tip:
@@ -62,6 +62,6 @@ class ReferenceBuilder:
         if frames is None:
             frames = self._frames[name + command.tip] = [f"{limb}_{command.tip}" for limb in limbs]
         return [
-            LimbReference(limb, Kind.POSE, frame, position=p, linear=v, load_share=share)
-            for limb, frame, p, v, share in zip(limbs, frames, command.p_base.tolist(), speed.tolist(), shares)
+            LimbReference(limb, Kind.POSE, frame, position=p, linear=v, load_share=fraction)
+            for limb, frame, p, v, fraction in zip(limbs, frames, command.p_base.tolist(), speed.tolist(), fractions)
         ]

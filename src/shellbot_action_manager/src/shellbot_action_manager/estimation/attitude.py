@@ -27,10 +27,10 @@ from shellbot_common.rotations import quaternion_from_rpy
 
 GRAVITY = 9.81  # m/s^2
 IMU_TIMEOUT = 0.2  # s: an older attitude is not used
-_REST_TIME = 1.0  # s at rest before the gyroscope is taken to read its bias
-_REST_MEAN = 0.5  # s: time constant of its mean, and of learning the bias from it
-_REST_GAIN = 1.0  # 1/s: nothing but gravity acts
-_REST_FORCE = 0.5  # m/s^2 by which a biased accelerometer may differ from gravity at rest
+_STILL_TIME = 1.0  # s at rest before the gyroscope is taken to read its bias
+_STILL_MEAN = 0.5  # s: time constant of its mean, and of learning the bias from it
+_STILL_GAIN = 1.0  # 1/s: nothing but gravity acts
+_STILL_FORCE = 0.5  # m/s^2 by which a biased accelerometer may differ from gravity at rest
 
 Vector = Tuple[float, float, float]
 Quaternion = Tuple[float, float, float, float]
@@ -85,7 +85,7 @@ class AttitudeFilter:
         self._bias: Vector = (0.0, 0.0, 0.0)
         self._mean: Vector = (0.0, 0.0, 0.0)  # of the gyroscope, low-passed
         self._force: Vector = (0.0, 0.0, 0.0)  # low-passed as the world sees it, in the present axes of the body
-        self._age = self._rested = 0.0  # s since the start or a gap; s at rest
+        self._age = self._still_time = 0.0  # s since the start or a gap; s at rest
 
     @property
     def bias(self) -> np.ndarray:
@@ -114,7 +114,7 @@ class AttitudeFilter:
             roll, pitch = math.atan2(force[1], force[2]), math.atan2(-force[0], math.hypot(force[1], force[2]))
             self._q, dt = quaternion_from_rpy(roll, pitch, 0.0), 0.0
         if dt <= 0.0:
-            self._age, self._rested, self._mean = 0.0, 0.0, gyro
+            self._age, self._still_time, self._mean = 0.0, 0.0, gyro
             self._force = force if math.isfinite(norm) else (0.0, 0.0, 0.0)
             return self._reading(gyro)
         self._age += dt
@@ -122,11 +122,11 @@ class AttitudeFilter:
         self._q = _turned(self._q, turn)
         self._force = _seen_turned(self._force, turn)
         if math.isfinite(norm):
-            share = dt / min(max(self._age, dt), config.force_time + dt)
+            blend = dt / min(max(self._age, dt), config.force_time + dt)
             present = _seen_turned(force, _combined(0.5, turn, 0.0, turn))
-            self._force = _combined(1.0 - share, self._force, share, present)
+            self._force = _combined(1.0 - blend, self._force, blend, present)
             self._correct(dt)
-        self._learn_at_rest(dt, gyro, norm)
+        self._learn_standing(dt, gyro, norm)
         return self._reading(gyro)
 
     def _correct(self, dt: float) -> None:
@@ -140,24 +140,24 @@ class AttitudeFilter:
             return
         weight = 1.0 if off <= full else (none - off) / (none - full)
         error = _cross(_combined(1.0 / norm, force, 0.0, force), _up(self._q))
-        starts, rests = self._age * config.gain < 1.0, self._rested > _REST_TIME
-        gain = _REST_GAIN if rests else 1.0 / self._age if starts else config.gain
+        starts, is_still = self._age * config.gain < 1.0, self._still_time > _STILL_TIME
+        gain = _STILL_GAIN if is_still else 1.0 / self._age if starts else config.gain
         self._q = _turned(self._q, _combined(weight * gain * dt, error, 0.0, error))
-        if not (starts or rests):
+        if not (starts or is_still):
             self._set_bias(_combined(1.0, self._bias, -weight * config.bias_gain * dt, error))
 
-    def _learn_at_rest(self, dt: float, gyro: Vector, norm: float) -> None:
-        config, share = self._config, min(dt / _REST_MEAN, 1.0)
-        self._mean = _combined(1.0 - share, self._mean, share, gyro)
-        rests = (
-            abs(norm - GRAVITY) < _REST_FORCE
+    def _learn_standing(self, dt: float, gyro: Vector, norm: float) -> None:
+        config, blend = self._config, min(dt / _STILL_MEAN, 1.0)
+        self._mean = _combined(1.0 - blend, self._mean, blend, gyro)
+        is_still = (
+            abs(norm - GRAVITY) < _STILL_FORCE
             and max(abs(g - m) for g, m in zip(gyro, self._mean)) < config.rest_rate
             and max(abs(m) for m in self._mean) < config.bias_limit
         )
-        self._rested = self._rested + dt if rests else 0.0
-        if self._rested > _REST_TIME:
+        self._still_time = self._still_time + dt if is_still else 0.0
+        if self._still_time > _STILL_TIME:
             self._age = math.inf  # whatever the start was, it is corrected here
-            self._set_bias(_combined(1.0 - share, self._bias, share, self._mean))
+            self._set_bias(_combined(1.0 - blend, self._bias, blend, self._mean))
 
     def _set_bias(self, bias: Vector) -> None:
         limit = self._config.bias_limit

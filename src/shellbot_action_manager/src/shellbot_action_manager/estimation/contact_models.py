@@ -112,7 +112,7 @@ class RollingContacts:
         gores = self._gores
         T_base_gore = gores.poses(state.q)
         count = len(gores.names)
-        touches, share = np.zeros(count, dtype=bool), np.zeros(count)
+        touches, fraction = np.zeros(count, dtype=bool), np.zeros(count)
         centre, previous = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
         if self._previous is not None:
             i, T_then, point = self._previous
@@ -120,14 +120,14 @@ class RollingContacts:
         self._previous = None
         if state.orientation is not None:
             i, point = gores.touching(T_base_gore, -up_from_quaternion(state.orientation))
-            touches[i], share[i], centre[i] = True, 1.0, point
+            touches[i], fraction[i], centre[i] = True, 1.0, point
             self._previous = i, T_base_gore[i], point
         return ContactEstimate(
             self._name,
             gores.names,
             touches,
             np.full(count, np.nan),
-            share,
+            fraction,
             T_base_gore[:, :3, 3],
             centre,
             previous,

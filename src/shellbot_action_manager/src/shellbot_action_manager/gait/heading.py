@@ -28,11 +28,11 @@ class HeadingHold:
 
     def __init__(self, config: HeadingConfig) -> None:
         self._config = config
-        self._wanted: Optional[float] = None
+        self._goal: Optional[float] = None
 
     def reset(self) -> None:
         """Forget the heading; the next step takes the measured one."""
-        self._wanted = None
+        self._goal = None
 
     def step(self, yaw: Optional[float], rate: float, dt: float) -> float:
         """Return the turning rate (rad/s) to add to the commanded one.
@@ -47,11 +47,11 @@ class HeadingHold:
             s.
         """
         if yaw is None or not np.isfinite(yaw):
-            self._wanted = None
+            self._goal = None
             return 0.0
-        if self._wanted is None:
-            self._wanted = yaw
+        if self._goal is None:
+            self._goal = yaw
         limit = self._config.max_error
-        error = float(np.clip(wrap_angle(self._wanted + rate * dt - yaw), -limit, limit))
-        self._wanted = yaw + error
+        error = float(np.clip(wrap_angle(self._goal + rate * dt - yaw), -limit, limit))
+        self._goal = yaw + error
         return float(np.clip(self._config.gain * error, -self._config.max_rate, self._config.max_rate))

@@ -124,8 +124,8 @@ def advance(
     landing = state.swinging & ~in_swing
     p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
-    wants_to_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
-    lifting = in_swing & ~was_in_swing & wants_to_step
+    must_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
+    lifting = in_swing & ~was_in_swing & must_step
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
     lift_height = state.lift_height.copy()

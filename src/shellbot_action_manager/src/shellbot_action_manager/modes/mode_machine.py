@@ -104,11 +104,11 @@ class ModeMachine:
         return remaining + following
 
     def answer(self, text: str) -> None:
-        """Say something that is news for a while only, such as a refusal."""
+        """Show a sentence that `forget_answer` removes, such as a refusal."""
         self.text, self.passing = text, True
 
     def forget_answer(self) -> None:
-        """Say again what holds for the mode, once an answer is no news any more; a transition has its own sentence."""
+        """Show the sentence of the mode again in place of an answer; a transition has its own sentence."""
         if self.passing and self.step is None:
             self.text, self.passing = self._table.modes[self.mode].text, False
 

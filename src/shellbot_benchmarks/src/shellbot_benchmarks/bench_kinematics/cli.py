@@ -55,9 +55,9 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    rounds_wanted = arguments.rounds if arguments.rounds is not None else 3 if arguments.quick else 8
-    if rounds_wanted < 1:
-        raise DefinitionError(f"--rounds is {rounds_wanted}; at least 1 is needed")
+    round_count = arguments.rounds if arguments.rounds is not None else 3 if arguments.quick else 8
+    if round_count < 1:
+        raise DefinitionError(f"--rounds is {round_count}; at least 1 is needed")
     import shellbot_description
     import shellbot_kinematics
 
@@ -98,8 +98,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
                     rounds[key] = []
         if "ours" not in workers:
             raise EvaluationError("our own library could not be measured: " + " ".join(notes))
-        progress = Progress(rounds_wanted)
-        for number in range(rounds_wanted):
+        progress = Progress(round_count)
+        for number in range(round_count):
             for key, values in rounds.items():
                 name, case = key.split("/", 1)
                 values.append(workers[name].ask(do="round", case=case).get("us"))

@@ -42,8 +42,8 @@ def interpreter(environment: Environment, folder: Path, say: Callable[[str], Non
         return sys.executable, ""
     place = folder / environment.name
     python, stamp = place / "bin" / "python", place / "complete"
-    wanted = "\n".join(environment.packages)
-    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+    required = "\n".join(environment.packages)
+    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == required:
         return str(python), ""
     say(f"making the environment {environment.name}: {', '.join(environment.packages)}")
     shutil.rmtree(place, ignore_errors=True)
@@ -58,7 +58,7 @@ def interpreter(environment: Environment, folder: Path, say: Callable[[str], Non
         if done.returncode != 0:
             reason = (done.stdout.decode(errors="replace").strip().splitlines() or ["no output"])[-1]
             return None, f"cannot be installed ({reason[:200]}); {OFFLINE}"
-    stamp.write_text(wanted, encoding="utf-8")
+    stamp.write_text(required, encoding="utf-8")
     return str(python), ""
 
 

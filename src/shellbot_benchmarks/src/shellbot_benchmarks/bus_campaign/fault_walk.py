@@ -210,9 +210,9 @@ class _Walk:
         duration, self.stamp = state.stamp - self.stamp, state.stamp
         if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
             allowed = chain.robot.driver.limits.velocity * duration
-            share = np.abs(state.command - self.goals) / allowed
+            fraction = np.abs(state.command - self.goals) / allowed
             self.result.greatest_step_fraction = max(
-                self.result.greatest_step_fraction, float(share[usable & self.usable].max())
+                self.result.greatest_step_fraction, float(fraction[usable & self.usable].max())
             )
         self.goals, self.usable = state.command, usable
         fastest = float(np.abs(chain.state.dq).max())

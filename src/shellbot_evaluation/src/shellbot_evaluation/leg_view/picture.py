@@ -44,7 +44,7 @@ class LimbPicture:
         self._hide_other_limbs(limb)
         self._renderer = RenderProcess(self._simulator.model, nice=False)
         self._done = done
-        self._wanted = threading.Condition()
+        self._condition = threading.Condition()
         self._next: Optional[np.ndarray] = None
         self._size = (480, 480)
         self._is_closed = False
@@ -60,15 +60,15 @@ class LimbPicture:
             for name in self.names:
                 if name.endswith("_fan"):
                     q[self._index[name]] = angles["lower_1_fan"]
-        with self._wanted:
+        with self._condition:
             self._next, self._size = q, (width, height)
-            self._wanted.notify()
+            self._condition.notify()
 
     def close(self) -> None:
         """End thread and renderer."""
-        with self._wanted:
+        with self._condition:
             self._is_closed = True
-            self._wanted.notify()
+            self._condition.notify()
         self._thread.join(5.0)
         self._renderer.close()
         self._simulator.close()
@@ -82,9 +82,9 @@ class LimbPicture:
 
     def _run(self) -> None:
         while True:
-            with self._wanted:
+            with self._condition:
                 while self._next is None and not self._is_closed:
-                    self._wanted.wait()
+                    self._condition.wait()
                 q, self._next, size = self._next, None, self._size
                 if self._is_closed or q is None:
                     return

@@ -127,7 +127,7 @@ def write_motions(w: Writer, pose: Pose, second: bool = True) -> List[Motion]:
     return made
 
 
-def _way(w: Writer, pose: Pose, first: int, end: int) -> Vector:
+def _arm(w: Writer, pose: Pose, first: int, end: int) -> Vector:
     """Write the way from the beginning of link `first` to that of link `end`."""
     if end - first <= 2:
         return [w.dot([(1.0, link.p[k]) for link in pose.links[first:end]]) for k in range(3)]
@@ -142,7 +142,7 @@ def _across(w: Writer, pose: Pose, z: Vector, link: int, end: Optional[int] = No
     last = len(pose.links) if end is None else end
     direction = parallel(z, pose.links[link].z) if link < last else 0.0
     if direction == 0.0 or all(not isinstance(x, str) for x in z):
-        return w.cross(z, pose.arms[link] if last == len(pose.links) else _way(w, pose, link, last))
+        return w.cross(z, pose.arms[link] if last == len(pose.links) else _arm(w, pose, link, last))
     rest, own = _across(w, pose, z, link + 1, end), pose.links[link].across(w)
     return [w.dot([(1.0, rest[k]), (direction, own[k])]) for k in range(3)]
 
@@ -156,7 +156,7 @@ def _half_swing(w: Writer, pose: Pose, z: Vector, first: int, end: int) -> Vecto
             terms[k].append((1.0, inward[k]))
         first += 1
     if first < end:
-        rest = w.cross(z, w.cross(z, _way(w, pose, first, end)))
+        rest = w.cross(z, w.cross(z, _arm(w, pose, first, end)))
         for k in range(3):
             terms[k].append((0.5, rest[k]))
     return [w.dot(products) for products in terms]

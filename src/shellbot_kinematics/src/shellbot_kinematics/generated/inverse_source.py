@@ -41,7 +41,7 @@ from shellbot_kinematics.generated.second_order_source import (
 from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.generated.turning_source import (
     Changes,
-    KeptWriter,
+    ConstantWriter,
     clamped,
     may_turn,
     plan_changes,
@@ -174,23 +174,23 @@ class _Iteration:
     def __init__(self, p: ChainParameters, rows: int, limited: bool, tolerance: float, steps: int) -> None:
         n = p.n
         turning, coordinates = may_turn(tolerance, steps), [f"c{i}" for i in range(n)]
-        w = KeptWriter() if turning else InlineWriter(tolerance)  # type: Writer
+        w = ConstantWriter() if turning else InlineWriter(tolerance)  # type: Writer
         self.at = write_pose(w, p, coordinates, rotation=rows == 6)
         self.errors: List[str] = []
         if rows == 3:  # not by way of the position, for which the sums would have to wait
-            ways = [[(-1.0, link.p[k]) for link in self.at.links] for k in range(3)]
-            self.errors = [code(w.tree([(1.0, f"p{k}"), *ways[k]])) for k in range(3)]
+            distances = [[(-1.0, link.p[k]) for link in self.at.links] for k in range(3)]
+            self.errors = [code(w.tree([(1.0, f"p{k}"), *distances[k]])) for k in range(3)]
         self.forward, w.lines = w.lines, []
         motions = write_motions(w, self.at)
         parts = prepare_second_order(w, motions, rows)
         self.jacobian = jacobian_of(w, motions, n, rows)
         self.keep, w.lines = w.lines, []
 
-        angles = w.angles if isinstance(w, KeptWriter) else []
+        angles = w.angles if isinstance(w, ConstantWriter) else []
         plan = plan_changes(angles, p, limited)
-        wanted = list(dict.fromkeys([*parts.combinations, *plan.combinations]))
+        sums = list(dict.fromkeys([*parts.combinations, *plan.combinations]))
         solve = _three_rows if rows == 3 else _six_rows
-        self.columns, late = solve(w, self.jacobian, wanted, parts, plan, p, limited)
+        self.columns, late = solve(w, self.jacobian, sums, parts, plan, p, limited)
         self.begin: List[str] = []
         after: List[str] = []
         if turning:
@@ -214,7 +214,7 @@ class _Iteration:
 
 
 def _three_rows(
-    w: Writer, J: List[Vector], wanted: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
+    w: Writer, J: List[Vector], sums: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
     limited: bool,
 ) -> Tuple[List[str], List[str]]:  # fmt: skip
     """Return statements behind J and A, and those of the step, for three rows.
@@ -222,7 +222,7 @@ def _three_rows(
     For each sum of steps c that is wanted, J c, and with the cofactors M its row of J' M: so the way from the damping
     to each part of the step is one product, and the division is done beside it.
     """
-    name = {c: f"x{k}" for k, c in enumerate(wanted)}
+    name = {c: f"x{k}" for k, c in enumerate(sums)}
     columns, late = [], write_factors(3)
     for c, x in name.items():
         terms = [[(ratio, f"j{r}_{i}") for i, ratio in c if J[r][i] != 0.0] for r in range(3)]
@@ -245,7 +245,7 @@ def _three_rows(
 
 
 def _six_rows(
-    w: Writer, J: List[Vector], wanted: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
+    w: Writer, J: List[Vector], sums: List[Combination], parts: SecondOrder, plan: Changes, p: ChainParameters,
     limited: bool,
 ) -> Tuple[List[str], List[str]]:  # fmt: skip
     """Return statements behind J and A, and those of the step, for six rows."""
@@ -344,10 +344,10 @@ def _normal(p: ChainParameters, jacobian: List[Vector], limited: bool) -> List[s
     rows, n = len(jacobian), p.n
     if not limited:
         return write_normal(rows, n, jacobian)
-    kept = [[i for i in range(n) if jacobian[r][i] != 0.0] for r in range(rows)]
-    lines = [] if rows == 6 else [f"j{r}_{i} = {code(jacobian[r][i])}" for r in range(rows) for i in kept[r]]
+    entries = [[i for i in range(n) if jacobian[r][i] != 0.0] for r in range(rows)]
+    lines = [] if rows == 6 else [f"j{r}_{i} = {code(jacobian[r][i])}" for r in range(rows) for i in entries[r]]
     for i in range(n):
-        mine = [r for r in range(rows) if i in kept[r]]
+        mine = [r for r in range(rows) if i in entries[r]]
         low, high = float(p.lower[i]), float(p.upper[i])
         there = [f"s{i} <= {low!r}"] * math.isfinite(low) + [f"s{i} >= {high!r}"] * math.isfinite(high)
         outwards = ["pull{i} < 0.0"] * math.isfinite(low) + ["pull{i} > 0.0"] * math.isfinite(high)
@@ -360,7 +360,7 @@ def _normal(p: ChainParameters, jacobian: List[Vector], limited: bool) -> List[s
         elif mine and there:
             lines += [f"if {' or '.join(there)}:", f"    {pull}", f"    if {' or '.join(f'({x})' for x in both)}:"]
             lines += [f"        j{r}_{i} = 0.0" for r in mine]
-    return [*lines, *normal_from_scalars(rows, kept)]
+    return [*lines, *normal_from_scalars(rows, entries)]
 
 
 def _finish(source: Source, p: ChainParameters, turns: Sequence[bool], limited: bool) -> None:

@@ -17,7 +17,7 @@ from shellbot_kinematics.generated.inverse_source import SPREAD, Source
 from shellbot_kinematics.generated.lane_rows import Rows
 from shellbot_kinematics.generated.options import DAMPING, DAMPING_LIMITED, KernelOptions, enough_of
 from shellbot_kinematics.generated.trig_source import MARGIN, ROUND, InlineWriter
-from shellbot_kinematics.generated.turning_source import Angle, KeptWriter, clamped
+from shellbot_kinematics.generated.turning_source import Angle, ConstantWriter, clamped
 from shellbot_kinematics.parameters import ChainParameters
 
 REFINED = 1e-14  # in the place of enough_of(p) in the last attempt
@@ -72,9 +72,9 @@ class FeedWriter:
             sine, cosine = w.sincos(w.dot([*angle.products(given), (angle.offset, 1.0)]))
             source.add(*w.lines, f"u{k} = {code(sine)}", f"v{k} = {code(cosine)}")
             source.add(f"put(w, a, {n + 2 * k}, u{k})", f"put(w, a, {n + 2 * k + 1}, v{k})")
-        kept = KeptWriter("u", "v")
-        pose = write_pose(kept, p, names, rotation=False)
-        source.add(*kept.lines)
+        writer = ConstantWriter("u", "v")
+        pose = write_pose(writer, p, names, rotation=False)
+        source.add(*writer.lines)
         source.add(*(f"put(w, a, {self._size - 3 + k}, {code(pose.p[k])})" for k in range(3)))
         return source.text()
 

@@ -31,7 +31,7 @@ from shellbot_kinematics.generated.second_order_source import Combination, prepa
 from shellbot_kinematics.generated.trig_source import MARGIN, InlineWriter
 from shellbot_kinematics.generated.turning_source import (
     Angle,
-    KeptWriter,
+    ConstantWriter,
     may_turn,
     plan_changes,
     sum_of,
@@ -76,7 +76,7 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> Tu
 
     source = Source("@lane_kernel\ndef step(w, n):", "Do one step of n lanes.")
     source.enter("for i in range(n):")
-    w = KeptWriter("u", "v")
+    w = ConstantWriter("u", "v")
     pose = write_pose(w, p, coordinates, rotation=False)
     motions = write_motions(w, pose)
     jacobian = jacobian_of(w, motions, n, 3)
@@ -105,7 +105,7 @@ def _step(p: ChainParameters, limited: bool, o: KernelOptions, rows: Rows) -> Tu
 
     changes = write_changes(plan_changes(angles, p, limited), p, limited, _sum_of_steps)
     source.add(*changes, *_sines(angles, o.tolerance / unit_length(p), o.steps))
-    w = KeptWriter()
+    w = ConstantWriter()
     pose = write_pose(w, p, coordinates, rotation=False)
     source.add(*w.lines, *(f"f{k} = {_off(k, pose.p[k])}" for k in range(3)))
     source.add("square = f0*f0 + f1*f1 + f2*f2", "take = square < error", "gain = error - square if take else 1e300")

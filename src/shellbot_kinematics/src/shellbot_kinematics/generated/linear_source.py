@@ -14,19 +14,19 @@ COFACTORS = (("m00", "m10", "m20"), ("m10", "m11", "m21"), ("m20", "m21", "m22")
 def write_normal(rows: int, n: int, J: List[Vector]) -> List[str]:  # noqa: N803
     """Return statements that keep J (rows, n) in scalars j<row>_<column>, and A in a<row>_<row>."""
     lines: List[str] = []
-    kept = [[i for i in range(n) if J[r][i] != 0.0] for r in range(rows)]
+    entries = [[i for i in range(n) if J[r][i] != 0.0] for r in range(rows)]
     for r in range(rows):
-        lines += [f"j{r}_{i} = {code(J[r][i])}" for i in kept[r]]
-    lines += normal_from_scalars(rows, kept)
+        lines += [f"j{r}_{i} = {code(J[r][i])}" for i in entries[r]]
+    lines += normal_from_scalars(rows, entries)
     return lines
 
 
-def normal_from_scalars(rows: int, kept: List[List[int]]) -> List[str]:
-    """Return statements for A from the scalars j<row>_<column>, of which `kept` exist (the others are zero)."""
+def normal_from_scalars(rows: int, entries: List[List[int]]) -> List[str]:
+    """Return statements for A from the scalars j<row>_<column>, of which `entries` exist (the others are zero)."""
     lines = []
     for r in range(rows):
         for c in range(r + 1):
-            lines.append(f"a{r}_{c} = {pairs([f'j{r}_{i}*j{c}_{i}' for i in kept[r] if i in kept[c]])}")
+            lines.append(f"a{r}_{c} = {pairs([f'j{r}_{i}*j{c}_{i}' for i in entries[r] if i in entries[c]])}")
     return lines
 
 

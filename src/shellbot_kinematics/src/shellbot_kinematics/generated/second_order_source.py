@@ -49,14 +49,14 @@ def prepare_second_order(w: Writer, motions: Sequence[Motion], rows: int) -> Sec
     """Write what the term needs of the point alone, for variables of the step yet to be computed."""
     groups = _groups(motions)
     centripetal: List[List[Vector]] = []
-    wanted: List[Combination] = []
+    combinations: List[Combination] = []
     for group in groups:
         centripetal.append(
             [w.cross(group.z, m.v) if m.kind == PRISMATIC else m.half_swing for m, _, _ in group.members]
         )
-        wanted += [_own(m) if m.kind == PRISMATIC else turned for m, _, turned in group.members]
+        combinations += [_own(m) if m.kind == PRISMATIC else turned for m, _, turned in group.members]
     halves = [[w.dot([(0.5, x)]) for x in group.z] if rows == 6 and i else [] for i, group in enumerate(groups)]
-    return SecondOrder(groups, centripetal, halves, [c for c in dict.fromkeys(wanted) if c])
+    return SecondOrder(groups, centripetal, halves, [c for c in dict.fromkeys(combinations) if c])
 
 
 def write_second_order(w: Writer, parts: SecondOrder, steps: Steps, rows: int) -> Vector:

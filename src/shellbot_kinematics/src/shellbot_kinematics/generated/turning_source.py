@@ -43,7 +43,7 @@ class Angle:
         return [(ratio, names[coordinate]) for coordinate, ratio in self.terms]
 
 
-class KeptWriter(Writer):
+class ConstantWriter(Writer):
     """Writes no sines and cosines but takes those of angle k from the variables <sine>k and <cosine>k.
 
     Attributes
@@ -68,13 +68,13 @@ class KeptWriter(Writer):
                 sums[name] = sums.get(name, 0.0) + number
             else:
                 offset += number * name  # type: ignore[operator]
-        kept = tuple((name, snap(ratio)) for name, ratio in sorted(sums.items()) if snap(ratio) != 0.0)
-        if not kept:
+        ordered = tuple((name, snap(ratio)) for name, ratio in sorted(sums.items()) if snap(ratio) != 0.0)
+        if not ordered:
             return self.sincos(offset)
-        flipped = kept[0][1] < 0.0
+        flipped = ordered[0][1] < 0.0
         if flipped:
-            kept, offset = tuple((name, -ratio) for name, ratio in kept), -offset
-        angle = Angle(kept, snap(offset))
+            ordered, offset = tuple((name, -ratio) for name, ratio in ordered), -offset
+        angle = Angle(ordered, snap(offset))
         if angle not in self.angles:
             self.angles.append(angle)
         sine, cosine = (f"{name}{self.angles.index(angle)}" for name in self._names)
@@ -128,12 +128,12 @@ def write_changes(plan: Changes, p: ChainParameters, limited: bool, of: Callable
     names: Dict[str, Value] = {f"c{i}": f"move{i}" for i in range(p.n)}
     lines: List[str] = []
 
-    def go(i: int, way: str) -> None:
+    def go(i: int, turn_code: str) -> None:
         """Move coordinate i."""
         if not limited or not (math.isfinite(p.lower[i]) or math.isfinite(p.upper[i])):
-            lines.extend([f"move{i} = {way}", f"c{i} = s{i} + move{i}"])
+            lines.extend([f"move{i} = {turn_code}", f"c{i} = s{i} + move{i}"])
         else:
-            lines.extend([f"c{i} = {clamped(p, i, f's{i} + ({way})')}", f"move{i} = c{i} - s{i}"])
+            lines.extend([f"c{i} = {clamped(p, i, f's{i} + ({turn_code})')}", f"move{i} = c{i} - s{i}"])
 
     for i in range(p.n):
         if f"c{i}" not in plan.keepers:
@@ -154,8 +154,8 @@ def write_changes(plan: Changes, p: ChainParameters, limited: bool, of: Callable
             bounded = f"ask{k}" if limited else f"turn{k}"
             lines.append(f"{bounded} = {_bounded(step, GREATEST)}")
             others = sum_of([(r, names[name]) for name, r in angle.terms if name != keeper])
-            way = f"{bounded} - ({others})" if others else bounded
-            go(i, way if ratio == 1.0 else f"({way})*{1.0 / ratio!r}")
+            turn_code = f"{bounded} - ({others})" if others else bounded
+            go(i, turn_code if ratio == 1.0 else f"({turn_code})*{1.0 / ratio!r}")
         if limited or not plan.keepers:
             lines.append(f"turn{k} = {now}")
     return lines

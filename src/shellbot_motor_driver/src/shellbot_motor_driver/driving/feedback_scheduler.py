@@ -16,7 +16,7 @@ from typing import Deque, List, Optional, Sequence
 from ax_bus.statistics import percentile
 from shellbot_motor_driver.driving.driver_config import Tick
 
-_KEPT = 32  # READs: a fiftieth of a second on a UART, a second behind a latency timer of 16 ms
+_WINDOW = 32  # READs: a fiftieth of a second on a UART, a second behind a latency timer of 16 ms
 _RENEW = 4  # READs between two looks at the median
 
 
@@ -40,7 +40,7 @@ class FeedbackScheduler:
 
     def __init__(self, config: Tick, guess: float) -> None:
         self._config = config
-        self._overheads: Deque[float] = deque(maxlen=_KEPT)
+        self._overheads: Deque[float] = deque(maxlen=_WINDOW)
         self._new = 0
         self.overhead = guess
         self.booked = 0.0

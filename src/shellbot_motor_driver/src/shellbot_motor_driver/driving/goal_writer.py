@@ -13,7 +13,7 @@ from ax_bus.sync_writer import SyncWriter
 Array = np.ndarray
 _GOAL = 30  # registers 30 and 31, moving speed is 32 and 33
 _UNKNOWN = -1
-_KEPT = 32  # combinations of servos whose packets are kept ready
+_CACHED = 32  # combinations of servos whose packets are kept ready
 
 
 class GoalWriter:
@@ -72,7 +72,7 @@ class GoalWriter:
     def _writer(self, indices: Tuple[int, ...], words: int) -> SyncWriter:
         writer = self._writers.get((indices, words))
         if writer is None:
-            if len(self._writers) > _KEPT:  # combinations of lost servos
+            if len(self._writers) > _CACHED:  # combinations of lost servos
                 self._writers.clear()
             ids: List[int] = [self._ids[i] for i in indices]
             writer = self._writers[indices, words] = SyncWriter(self._bus, _GOAL, ids, words)

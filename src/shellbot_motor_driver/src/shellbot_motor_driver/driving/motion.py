@@ -57,12 +57,12 @@ class Motion:
 
     def follow(self, targets: Array, dt: float) -> float:
         """Move towards ``targets``; return the longest way if a slow approach begins with this step, else 0."""
-        config, way = self._config, 0.0
+        config, distance = self._config, 0.0
         if self._is_resuming:
             self._is_resuming = False
             longest = float(np.abs(targets - self.position).max())
             if longest > config.catch_up_threshold:
-                self._catch_up, way = 0.0, longest
+                self._catch_up, distance = 0.0, longest
         speed = self._max
         if self._catch_up >= 0.0:
             ramp = min(self._catch_up / config.catch_up_time, 1.0)
@@ -72,7 +72,7 @@ class Motion:
             if ramp >= 1.0:
                 self._catch_up = -1.0
         self._step(rate_limit(targets, self.position, speed, dt), dt)
-        return way
+        return distance
 
     def hold(self, dt: float) -> None:
         """Decelerate to a standstill, and stay."""
@@ -89,12 +89,12 @@ class Motion:
     def go(self, targets: Array, speed: float, dt: float) -> bool:
         """Move all joints so that they arrive together, the fastest at ``speed`` rad/s; return whether they have."""
         self.resume()
-        way = np.abs(targets - self.position)
-        longest = float(way.max())
+        distance = np.abs(targets - self.position)
+        longest = float(distance.max())
         if longest <= 1e-6:
-            self._velocity = np.zeros(len(way))
+            self._velocity = np.zeros(len(distance))
             return True
-        self._step(rate_limit(targets, self.position, np.minimum(speed * way / longest, self._max), dt), dt)
+        self._step(rate_limit(targets, self.position, np.minimum(speed * distance / longest, self._max), dt), dt)
         return False
 
     def _step(self, position: Array, dt: float) -> None:

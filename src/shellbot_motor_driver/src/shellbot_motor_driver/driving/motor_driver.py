@@ -77,7 +77,7 @@ class MotorDriver:
         self._speeds = GoalSpeeds(servo_map, velocity, config.setpoint)
         self._safety = Safety(self._link, self._rungs)
         motion = self._commander.motion
-        self._watch = ServoWatch(self._link, self._rungs, motion, self._speeds.slow, self._wants_torque)
+        self._watch = ServoWatch(self._link, self._rungs, motion, self._speeds.slow, self._needs_torque)
         self._fan = FanLease(self._link, self._rungs)
         self.timer = LoopTimer(bus.statistics, config.tick.period, len(servo_map.entries), cpu_clock)
         self._phase = Phase.CLOSED
@@ -259,16 +259,16 @@ class MotorDriver:
         is_blind_ramp = not self._link.reads and bool(self._link.torque.is_ramping(self._now).any())
         return self._speeds.choose(is_slow, is_blind_ramp)
 
-    def _wants_torque(self, index: int) -> bool:
+    def _needs_torque(self, index: int) -> bool:
         """Return whether a servo that is limp is to be switched on."""
-        is_wanted = self._is_torque_requested and self._phase is not Phase.OFF and index != self._link.wheel
-        return is_wanted and not self._safety.withholds(index)
+        is_requested = self._is_torque_requested and self._phase is not Phase.OFF and index != self._link.wheel
+        return is_requested and not self._safety.withholds(index)
 
     def _update_phase(self, now: float) -> None:
         torque, reaction = self._link.torque, self._rungs.reaction
         if self._is_starting and torque.on.any():
             self._is_starting = (
-                bool(torque.is_ramping(now).any()) or now < self._starting_until or bool(self._watch.limp_wanted())
+                bool(torque.is_ramping(now).any()) or now < self._starting_until or bool(self._watch.limp_requested())
             )
         if reaction is Reaction.OFF:
             phase = Phase.OFF

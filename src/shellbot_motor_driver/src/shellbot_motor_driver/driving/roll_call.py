@@ -23,14 +23,14 @@ class RollCall:
     ----------
     rungs : Rungs
         The ladder: rungs ``servo_lost`` and ``bus_down``.
-    wants_torque : callable
-        ``wants_torque(index)``: whether a limp servo should hold.
+    needs_torque : callable
+        ``needs_torque(index)``: whether a limp servo should hold.
     """
 
-    def __init__(self, link: ServoLink, rungs: Rungs, wants_torque: Callable[[int], bool]) -> None:
+    def __init__(self, link: ServoLink, rungs: Rungs, needs_torque: Callable[[int], bool]) -> None:
         self._link, self._rungs, self._config = link, rungs, link.config
-        self._wants_torque = wants_torque
-        self._said: Tuple[int, ...] = ()
+        self._needs_torque = needs_torque
+        self._reported: Tuple[int, ...] = ()
         self._due = 0.0
 
     @property
@@ -45,7 +45,7 @@ class RollCall:
             track
             for track in self._link.tracks
             if track.condition in (Condition.LOST, Condition.REJOINING)
-            or (track.condition is Condition.LIMP and self._wants_torque(track.index))
+            or (track.condition is Condition.LIMP and self._needs_torque(track.index))
             or (track.condition is Condition.SUSPECT and not track.state.is_settled)
         ]
 
@@ -56,19 +56,19 @@ class RollCall:
 
     def call_again(self, now: float) -> None:
         """Let everybody who is lost answer before they are named again: the port was opened at ``now``, s."""
-        self._said, self._due = (), now + _CALL
+        self._reported, self._due = (), now + _CALL
 
     def report(self, now: float) -> None:
         """Set the ladder's rungs; the first loss at once, further ones a few times a second."""
         lost = self.lost
         if not lost:
-            self._said, self._due = (), now
+            self._reported, self._due = (), now
             self.settle(now)
             return
         indices = tuple(track.index for track in lost)
-        if indices == self._said or now < self._due:
+        if indices == self._reported or now < self._due:
             return
-        self._said, self._due = indices, now + _INTERVAL
+        self._reported, self._due = indices, now + _INTERVAL
         names = ", ".join(track.name for track in lost[:_NAMED])
         names += f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         if self.is_bus_down:

@@ -38,7 +38,7 @@ Array = np.ndarray
 class Outcome(Enum):
     """What became of a READ."""
 
-    HEARD = 0
+    ANSWERED = 0
     MISSED = 1  # no reply in the whole time-out, or none that can be true
     CUT = 2  # waiting was given up for the next goals: says nothing about the servo
 
@@ -163,10 +163,10 @@ class ServoLink:
         """Take over compliance per joint class, write it if the port is open; return how many servos it changed."""
         changed = []
         for i, kind in enumerate(self.classes):
-            wanted = table.get(kind)
-            if wanted is not None and wanted != self.compliance[i]:
-                self.compliance[i] = wanted
-                self.torque.requested[i] = wanted.torque_fraction
+            compliance = table.get(kind)
+            if compliance is not None and compliance != self.compliance[i]:
+                self.compliance[i] = compliance
+                self.torque.requested[i] = compliance.torque_fraction
                 self.tracks[i].state.is_settled = False  # until it was seen with it, now or when the port is back
                 changed.append(i)
         self.torque.touch()
@@ -278,7 +278,7 @@ class ServoLink:
                 self._note_settings(track, settings, reply.stamp)
             elif reply.attempts > 1:  # it was deaf for a moment: has it restarted?
                 track.state.checked = NEVER
-            return Outcome.HEARD, reply
+            return Outcome.ANSWERED, reply
         track.settings = before
         self.doubt(track)
         return Outcome.MISSED, None

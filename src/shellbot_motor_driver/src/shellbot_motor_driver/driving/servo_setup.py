@@ -119,21 +119,21 @@ def identify(link: ServoLink, track: ServoTrack, retries: int) -> ServoIdentity:
 
 def wrong_model(track: ServoTrack, number: int) -> Optional[str]:
     """Return in words that a servo is not of the model that the map wants, or None."""
-    wanted = track.entry.model
-    if number == wanted.number:
+    model = track.entry.model
+    if number == model.number:
         return None
     known = MODELS.get(number)
     what = f"an {known.name}" if known else f"of unknown model {number}"
     return (
-        f"{track.name} is {what}, the map has an {wanted.name}: replace it, give it the right ID (scripts/servo "
+        f"{track.name} is {what}, the map has an {model.name}: replace it, give it the right ID (scripts/servo "
         "set-id), or correct the servo of that joint in the description"
     )
 
 
 def _latency_timer(link: ServoLink, found: _Findings) -> Optional[int]:
     port = link.bus.port
-    ask = getattr(port, "latency_timer_ms", None)
-    timer = ask() if ask is not None else None
+    query = getattr(port, "latency_timer_ms", None)
+    timer = query() if query is not None else None
     if timer is not None and timer > link.config.start.latency_timer_ms:
         found.notices.append(
             f"the latency timer of {port.name} is {timer} ms, so each READ takes {timer} ms; set it: "
@@ -268,14 +268,14 @@ def _settle(link: ServoLink, found: _Findings) -> None:
     by_gpio = getattr(getattr(link.bus.port, "direction", None), "name", "") == "gpio"
     if by_gpio:
         wrong = [i for i, delay in delays.items() if delay < _GPIO_RETURN_DELAY]
-        wanted, why = _GPIO_RETURN_DELAY, "a line switched by GPIO needs time"
+        model, why = _GPIO_RETURN_DELAY, "a line switched by GPIO needs time"
     else:
         wrong = [i for i, delay in delays.items() if delay > _GPIO_RETURN_DELAY]
-        wanted, why = 0, "each READ waits for it"
+        model, why = 0, "each READ waits for it"
     if wrong:
         found.notices.append(
             f"the return delay of servos {_ranges(wrong)} is {2 * max(delays[i] for i in wrong)} us; {why}: "
-            f"scripts/servo prepare --return-delay {wanted}"
+            f"scripts/servo prepare --return-delay {model}"
         )
     levels = [i.servo_id for i in found.identities if i.status_return_level != 2]
     if levels:

@@ -40,8 +40,8 @@ class ServoWatch:
         The command, which goes on from the goals that servos have when they get goals again.
     speeds : (n,) array of int
         Moving speeds for servos that are switched on, registers.
-    wants_torque : callable
-        ``wants_torque(index)``: whether a limp servo is to be switched on.
+    needs_torque : callable
+        ``needs_torque(index)``: whether a limp servo is to be switched on.
 
     Attributes
     ----------
@@ -61,13 +61,13 @@ class ServoWatch:
         rungs: Rungs,
         motion: Motion,
         speeds: Array,
-        wants_torque: Callable[[int], bool],
+        needs_torque: Callable[[int], bool],
     ) -> None:
         self._link, self._rungs, self._motion = link, rungs, motion
-        self._speeds, self._wants_torque = speeds, wants_torque
+        self._speeds, self._needs_torque = speeds, needs_torque
         self._config = link.config
         self.scheduler = FeedbackScheduler(link.config.tick, link.bus.timeouts.link_latency + 0.2e-3)
-        self.roll = RollCall(link, rungs, wants_torque)
+        self.roll = RollCall(link, rungs, needs_torque)
         self.port = PortWatch(link, rungs, self.roll.call_again)
         self._settings = SettingsCheck(link)
         self.reads = 0
@@ -191,7 +191,7 @@ class ServoWatch:
         if before is Condition.LOST and track.condition is not Condition.LIMP:
             self._motion.place(track.index, link.angle(track.index, goal))
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again; its power never failed, it holds")
-        elif before is Condition.LOST and not self._wants_torque(track.index):
+        elif before is Condition.LOST and not self._needs_torque(track.index):
             self._rungs.say("rejoined", Level.WARN, f"{track.name} answers again: torque stays off")
         elif before is Condition.REJOINING and track.condition is Condition.GOOD and "servo_lost" in self._rungs:
             self._rungs.say("rejoined", Level.INFO, f"{track.name} is back with full torque")
@@ -267,15 +267,15 @@ class ServoWatch:
             if track.on(Event.AGED):
                 track.state.next_try = now
 
-    def limp_wanted(self) -> List[ServoTrack]:
+    def limp_requested(self) -> List[ServoTrack]:
         """Return the limp servos that should hold."""
-        return [t for t in self._link.tracks if t.condition is Condition.LIMP and self._wants_torque(t.index)]
+        return [t for t in self._link.tracks if t.condition is Condition.LIMP and self._needs_torque(t.index)]
 
     def _switch_on(self, now: float) -> None:
         """Switch on the limp servos that should hold, from a position that was read in this very tick."""
         link = self._link
-        limp = self.limp_wanted()
-        self._say_impossible(now)
+        limp = self.limp_requested()
+        self._report_impossible(now)
         if not limp:
             return
         ready, angles = [], link.map.angles(link.table[Row.STEPS])
@@ -298,9 +298,9 @@ class ServoWatch:
                 text = f"{link.tracks[index].name} answers again: goal set to where it stands, torque comes up"
                 self._rungs.say("rejoined", Level.WARN, text)
 
-    def _say_impossible(self, now: float) -> None:
+    def _report_impossible(self, now: float) -> None:
         """Hold while a servo that should hold insists on what cannot be; its first words are kept."""
-        wrong = {t.index: t for t in self._link.tracks if t.wrong and self._wants_torque(t.index)}
+        wrong = {t.index: t for t in self._link.tracks if t.wrong and self._needs_torque(t.index)}
         self._refused = {i: self._refused.get(i, f"{t.name} reports {t.wrong}") for i, t in wrong.items()}
         if self._refused:
             text = f"{'; '.join(self._refused.values())}; holding, and where torque is off it stays off"

@@ -68,8 +68,11 @@ class SettingsCheck:
         return self._judge_off(track, found)
 
     def _is_as_written(self, track: ServoTrack, found: Settings) -> bool:
-        wanted = self._link.compliance[track.index]
-        return self._is_locked(found) and (found.margins, found.slopes) == ((wanted.margin,) * 2, (wanted.slope,) * 2)
+        compliance = self._link.compliance[track.index]
+        return self._is_locked(found) and (found.margins, found.slopes) == (
+            (compliance.margin,) * 2,
+            (compliance.slope,) * 2,
+        )
 
     def _is_locked(self, found: Settings) -> bool:
         # The lock is in RAM: a servo that has restarted shows it there whatever its compliance.

@@ -29,10 +29,10 @@ class Histogram:
         total = self.total
         if not total:
             return float("nan")
-        wanted, seen = total * percent / 100.0, 0
+        rank, seen = total * percent / 100.0, 0
         for i, count in enumerate(self.counts):
             seen += count
-            if seen >= wanted and seen:
+            if seen >= rank and seen:
                 return EDGES[min(i, len(EDGES) - 1)]
         return EDGES[-1]
 

@@ -42,7 +42,7 @@ from shellbot_motor_driver.safety.health import (
 )
 
 LIMP = "~limp"
-KEPT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
+PERSISTENT = (STOPPED_BY[1:], LIMP[1:])  # kept on the parameter server over a crash of this node
 POLL_S = 0.05  # between two looks at the bus process's life and words
 SITTING_S = 8.0  # at the end; with 2 s for torque off all in all less than the 15 s after which roslaunch kills
 UNCONFIRMED = 3  # exit status: torque may be on
@@ -98,7 +98,7 @@ class MotorDriverNode:
 
     def run(self) -> int:
         """Start, watch and report until the end; return the exit status."""
-        arguments = (lambda: self._process, self._tell_state)
+        arguments = (lambda: self._process, self._pass_state)
         publisher = threading.Thread(target=self._states.run, args=arguments, name="states", daemon=True)
         publisher.start()
         report_at = 0.0
@@ -192,7 +192,7 @@ class MotorDriverNode:
         except rospy.ROSException:  # shut down in between
             return
 
-    def _tell_state(self, state: DriverState) -> None:
+    def _pass_state(self, state: DriverState) -> None:
         self._latch.show(bool(self._latch.cause) or is_stopped(state))
 
     # --------------------------------------------------------------------------------------------------- in
@@ -201,12 +201,12 @@ class MotorDriverNode:
         process = self._process
         if process is None:
             return
-        wanted, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
+        picked, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
         self._log(*notices)
-        if wanted is None:
+        if picked is None:
             return
         try:
-            process.set_targets(wanted)
+            process.set_targets(picked)
         except TargetsError as error:
             self._log(Notice("targets", Level.ERROR, f"joint_targets refused: {error}"))
 
@@ -282,7 +282,7 @@ def main() -> None:
     # ROS stays up until the robot sits: its own handlers would take topics, services and log away before.
     rospy.init_node("motor_driver", disable_rostime=True, disable_signals=True)
     try:
-        private = {key: value for key, value in rospy.get_param("~", {}).items() if key not in KEPT}
+        private = {key: value for key, value in rospy.get_param("~", {}).items() if key not in PERSISTENT}
         node = MotorDriverNode(NodeParameters.from_mapping(private))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, node.on_signal)

@@ -62,18 +62,18 @@ class StartFailure:
         self._retry_missing = retry_missing
         self.words = "starting"
         self._since = 0.0
-        self._is_said = True
+        self._is_reported = True
 
     def note(self, error: ServoError, now: float) -> Optional[Notice]:
         """Take the reason of a try at ``now``, s; return what is to be logged, if anything."""
         words = failure_words(error, self._retry_missing)
         if words != self.words:
-            self.words, self._since, self._is_said = words, now, False
+            self.words, self._since, self._is_reported = words, now, False
             if isinstance(error, PortMissingError):
                 return Notice("start", Level.INFO, "waiting for the port to appear")
-        if self._is_said or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
+        if self._is_reported or (isinstance(error, PortMissingError) and now - self._since < PATIENCE_S):
             return None
-        self._is_said = True
+        self._is_reported = True
         # what is tried again by itself is no error yet
         return Notice("start", Level.ERROR if retry_after(error, self._retry_missing) is None else Level.WARN, words)
 

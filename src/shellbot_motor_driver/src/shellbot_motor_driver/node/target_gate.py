@@ -60,7 +60,7 @@ class TargetGate:
         """
         stamp = stamp if stamp > 0.0 else now
         try:
-            wanted = self._order.pick(names, position)
+            picked = self._order.pick(names, position)
         except TargetsError as error:
             return None, (self._refuse("invalid", Level.ERROR, f"joint_targets refused: {error}"),)
         if now - stamp > self._timeout:
@@ -77,8 +77,8 @@ class TargetGate:
             self._refusing = False
             notices = (Notice("resumed", Level.INFO, "joint_targets are valid again"),)
         self.text = ""
-        self.requested, self._newest = wanted, max(self._newest, stamp)
-        return wanted, notices
+        self.requested, self._newest = picked, max(self._newest, stamp)
+        return picked, notices
 
     def _refuse(self, key: str, level: Level, text: str) -> Notice:
         self._refusing, self.text = True, text

@@ -180,7 +180,7 @@ class BusChild:
         """
         pulse = self.pulse
         is_silent = self._silence.is_over(now, pulse.beat) and pulse.beat > 0.0
-        is_waited_for = must_obey and orders.wants_off and not pulse.has_obeyed(orders)
+        is_waited_for = must_obey and orders.requires_off and not pulse.has_obeyed(orders)
         is_deaf = self._deafness.is_over(now, (pulse.stops, pulse.offs) if is_waited_for else now)
         if is_silent:
             return f"no sign of life for {self._silence.limit:.2g} s"

@@ -108,9 +108,9 @@ class BusProcess:
         keeper.look()
         if not keeper.lock.acquire(blocking=False):
             child = keeper.child  # another thread has to do with it, and notices its death
-            return keeper.is_wanted and child is not None and child.is_up
+            return keeper.is_requested and child is not None and child.is_up
         try:
-            return keeper.keep() and keeper.is_wanted
+            return keeper.keep() and keeper.is_requested
         finally:
             keeper.lock.release()
 
@@ -182,15 +182,15 @@ class BusProcess:
 
     def events(self) -> Tuple[Notice, ...]:
         """Return what happened since the last call."""
-        said: List[Notice] = []
+        gathered: List[Notice] = []
         with contextlib.suppress(IndexError):
             while True:
-                said.append(self._keeper.notices.popleft())
+                gathered.append(self._keeper.notices.popleft())
         if self._waiting:
             with contextlib.suppress(BusProcessError):
-                said.extend(self._call("events"))
+                gathered.extend(self._call("events"))
                 self._waiting = 0
-        return tuple(said)
+        return tuple(gathered)
 
     def hold(self) -> Array:
         """As `MotorDriver.hold`."""
@@ -227,7 +227,7 @@ class BusProcess:
         """As `MotorDriver.rearm`. A stop that comes while this is under way stays in force."""
         keeper = self._keeper
         known = keeper.latch.orders
-        if keeper.is_wanted:
+        if keeper.is_requested:
             answer = self._ask("rearm", known)
         else:
             answer = Answer(True, "no bus process is running; the next start begins without a stop")

@@ -95,26 +95,26 @@ class Worker:
         except _Ended:
             return
         except ServoError as error:
-            self._tell("failed", error)
+            self._send("failed", error)
             return
         self._take_place()
         gc.collect()
         gc.freeze()
         gc.disable()  # a collection of 800,000 objects was seen to take 90 ms
         self._shared.publish(driver, 0, True)
-        self._tell("started", report)
+        self._send("started", report)
         signal.signal(signal.SIGTERM, self._on_terminate)
         try:
             self._loop(driver)
         finally:
             # Whatever happened: the fan stops; joints hold, unless torque was to be off.
-            driver.shutdown(torque_off=self._orders.wants_off)
+            driver.shutdown(torque_off=self._orders.requires_off)
             port.close()
 
     def _start(self, driver: MotorDriver) -> StartReport:
         """Start the driver; where torque is to be off it goes off first, whatever the driver finds."""
         bus = driver.bus
-        if self._orders.wants_off:
+        if self._orders.requires_off:
             self._switch_off(bus)
         if self._orders.is_switched_off:
             self._offs = self._orders.offs  # the settings say so, too: no need to break into the start
@@ -190,7 +190,7 @@ class Worker:
             try:
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(settings.priority))
             except (OSError, ValueError) as error:
-                self._say(
+                self._send_notice(
                     f"real-time priority {settings.priority} is not permitted ({error}), the loop has normal priority: "
                     "add '@dialout - rtprio 50' to /etc/security/limits.conf, or LimitRTPRIO=50 to the systemd unit"
                 )
@@ -198,9 +198,11 @@ class Worker:
             try:
                 os.sched_setaffinity(0, {settings.cpu})
             except (OSError, ValueError) as error:
-                self._say(f"core {settings.cpu} cannot be taken ({error}); the loop runs on any of {os.cpu_count()}")
+                self._send_notice(
+                    f"core {settings.cpu} cannot be taken ({error}); the loop runs on any of {os.cpu_count()}"
+                )
 
-    def _say(self, text: str) -> None:
+    def _send_notice(self, text: str) -> None:
         self._notices.append(Notice("bus_process", Level.WARN, text))
 
     def _on_terminate(self, *_: object) -> None:
@@ -225,8 +227,8 @@ class Worker:
             count += 1
             table = self._shared.publish(driver, len(self._notices), count % _HISTOGRAM_TICKS == 0).table
             enabled, stamps = table[Row.TORQUE_ENABLED], table[Row.SETTINGS_STAMP]
-            said = np.where(np.isfinite(stamps), np.where(enabled == 0.0, stamps, -stamps), 0.0)
-            self._show(self._stops, self._offs, said)
+            reported = np.where(np.isfinite(stamps), np.where(enabled == 0.0, stamps, -stamps), 0.0)
+            self._show(self._stops, self._offs, reported)
             if not self._is_orphan and self._connection.poll():
                 self._serve(driver)
             if self._is_over(driver):
@@ -244,7 +246,7 @@ class Worker:
             driver.torque(False)
         if is_new:
             self._limp_since, self._read_back_at = now, now
-        is_due = now >= self._read_back_at and driver.phase is Phase.OFF and orders.wants_off
+        is_due = now >= self._read_back_at and driver.phase is Phase.OFF and orders.requires_off
         if is_due and not (self._pulse.read_back > self._limp_since).all():
             self._switch_off(driver.bus)
             self._read_back_at = time.monotonic() + _READ_BACK_AGAIN
@@ -289,9 +291,9 @@ class Worker:
                 answer = getattr(driver, name)(*arguments)
             else:
                 raise MotorDriverError(f"the bus process has no call {name!r}; choose from {', '.join(CALLS)}")
-            self._tell("done", answer)
+            self._send("done", answer)
         except Exception as error:  # the parent must hear of anything that goes wrong
-            self._tell("failed", error)
+            self._send("failed", error)
 
     def _give_torque(self, driver: MotorDriver, name: str, known: Orders) -> Answer:
         """Re-arm or switch torque on, unless there were more orders than whoever requests it knew of."""
@@ -306,7 +308,7 @@ class Worker:
             return Answer(False, "torque was switched off meanwhile; switch it on again")
         return driver.torque(True)
 
-    def _tell(self, kind: str, content: Any) -> None:
+    def _send(self, kind: str, content: Any) -> None:
         """Tell the parent; that it has died meanwhile is noticed at the next look for a request."""
         with contextlib.suppress(OSError):
             self._connection.send((kind, content))

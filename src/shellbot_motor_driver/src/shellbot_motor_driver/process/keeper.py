@@ -59,7 +59,7 @@ class Keeper:
         self.child: Optional[BusChild] = None
         self.restarts = 0
         self.notices: Deque[Notice] = deque(maxlen=100)
-        self.is_wanted = False
+        self.is_requested = False
         self._may_hold = False  # servos, because of a process of ours
         self._undead: Optional[BusChild] = None
         self._looking = threading.Lock()  # held for microseconds
@@ -111,7 +111,7 @@ class Keeper:
                 if not is_new_try:
                     raise
                 continue
-            self.is_wanted = True
+            self.is_requested = True
             if report is None:
                 raise BusProcessError("the start was given up; shut the bus process down")
             return report
@@ -148,7 +148,7 @@ class Keeper:
             self._continue_start(child)
         if self.child is None:
             self.rescue()
-            if self.is_wanted and self._settings.restart and time.monotonic() >= self._retry_at:
+            if self.is_requested and self._settings.restart and time.monotonic() >= self._retry_at:
                 self._launch_again()
         return self.child is not None and self.child.is_up and not self.child.why_killed
 
@@ -218,7 +218,7 @@ class Keeper:
 
     def end(self, torque_off: bool, patience: float, sit: float, is_urgent: Callable[[], bool]) -> TorqueOffStatus:
         """End the process for good. See `BusProcess.shutdown`."""
-        self.is_wanted = False
+        self.is_requested = False
         child, latch, began = self.child, self.latch, time.monotonic()
         if child is not None and sit > 0.0 and torque_off:
             latch.end(Ending.SIT, began)

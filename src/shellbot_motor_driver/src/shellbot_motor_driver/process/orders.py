@@ -42,7 +42,7 @@ class Orders(NamedTuple):
         return self.offs > self.offs_over
 
     @property
-    def wants_off(self) -> bool:
+    def requires_off(self) -> bool:
         """Whether no servo may have torque now."""
         return self.is_stopped or self.is_switched_off or self.ending == Ending.OFF
 

@@ -166,8 +166,8 @@ class SharedState:
         numbers = np.frombuffer(data)
         cut = np.cumsum(self._widths)
         head, supply, scalars, counters, histograms = (part.tolist() for part in np.split(numbers[: cut[-1]], cut[:-1]))
-        rest = numbers[cut[-1] :]
-        table = rest[: len(Row) * self._servos].reshape(len(Row), self._servos).copy()
+        remaining = numbers[cut[-1] :]
+        table = remaining[: len(Row) * self._servos].reshape(len(Row), self._servos).copy()
         blob = self._ladder.read()
         if blob is not None and blob != self._last_ladder[0]:
             self._last_ladder = (blob, pickle.loads(blob))
@@ -180,7 +180,7 @@ class SharedState:
         figures["counters"] = {name: int(value) for name, value in zip(_COUNTERS, counters)}
         timing = BusTiming(ticks=int(head[1]), late_ticks=int(scalars[-1]), **figures)
         snapshot = Snapshot(
-            head[0], int(head[2]), table, rest[len(Row) * self._servos :].copy(), bool(head[3]), head[5]
+            head[0], int(head[2]), table, remaining[len(Row) * self._servos :].copy(), bool(head[3]), head[5]
         )
         state = build_state(self._map, snapshot, self._stale_after, self._last_ladder[1], Supply(**values), timing)
         return state, int(head[4])
@@ -232,7 +232,7 @@ def _pack(ladder: Ladder) -> bytes:
     data = pickle.dumps(ladder)
     rungs = ladder.rungs
     while len(data) > _LADDER_ROOM:
-        kept = tuple(rung._replace(text=rung.text[:_LONGEST_TEXT]) for rung in rungs)
-        data = pickle.dumps(replace(ladder, rungs=kept, text=ladder.text[:_LONGEST_TEXT]))
+        short = tuple(rung._replace(text=rung.text[:_LONGEST_TEXT]) for rung in rungs)
+        data = pickle.dumps(replace(ladder, rungs=short, text=ladder.text[:_LONGEST_TEXT]))
         rungs = rungs[: len(rungs) // 2]
     return data

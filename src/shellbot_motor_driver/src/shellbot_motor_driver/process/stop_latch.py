@@ -32,7 +32,7 @@ class StopLatch:
     @property
     def is_limp(self) -> bool:
         """Whether torque is to be off."""
-        return self.orders.wants_off
+        return self.orders.requires_off
 
     def attach(self, shared: SharedState) -> Orders:
         """Show the orders to a process that is about to be launched, and every later one."""
@@ -79,6 +79,6 @@ class StopLatch:
 
     def _put(self, orders: Orders, requested_at: float) -> None:
         self.orders = orders
-        self.requested_at = requested_at if orders.wants_off else _NEVER
+        self.requested_at = requested_at if orders.requires_off else _NEVER
         if self._shared is not None:
             self._shared.put_orders(orders)

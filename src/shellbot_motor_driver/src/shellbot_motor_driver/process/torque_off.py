@@ -48,7 +48,7 @@ class TorqueOffWatch:
         self._read_back = np.zeros(len(self._ids))
         self._via = ""
         self._pending_since: Optional[float] = None
-        self._is_said = False
+        self._is_reported = False
         self.trouble = ""
 
     def learn(self, read_back: Array, via: str) -> None:
@@ -83,14 +83,14 @@ class TorqueOffWatch:
     def report(self, requested_at: float, now: float) -> Optional[Notice]:
         """Return what is to be said now: once that a request is overdue, and once that it was confirmed after all."""
         if requested_at != requested_at or self.is_confirmed(requested_at):
-            was_said, self._is_said, self._pending_since = self._is_said, False, None
-            if was_said and requested_at == requested_at:
+            was_reported, self._is_reported, self._pending_since = self._is_reported, False, None
+            if was_reported and requested_at == requested_at:
                 return Notice("torque_off", Level.WARN, self.status(requested_at, now).text)
             return None
         # orders that follow each other quickly do not begin the time anew
         self._pending_since = requested_at if self._pending_since is None else self._pending_since
         status = self.status(requested_at, now)
-        if self._is_said or now - self._pending_since < CONFIRM_S:
+        if self._is_reported or now - self._pending_since < CONFIRM_S:
             return None
-        self._is_said = True
+        self._is_reported = True
         return Notice("torque_off", Level.ERROR, status.text)

@@ -65,21 +65,21 @@ class SetpointGate:
         if now - stamp > config.hold_after:
             return self._refuse(f"targets are {now - stamp:.2f} s old on arrival; check the chain and the network")
         try:
-            wanted = self._map.reduce(targets)
+            reduced = self._map.reduce(targets)
         except (ServoMapError, TargetsError, TypeError, ValueError) as error:
             return self._refuse(str(error))
-        inside = np.minimum(np.maximum(wanted, self._map.lower), self._map.upper)
-        out = np.abs(wanted - inside)
+        inside = np.minimum(np.maximum(reduced, self._map.lower), self._map.upper)
+        out = np.abs(reduced - inside)
         worst = int(out.argmax())
         if out[worst] > config.far:
             return self._refuse(
-                f"the target of {self._map.motor_names[worst]} is {wanted[worst]:.2f} rad, allowed "
+                f"the target of {self._map.motor_names[worst]} is {reduced[worst]:.2f} rad, allowed "
                 f"{self._map.lower[worst]:.2f} to {self._map.upper[worst]:.2f}; check the node that publishes it"
             )
         self.clamped = ""
         if out[worst] > 1e-6:
             self.clamped = (
-                f"the target of {self._map.motor_names[worst]} ({wanted[worst]:.3f} rad) is clamped to its range "
+                f"the target of {self._map.motor_names[worst]} ({reduced[worst]:.3f} rad) is clamped to its range "
                 f"{self._map.lower[worst]:.3f} to {self._map.upper[worst]:.3f}"
             )
         if self._jumps(inside, stamp):
@@ -87,19 +87,19 @@ class SetpointGate:
         self.targets, self.stamp, self.problem, self._candidate = inside, stamp, "", None
         return True
 
-    def _jumps(self, wanted: Array, stamp: float) -> bool:
+    def _jumps(self, reduced: Array, stamp: float) -> bool:
         """Return whether targets are refused (for now) because they are far from the previous ones."""
         config = self._config
         # After a pause there is nothing to compare with, and the approach is slow anyway.
         if self.targets is None or (stamp - self.stamp > config.sit_after and self._candidate is None):
             return False
-        jump = np.abs(wanted - self.targets)
+        jump = np.abs(reduced - self.targets)
         worst = int(jump.argmax())
         if jump[worst] <= config.jump:
             return False
-        if self._candidate is None or float(np.abs(wanted - self._candidate).max()) > config.jump:
+        if self._candidate is None or float(np.abs(reduced - self._candidate).max()) > config.jump:
             self._since = stamp
-        self._candidate = wanted
+        self._candidate = reduced
         if stamp - self._since >= config.steady:
             return False
         return not self._refuse(

@@ -32,7 +32,7 @@ class SupplyMonitor:
 
     def __init__(self, config: Voltage) -> None:
         self._config = config
-        self._kept: Deque[Tuple[float, float]] = deque()
+        self._samples: Deque[Tuple[float, float]] = deque()
         self._due = -1.0
         self._is_low = False
         self.supply = Supply()
@@ -54,18 +54,18 @@ class SupplyMonitor:
         if not fresh:
             return None
         now_median = median(track.voltage for track in fresh)
-        kept = self._kept
-        kept.append((now, now_median))
-        while kept and kept[0][0] < now - self._config.window:
-            kept.popleft()
-        filtered = median(voltage for _, voltage in kept)
+        samples = self._samples
+        samples.append((now, now_median))
+        while samples and samples[0][0] < now - self._config.window:
+            samples.popleft()
+        filtered = median(voltage for _, voltage in samples)
         lowest = min(fresh, key=lambda track: track.voltage)
         hottest = max(fresh, key=lambda track: track.temperature)
         self.supply = Supply(
             now_median, filtered, lowest.voltage, lowest.servo_id, hottest.temperature, hottest.servo_id, loads
         )
         # A sag of a moment is not a flat battery: no judgement before the window is nearly full.
-        if now - kept[0][0] < 0.9 * self._config.window - _INTERVAL:
+        if now - samples[0][0] < 0.9 * self._config.window - _INTERVAL:
             return Reaction.NONE
         return self._reaction(filtered)
 

@@ -105,7 +105,7 @@ class _Session:
         while not self.calibration.is_over:
             if self.calibration is not shown:
                 shown = self.calibration
-                self._tell()
+                self._print_state()
             newer = _line(self._bus, shown)
             if newer != line:
                 line = newer
@@ -125,7 +125,7 @@ class _Session:
                 self._record()
         say(f"  {self.calibration.message}")
 
-    def _tell(self) -> None:
+    def _print_state(self) -> None:
         now = self.calibration
         if now.message:
             say(f"  {now.message}")

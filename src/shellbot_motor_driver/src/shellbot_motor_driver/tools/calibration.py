@@ -85,12 +85,12 @@ def evaluate(entry: ServoEntry, limits: Tuple[float, float], zero: int, lower: i
         )
     except ServoMapError as error:
         raise ToolError(str(error)) from error
-    wanted = [math.degrees(limit) for limit in limits]
+    described = [math.degrees(limit) for limit in limits]
     remark = ""
-    if ends[0] > wanted[0] + _SHORT or ends[1] < wanted[1] - _SHORT:
+    if ends[0] > described[0] + _SHORT or ends[1] < described[1] - _SHORT:
         remark = (
-            f"it reaches {ends[0]:.0f} to {ends[1]:.0f} degrees, the description has {wanted[0]:.0f} to "
-            f"{wanted[1]:.0f}: the driver will keep within what it reaches. A horn that is a tooth off looks like this"
+            f"it reaches {ends[0]:.0f} to {ends[1]:.0f} degrees, the description has {described[0]:.0f} to "
+            f"{described[1]:.0f}: the driver will use only what it reaches. A horn that is a tooth off looks like this"
         )
     return Result(
         entry.joint,

@@ -41,15 +41,15 @@ class Change(NamedTuple):
     joint: str
     register: str
     found: int
-    wanted: int
+    required: int
 
     @property
     def is_needed(self) -> bool:
         """Whether it differs."""
-        return self.found != self.wanted
+        return self.found != self.required
 
 
-def wanted_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation) -> Dict[str, int]:
+def required_registers(servo_map: ServoMap, entry: ServoEntry, how: Preparation) -> Dict[str, int]:
     """Return the registers that a servo should have, in the order in which they are written."""
     low, high = servo_map.limits_steps()[entry.servo_id]
     return {
@@ -77,7 +77,7 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
             model = bus.read_register(entry.servo_id, rows.register("model_number"), retries=3)
             found = {
                 name: bus.read_register(entry.servo_id, rows.register(name), retries=3)
-                for name in wanted_registers(servo_map, entry, how)
+                for name in required_registers(servo_map, entry, how)
             }
         except NoReplyError as error:
             raise ToolError(
@@ -92,7 +92,7 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
             )
         mine = [
             Change(entry.servo_id, entry.joint, name, found[name], number)
-            for name, number in wanted_registers(servo_map, entry, how).items()
+            for name, number in required_registers(servo_map, entry, how).items()
         ]
         if found["lock"] and any(change.is_needed and change.register != "lock" for change in mine):
             raise ToolError(
@@ -104,7 +104,7 @@ def plan(bus: Bus, servo_map: ServoMap, entries: Sequence[ServoEntry], how: Prep
     return changes
 
 
-def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], said: Callable[[str], None]) -> int:
+def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], show: Callable[[str], None]) -> int:
     """Write what differs, read everything back; return how many registers were written.
 
     Raises
@@ -116,20 +116,20 @@ def carry_out(bus: Bus, servo_map: ServoMap, changes: Sequence[Change], said: Ca
     written = 0
     for change in changes:
         if not change.is_needed:
-            said(line(change, "is so"))
+            show(line(change, "is so"))
             continue
         try:
-            bus.write_register(change.servo_id, models[change.servo_id].register(change.register), change.wanted)
+            bus.write_register(change.servo_id, models[change.servo_id].register(change.register), change.required)
         except (NoReplyError, RefusedError, RegisterError) as error:
             raise ToolError(f"{error}. {written} register(s) were written before; fix that, then repeat") from error
         written += 1
-        said(line(change, "written, read back"))
+        show(line(change, "written, read back"))
     return written
 
 
 def line(change: Change, what: str) -> str:
     """Return one line of the report."""
     note = _STEP_NOTE.get(change.register, "")
-    value = f"{change.found} -> {change.wanted}" if change.is_needed else f"{change.wanted}"
+    value = f"{change.found} -> {change.required}" if change.is_needed else f"{change.required}"
     unit = f" ({note})" if note else ""
     return f"servo {change.servo_id:>3} {change.joint:<18} {change.register:<20} {value:<13} {what}{unit}"

@@ -88,11 +88,6 @@ def servo_gains(profile: RobotProfile) -> Tuple[PidGains, ...]:
     return tuple(PidGains(p=profile.classes[kind].stiffness) for kind in profile.joints.values())
 
 
-def urdf_mass(urdf_text: str) -> float:
-    """Return the sum of the link masses of a URDF, kg."""
-    return sum(float(mass.get("value", "0")) for mass in parse_urdf(urdf_text).findall("link/inertial/mass"))
-
-
 def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
     """Check the joints against the profile and return their torque limits, N m."""
     joints = movable_joints(robot)

@@ -80,7 +80,7 @@ class RenderProcess:
         if self._process is None:
             self._start()
         try:
-            pixels = self._ask((np.array(qpos), width, height, None if view is None else tuple(view)))
+            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view)))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(
@@ -111,7 +111,7 @@ class RenderProcess:
         for backend in (chosen,) if chosen in BACKENDS else BACKENDS:
             self._process = _spawn(backend)
             try:
-                answer = self._ask((pickle.dumps(self._model), self._nice))
+                answer = self._call((pickle.dumps(self._model), self._nice))
             except (OSError, EOFError, pickle.UnpicklingError) as error:
                 answer = f"the process ended ({error!r})"
             if answer == "ready":
@@ -125,7 +125,7 @@ class RenderProcess:
         )
         raise RenderError(self._failure)
 
-    def _ask(self, message: Any) -> Any:
+    def _call(self, message: Any) -> Any:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise EOFError("no process")

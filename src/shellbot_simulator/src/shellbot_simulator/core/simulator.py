@@ -89,11 +89,6 @@ class Simulator:
         return len(self.profile.joints)
 
     @property
-    def joint_range(self) -> np.ndarray:
-        """Lower and upper limits, rad, shape (n, 2); infinite for a continuous joint."""
-        return self._range.copy()
-
-    @property
     def time(self) -> float:
         """Simulated time since the reset, s."""
         return self._ticks * TICK + self._substeps * self.config.timestep
@@ -213,7 +208,7 @@ class Simulator:
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
 
-    def step_torque(self, torque: np.ndarray, damping_share: Optional[np.ndarray] = None) -> None:
+    def step_torque(self, torque: np.ndarray, damping_fraction: Optional[np.ndarray] = None) -> None:
         """Advance by one physics step with torques from outside: rigid bodies only, no servo of this simulator acts.
 
         Parameters
@@ -221,7 +216,7 @@ class Simulator:
         torque : (n,) array
             N m at each joint, without the joints' own damping (the servos' torque-speed line), which stays here because
             it must be integrated implicitly; not limited.
-        damping_share : (n,) array, optional
+        damping_fraction : (n,) array, optional
             How much of that damping acts, 0 to 1: an unpowered servo turns more easily.
 
         Raises
@@ -237,8 +232,8 @@ class Simulator:
             self.model.actuator_biasprm[:, :3] = 0.0
             self.model.actuator_forcelimited[:] = 0
             self._is_torque_driven = True
-        share = 1.0 if damping_share is None else damping_share
-        self.model.dof_damping[self._v_index] = self._damping * share
+        fraction = 1.0 if damping_fraction is None else damping_fraction
+        self.model.dof_damping[self._v_index] = self._damping * fraction
         if self._substeps == 0:
             self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
@@ -308,11 +303,6 @@ class Simulator:
             For an unknown joint.
         """
         self._servos.set_gains(self._index(joint), PidGains(p, i, d, i_clamp_min, i_clamp_max, antiwindup))
-
-    def set_friction(self, friction: float) -> None:
-        """Change the sliding friction coefficient of every contact."""
-        self.config = self.config.replace(friction=friction)
-        self.model.geom_friction[:, 0] = friction
 
     def push(
         self, force: Sequence[float], duration: float, link: Optional[str] = None, at: Sequence[float] = (0.0, 0.0, 0.0)

@@ -44,7 +44,7 @@ class Camera:
         self._thread.start()
 
     @property
-    def is_wanted(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether somebody listens."""
         return bool(self._publisher.get_num_connections())
 

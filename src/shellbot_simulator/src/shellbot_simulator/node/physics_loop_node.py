@@ -23,7 +23,7 @@ from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .sensor_conversions import TICK_NS, stamp_ns
 from .state_publisher_node import StatePublisher
-from .viewer import Viewer, wants_viewer
+from .viewer import Viewer, opens_viewer
 from .world_services_node import Request, WorldServices
 
 _IDLE = 0.05  # s of wall time between looks at the requests while paused
@@ -199,7 +199,7 @@ class PhysicsLoop:
             self._log(Notice("command", Level.WARN, refusal))
 
     def _open_viewer(self) -> Optional[Viewer]:
-        if not wants_viewer(self._parameters.viewer):
+        if not opens_viewer(self._parameters.viewer):
             return None
         try:
             return Viewer(self._simulator)

@@ -85,12 +85,12 @@ def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], b
     """Return which contacts carry load, how much of it, and where the frames `names` are in the frame `base`, m."""
     carries, points = state.contacts.foot_contact, [Point(*p) for p in state.p_base_foot.tolist()]
     force = np.where(carries, state.contacts.foot_force[:, 2], 0.0)
-    share = force / max(float(force.sum()), 1e-9)
+    fraction = force / max(float(force.sum()), 1e-9)
     message = Contacts(
         model="feet",
         contacts=[
             Contact(name, loaded, _NAN, load, point, point if loaded else _NOWHERE, _NOWHERE)
-            for name, loaded, load, point in zip(names, carries.tolist(), share.tolist(), points)
+            for name, loaded, load, point in zip(names, carries.tolist(), fraction.tolist(), points)
         ],
     )
     message.header.stamp = stamp

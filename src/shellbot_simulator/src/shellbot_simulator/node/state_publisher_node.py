@@ -59,7 +59,7 @@ class StatePublisher:
         self._stamp = stamp
         self._state = state
 
-    def publish_diagnostics(self, now: float, factor: float, phase: Phase, wanted: float) -> None:
+    def publish_diagnostics(self, now: float, factor: float, phase: Phase, target: float) -> None:
         """Publish the achieved real-time factor, once per second of wall time `now` (s)."""
         if now < self._next_diagnostics:
             return
@@ -68,8 +68,8 @@ class StatePublisher:
         level, text = DiagnosticStatus.OK, f"real-time factor {factor:.2f}, {phase.value}"
         if phase is Phase.FALLBACK:
             level, text = DiagnosticStatus.WARN, "no stamped commands: holding the last one"
-        elif phase is Phase.LOCKED and wanted and factor < _SLOW * wanted:
-            level, text = DiagnosticStatus.WARN, f"slower than wanted: real-time factor {factor:.2f} of {wanted:g}"
+        elif phase is Phase.LOCKED and target and factor < _SLOW * target:
+            level, text = DiagnosticStatus.WARN, f"slower than wanted: real-time factor {factor:.2f} of {target:g}"
         values = {
             "real_time_factor": f"{factor:.3f}",
             "phase": phase.value,

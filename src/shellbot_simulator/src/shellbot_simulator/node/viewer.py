@@ -17,7 +17,7 @@ _PERIOD = 1.0 / 30.0  # s of wall time between pictures
 _CLOSING = 3.0  # s of wall time that the window's thread gets to end
 
 
-def wants_viewer(setting: str) -> bool:
+def opens_viewer(setting: str) -> bool:
     """Return whether to open a window: `true`, or `auto` where there is a display."""
     return setting == "true" or (
         setting == "auto" and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -85,4 +85,5 @@ class FeetPanel(Card):
 
     def show_contacts(self, contacts: Optional[ContactsInfo]) -> None:
         """Add what is known now; None when unknown or old."""
-        self.diagram.add(contacts.contact if contacts is not None else None, time.monotonic())
+        has_feet = contacts is not None and contacts.model == "feet"
+        self.diagram.add(contacts.contact if contacts is not None and has_feet else None, time.monotonic())

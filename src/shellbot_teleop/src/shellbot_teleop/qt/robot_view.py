@@ -19,11 +19,11 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
 
 _TRAIL_STEP = 0.01  # m between two points of the trail
-_ARROW_SECONDS = 1.0  # an arrow is as long as the way of this time
+_ARROW_SECONDS = 1.0  # an arrow is as long as the distance covered in this time
 
 
 class RobotView(QWidget):
-    """The robot as its feet and its odometry tell it; the body is a drawing."""
+    """The robot from its contacts and its odometry; the body is a drawing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,10 +89,13 @@ class RobotView(QWidget):
         fit = min(self.width() / 1.15, self.height() / 0.8)
         self._view = scene.Viewpoint(self._view.azimuth, self._view.elevation, max(fit * self._zoom, 50.0))
         pose = scene.robot_pose(self._odom, self._contacts)
-        self._yaw = math.atan2(pose.rotation[1, 0], pose.rotation[0, 0])
+        self._yaw = self._odom.rpy[2] if self._odom is not None and self._odom.finite else 0.0
         centre = np.array([pose.position[0], pose.position[1], 0.05])
         self._draw_ground(painter, centre)
-        self._draw_robot(painter, pose, centre)
+        if self._contacts is not None and self._contacts.ball_up is not None:
+            self._draw_ball(painter, pose, centre)
+        else:
+            self._draw_robot(painter, pose, centre)
         self._draw_heading(painter, pose, centre)
         self._draw_arrows(painter, pose, centre)
         self._draw_text(painter)
@@ -167,6 +170,22 @@ class RobotView(QWidget):
         painter.setPen(QPen(theme.colour(theme.TEXT), 3, Qt.SolidLine, Qt.RoundCap))
         painter.drawPolyline(self._points(pose.to_world(nose), centre))
 
+    def _draw_ball(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
+        """Draw the closed ball: the lines on the side of the viewer, those of the lower half in another colour."""
+        view = self._view.following(self._yaw)
+        radius = scene.BODY_RADIUS * view.scale
+        painter.setBrush(theme.colour(theme.RAISED, 235))
+        painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
+        painter.drawEllipse(self._points(pose.position[None, :], centre)[0], radius, radius)
+        for lines, name in ((scene.BODY_LINES, theme.TEXT), (scene.LOWER_LINES, theme.WARN)):
+            painter.setPen(QPen(theme.colour(name, 200), 1.5))
+            for line in lines:
+                p_world = pose.to_world(line)
+                in_front = (p_world - pose.position) @ view.towards >= 0.0
+                ends = self._screen(p_world, centre)
+                pairs = np.hstack((ends[:-1], ends[1:]))[in_front[:-1] & in_front[1:]]
+                painter.drawLines([QLineF(*pair) for pair in pairs.tolist()])
+
     def _draw_heading(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
         wedge = np.array([[0.245, 0.0, 0.0], [0.205, 0.022, 0.0], [0.215, 0.0, 0.0], [0.205, -0.022, 0.0]])
         cos, sin = math.cos(self._yaw), math.sin(self._yaw)
@@ -183,6 +202,8 @@ class RobotView(QWidget):
             text = "no odom and no foot_contacts: the robot is drawn where it stands at rest"
         elif self._contacts is None:
             text = "no foot_contacts"
+        elif self._contacts.model != "feet":
+            text = "closed to a ball" if self._contacts.model == "rolling" else "contacts with the ground are not known"
         elif self._odom is None:
             text = "no odom: the robot is drawn level, at the origin"
         else:

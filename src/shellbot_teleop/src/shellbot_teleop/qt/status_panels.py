@@ -35,13 +35,10 @@ class ModePanel(Card):
 
     def __init__(self, tips: Dict[str, str]) -> None:
         super().__init__("Mode")
-        top = QHBoxLayout()
         self._name = label("no robot yet", size_pt=17, bold=True)
-        self._step = label(muted=True)
-        self._step.setAlignment(Qt.AlignRight | Qt.AlignVCenter)
-        top.addWidget(self._name)
-        top.addWidget(self._step, 1)
-        self.body.addLayout(top)
+        self.body.addWidget(self._name)
+        self._step = label(muted=True)  # a line of its own: beside the name of a transition it made the column too wide
+        self.body.addWidget(self._step)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setRange(0, 1000)
@@ -118,7 +115,8 @@ class VelocityPanel(Card):
         for bar, commanded, value, limit in zip(self._bars, (twist.x, twist.y, twist.yaw), measured, limits.velocity):
             bar.show_values(commanded, value, limit)
         x, y, yaw = limits.velocity
-        source = f"gait {limits.gait}" if limits.measured else "cautious, no walkspace yet"
+        source = f"gait {limits.gait}" if limits.gait else "no gait"
+        source = source if limits.measured else "cautious, no walkspace yet"
         self._legend.setText(
             f'<span style="color:{theme.ACCENT}">■</span> commanded &nbsp; '
             f'<span style="color:{theme.GOOD}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
@@ -171,13 +169,15 @@ class PosePanel(Card):
         if odom is not None and odom.finite:
             roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
             texts = {
+                **texts,
                 "x": f"{odom.position[0]:+.3f} m",
                 "y": f"{odom.position[1]:+.3f} m",
                 "yaw": f"{yaw:+.1f}°",
-                "height": f"{1000 * odom.position[2]:.0f} mm",
-                "roll": f"{roll:+.1f}°",
-                "pitch": f"{pitch:+.1f}°",
             }
+            if odom.position[2] > 0.0:  # odometry itself has no height
+                texts["height"] = f"{1000 * odom.position[2]:.0f} mm"
+            if odom.has_tilt:
+                texts["roll"], texts["pitch"] = f"{roll:+.1f}°", f"{pitch:+.1f}°"
         for name, text in texts.items():
             self._values[name].setText(text)
         if status is None:

@@ -105,16 +105,16 @@ def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
         ("closed_w", "W", False, Frame.FOOT), ("closed_f", "F", False, Frame.FOOT),
         ("closed_inside", "L", True, Frame.FOOT), ("closed_sphere", "L", False, Frame.SPHERE_CENTRE),
     ):  # fmt: skip
-        ask = packed.LegBlock(limited=limited, frame=frame)
+        request_block = packed.LegBlock(limited=limited, frame=frame)
         targets = problem.leg_targets(kind)
         if frame == Frame.SPHERE_CENTRE:
             u = np.random.default_rng(20240605).random((len(targets), 4))
             q = problem.LEG_LIMITS[:, 0] + u * (problem.LEG_LIMITS[:, 1] - problem.LEG_LIMITS[:, 0])
             chain = model.chain("lower_1", frame)
             targets = np.array([chain.fk(row)[:3, 3] for row in q])
-        ask.joints[:] = problem.HOME
-        ask.point[:] = 0.0
-        blocks = np.tile(ask.data, (len(targets), 1))
+        request_block.joints[:] = problem.HOME
+        request_block.point[:] = 0.0
+        blocks = np.tile(request_block.data, (len(targets), 1))
         blocks[:, 0:3] = targets
         leg, function = model.legs[0], packed.foot_inverse_free_fan
         run = _from_start(function, leg, blocks)
@@ -134,8 +134,8 @@ def _closed_form(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     centres = np.array([chain.fk(row)[:3, 3] for row in q5])
     answers = [solver.inverse("upper_1", Frame.SPHERE_CENTRE, p).q for p in centres]
     good = np.array([np.linalg.norm(chain.fk(q)[:3, 3] - p) < 1e-6 for q, p in zip(answers, centres)])
-    ask_upper = packed.ShellBlock()
-    rows = np.tile(ask_upper.data, (len(centres), 1))
+    request_upper = packed.ShellBlock()
+    rows = np.tile(request_upper.data, (len(centres), 1))
     rows[:, 0:3] = centres
     run = _from_start(packed.shell_inverse, model.shells[0], rows)
     run(len(rows))
@@ -274,12 +274,12 @@ def _robot(model: ShellbotModel, urdf: str) -> Dict[str, Case]:
     worst = max(step(data, row) for row in rows)
     made = {"clik_tick": Case(run, facts={"worst_error_mm": 1e3 * worst})}
 
-    ask = packed.LimbsBlock()
+    request_block = packed.LimbsBlock()
     upper = model.n - 24
     stand = np.concatenate([start, np.tile(np.radians([26.69, 78.31]), 6)])[: 24 + upper]
-    ask.joints[: len(stand)] = stand
-    packed.limbs_forward(robot, ask.data)
-    blocks = np.tile(ask.data, (ticks, 1))
+    request_block.joints[: len(stand)] = stand
+    packed.limbs_forward(robot, request_block.data)
+    blocks = np.tile(request_block.data, (ticks, 1))
     blocks[:, 0:18] = tasks[:, :18]
     items = [(robot, row) for row in blocks]
     left = max(packed.limbs_inverse(*item) for item in items)

@@ -49,14 +49,14 @@ def _kdl() -> Dict[str, Case]:
         return values
 
     found: Dict[str, Case] = {}
-    kept: List[Any] = []  # solvers refer to their chain, but do not keep it alive
+    all_solvers: List[Any] = []  # solvers refer to their chain, but do not keep it alive
     arms = (
         ("leg", problem.LEG_BASE, problem.LEG, problem.HOME),
         ("arm", problem.UR5_BASE, problem.UR5, problem.UR5_HOME),
     )
     for name, base, rows, home in arms:
         links = chain(base, rows)
-        kept.append(links)
+        all_solvers.append(links)
         forward, jacobian = kdl.ChainFkSolverPos_recursive(links), kdl.ChainJntToJacSolver(links)
         out, J = kdl.Frame(), kdl.Jacobian(len(rows))  # noqa: N806
         qs = home + np.random.default_rng(1).uniform(-0.5, 0.5, (500, len(rows)))
@@ -82,7 +82,7 @@ def _kdl() -> Dict[str, Case]:
             good = problem.reached(base, rows, joints, targets[:2000])
             run = cycle(solver.CartToJnt, [(start, goal, answer) for goal in frames])
             found[f"kdl_{kind}"] = Case(run, facts={"success": int(good.sum()), "of": 2000})
-    _alive.extend(kept)
+    _alive.extend(all_solvers)
     return found
 
 

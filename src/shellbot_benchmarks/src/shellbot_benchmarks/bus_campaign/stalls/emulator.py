@@ -54,7 +54,7 @@ class Weight(World):
         self._servos, self._next, self._count = servos, start, 0
         parameters = [servo.motor.parameters for servo in servos]
         self._bank = MotorBank(servos)
-        self._rest, self._position = self._bank.position.copy(), self._bank.position.copy()
+        self._initial, self._position = self._bank.position.copy(), self._bank.position.copy()
         self._velocity = np.zeros(len(servos))
         self._inertia = np.array([p.inertia for p in parameters])
         self._damping = np.array([p.stall_torque / p.no_load_speed for p in parameters])
@@ -67,7 +67,7 @@ class Weight(World):
 
     def step(self) -> None:
         """Let motors and weight move the horns."""
-        torque = self._bank.step(self._position, self._velocity, _STEP) + _SAG * (self._rest - self._position)
+        torque = self._bank.step(self._position, self._velocity, _STEP) + _SAG * (self._initial - self._position)
         damping = self._damping * np.where(self._bank.is_on, 1.0, _COASTING)
         velocity = (self._velocity + _STEP * torque / self._inertia) / (1.0 + _STEP * damping / self._inertia)
         self._velocity = np.sign(velocity) * np.maximum(np.abs(velocity) - self._stick, 0.0)

@@ -133,10 +133,10 @@ def _spread(chance: random.Random, low: float, high: float) -> float:
 
 def _one_at_a_time(stalls: Sequence[Stall]) -> Tuple[Stall, ...]:
     """Return the stalls by start; one that begins during another of the same target is left out."""
-    kept: List[Stall] = []
+    chosen: List[Stall] = []
     free: Dict[str, float] = {}
     for stall in sorted(stalls, key=lambda stall: (stall.start, stall.target)):
         if stall.start >= free.get(stall.target, 0.0):
-            kept.append(stall)
+            chosen.append(stall)
             free[stall.target] = stall.start + stall.duration + _APART
-    return tuple(kept)
+    return tuple(chosen)
