@@ -6,6 +6,7 @@ from setuptools import setup
 
 PACKAGES = [
     "shellbot_action_manager",
+    "shellbot_action_manager.actions",
     "shellbot_action_manager.behaviours",
     "shellbot_action_manager.body",
     "shellbot_action_manager.estimation",

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from shellbot_action_manager.behaviours.protocol import Motion, State
 from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.body.levelling import leans
 from shellbot_action_manager.body.limbs import found
 from shellbot_action_manager.body.pushers import Pushers
 from shellbot_action_manager.body.righting import Righting
@@ -88,6 +89,9 @@ def test_a_ball_that_is_stuck_is_kicked_to_both_sides_and_one_that_rolls_is_not(
             sides.append(np.sign(push[1]))
     assert control.kicks >= 2
     assert set(sides) == {1.0, -1.0}
+    turning = RollingControl(CONFIG)
+    step_for(turning, 2.0, (0.5, 0.0), (-0.5, 0.0))
+    assert turning.kicks == 0, "what still rolls backwards is braked"
     slow = RollingControl(CONFIG)
     step_for(slow, 2.0, (0.5 * CONFIG.kick_from, 0.0), (0.0, 0.0))
     assert slow.kicks == 0, "what places itself is not kicked"
@@ -154,14 +158,38 @@ def test_an_approach_that_comes_to_rest_runs_up_again():
     righting = Righting(CONFIG.righting, RollingControl(CONFIG), CONFIG.radius)
     for tilt, seconds in ((2.2, 0.1), (0.28, 20.0)):  # nearly upright it is too slow to be caught, or kicked
         for _ in range(int(seconds / DT)):
-            righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
+            push = righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
+            if righting.stage == "run_up":
+                assert push[0] > 0.0, "it leans towards +x and rolls away from upright, from the first tick"
     assert righting.tries > 1
 
 
-def test_a_ball_that_rests_upright_is_done_at_once():
+def test_a_ball_that_rests_upright_is_done_where_it_is():
     righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
-    righting.step(DT, np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(2))
-    assert righting.done and not righting.opens
+    for _ in range(round(CONFIG.righting.rest_time / DT)):
+        assert not righting.done, "one that only passes the upright attitude is not at rest"
+        push = righting.step(DT, np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(2))
+        assert not push.any() and not righting.opens
+    assert righting.done
+
+
+def test_gores_of_a_catch_open_less_where_the_ball_leans_or_begins_to():
+    config = CONFIG.righting
+    righting = Righting(config, RollingControl(CONFIG), R)
+    down = np.array([0.0, 0.0, -1.0])
+    assert righting.catch(*leans(down, np.zeros(3), 0.0)) == pytest.approx(np.tile(config.catch, (6, 1)))
+    tilted = Rotation.from_euler("x", -5.0, degrees=True).apply(down)  # a body that is turned by 5 degrees about x
+    lean, rate = leans(tilted, np.zeros(3), 0.0)
+    assert lean == pytest.approx(np.sin(np.radians(5.0)) * np.sin(-AZIMUTH)), "the side of y < 0 is low"
+    assert not rate.any()
+    opening = config.catch[0] - righting.catch(lean, rate)[:, 0]
+    assert opening == pytest.approx(-config.catch_gain * lean)
+    assert opening[lean > 0.05].max() < 0.0
+    lean, rate = leans(down, np.array([9.0, 0.0, 0.0]), 0.0)
+    assert rate == pytest.approx(9.0 * np.sin(-AZIMUTH))
+    opening = config.catch[0] - righting.catch(lean, rate)[:, 0]
+    assert np.abs(opening).max() == pytest.approx(config.catch_limit)
+    assert opening[rate > 0.5].max() < 0.0
 
 
 def test_roll_to_stops_at_the_point_and_goes_back_when_it_came_to_rest_elsewhere():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_action_manager.transform_and_roll import NAME, End, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import NAME, End, Seen, TransformAndRoll, refusal
 
 DT = 0.01
 TAKES = 2.0  # s, a transformation

@@ -119,11 +119,8 @@ class Roller:
         """Command a velocity (2,) in odom's axes, m/s, and advance by a tick."""
         estimate = self.chain.estimate
         assert estimate is not None
-        vx, vy = _rotation(-estimate.yaw) @ v_odom
-        before = self.truth
-        self.chain.command_twist((vx, vy, 0.0))
-        self.chain.tick()
-        self.path_m += float(np.linalg.norm(self.truth - before))
+        forward, left = _rotation(-estimate.yaw) @ v_odom
+        self._command(forward, left)
 
     def for_time(self, v_odom: np.ndarray, seconds: float) -> None:
         """Command a velocity for a while."""
@@ -150,11 +147,16 @@ class Roller:
         for i in range(int(round(limit_s / TICK))):
             estimate = self.chain.estimate
             assert estimate is not None
-            velocity = _rotation(estimate.yaw) @ estimate.twist[:2]
-            self.tick(guide.step(TICK, self.own, velocity))
+            self._command(*guide.twist(TICK, self.chain.odom, estimate.twist[:2].tolist()))
             if guide.arrived:
                 return (i + 1) * TICK
         return NAN
+
+    def _command(self, forward: float, left: float) -> None:
+        before = self.truth
+        self.chain.command_twist((forward, left, 0.0))
+        self.chain.tick()
+        self.path_m += float(np.linalg.norm(self.truth - before))
 
 
 def far(roller: Roller, bearing: float) -> Dict[str, float]:

@@ -26,7 +26,8 @@ _TOO_EARLY = "cmd_vel does not count before the robot is {}"
 class OnPath(BehaviourBase):
     """Base of the behaviours between standing and the closed ball.
 
-    What touches the ground there are gores: the place is kept and the heading followed until rolling has a model.
+    What touches the ground there are gores that slide: the place is kept and the heading followed. Only a behaviour
+    that rolls names another contact model.
     """
 
     contact_model = "none"
@@ -179,7 +180,7 @@ class OpenBall(OnPath):
         velocity, push = drive.measure(state), np.zeros(2)
         if velocity is not None:
             push = righting.step(dt, drive.R_world_base[:, 2], drive.omega_world, velocity)
-        catch = np.array(self._robot.config.rolling.righting.catch) if righting.opens else None
+        catch = righting.catch(*drive.leans) if righting.opens else None
         limbs = drive.step(dt, state, push, catch=catch)
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
         if righting.done:

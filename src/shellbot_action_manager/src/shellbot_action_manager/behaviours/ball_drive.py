@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, Optional
+from typing import Dict, Optional, Tuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from shellbot_action_manager.behaviours.protocol import State
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.body.geometry import RobotGeometry
 from shellbot_action_manager.body.legs import LowerCommand, limb_commands
+from shellbot_action_manager.body.levelling import leans
 from shellbot_action_manager.body.limbs import LimbCommand
 from shellbot_action_manager.body.pushers import Pushers
 from shellbot_action_manager.body.rolling import RollingConfig
@@ -42,8 +43,8 @@ class BallDrive:
     def __init__(self, config: RollingConfig, geometry: RobotGeometry, transformation: Transformation) -> None:
         assert geometry.upper is not None
         self._config, self._transformation = config, transformation
-        yaw = geometry.closed_lower[0, :2].sum()
-        self._pushers = Pushers(config.pushers, _AZIMUTH + yaw, _AZIMUTH + np.radians(geometry.upper.azimuth))
+        self._yaw = float(geometry.closed_lower[0, :2].sum())
+        self._pushers = Pushers(config.pushers, _AZIMUTH + self._yaw, _AZIMUTH + np.radians(geometry.upper.azimuth))
         self.R_world_base, self.omega_world = np.eye(3), np.zeros(3)
         self.reset()
 
@@ -60,6 +61,12 @@ class BallDrive:
         self.omega_world = self.R_world_base @ omega
         return self._config.radius * np.array([self.omega_world[1], -self.omega_world[0]])
 
+    @property
+    def leans(self) -> Tuple[np.ndarray, np.ndarray]:
+        """How far each lower gore is on the low side (6,), and how fast that grows (6,), 1/s."""
+        R = self.R_world_base
+        return leans(-R[2], R.T @ self.omega_world, self._yaw)
+
     def step(
         self, dt: float, state: State, push: np.ndarray, level: bool = False, catch: Optional[np.ndarray] = None
     ) -> Dict[str, LimbCommand]:
@@ -75,8 +82,8 @@ class BallDrive:
             Direction in level axes and fraction, length 0 to 1.
         level : bool
             Whether the ball is kept level as well, at rest on its pole.
-        catch : (2,) array, optional
-            Offset of all femurs and tibiae, rad.
+        catch : (6, 2) array, optional
+            Offsets of femurs and tibiae, rad.
         """
         goal = self._pushers.offsets(self.R_world_base, self.omega_world, push)
         if catch is not None:

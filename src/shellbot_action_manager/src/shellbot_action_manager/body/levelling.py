@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Tuple
 
 import numpy as np
 
@@ -62,16 +62,28 @@ class Levelling:
         if weight <= 0.0:
             self._integral, goal = np.zeros(6), np.zeros(6)
         elif orientation is not None:
-            down = -up_from_quaternion(orientation)
             omega = np.zeros(3) if angular_velocity is None else np.nan_to_num(angular_velocity)
-            direction = np.stack((np.cos(_AZIMUTH + yaw), np.sin(_AZIMUTH + yaw)), axis=1)
-            lean, rate = direction @ down[:2], direction @ np.cross(down, omega)[:2]
+            lean, rate = leans(-up_from_quaternion(orientation), omega, yaw)
             limit = config.integral_limit
             self._integral = np.clip(self._integral + config.integral * lean * dt, -limit, limit)
             goal = np.clip(config.gain * (lean + config.damping * rate) + self._integral, *config.range) * weight
         step = config.rate * dt
         self.offset = self.offset + np.clip(goal - self.offset, -step, step)
         return self.offset
+
+
+def leans(down: np.ndarray, omega: np.ndarray, yaw: float) -> Tuple[np.ndarray, np.ndarray]:
+    """Return how far each leg is on the low side (6,), and how fast that grows (6,), 1/s.
+
+    Parameters
+    ----------
+    down, omega : (3,) array
+        Unit vector, and angular velocity, rad/s, in base_link.
+    yaw : float
+        Of the leg planes against the legs' azimuth, fan plus coxa, rad.
+    """
+    direction = np.stack((np.cos(_AZIMUTH + yaw), np.sin(_AZIMUTH + yaw)), axis=1)
+    return direction @ down[:2], direction @ np.cross(down, omega)[:2]
 
 
 def opened(lower: np.ndarray, offset: np.ndarray) -> np.ndarray:

@@ -14,8 +14,6 @@ from shellbot_common import Settings, number
 if TYPE_CHECKING:
     from shellbot_action_manager.body.rolling import RollingControl
 
-_APPROACH = 6.0  # s: an approach takes 1 to 3; a slow one that comes to rest before its catch is not kicked
-
 
 @dataclass(frozen=True)
 class RightingConfig(Settings, error=ConfigError):
@@ -29,14 +27,19 @@ class RightingConfig(Settings, error=ConfigError):
     catch_tilt: float = number(0.05, 1.0, "rad")
     catch_speed: Tuple[float, float] = number(0.0, 2.0, "m/s", ordered=True)
     catch: Tuple[float, float] = number(-2.0, 2.0, "rad")
+    catch_gain: float = number(0.0, 20.0)
+    catch_damping: float = number(0.0, 1.0, "s")
+    catch_limit: float = number(0.0, 1.5, "rad")
     lost_tilt: float = number(0.1, 3.0, "rad")
     catch_time: float = number(0.2, 5.0, "s")
     upright: float = number(0.02, 0.5, "rad")
     still: float = number(0.05, 3.0, "rad/s")
+    rest_time: float = number(0.0, 2.0, "s")
     close_time: float = number(0.0, 3.0, "s")
     run_up_speed: float = number(0.05, 2.0, "m/s")
     run_up_time: float = number(0.1, 10.0, "s")
     run_up_tilt: float = number(0.3, 3.1, "rad")
+    approach_time: float = number(1.0, 30.0, "s")
     kicks: int = number(1, 20)
     limit: float = number(1.0, 120.0, "s")
 
@@ -64,10 +67,10 @@ class Righting:
         self.reset()
 
     def reset(self) -> None:
-        """Begin with the approach."""
+        """Begin with the run-up, which a ball that lies over far enough leaves at once."""
         self._control.reset()
-        self.stage, self.tries, self.time = "run_up", 0, 0.0  # a ball that lies over far enough approaches at once
-        self._since = 0.0
+        self.stage, self.tries, self.time = "run_up", 0, 0.0
+        self._since, self._rested = 0.0, 0.0
         self.done = False
 
     @property
@@ -79,6 +82,19 @@ class Righting:
     def opens(self) -> bool:
         """Whether the lower gores are to be open for the catch."""
         return self.stage == "catch"
+
+    def catch(self, lean: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Return the offsets (6, 2) of femurs and tibiae in a catch, rad.
+
+        Parameters
+        ----------
+        lean, rate : (6,) array
+            How far each gore is on the low side, and how fast that grows, 1/s. Such gores open less.
+        """
+        config = self._config
+        less = config.catch_gain * (lean + config.catch_damping * rate)
+        less = np.clip(less, -config.catch_limit, config.catch_limit)
+        return np.array(config.catch) + np.outer(less, (1.0, -0.5))
 
     def step(self, dt: float, z_world: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         """Return the push (2,) of a tick.
@@ -100,15 +116,19 @@ class Righting:
         towards = -z_world[:2] / max(float(np.hypot(*z_world[:2])), 1e-9)
         error = self._radius * tilt * towards
         rests = tilt < config.upright and float(np.linalg.norm(omega)) < config.still
+        self._rested = self._rested + dt if rests else 0.0
+        self.done = self._rested >= config.rest_time
+        if rests:
+            self._control.reset()
+            return np.zeros(2)
         if self.stage == "catch":
             if self._since < config.catch_time and tilt < config.lost_tilt:
                 return np.zeros(2)
-            self.done = rests
-            if not rests:
-                self._begin("close")
-        elif rests:
-            self.done = True
+            self._begin("close")
         if self.stage == "close" and self._since >= config.close_time:
+            self._begin("run_up")
+        stuck = self._control.kicks > config.kicks or self._since > config.approach_time
+        if self.stage == "approach" and stuck:
             self._begin("run_up")
         if self.stage == "run_up":
             if self._since < config.run_up_time and tilt < config.run_up_tilt:
@@ -116,8 +136,6 @@ class Righting:
             self._begin("approach")
             self.tries += 1
         if self.stage == "approach":
-            if self._control.kicks > config.kicks or self._since > _APPROACH:
-                self._begin("run_up")
             ahead = error - config.catch_lead * velocity
             if (
                 float(np.hypot(*ahead)) < config.catch_error

@@ -16,7 +16,11 @@ class RollToConfig:
 
     speed: float = 0.9  #: m/s at most
     least_speed: float = 0.2  #: m/s: slower a ball sticks
+    slope: float = 1.5  #: 1/s: velocity per distance at the end of the approach
+    slowdown: float = 1.0  #: m/s^2: before that the velocity is at most sqrt(slowdown * distance)
     deceleration: float = 1.2  #: m/s^2: of braking, for the distance at which it begins
+    brake_within: float = 0.25  #: m: it brakes for its speed no farther away than this
+    brake_early: float = 0.02  #: m: as soon as braking would end so near
     tolerance: float = 0.03  #: m: nearer than this it brakes
     leave: float = 0.09  #: m: farther away than this after a stop it goes on
     hold: float = 2.0  #: 1/s: velocity per distance while it comes to rest
@@ -70,9 +74,11 @@ class RollTo:
             self._braking = False
         towards = ahead / max(distance, 1e-9)
         closing = float(velocity @ towards)
-        near = distance < 0.25 and distance - closing * abs(closing) / (2.0 * config.deceleration) < 0.02
-        if distance < config.tolerance or near:
+        remaining = distance - closing * abs(closing) / (2.0 * config.deceleration)  # where braking would end
+        in_time = distance < config.brake_within and remaining < config.brake_early
+        if distance < config.tolerance or in_time:
             self._braking = True
         if self._braking:
             return config.hold * ahead
-        return towards * min(config.speed, np.sqrt(distance), max(1.5 * distance, config.least_speed))
+        slowed = math.sqrt(config.slowdown * distance)
+        return towards * min(config.speed, slowed, max(config.slope * distance, config.least_speed))

@@ -14,8 +14,6 @@ from shellbot_action_manager.body.righting import RightingConfig
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number, package_file, required
 
-_PUSHED = 2.5  # times `still`: a ball that rests and becomes faster was pushed, or rolls off, and is braked
-
 
 @dataclass(frozen=True)
 class RollingConfig(Settings, error=ConfigError):
@@ -33,6 +31,7 @@ class RollingConfig(Settings, error=ConfigError):
     brake: float = number(0.0, 20.0, "s/m")
     hold: Pair = number(0.0, 50.0)
     still: float = number(0.0, 0.5, "m/s")
+    pushed: float = number(0.0, 2.0, "m/s")
     stuck_after: float = number(0.05, 5.0, "s")
     kick: float = number(0.0, 2.0, "s")
     kick_angle: float = number(0.0, 3.2, "rad")
@@ -107,8 +106,9 @@ class RollingControl:
             self._integral = np.zeros(2)
             return config.hold[1] * error
         self._integral = _limited(self._integral + config.integral * error * dt, 1.0)
-        slow = speed >= config.kick_from and float(velocity @ ahead) < config.still
-        self._stuck = self._stuck + dt if slow else 0.0
+        along = float(velocity @ ahead)
+        if along > -config.still:  # one that still rolls backwards is braked, not stuck
+            self._stuck = self._stuck + dt if along < config.still else 0.0
         if self._stuck > config.stuck_after and self._kicking <= 0.0:
             self._kicking, self._stuck, self._side = config.kick, 0.0, -self._side
             self.kicks += 1
@@ -122,7 +122,7 @@ class RollingControl:
         config = self._config
         if self._place is None:
             speed = float(np.hypot(*velocity))
-            self.moving = self.moving or speed > _PUSHED * config.still
+            self.moving = self.moving or speed > config.pushed
             if not self.moving:
                 return np.zeros(2)
             if speed < config.still:

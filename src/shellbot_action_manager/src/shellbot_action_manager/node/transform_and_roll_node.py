@@ -13,7 +13,7 @@ import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
-from shellbot_action_manager.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionResult
 from shellbot_msgs.srv import RequestMode
@@ -31,7 +31,7 @@ class TransformAndRollNode:
         self._core: Optional[TransformAndRoll] = None
         self._mode: Optional[Mode] = None
         self._seen: Optional[Seen] = None
-        self._told, self._last = -1.0, time.monotonic()  # feedback, simulated; odom, wall
+        self._last_feedback, self._last_odom = -1.0, time.monotonic()  # feedback, simulated; odom, wall
         self._requests: queue.Queue[str] = queue.Queue()
         self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
         self._server = actionlib.ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
@@ -45,7 +45,7 @@ class TransformAndRollNode:
         while not rospy.is_shutdown():
             time.sleep(0.5)
             with self._server.lock:
-                if self._core is not None and time.monotonic() - self._last > SILENCE:
+                if self._core is not None and time.monotonic() - self._last_odom > SILENCE:
                     self._end(End.ABORTED, f"no odom for {SILENCE:g} s; is the odometry running?")
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
@@ -59,7 +59,7 @@ class TransformAndRollNode:
                 goal.set_rejected(PerformActionResult(False, reason), reason)
                 return
             self._goal, self._core = goal, TransformAndRoll(given.parameters, given.speed)
-            self._told, self._last = -1.0, time.monotonic()
+            self._last_feedback, self._last_odom = -1.0, time.monotonic()
             goal.set_accepted()
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
@@ -73,7 +73,7 @@ class TransformAndRollNode:
 
     def _on_odom(self, message: Odometry) -> None:
         with self._server.lock:
-            self._last, mode = time.monotonic(), self._mode
+            self._last_odom, mode = time.monotonic(), self._mode
             if mode is None:
                 return
             position, q, v = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist.linear
@@ -101,8 +101,8 @@ class TransformAndRollNode:
             self._cmd_vel.publish(twist)
         if orders.end is not None:
             self._end(orders.end, orders.text)
-        elif self._goal is not None and not 0.0 <= t - self._told < FEEDBACK:
-            self._told = t
+        elif self._goal is not None and not 0.0 <= t - self._last_feedback < FEEDBACK:
+            self._last_feedback = t
             self._goal.publish_feedback(PerformActionFeedback(orders.sub_action, orders.phase, orders.progress, False))
 
     def _end(self, end: End, text: str) -> None:

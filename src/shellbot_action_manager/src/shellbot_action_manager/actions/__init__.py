@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Actions of several modes, above the core as an operator is."""
