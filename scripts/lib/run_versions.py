@@ -240,9 +240,9 @@ def run_case(case: Case, options: argparse.Namespace, folder: Path, commit: str)
     for suite in suites_of(case, options.packages, options.interpreted):
         counts = test_suite(case, place, python, tree, suite)
         good = good and not counts["failed"]
-        inherited = load(folder).get(case.name, {})
-        inherited[suite] = dict(counts, versions=versions, commit=commit)
-        (place / "results.json").write_text(json.dumps(inherited, indent=1), encoding="utf-8")
+        recorded = load(folder).get(case.name, {})
+        recorded[suite] = dict(counts, versions=versions, commit=commit)
+        (place / "results.json").write_text(json.dumps(recorded, indent=1), encoding="utf-8")
     return good
 
 
