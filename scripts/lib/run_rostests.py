@@ -110,6 +110,8 @@ def main() -> int:
     parser.add_argument("-k", dest="word", default="", help="only files whose path has this word in it")
     parser.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)), help="files at a time")
     options = parser.parse_args()
+    # in the background SIGINT is ignored, and the nodes, which end on it, would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     files = [f for f in sorted(Path("src").glob("*/test/ros/*.test")) if options.word in str(f)]
     if not files:
         print("no rostest matches" if options.word else "no rostest found")

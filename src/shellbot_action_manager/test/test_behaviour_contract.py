@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from behaviour_contract import CHECKS, check_aborts_safely, check_enters, check_keeps_limits
+from behaviour_contract import (
+    CHECKS,
+    check_aborts_safely,
+    check_enters,
+    check_keeps_limits,
+    check_survives_bad_feedback,
+    check_transitions,
+)
 
 from shellbot_action_manager.behaviours import registry
 from shellbot_action_manager.body.limbs import LimbCommand
@@ -21,10 +28,19 @@ from shellbot_common import package_file
 
 NAMES = registry.behaviour_names()
 REQUESTED = [name for name in NAMES if name != "halfway"]  # no request leads there, see test_action_ball.py
+TABLE = load_mode_table()
+STARTS = sorted({mode for mode, _ in TABLE.transitions}, key=lambda mode: mode.label)
 
 
 def test_the_table_names_every_behaviour():
-    assert load_mode_table().behaviours == set(NAMES)
+    assert TABLE.behaviours == set(NAMES)
+    led_to = {name for t in TABLE.transitions.values() for name in (*t.steps, TABLE.modes[t.goal].behaviour)}
+    assert led_to == set(REQUESTED)
+
+
+@pytest.mark.parametrize("mode", STARTS, ids=lambda mode: mode.label)
+def test_every_transition_keeps_the_contract(mode):
+    check_transitions(mode, [request for start, request in TABLE.transitions if start == mode])
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -53,7 +69,7 @@ def nod(monkeypatch, tmp_path):
 
 
 def test_a_behaviour_is_added_with_one_file_and_one_row(nod):
-    for check in CHECKS:
+    for check in (check_enters, *CHECKS):
         check("nod", modes_path=nod[1])
     check_keeps_limits("nod", 0, modes_path=nod[1])
 
@@ -99,7 +115,7 @@ def test_needing_an_attitude_is_caught(monkeypatch, nod):
 
     path = break_nod(monkeypatch, nod, step=step)
     with pytest.raises(TypeError):
-        CHECKS[1]("nod", modes_path=path)
+        check_survives_bad_feedback("nod", modes_path=path)
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,19 @@ def test_variance_grows_with_the_way():
     assert 0.0 < short.position_variance < long.position_variance
 
 
+def test_variance_grows_while_feet_slide_unseen_and_not_at_rest():
+    odometry = core()
+    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
+    no_foot = np.zeros(6, dtype=bool)
+    for tick in range(101):  # 0.5 m each, as much outwards as inwards
+        estimate = odometry.step(tick * DT, standing(feet + [0.005 * (tick % 2), 0.0, 0.0], no_foot, "none"), None)
+    assert (estimate.x, estimate.y) == (0.0, 0.0)
+    rate = load_config().odometry.sliding_variance_rate
+    assert estimate.position_variance == pytest.approx(0.5 * rate)
+    later = odometry.step(101 * DT, standing(feet, no_foot, "none"), None)
+    assert later.position_variance == estimate.position_variance
+
+
 def test_fit_without_known_turn_is_the_rigid_fit():
     rng = np.random.default_rng(1)
     after = rng.uniform(-0.3, 0.3, (3, 2))

@@ -72,24 +72,19 @@ def test_a_walk_through_faults_is_stopped_rearmed_and_goes_on():
     assert all(record.stopped and record.reported_after < 0.3 for record in result.records[:2])
     assert not result.records[2].stopped and result.struck["host_stall"] > 3  # late ticks, and nothing leaps
     assert 0.6 < result.records[0].back_after < 4.0
+    assert result.unannounced_falls == []
     assert result.walked > 0.5 and 0.5 < result.greatest_step_fraction <= 1.02
     table = cli.kinds_table(result)
     assert "`port_error`" in table and "bus down" in table
 
 
-def pushed_over(force):
-    """Return what the campaign says of a walk in which somebody pushes the robot."""
+def test_a_fall_that_was_not_announced_is_found():
     chain = OnboardChain(seed=0, record=False)
     chain.stand_up()
     walk = _Walk(chain, FaultWalk(seconds=3.0, slots=()), ())
-    chain.robot.emulated.simulator.push((force, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
-    return walk.run()
-
-
-def test_a_fall_that_nobody_announced_is_found():
-    result = pushed_over(250.0)
+    chain.robot.emulated.simulator.push((250.0, 0.0, 0.0), 0.4, at=(0.0, 0.0, 0.1))
+    result = walk.run()
     assert result.falls >= 1 and result.unannounced_falls and not result.met
-    assert pushed_over(5.0).unannounced_falls == []
 
 
 def test_a_step_beyond_the_speed_limit_is_found(monkeypatch):

@@ -38,3 +38,19 @@ def test_a_command_comes_late_by_exactly_the_latency(ticks):
 def test_refuses_what_no_servo_does(field, value, words):
     with pytest.raises(DefinitionError, match=f"{field} is {value:g}.* {words}"):
         Chain(**{field: value})
+
+
+def test_the_design_reaches_the_physics():
+    design = {"fan_drive.reduction": 1.0, "servos.compliance_slope_steps": 32}
+    chain, nominal = Chain(seed=None, design=design, record=False), Chain(seed=None, record=False)
+    fan = chain.joint_names.index("lower_2_fan")
+    assert chain.limits.effort[fan] == pytest.approx(0.5 * nominal.limits.effort[fan])
+    stiffness = [each.simulator.gains("lower_2_fan").p for each in (chain, nominal)]
+    assert stiffness[0] == pytest.approx(0.25 * 0.5 * stiffness[1])
+    stiffness = [each.simulator.gains("lower_2_femur").p for each in (chain, nominal)]
+    assert stiffness[0] == pytest.approx(0.5 * stiffness[1])
+
+
+def test_a_design_that_does_not_exist_is_refused():
+    with pytest.raises(DefinitionError, match="fan_drive.gear is not a key of the base file"):
+        Chain(design={"fan_drive.gear": 2.0})

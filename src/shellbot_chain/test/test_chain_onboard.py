@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ax_emulator import Fault
+from shellbot_chain.errors import DefinitionError
 from shellbot_chain.onboard_chain import OnboardChain
+from shellbot_chain.planar import tilt_from_quaternion
 from shellbot_motor_driver.driving.driver_state import Phase
 
 
@@ -40,3 +43,46 @@ def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
     assert chain.robot.driver.state().ladder.phase is Phase.WAITING and chain.mode == "waiting"
     chain.run(1.0)
     np.testing.assert_array_equal(chain.state.q, first)
+
+
+def test_the_world_on_the_bus_is_the_configured_one():
+    chain = OnboardChain(seed=None, mass_scale=1.1, slope_deg=3.0, record=False)
+    assert chain.simulator.mass == pytest.approx(1.1 * OnboardChain(seed=None, record=False).simulator.mass)
+    assert chain.simulator.config.slope_deg == 3.0
+    chain.reset(seed=1)  # a used robot is built anew
+    assert chain.simulator.config.mass_scale == 1.1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("torque_scale", 0.6),
+        ("command_latency", 2),
+        ("joint_offset_deg", 1.0),
+        ("design", {"fan_drive.reduction": 1.0}),
+    ],
+)
+def test_what_the_bus_has_of_its_own_is_refused(field, value):
+    with pytest.raises(DefinitionError, match=f"^{field} is .*; .* leave it out"):
+        OnboardChain(**{field: value})
+
+
+def test_31_servos_close_open_and_roll():
+    chain = OnboardChain(variant="simulation", seed=0, record=False)
+    chain.stand_up()
+    for mode in ("shell", "hexapod", "shell"):
+        accepted, text = chain.request_mode(mode)
+        assert accepted, text
+        end = chain.time + 15.0
+        while not (chain.mode == chain.target == mode and not chain.step):
+            chain.tick()
+            assert chain.time < end, chain.output.mode
+        assert tilt_from_quaternion(chain.state.quat_world_base[None])[0] < 0.05
+    start, own = chain.state.p_world_base[:2].copy(), np.array(chain.odom[:2])
+    for _ in range(300):
+        chain.command_twist((1.2, 0.0, 0.0))
+        chain.tick()
+    rolled = np.linalg.norm(chain.state.p_world_base[:2] - start)
+    assert rolled > 1.0
+    assert np.linalg.norm(np.array(chain.odom[:2]) - own) == pytest.approx(rolled, rel=0.1)
+    assert not chain.robot.is_announced

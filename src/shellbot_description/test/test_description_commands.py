@@ -75,6 +75,15 @@ def test_profile_is_printed_whole(capsys):
     assert RobotProfile.from_text(capsys.readouterr().out) == shellbot_description.robot_profile("walker")
 
 
+def test_the_profile_follows_other_variables(capsys, tmp_path):
+    """As the URDF does: stiffness and rotor inertia."""
+    file = tmp_path / "gear.yaml"
+    file.write_text(f"base: {package_path()}/config/shellbot.yaml\nfan_drive: {{reduction: 1.0}}\n")
+    main_profile(["--variables", str(file)])
+    fan = RobotProfile.from_text(capsys.readouterr().out).classes["fan"]
+    assert fan.armature == pytest.approx(0.25 * shellbot_description.robot_profile().classes["fan"].armature)
+
+
 def test_every_launch_argument_is_documented():
     """`roslaunch --ros-args` then explains the file."""
     files = sorted((package_path() / "launch").glob("*.launch"))

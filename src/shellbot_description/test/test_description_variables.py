@@ -111,6 +111,37 @@ def test_older_set_loads_and_differs_only_where_it_says(variables):
     assert older.lower.fan_length == variables.lower.fan_length
 
 
+def test_the_fan_gear_is_a_parameter_of_urdf_and_profile():
+    """Torque goes with the gear, stiffness and rotor inertia with its square; other joints stay."""
+    report = {"fan_drive.reduction": 24 / 42}
+    changed, adopted = load_variables(report), load_variables()
+    assert changed.effort("fan") == pytest.approx(adopted.effort("fan") * 24 / 84)
+    profile = robot_profile("simulation", report)
+    assert profile.classes["fan"].stiffness == pytest.approx(robot_profile().classes["fan"].stiffness * (24 / 84) ** 2)
+    assert profile.classes["fan"].armature == pytest.approx(changed.armature("fan"))
+    assert profile.classes["femur"] == robot_profile().classes["femur"]
+    limits = {
+        joint.get("name"): float(joint.find("limit").get("effort"))
+        for joint in ElementTree.fromstring(expand("simulation", variables=report)).findall("joint[limit]")
+    }
+    assert limits["lower_3_fan"] == pytest.approx(changed.effort("fan"))
+    assert limits["lower_3_femur"] == adopted.effort("femur")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"fan_drive.reductoin": 1.0}, "fan_drive.reductoin is not a key of the base file"),
+        ({"fan_drive.reduction": 3.0}, "joints.fan: the servo would turn 378.2 deg, it has 300.0"),
+        ({"fan_drive.reduction": 0.0}, "fan_drive.reduction is 0.0; give a number from 0.1 to 20"),
+    ],
+)
+def test_wrong_changes_are_refused(changes, message):
+    """The key, and what is allowed."""
+    with pytest.raises(DescriptionError, match=message):
+        load_variables(changes)
+
+
 def test_frozen(variables):
     """Nobody changes a variable at run time."""
     with pytest.raises(dataclasses.FrozenInstanceError):

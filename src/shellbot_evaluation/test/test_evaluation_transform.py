@@ -92,6 +92,17 @@ def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys)
     assert "or A:B with 0 <= A < B" in capsys.readouterr().err
 
 
+def test_the_design_of_the_command_line_reaches_every_run(monkeypatch, capsys):
+    cases = []
+    runs = dataclasses.replace(transform_cli.RUNS, execute=lambda case: cases.append(case) or row(case.seed - 100))
+    monkeypatch.setattr(transform_cli, "RUNS", runs)
+    experiment(["transform", "--seeds", "100:102", "--design", "fan_drive.reduction=1", "foot.radius_mm=9"])
+    assert [case.design for case in cases] == 2 * [{"fan_drive.reduction": 1.0, "foot.radius_mm": 9.0}]
+    assert cases[0] == dataclasses.replace(conditions(100), design=cases[0].design)
+    assert experiment(["transform", "--design", "fan_drive.reduction"]) == 2
+    assert "'fan_drive.reduction' is no key=number" in capsys.readouterr().err
+
+
 def test_the_gate_looks_at_every_pair_that_moves():
     margins = transform_gate.Gate().margins(every=0.2, fraction=0.0)
     assert {m.step for m in margins if m.pair} >= {"shells_down", "fan_in_4", "shut"}

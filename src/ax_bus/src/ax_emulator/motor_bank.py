@@ -7,7 +7,7 @@ and returns the torques that follow from the registers. On arrays, because Pytho
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Sequence, Union
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from ax_emulator.servo import EmulatedServo
 
 Array = np.ndarray  # (n servos,) of float64 unless noted otherwise
 
-_NOMINAL_VOLTAGE = 12.0
+NOMINAL_VOLTAGE = 12.0
 _STOPPED = 0.02  # share of the no-load speed below which a motor at its torque limit counts as stalled
 _SLOPES = np.array([effective_slope(register) for register in range(256)]) * RAD_PER_STEP
-_IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
+IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
 
 
 class BankMotor:
@@ -76,11 +76,11 @@ class BankMotor:
         self._bank.reference[self._index] = self._bank.position[self._index]
         self._bank.stalled[self._index] = 0.0
 
-    def torque(self, voltage: float = _NOMINAL_VOLTAGE) -> float:
+    def torque(self, voltage: float = NOMINAL_VOLTAGE) -> float:
         """Return the torque of the windings, N·m; the simulator has the damping."""
-        return self.output * self.parameters.stall_torque * voltage / _NOMINAL_VOLTAGE
+        return self.output * self.parameters.stall_torque * voltage / NOMINAL_VOLTAGE
 
-    def advance(self, time: float, voltage: float = _NOMINAL_VOLTAGE) -> None:
+    def advance(self, time: float, voltage: float = NOMINAL_VOLTAGE) -> None:
         """Nothing: the bank steps all motors together."""
 
 
@@ -126,7 +126,7 @@ class MotorBank:
         self._heating = np.array([each.heating * each.cooling_time for each in p])
         self._cooling = np.array([each.cooling_time for each in p])
         self._stall_current = np.array([table.model.stall_current for table in self._tables])
-        self._voltage = np.full(len(servos), _NOMINAL_VOLTAGE)
+        self._voltage = np.full(len(servos), NOMINAL_VOLTAGE)
         for i, servo in enumerate(servos):
             servo.motor = BankMotor(self, i, p[i])  # type: ignore[assignment]  # same face, other inside
 
@@ -175,10 +175,27 @@ class MotorBank:
         aim = self._ambient + u * u * self._heating
         self.temperature += (aim - self.temperature) * (duration / self._cooling)
         self._voltage = np.array([servo.voltage for servo in self._servos])
-        return u * self._stall * (self._voltage / _NOMINAL_VOLTAGE)
+        return u * self._stall * (self._voltage / NOMINAL_VOLTAGE)
 
     def current(self) -> float:
         """Return what all servos draw together, A: the fraction of time that the bridge is on, times the motor's."""
-        motor = self.output * self._voltage / _NOMINAL_VOLTAGE - self.velocity / self._no_load
-        draw = np.maximum(self.output * motor, 0.0) * self._stall_current
-        return float(draw.sum()) + _IDLE_CURRENT * len(self._tables)
+        speed, voltage = self.velocity / self._no_load, self._voltage / NOMINAL_VOLTAGE
+        draw = motor_current(self.output, speed, self._stall_current, voltage)
+        return float(draw.sum()) + IDLE_CURRENT * len(self._tables)
+
+
+def motor_current(output: Array, speed: Array, stall_current: Array, voltage: Union[Array, float] = 1.0) -> Array:
+    """Return what motors draw from the supply, A: the fraction of time that the bridge is on, times the motor's.
+
+    Parameters
+    ----------
+    output : array
+        Fraction of the stall torque, signed.
+    speed : array
+        Fraction of the no-load speed, signed.
+    stall_current : array
+        At the nominal voltage, A.
+    voltage : array or float
+        Of the supply, as a fraction of the nominal one.
+    """
+    return np.maximum(output * (output * voltage - speed), 0.0) * stall_current

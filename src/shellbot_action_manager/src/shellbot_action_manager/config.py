@@ -72,6 +72,8 @@ class OdometryConfig(Settings, error=ConfigError):
     twist_time: float = number(0.01, 5.0, "s")  #: Time constant of the published twist, s
     position_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: Growth of the position's variance with the way, m^2/m
     rolling_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: The same of the rolling ball
+    #: The same with the way that the feet move against the body while it is not known what touches the ground
+    sliding_variance_rate: float = number(0.0, 1.0, "m^2/m")
     yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2
 
 

@@ -27,7 +27,7 @@ from std_srvs.srv import Empty, Trigger
 from shellbot_msgs.msg import Contacts, LimbReferences, Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 
-WALL_LIMIT = 40.0  # s of wall clock for anything to happen
+WALL_LIMIT = 120.0  # s of wall clock for anything to happen
 JUMP = 0.16  # rad between two joint targets, as in the unit tests
 
 

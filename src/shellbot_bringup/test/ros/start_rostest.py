@@ -92,7 +92,7 @@ class StartTest(unittest.TestCase):
                 )
             self.assertIn("position", mode.stdout, sim.output()[-4000:])
             os.killpg(sim.process.pid, signal.SIGINT)
-            sim.process.wait(timeout=30)
+            sim.process.wait(timeout=60)
             text = sim.output()
         self.assertNotIn("Traceback", text)
         self.assertNotIn("escalating to SIGTERM", text)

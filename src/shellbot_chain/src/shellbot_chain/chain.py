@@ -75,7 +75,7 @@ class Chain:
     ) -> None:
         self.config = (config or ChainConfig()).replace(**changes)
         try:
-            urdf = expand(self.config.variant)
+            urdf = expand(self.config.variant, variables=self.config.design or None)
             self.limits = JointLimits.from_urdf(urdf, driven_joint_names(self.config.variant))
             self.robot = robot if robot is not None else SimulatedRobot(urdf, self.limits, self.config)
             self.solver = ShellbotSolver(urdf)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Optional
+from dataclasses import dataclass, field
+from typing import Mapping, Optional
 
 from shellbot_common import Settings, number
+from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.errors import SimulatorError
 
 from .errors import DefinitionError
 
@@ -29,11 +31,14 @@ class ChainConfig(Settings, error=DefinitionError):
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
     mass_scale: float = 1.0  #: Mass of every link against the description
-    #: Torque limit of every servo against the description; `OnboardChain` ignores it: its servos have their own
+    #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
+    design: Mapping[str, float] = field(default_factory=dict)
+    #: Torque limit of every servo against the description; `OnboardChain` refuses it: its servos have their own
     torque_scale: float = number(0.1, 2.0, default=1.0)
-    #: Extra ticks by which a command reaches the servos late; `OnboardChain` ignores it: its bus has its own latency
+    #: Extra ticks by which a command reaches the servos late; `OnboardChain` refuses it: its bus has its own latency
     command_latency: int = number(0, 20, "ticks", default=0)
-    #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans
+    #: Standard deviation of the constant errors of the joints' zeros, drawn from the seed; one error for the six fans;
+    #: `OnboardChain` refuses it: the zeros are those of the servo map
     joint_offset_deg: float = number(0.0, 5.0, "deg", default=0.0)
     raw_imu: bool = False  #: Whether the IMU gives no orientation of its own, so that the attitude filter runs
     #: Standard deviations of the constant biases of gyroscope and accelerometer, drawn from the seed
@@ -41,3 +46,27 @@ class ChainConfig(Settings, error=DefinitionError):
     accelerometer_bias_std: float = number(0.0, 5.0, "m/s^2", default=0.0)
     imu_latency: int = number(0, 20, "ticks", default=0)  #: Ticks by which the IMU's readings come late
     record: bool = True  #: Whether every tick is kept for `Chain.trace`
+
+    def physics(self) -> SimulatorConfig:
+        """Return the simulator's settings with what this configuration says of floor, bodies and IMU.
+
+        Raises
+        ------
+        DefinitionError
+            If the simulator refuses a value; the message is the simulator's.
+        """
+        try:
+            return load_config().replace(
+                friction=self.friction,
+                timestep=self.timestep,
+                self_collision=self.self_collision,
+                slope_deg=self.slope_deg,
+                slope_azimuth_deg=self.slope_azimuth_deg,
+                mass_scale=self.mass_scale,
+                imu_orientation=not self.raw_imu,
+                gyroscope_bias_std=math.radians(self.gyro_bias_std_deg),
+                accelerometer_bias_std=self.accelerometer_bias_std,
+                imu_latency=self.imu_latency,
+            )
+        except SimulatorError as error:
+            raise DefinitionError(str(error)) from error

@@ -16,7 +16,7 @@ from shellbot_common import Settings, choice, number
 from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_motor_driver.emulated_servos import shellbot_servos
 from shellbot_motor_driver.map.servo_map import ServoMap
-from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.config import SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
@@ -61,6 +61,8 @@ class EmulatedRobot(World):
         What to build.
     faults : FaultInjector, optional
         What goes wrong when.
+    physics : SimulatorConfig, optional
+        Settings of the simulator, in which those of the configuration take effect; the package's own if not given.
     **changes
         Fields of the configuration to set.
 
@@ -81,11 +83,15 @@ class EmulatedRobot(World):
     """
 
     def __init__(
-        self, config: Optional[EmulatedRobotConfig] = None, faults: Optional[FaultInjector] = None, **changes: Any
+        self,
+        config: Optional[EmulatedRobotConfig] = None,
+        faults: Optional[FaultInjector] = None,
+        physics: Optional[SimulatorConfig] = None,
+        **changes: Any,
     ) -> None:
         self.config = (config or EmulatedRobotConfig()).replace(**changes)
         try:
-            physics = load_config().replace(
+            physics = (physics or load_config()).replace(
                 friction=self.config.friction,
                 timestep=self.config.timestep,
                 self_collision=self.config.self_collision,

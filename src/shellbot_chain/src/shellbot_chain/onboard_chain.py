@@ -26,6 +26,12 @@ from .errors import ChainError, DefinitionError
 
 HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as measured of an x86 host
 _TORQUE_LIMIT_S = 5.0  # until the torque is up
+_NOT_ON_THE_BUS = {
+    "design": "driver and servos on the bus are those of config/shellbot.yaml",
+    "torque_scale": "servos on the bus have the torque of their model and battery (BusOptions.charge)",
+    "command_latency": "the bus has its own latency (BusOptions.host_time, link_latency, return_delay)",
+    "joint_offset_deg": "the zeros on the bus are those of config/servos.yaml",
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,11 @@ class OnboardRobot:
     """
 
     def __init__(self, config: ChainConfig, options: BusOptions) -> None:
+        for name, instead in _NOT_ON_THE_BUS.items():
+            if getattr(config, name) != getattr(ChainConfig(), name):
+                raise DefinitionError(f"{name} is {getattr(config, name)}; {instead}: leave it out")
         self._options = options
+        self._physics = config.physics()
         self._config = EmulatedRobotConfig(
             variant="full" if config.variant == "simulation" else config.variant,
             seed=config.seed,
@@ -71,7 +81,7 @@ class OnboardRobot:
             return_delay=options.return_delay,
             charge=options.charge,
         )
-        self.emulated = EmulatedRobot(self._config)
+        self.emulated = EmulatedRobot(self._config, physics=self._physics)
 
     @property
     def simulator(self) -> Simulator:
@@ -103,7 +113,7 @@ class OnboardRobot:
             raise DefinitionError("the emulated robot starts in its spawn pose; leave out pose and attitude")
         options = self._options
         if self.emulated.chain.time > 0.0:  # a used one, or another seed
-            self.emulated = EmulatedRobot(self._config.replace(seed=seed))
+            self.emulated = EmulatedRobot(self._config.replace(seed=seed), physics=self._physics)
         self.emulated.chain.faults = FaultInjector(seed=seed or 0)
         self.port = VirtualPort(self.emulated.chain, options.host_time)
         bus = Bus(self.port, Timeouts(link_latency=options.link_latency))
@@ -158,7 +168,8 @@ class OnboardChain(Chain):
     Parameters
     ----------
     config : ChainConfig, optional
-        As of `Chain`; `variant` is walker, or simulation for all 31 servos.
+        As of `Chain`; `variant` is walker, or simulation for all 31 servos. Fields of which the bus has its own are
+        refused.
     bus : BusOptions, optional
         The bus.
     **changes

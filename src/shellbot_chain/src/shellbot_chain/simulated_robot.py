@@ -13,7 +13,6 @@ import numpy as np
 from shellbot_control import CommandFilter, JointLimits
 from shellbot_description import named_pose_array, robot_profile
 from shellbot_kinematics.reports import JointTargets
-from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
@@ -54,21 +53,9 @@ class SimulatedRobot:
     """The simulator behind the command filter of the connector."""
 
     def __init__(self, urdf: str, limits: JointLimits, config: ChainConfig) -> None:
-        physics = load_config().replace(
-            friction=config.friction,
-            timestep=config.timestep,
-            self_collision=config.self_collision,
-            slope_deg=config.slope_deg,
-            slope_azimuth_deg=config.slope_azimuth_deg,
-            mass_scale=config.mass_scale,
-            imu_orientation=not config.raw_imu,
-            gyroscope_bias_std=math.radians(config.gyro_bias_std_deg),
-            accelerometer_bias_std=config.accelerometer_bias_std,
-            imu_latency=config.imu_latency,
-        )
         if config.torque_scale != 1.0:  # the simulator limits torque to the effort of the URDF; gains stay
             urdf = re.sub(r'effort="([^"]+)"', lambda m: f'effort="{float(m[1]) * config.torque_scale!r}"', urdf)
-        self.simulator = Simulator(urdf, robot_profile(config.variant), physics)
+        self.simulator = Simulator(urdf, robot_profile(config.variant, config.design or None), config.physics())
         self.filter = CommandFilter(limits)
         self._variant = config.variant
         self._latency = config.command_latency

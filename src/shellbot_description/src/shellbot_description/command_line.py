@@ -49,10 +49,11 @@ def main_profile(arguments: Optional[List[str]] = None) -> None:
     """Print the profile of a variant, all its files included."""
     parser = argparse.ArgumentParser(prog="profile", description="Print the profile of Shellbot.")
     parser.add_argument("--variant", default="simulation", choices=VARIANTS, help="which robot (default: simulation)")
+    parser.add_argument("--variables", default=None, metavar="FILE", help="another variables file")
     given = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args([text for text in given if not text.startswith("__")])
     try:
-        sys.stdout.write(robot_profile(options.variant).to_text())
+        sys.stdout.write(robot_profile(options.variant, options.variables).to_text())
     except DescriptionError as error:
         sys.exit(f"profile: {error}")
 

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Dict, Optional, Union
+from typing import Dict
 
 import yaml
 
 from shellbot_description.errors import DescriptionError
 from shellbot_description.files import package_path
 from shellbot_description.generation import write_config
-from shellbot_description.loading import load_raw, variables_from_raw
+from shellbot_description.loading import Source, load_raw, variables_from_raw
 from shellbot_description.names import check_variant
 
 SIMULATORS = ("mujoco", "gazebo", "none")
@@ -73,7 +73,7 @@ def run_xacro(file: Path, mappings: Dict[str, str]) -> str:
 def expand(
     variant: str = "simulation",
     simulator: str = "mujoco",
-    variables: Optional[Union[str, Path]] = None,
+    variables: Source = None,
     **xacro_args: object,
 ) -> str:
     """Return the URDF of the robot.
@@ -84,9 +84,9 @@ def expand(
         `simulation` (36 joints), `full` (fans 2..6 mimic fan 1: 31 motors) or `walker` (24 joints, no upper legs).
     simulator : str
         `mujoco`, `gazebo` (adds transmissions and plugins) or `none`.
-    variables : str or Path, optional
-        Another variables file, e.g. `config/shellbot_older.yaml`; its inertias and collision primitives are computed
-        anew, the meshes stay those of the adopted set.
+    variables : str, Path or mapping, optional
+        Another variables file, e.g. `config/shellbot_older.yaml`, or changes of the adopted set; inertias and collision
+        primitives are computed anew, the meshes stay those of the adopted set.
     **xacro_args
         `mesh_uri`, `foot_friction`, `camera`, `self_collide` of urdf/shellbot.urdf.xacro.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, Dict, Iterable, Mapping, Optional, Type, TypeVar, Union
+from typing import Any, Dict, Iterable, Mapping, Type, TypeVar, Union
 
 from shellbot_common import SettingsError, check_names, check_number, read_yaml
 from shellbot_description.errors import DescriptionError
@@ -31,6 +31,9 @@ from shellbot_description.variables import (
 )
 
 Section = TypeVar("Section")
+Source = Union[
+    str, Path, Mapping[str, Any], None
+]  # of variables: a file, changes of the adopted set, or the set itself
 
 _SECTIONS = (
     "name", "geometry", "mass", "servos", "fan_drive", "joints", "shapes", "battery", "contact", "sensors",
@@ -95,9 +98,21 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any], where: str = "") 
     return merged
 
 
-def load_raw(path: Optional[Union[str, Path]] = None) -> Dict[str, Any]:
-    """Return the variables as they stand in the file, over those of the file that its key `base` names."""
-    path = package_path() / "config" / "shellbot.yaml" if path is None else Path(path)
+def load_raw(source: Source = None) -> Dict[str, Any]:
+    """Return the variables as they stand in the file, over those of the file that its key `base` names.
+
+    Instead of a file, changes of the adopted set: `{"fan_drive.reduction": 1.0}`.
+    """
+    if isinstance(source, Mapping):
+        changes: Dict[str, Any] = {}
+        for dotted, value in source.items():
+            *sections, key = dotted.split(".")
+            inner = changes
+            for section in sections:
+                inner = inner.setdefault(section, {})
+            inner[key] = value
+        return merge(load_raw(), changes)
+    path = package_path() / "config" / "shellbot.yaml" if source is None else Path(source)
     data = read_yaml(path, DescriptionError)
     if "base" not in data:
         return data
@@ -180,14 +195,15 @@ def _check_relations(variables: Variables) -> None:
         raise DescriptionError("mass.shell_bracket_kg must be less than mass.upper_gore_kg, of which it is a part")
 
 
-def load_variables(path: Optional[Union[str, Path]] = None) -> Variables:
+def load_variables(source: Source = None) -> Variables:
     """Load, check and convert the variables file.
 
     Parameters
     ----------
-    path : str or Path, optional
+    source : str, Path or mapping, optional
         The file; `config/shellbot.yaml` of the package by default. A file with the key `base` names another file and
-        holds only what differs from it (`config/shellbot_older.yaml`).
+        holds only what differs from it (`config/shellbot_older.yaml`). A mapping holds what differs from the
+        package's: `{"fan_drive.reduction": 1.0}`.
 
     Returns
     -------
@@ -199,9 +215,10 @@ def load_variables(path: Optional[Union[str, Path]] = None) -> Variables:
     DescriptionError
         If a key is missing, unknown, not a number or out of range; the message names the file and the key.
     """
-    file = package_path() / "config" / "shellbot.yaml" if path is None else Path(path)
-    data = load_raw(file)
+    data = load_raw(source)
     try:
         return variables_from_raw(data)
     except DescriptionError as error:
-        raise DescriptionError(f"{file}: {error}") from error
+        if isinstance(source, Mapping):
+            raise
+        raise DescriptionError(f"{source or package_path() / 'config' / 'shellbot.yaml'}: {error}") from error

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from shellbot_common import ProfileError, RobotProfile
+from shellbot_common.robot_profile import JointClass
 from shellbot_description.errors import DescriptionError
 from shellbot_description.files import package_path
+
+if TYPE_CHECKING:
+    from shellbot_description.loading import Source
 
 
 @lru_cache(maxsize=1)
@@ -20,15 +25,33 @@ def complete_profile() -> RobotProfile:
 
 
 @lru_cache(maxsize=None)
-def robot_profile(variant: str = "simulation") -> RobotProfile:
+def _adopted(variant: str) -> RobotProfile:
+    try:
+        return complete_profile().of_variant(variant)
+    except ProfileError as error:
+        raise DescriptionError(str(error)) from error
+
+
+def robot_profile(variant: str = "simulation", variables: Source = None) -> RobotProfile:
     """Return the profile of a variant.
+
+    Parameters
+    ----------
+    variant : str
+        As of `expand`.
+    variables : str, Path or mapping, optional
+        As of `expand`: stiffness and rotor inertia of the joint classes follow from them.
 
     Raises
     ------
     DescriptionError
         If there is no such variant, or a file of the profile is wrong.
     """
-    try:
-        return complete_profile().of_variant(variant)
-    except ProfileError as error:
-        raise DescriptionError(str(error)) from error
+    from shellbot_description.loading import load_variables  # needs the names, which need this module
+
+    profile = _adopted(variant)
+    if variables is None:
+        return profile
+    changed = load_variables(variables)
+    classes = {kind: JointClass(changed.servo_stiffness(kind), changed.armature(kind)) for kind in profile.classes}
+    return profile.replace(classes=classes)

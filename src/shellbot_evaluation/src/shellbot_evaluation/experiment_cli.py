@@ -37,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         help="walk, turn, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
-        "mission (walk, close, roll, open, walk), onboard, bus-faults (emulated servo bus)",
+        "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
+        "and rolling), onboard, bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -78,6 +79,14 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .rolling_cli import RIGHT, ROLL
 
         return (ROLL if given[0] == "roll" else RIGHT).main(given[1:])
+    if given[:1] == ["sweep"]:
+        from .sweep_cli import SWEEP
+
+        return SWEEP.main(given[1:])
+    if given[:1] == ["transport"]:
+        from .transport_experiment import TRANSPORT
+
+        return TRANSPORT.main(given[1:])
     if given[:1] == ["mission"]:
         from .mission_cli import main as mission
 

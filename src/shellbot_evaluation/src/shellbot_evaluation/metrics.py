@@ -159,17 +159,27 @@ def body_metrics(
         joint_limit_worst=trace.joint_names[worst],
         joint_limit_margin_deg=float(np.rad2deg(-per_joint[worst])),
         peak_effort_fraction=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
-        cost_of_transport=_cost_of_transport(trace, mass_kg),
+        cost_of_transport=cost_of_transport(trace, mass_kg, mechanical_power(trace)),
     )
 
 
-def _cost_of_transport(trace: Trace, mass_kg: float) -> float:
-    distance = float(np.sum(np.linalg.norm(np.diff(_slow(trace.p_world_base[:, :2]), axis=0), axis=1)))
+def mechanical_power(trace: Trace) -> np.ndarray:
+    """Return the sum of |torque x speed| over the joints at each row, (m,) W."""
+    return np.sum(np.abs(trace.joint_effort * trace.joint_velocity), axis=1)
+
+
+def cost_of_transport(trace: Trace, mass_kg: float, power: np.ndarray) -> float:
+    """Return the work of a power (m,) W, one value a row, over m g d; NaN where the robot moved less than 5 cm."""
+    distance = path_length(trace)
     if distance < 0.05:
         return float("nan")
-    power = np.sum(np.abs(trace.joint_effort * trace.joint_velocity), axis=1)
     work = float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(trace.t)))
     return work / (mass_kg * GRAVITY * distance)
+
+
+def path_length(trace: Trace) -> float:
+    """Return the length of the true path of the body, m, without its sway within a step."""
+    return float(np.sum(np.linalg.norm(np.diff(_slow(trace.p_world_base[:, :2]), axis=0), axis=1)))
 
 
 def _slow(p: np.ndarray, every: int = 25) -> np.ndarray:

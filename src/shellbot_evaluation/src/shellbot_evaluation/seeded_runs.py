@@ -18,6 +18,7 @@ from .tables import markdown_table, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
+_MADE_BY = "\nMade by `{}` in virtual time: the machine does not matter.\n"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class SeededRuns:
         Row to seconds that it took, NaN if it did not get there.
     done : str
         Heading of the number of successes: "Closed and opened".
+    picture : callable, optional
+        Draws the rows into a file.
     """
 
     name: str
@@ -58,6 +61,7 @@ class SeededRuns:
     duration: Callable[[Mapping[str, Any]], float]
     done: str
     digits: Mapping[str, int] = field(default_factory=dict)
+    picture: Optional[Callable[[Path, Sequence[Mapping[str, Any]]], None]] = None
 
     def parser(self) -> argparse.ArgumentParser:
         """Return the parser of the command line."""
@@ -71,6 +75,8 @@ class SeededRuns:
         p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
         marker = f"'<!-- begin: {self.name} -->'"
         p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
+        if self.picture is not None:
+            p.add_argument("--picture", type=Path, metavar="FILE", help="draw the runs into this PNG file")
         return p
 
     def main(self, given: Sequence[str]) -> int:
@@ -81,8 +87,7 @@ class SeededRuns:
 
     def run(self, arguments: argparse.Namespace, command: str) -> int:
         """Run the seeds, print the tables, write the files; returns 0 if every goal was reached in every run."""
-        cases = [self.conditions(seed) for seed in seeds_of(arguments.seeds)]
-        rows = map_jobs(self.execute, [(f"seed {case.seed}", case) for case in cases], arguments.jobs)
+        rows = map_jobs(self.execute, self.cases(seeds_of(arguments.seeds)), arguments.jobs)
         summary = self.summary(rows)
         text = self.report(rows, summary, command)
         if arguments.json is not None:
@@ -91,8 +96,15 @@ class SeededRuns:
         say(text)
         if arguments.write is not None:
             write_between_markers(arguments.write, self.name, text)
+        if self.picture is not None and arguments.picture is not None:
+            arguments.picture.parent.mkdir(parents=True, exist_ok=True)
+            self.picture(arguments.picture, rows)
         reached = all(summary[column]["within"] == summary["runs"] for column in self.goals)
         return 0 if reached and summary["success"] == summary["runs"] else 1
+
+    def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
+        """Return a label for the progress bar and the case, of every run."""
+        return [(f"seed {seed}", self.conditions(seed)) for seed in seeds]
 
     def summary(self, rows: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
         """Return what `summary` of the JSON file holds; median and worst over the runs that reached the figure."""
@@ -123,7 +135,33 @@ class SeededRuns:
         text += f"\n{self.done}: {summary['success']} of {summary['runs']}, "
         text += f"median {summary['median_s']:.1f} s, worst {summary['worst_s']:.1f} s.\n\n"
         text += markdown_table(figures, _FIGURES, dict.fromkeys(("median", "worst"), 2))
-        return text + f"\nMade by `{command}` in virtual time: the machine does not matter.\n"
+        return text + _MADE_BY.format(command)
+
+
+@dataclass(frozen=True)
+class GroupedRuns(SeededRuns):
+    """Several cases a seed, and a table with a line for the runs of all seeds with one case.
+
+    `conditions` returns the cases of a seed; a case, and its row, has a `label`. A line holds the median of numbers,
+    how many of truth values are true, and other values of the first run.
+    """
+
+    def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
+        """Return a label for the progress bar and the case, of every run."""
+        return [(f"{case.label}, seed {seed}", case) for seed in seeds for case in self.conditions(seed)]
+
+    def lines(self, rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, Any]]:
+        """Return the lines of the table, in the order of the rows."""
+        groups: Dict[str, List[Mapping[str, Any]]] = {}
+        for row in rows:
+            groups.setdefault(row["label"], []).append(row)
+        return [{key: _together([row[key] for row in group]) for key in self.columns} for group in groups.values()]
+
+    def report(self, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], command: str) -> str:
+        """Return the table as Markdown."""
+        text = markdown_table(self.lines(rows), dict(self.columns), {**dict.fromkeys(self.columns, 1), **self.digits})
+        text += f"\n{self.done}: {summary['success']} of {summary['runs']} runs.\n"
+        return text + _MADE_BY.format(command)
 
 
 def at_most(value: float) -> Tuple[float, float]:
@@ -140,6 +178,12 @@ def _range(low: float, high: float) -> str:
     if math.isinf(low):
         return f"≤ {high:g}"
     return f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+
+
+def _together(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], bool):
+        return f"{sum(values)} of {len(values)}"
+    return _over(values, np.median) if isinstance(values[0], float) else values[0]
 
 
 def _over(values: Sequence[float], function: Any) -> Optional[float]:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
+
+from shellbot_chain.errors import DefinitionError
 
 from .console import run_tool, say
 from .pictures import contact_sheet, save_png
@@ -30,10 +34,28 @@ def main(given: Sequence[str]) -> int:
     """Run the tool; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
     parser = RUNS.parser()
     parser.add_argument("--pictures", type=Path, metavar="FILE", help="instead: a picture of each step, one PNG file")
+    parser.add_argument(
+        "--design",
+        nargs="+",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change variables of the description (shellbot.yaml): fan_drive.reduction=1",
+    )
     arguments = parser.parse_args(given)
     if arguments.pictures is None:
-        return run_tool(lambda: RUNS.run(arguments, " ".join(["scripts/experiment transform", *given])))
+        return run_tool(lambda: _run(arguments, " ".join(["scripts/experiment transform", *given])))
     return run_tool(lambda: _draw(arguments.pictures))
+
+
+def _run(arguments: argparse.Namespace, command: str) -> int:
+    design = {}
+    for text in arguments.design:
+        key, _, value = text.partition("=")
+        try:
+            design[key] = float(value)
+        except ValueError:
+            raise DefinitionError(f"--design '{text}' is no key=number; write e.g. fan_drive.reduction=1") from None
+    return replace(RUNS, conditions=lambda seed: replace(conditions(seed), design=design)).run(arguments, command)
 
 
 def _draw(path: Path) -> int:

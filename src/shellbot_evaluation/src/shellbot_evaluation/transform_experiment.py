@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Dict, List
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Conditions:
     slope_deg: float
     slope_azimuth_deg: float
     joint_offset_deg: float = OFFSET_DEG
+    design: Mapping[str, float] = field(default_factory=dict)  #: Changes of the description's variables
 
 
 def conditions(seed: int) -> Conditions:
@@ -89,7 +90,7 @@ class Watch:
         lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
         self.tilt_deg = max(self.tilt_deg, float(np.degrees(lean)) - chain.config.slope_deg)
         self.penetration_mm = max(self.penetration_mm, 1e3 * state.contacts.max_penetration)
-        at_limit = np.abs(state.effort) >= 0.999 * chain.limits.effort
+        at_limit = np.abs(state.effort) >= 0.999 * chain.config.torque_scale * chain.limits.effort
         self._clamped = np.where(at_limit, self._clamped + TICK, 0.0)
         worst = int(np.argmax(self._clamped))
         if self._clamped[worst] > self.clamped_s:
@@ -105,9 +106,15 @@ def execute(case: Conditions) -> Dict[str, Any]:
         slope_deg=case.slope_deg,
         slope_azimuth_deg=case.slope_azimuth_deg,
         joint_offset_deg=case.joint_offset_deg,
+        design=case.design,
         record=False,
     )
-    row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, float("nan"))}
+    return {**vars(case), **transform(chain)}
+
+
+def transform(chain: Chain) -> Dict[str, Any]:
+    """Let a chain stand up, close and open; return the figures, NaN for what was not reached."""
+    row: Dict[str, Any] = dict.fromkeys(GOALS, float("nan"))
     row.update(success=False, clamped_joint="", ball_tilt_deg=float("nan"), message="")
     watches: List[Watch] = []
     try:

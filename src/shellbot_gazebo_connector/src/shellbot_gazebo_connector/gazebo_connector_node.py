@@ -94,8 +94,9 @@ class GazeboConnectorNode:
                 self._commands += 1
             if output.status is not None:
                 self._status.publish(status_message(output.status, stamp))
-        except rospy.ROSException:  # rospy closes the topics while messages still arrive
-            if not rospy.is_shutdown():
+        except rospy.ROSException:
+            # rospy closes the topics while messages still arrive, and says is_shutdown() only after that
+            if not rospy.core.is_shutdown_requested():
                 raise
         if output.notices:
             self._log(*output.notices)

@@ -50,7 +50,7 @@ class EndTest(unittest.TestCase):
 
     def test_told_to_end_it_sits_and_then_lets_go(self):
         driver = self.start(at_end="sit")
-        self.assertEqual(driver.end(30), 0, driver.output()[-2000:])
+        self.assertEqual(driver.end(60), 0, driver.output()[-2000:])
         self.assertIn("sitting down", driver.output())
         self.assertEqual(self.torque(), {0})
         np.testing.assert_allclose(self.measured(), SIT, atol=0.1)
@@ -64,7 +64,7 @@ class EndTest(unittest.TestCase):
                 driver.process.send_signal(number)
                 if number != signals[-1]:
                     driver.wait_said("sitting down")
-            self.assertEqual(driver.process.wait(30), 0, driver.output()[-2000:])
+            self.assertEqual(driver.process.wait(60), 0, driver.output()[-2000:])
             self.assertEqual(self.torque(), {0})
             self.assertGreater(np.abs(self.measured() - SIT).max(), 0.2, "it did not sit")
 
@@ -80,7 +80,7 @@ class EndTest(unittest.TestCase):
     def test_told_to_end_while_the_bus_process_hangs(self):
         driver = self.start(at_end="sit")
         os.kill(self.child(driver), signal.SIGSTOP)
-        self.assertEqual(driver.end(30), 0, driver.output()[-2000:])
+        self.assertEqual(driver.end(60), 0, driver.output()[-2000:])
         self.assertEqual(self.torque(), {0})
         self.assertIn("no sign of life", driver.output())
 
@@ -88,7 +88,7 @@ class EndTest(unittest.TestCase):
         driver = self.start(at_end="sit")
         self.chain.fault("port_error", 8.0)
         wait_until(lambda: self.witness.stopped[-1] is True, 60, "who walks is told")
-        self.assertEqual(driver.end(30), 3, driver.output()[-2000:])
+        self.assertEqual(driver.end(60), 3, driver.output()[-2000:])
         self.assertEqual(self.torque(), {1})
         self.assertIn("TORQUE MAY BE ON at servos 0 lower_1_fan", driver.output())
         wait_until(lambda: os.path.exists(self.port), 60, "the port is back")
@@ -112,7 +112,7 @@ class EndTest(unittest.TestCase):
     def test_told_to_end_it_holds_if_that_is_wanted(self):
         driver = self.start(at_end="hold")
         goals = self.chain.registers("goal_position")
-        self.assertEqual(driver.end(15), 0, driver.output()[-2000:])
+        self.assertEqual(driver.end(60), 0, driver.output()[-2000:])
         self.assertEqual(self.torque(), {1})
         self.assertEqual(self.chain.registers("goal_position"), goals)
 

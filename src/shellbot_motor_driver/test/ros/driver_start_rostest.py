@@ -156,7 +156,7 @@ class StartTest(unittest.TestCase):
             ({"servo_map": "/nowhere/servos.yaml"}, "cannot read /nowhere/servos.yaml"),
         ):
             driver = Driver(port=self.port, **parameters)
-            self.assertEqual(driver.process.wait(20), 1)
+            self.assertEqual(driver.process.wait(60), 1)
             self.assertIn(words, driver.output())
             self.assertNotIn("Traceback", driver.output())
 

@@ -77,7 +77,7 @@ class Driver:
         self.log.seek(0)
         return self.log.read()
 
-    def wait_said(self, *words, seconds=20.0):
+    def wait_said(self, *words, seconds=60.0):
         """Wait until the node's output has all the words."""
         wait_until(
             lambda: all(word in self.output() for word in words), seconds, lambda: f"{words} in {self.output()[-3000:]}"
@@ -88,7 +88,7 @@ class Driver:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
-    def end(self, seconds=20.0):
+    def end(self, seconds=60.0):
         """End it as roslaunch does; return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
@@ -150,7 +150,7 @@ class Witness:
         """Whether the last status says that the targets are followed."""
         return self.status is not None and not self.status.holding
 
-    def free(self, target, seconds=20.0):
+    def free(self, target, seconds=60.0):
         """Give targets, and re-arm if the driver waits for it, until they are followed."""
         self.target = np.array(target)
 
@@ -161,7 +161,7 @@ class Witness:
 
         wait_until(follows, seconds, lambda: f"follows; status {self.status}")
 
-    def arrive(self, target, seconds=15.0):
+    def arrive(self, target, seconds=60.0):
         """Give targets until the joints are there."""
         self.target = np.array(target)
         wait_until(
@@ -174,7 +174,7 @@ class Witness:
 def call(name, *content):
     """Call a service of the driver; return success and message."""
     kind = SetBool if name == "torque" else Trigger
-    rospy.wait_for_service(name, 20)
+    rospy.wait_for_service(name, 60)
     answer = rospy.ServiceProxy(name, kind)(*content)
     return answer.success, answer.message
 

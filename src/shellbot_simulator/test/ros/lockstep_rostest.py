@@ -74,7 +74,7 @@ class LockstepTest(unittest.TestCase):
         """Start the controller."""
         cls.warnings: List[str] = []
         cls.log = rospy.Subscriber("/rosout", Log, lambda m: cls.warnings.append(m.msg), queue_size=100)
-        rospy.wait_for_service("/gazebo/reset_simulation", timeout=20.0)
+        rospy.wait_for_service("/gazebo/reset_simulation", timeout=60.0)
         cls.reset = rospy.ServiceProxy("/gazebo/reset_simulation", Empty)
         cls.echo = EchoController()
 

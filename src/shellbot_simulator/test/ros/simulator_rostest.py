@@ -79,7 +79,7 @@ class SimulatorTest(unittest.TestCase):
         """Wait for the simulator and find its services."""
         cls.service = {}
         for name in ("pause_physics", "unpause_physics", "reset_simulation", "reset_world"):
-            rospy.wait_for_service(f"/gazebo/{name}", timeout=20.0)
+            rospy.wait_for_service(f"/gazebo/{name}", timeout=60.0)
             cls.service[name] = rospy.ServiceProxy(f"/gazebo/{name}", Empty)
         cls.command = rospy.Publisher("shellbot_legs_controller/command", Float64MultiArray, queue_size=1)
         cls.log = Recorder("/rosout", Log)
@@ -272,7 +272,7 @@ class SimulatorTest(unittest.TestCase):
             [sys.executable, "-c", program, "__name:=other_simulator", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=30.0,
+            timeout=60.0,
             check=False,
         )
         self.assertEqual(result.returncode, 1)
@@ -295,7 +295,7 @@ class SimulatorTest(unittest.TestCase):
     def test_pictures_come_while_somebody_listens(self) -> None:
         """rgb8, stamps on ticks, not empty; the joint states go on meanwhile."""
         camera = Recorder("camera/image_raw", Image)
-        camera.wait(timeout=15.0)
+        camera.wait(timeout=60.0)
         pictures = camera.wait_count(5)
         camera.close()
         picture = pictures[-1]

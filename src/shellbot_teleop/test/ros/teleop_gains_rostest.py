@@ -26,7 +26,7 @@ class TeleopGainsTest(unittest.TestCase):
                 action()
                 changed.notify_all()
 
-        def wait(condition, timeout=20.0):
+        def wait(condition, timeout=60.0):
             with changed:
                 return bool(changed.wait_for(condition, timeout=timeout))
 

@@ -22,6 +22,7 @@ class Displacement:
     shift: np.ndarray  #: (2,) m, in the body's level axes before the motion
     turn: float  #: rad
     feet_used: int = 0  #: Feet that it was fitted to
+    slid: float = 0.0  #: m that the feet moved, seen from the body, and may have pushed it along unnoticed
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class MotionModel(Protocol):
     Attributes
     ----------
     variance_rate : float
-        Growth of the position's variance with the path length, m^2/m per axis.
+        Growth of the position's variance with the path length, and with what the feet slid, m^2/m per axis.
     """
 
     variance_rate: float
@@ -150,21 +151,32 @@ class RollingModel:
 
 
 class NoMotion:
-    """What touches the ground is not known: the place is kept, the heading is the IMU's."""
+    """What touches the ground is not known: the place is kept, the heading is the IMU's.
 
-    variance_rate = 0.0
+    Parameters
+    ----------
+    config : OdometryConfig
+        Growth of the variance.
+    """
+
+    def __init__(self, config: OdometryConfig) -> None:
+        self.variance_rate = config.sliding_variance_rate
+        self.reset()
 
     def reset(self) -> None:
-        """Remember nothing."""
+        """Forget where the feet were."""
+        self._previous: Optional[np.ndarray] = None
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
-        """Return the turn of the IMU alone."""
-        return Displacement(np.zeros(2), attitude.imu_turn or 0.0)
+        """Return the turn of the IMU alone, and how far the feet moved."""
+        previous, self._previous = self._previous, contacts.position
+        slid = 0.0 if previous is None else float(np.linalg.norm(contacts.position - previous, axis=1).mean())
+        return Displacement(np.zeros(2), attitude.imu_turn or 0.0, slid=slid)
 
 
 MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
     "feet": FeetModel,
-    "none": lambda config: NoMotion(),
+    "none": NoMotion,
     "rolling": RollingModel,
 }
 

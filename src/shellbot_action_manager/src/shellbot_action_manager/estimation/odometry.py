@@ -140,7 +140,7 @@ class OdometryCore:
         if math.isfinite(dt):
             fraction = min(dt / config.twist_time, 1.0)
             twist = twist + fraction * (np.array([*shift, moved.turn]) / dt - twist)
-        grown = previous.position_variance + variance_rate * float(np.linalg.norm(shift))
+        grown = previous.position_variance + variance_rate * (float(np.linalg.norm(shift)) + moved.slid)
         return OdometryState(
             t=t,
             x=previous.x + c * shift[0] - s * shift[1],

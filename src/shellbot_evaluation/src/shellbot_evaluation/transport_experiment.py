@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""What a metre costs, walking and rolling: scripts/experiment transport."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Dict, List
+
+import numpy as np
+
+from ax_emulator.motor_bank import IDLE_CURRENT, NOMINAL_VOLTAGE, motor_current
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+from shellbot_chain.trace import Trace
+from shellbot_motor_driver.map.servo_map import ServoMap
+
+from .metrics import cost_of_transport, mechanical_power, path_length
+from .rolling_experiment import OFFSET_DEG, Roller, put_down
+from .rolling_experiment import conditions as lying
+from .seeded_runs import GroupedRuns
+
+WALKING_M_S = (0.1, 0.2, 0.3)
+ROLLING_M_S = (0.2, 0.4, 0.8, 1.2)
+GATHERS_S, MEASURED_S = 3.0, 6.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: walking or rolling straight on, at a commanded speed."""
+
+    seed: int
+    motion: str
+    commanded_m_s: float
+
+    @property
+    def label(self) -> str:
+        """Name of the line of the table."""
+        return f"{self.motion} {self.commanded_m_s:g}"
+
+
+def conditions(seed: int) -> List[Case]:
+    """Return the cases of a seed."""
+    return [Case(seed, "walks", v) for v in WALKING_M_S] + [Case(seed, "rolls", v) for v in ROLLING_M_S]
+
+
+def execute(case: Case) -> Dict[str, Any]:
+    """Walk or roll, and measure once the speed is reached; NaN where the robot hardly moved."""
+    row: Dict[str, Any] = {**vars(case), "label": case.label, "success": False, "message": ""}
+    row.update(dict.fromkeys(("speed_m_s", "power_w", "cost", "electrical_w", "electrical_cost"), math.nan))
+    try:
+        chain = Chain(
+            seed=case.seed, joint_offset_deg=OFFSET_DEG, start_mode="hexapod" if case.motion == "walks" else "shell"
+        )
+        trace = _walks(chain, case) if case.motion == "walks" else _rolls(chain, case)
+    except ChainError as error:
+        row["message"] = str(error)
+        return row
+    mass, duration = chain.simulator.mass, float(trace.t[-1] - trace.t[0])
+    mechanical, electrical = mechanical_power(trace), electrical_power(trace, chain)
+    row["speed_m_s"] = path_length(trace) / duration
+    row.update(power_w=float(mechanical.mean()), electrical_w=float(electrical.mean()))
+    row["cost"] = cost_of_transport(trace, mass, mechanical)
+    row["electrical_cost"] = cost_of_transport(trace, mass, electrical)
+    row["success"] = math.isfinite(row["cost"])
+    return row
+
+
+def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
+    """Return what the servos of a simulated robot would draw from a supply of 12 V at each row, (m,) W.
+
+    Fraction of time that the bridge is on, times the motor's current, as of the emulated servos; idle current included.
+    """
+    servos = ServoMap.load("full")
+    stall = np.array([entry.model.stall_current for entry in servos.entries])
+    servo = servos.expand(np.arange(len(stall), dtype=float)).astype(int)  # of each joint
+    per_joint = stall[servo] / np.bincount(servo)[servo]  # the fan's motor is six joints'
+    output, speed = trace.joint_effort / chain.limits.effort, trace.joint_velocity / chain.limits.velocity
+    current = motor_current(output, speed, per_joint).sum(axis=1) + IDLE_CURRENT * len(stall)
+    return NOMINAL_VOLTAGE * current
+
+
+def _walks(chain: Chain, case: Case) -> Trace:
+    chain.stand_up()
+    twist = (case.commanded_m_s, 0.0, 0.0)
+    chain.walk(twist, seconds=GATHERS_S, settle=False)
+    start = chain.time
+    chain.walk(twist, seconds=MEASURED_S, settle=False)
+    return chain.trace().window(start, chain.time)
+
+
+def _rolls(chain: Chain, case: Case) -> Trace:
+    lies = lying(case.seed)
+    roller = Roller(put_down(chain, lies))
+    velocity = case.commanded_m_s * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])
+    roller.for_time(velocity, GATHERS_S)
+    start = chain.time
+    roller.for_time(velocity, MEASURED_S)
+    return chain.trace().window(start, chain.time)
+
+
+TRANSPORT = GroupedRuns(
+    name="transport",
+    what="of each speed a run, walking and rolling",
+    description="Walks and rolls straight on at several speeds on level ground with a friction of 0.8 and measures for "
+    "6 s what it costs: power over m g v. Each seed draws attitude and direction of the roll, and errors of the "
+    "joints' zeros of 1 deg standard deviation.",
+    columns={
+        "motion": "",
+        "commanded_m_s": "commanded / m/s",
+        "speed_m_s": "speed / m/s",
+        "power_w": "mechanical power / W",
+        "cost": "cost of transport, mechanical",
+        "electrical_w": "electrical power / W",
+        "electrical_cost": "cost of transport, electrical",
+    },
+    digits={**dict.fromkeys(("commanded_m_s", "speed_m_s", "cost", "electrical_cost"), 2)},
+    goals={},
+    conditions=conditions,
+    execute=execute,
+    duration=lambda row: math.nan,
+    done="Moved",
+)
