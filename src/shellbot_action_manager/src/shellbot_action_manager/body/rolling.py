@@ -107,7 +107,7 @@ class RollingControl:
             return config.hold[1] * error
         self._integral = _limited(self._integral + config.integral * error * dt, 1.0)
         along = float(velocity @ ahead)
-        if along > -config.still:  # one that still rolls backwards is braked, not stuck
+        if along > -config.pushed:  # one that still rolls backwards is braked, not stuck
             self._stuck = self._stuck + dt if along < config.still else 0.0
         if self._stuck > config.stuck_after and self._kicking <= 0.0:
             self._kicking, self._stuck, self._side = config.kick, 0.0, -self._side
