@@ -20,7 +20,9 @@ from shellbot_kinematics import (
     SphereBranch,
     Status,
     UnknownNameError,
+    pack_upper,
     shell_branches,
+    shell_joints,
     solve_sphere,
     sphere_branches,
     sphere_coordinates,
@@ -161,6 +163,16 @@ def test_both_elbows_of_the_upper_leg_by_name(model):
             shell_branches(model, "upper_3", **bad)
     with pytest.raises(ShapeError, match="no upper limb"):
         shell_branches(model, "lower_3", [0, 0, 0])
+
+
+def test_shoulder_and_shell_by_height_and_turn(model):
+    """The packed form that the action manager leads the upper shells with, against the chain it was packed from."""
+    chain = model.chain("upper_3", SPHERE)
+    packed = pack_upper(chain)
+    for angles in ((-26.69, 131.69), (26.69, 78.31)):
+        q = np.radians(angles)
+        np.testing.assert_allclose(shell_joints(packed, chain.fk(q)[2, 3], q.sum()), q, atol=1e-9)
+    assert np.isnan(shell_joints(packed, 1.0, 0.0)).all()
 
 
 # ---------------------------------------------------------------------------------------------- 4x4 Jacobian and loop

@@ -87,7 +87,7 @@ def test_at_80_characters_nothing_that_is_said_is_cut(model):
         WALKING,
         mode=replace(WALKING.mode, text=f"shell refused: {words}"),
         status=replace(WALKING.status, text=stopped),
-        odom=replace(WALKING.odom, rpy=(0.0, -0.1, -3.0)),
+        odom=replace(WALKING.odom, rpy=(0.0, -0.1, -3.0), has_tilt=True),
     )
     messages = [
         LogLine("info", "action_manager", "older", 0.0),
