@@ -84,7 +84,7 @@ class TeleopWindow(QMainWindow):
         self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
         self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
         self.speed.set_range(0.1, 1.0)
-        self.speed.setMinimumWidth(150)
+        self.speed.setMinimumWidth(130)
         self.speed.setMaximumWidth(260)
         self._arrange()
         self._connect_signals()
@@ -229,11 +229,11 @@ class TeleopWindow(QMainWindow):
         self.show_command()
         self.rearm.setEnabled(model.stopped or not self._connected)
         if self._controller.editing:
-            self.focus.show_state("typing: Enter to drive", theme.WARN)
+            self.focus.show_state("typing: Enter", theme.WARN)
         elif self.isActiveWindow() or self.view_has_focus:
             self.focus.show_state("keys drive", theme.ACCENT)
         else:
-            self.focus.show_state("click here to drive", theme.MUTED)
+            self.focus.show_state("click to drive", theme.MUTED)
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
