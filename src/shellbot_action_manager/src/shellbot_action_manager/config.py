@@ -79,7 +79,7 @@ class OdometryConfig(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class ContactConfig(Settings, error=ConfigError):
-    """Foot contacts: m above the lowest foot within which a foot may stand; s by which the joints are behind."""
+    """Contacts: m above the lowest foot or gore within which others may touch; s by which the joints are behind."""
 
     height: float = number(0.001, 0.05, "m")
     lag: float = number(0.0, 0.2, "s")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gores of the ball: where each of them is, and which of them touches the floor."""
+"""The gores of the ball: where each of them is, and the point of it that is lowest."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Gores:
         """Return the poses (12, 4, 4) of the sphere centres in base_link, m, for all driven joints q (n,), rad."""
         return np.array([chain.fk(q[index]) for chain, index in zip(self.chains, self.columns)])
 
-    def touching(self, T_base_gore: np.ndarray, down: np.ndarray) -> Tuple[int, np.ndarray]:
-        """Return which gore is lowest, and its lowest point (3,) in base_link, m.
+    def lowest_points(self, T_base_gore: np.ndarray, down: np.ndarray) -> np.ndarray:
+        """Return the lowest point of each gore (12, 3) in base_link, m.
 
         Parameters
         ----------
@@ -59,6 +59,4 @@ class Gores:
         z = self.side * np.maximum(self.side * d_gore[:, 2], 0.0)
         level = np.sqrt(np.maximum(1.0 - z * z, 0.0))
         d_gore = np.stack((level * np.cos(across), level * np.sin(across), z), axis=1)  # within the gore's edges
-        points = T_base_gore[:, :3, 3] + self.radius * np.einsum("kij,kj->ki", T_base_gore[:, :3, :3], d_gore)
-        lowest = int(np.argmax(points @ down))
-        return lowest, points[lowest]
+        return T_base_gore[:, :3, 3] + self.radius * np.einsum("kij,kj->ki", T_base_gore[:, :3, :3], d_gore)

@@ -90,44 +90,48 @@ class FeetContacts(NoContacts):
 
 
 class RollingContacts:
-    """The gore that a ball rolls on: the one whose sphere, or its nearest edge, is lowest.
+    """The gores that a ball may roll on: the one whose sphere, or its nearest edge, is lowest, and those as low.
 
     Parameters
     ----------
     name : str
         Of the model.
     config : ActionManagerConfig
-        Not used.
+        Its `contact.height` is used: joints are not measured well enough to tell gores apart that are nearer.
     geometry : RobotGeometry
         Of a robot with upper legs.
     """
 
     def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         assert geometry.gores is not None  # see build_contact_models
-        self._name, self._gores = name, geometry.gores
-        self._previous: Optional[Tuple[int, np.ndarray, np.ndarray]] = None
+        self._name, self._gores, self._tolerance = name, geometry.gores, config.contact.height
+        self._previous: Optional[Tuple[np.ndarray, np.ndarray]] = None
 
     def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
-        """Return the twelve sphere centres, and the point at which one of them touches the floor."""
+        """Return the twelve sphere centres, and the points at which some of them may touch the floor."""
         gores = self._gores
         T_base_gore = gores.poses(state.q)
         count = len(gores.names)
-        touches, fraction = np.zeros(count, dtype=bool), np.zeros(count)
-        centre, previous = np.full((count, 3), np.nan), np.full((count, 3), np.nan)
+        touches, centre = np.zeros(count, dtype=bool), np.full((count, 3), np.nan)
+        previous = centre
         if self._previous is not None:
-            i, T_then, point = self._previous
-            previous[i] = T_base_gore[i, :3, :3] @ T_then[:3, :3].T @ (point - T_then[:3, 3]) + T_base_gore[i, :3, 3]
+            T_then, points = self._previous
+            p_gore = np.einsum("kji,kj->ki", T_then[:, :3, :3], points - T_then[:, :3, 3])
+            previous = np.einsum("kij,kj->ki", T_base_gore[:, :3, :3], p_gore) + T_base_gore[:, :3, 3]
         self._previous = None
         if state.orientation is not None:
-            i, point = gores.touching(T_base_gore, -up_from_quaternion(state.orientation))
-            touches[i], fraction[i], centre[i] = True, 1.0, point
-            self._previous = i, T_base_gore[i], point
+            down = -up_from_quaternion(state.orientation)
+            points = gores.lowest_points(T_base_gore, down)
+            depth = points @ down
+            touches = depth >= depth.max() - self._tolerance
+            centre = np.where(touches[:, None], points, np.nan)
+            self._previous = T_base_gore, centre
         return ContactEstimate(
             self._name,
             gores.names,
             touches,
             np.full(count, np.nan),
-            fraction,
+            touches / max(int(touches.sum()), 1),
             T_base_gore[:, :3, 3],
             centre,
             previous,

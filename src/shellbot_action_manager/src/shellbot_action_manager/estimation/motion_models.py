@@ -13,6 +13,7 @@ from shellbot_action_manager.config import OdometryConfig
 from shellbot_action_manager.interface import ContactEstimate
 
 _COAST = 3  # ticks that the last velocity is kept for when the standing feet change all at once
+_ROLLING_TIME = 0.03  # s: mean velocity that tells which of several low gores a ball rolls on; 0.02 to 0.05 are alike
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,10 @@ class RollingModel:
 
     Notes
     -----
-    With p the contact point in the body at the previous tick, p' where the same point of its gore is now, and R the
-    attitude: d = R(k-1) p - R(k) p'. That counts the rotation of the body and of the gore in it, and no slip.
+    With p a contact point in the body at the previous tick, p' where the same point of its gore is now, and R the
+    attitude: d = R(k-1) p - R(k) p'. That counts the rotation of the body and of the gore in it, and no slip. While one
+    gore takes over from another both are low, and one of them may slide, swing freely or be measured wrong by a few
+    millimetres: of all low gores the one counts that continues the present motion best.
     """
 
     def __init__(self, config: OdometryConfig) -> None:
@@ -133,20 +136,23 @@ class RollingModel:
 
     def reset(self) -> None:
         """Forget the last tick."""
-        self._contact: Optional[np.ndarray] = None
+        self._before: Optional[np.ndarray] = None
+        self._velocity = np.zeros(2)
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the point of contact where it was."""
         turn, shift, used = attitude.imu_turn or 0.0, np.zeros(2), 0
-        now = contacts.previous_centre[np.isfinite(contacts.previous_centre).all(axis=1)]
-        if self._contact is not None and len(now) == 1:
-            moved = attitude.R_level_base @ now[0]
+        R = attitude.R_level_base  # noqa: N806
+        if self._before is not None:
             c, s = math.cos(turn), math.sin(turn)
-            shift = self._scale * (self._contact[:2] - np.array([[c, -s], [s, c]]) @ moved[:2])
-            used = 1
-        self._contact = None
-        if contacts.in_contact.any():
-            self._contact = attitude.R_level_base @ contacts.centre_of_pressure[contacts.in_contact][0]
+            shifts = self._before[:, :2] - (contacts.previous_centre @ R.T)[:, :2] @ np.array([[c, s], [-s, c]])
+            shifts = shifts[np.isfinite(shifts).all(axis=1)]
+            used = len(shifts)
+            if used:
+                nearest = np.linalg.norm(shifts - self._velocity * dt, axis=1).argmin()
+                shift = self._scale * shifts[nearest]
+                self._velocity += min(dt / _ROLLING_TIME, 1.0) * (shifts[nearest] / dt - self._velocity)
+        self._before = contacts.centre_of_pressure @ R.T
         return Displacement(shift, turn, used)
 
 

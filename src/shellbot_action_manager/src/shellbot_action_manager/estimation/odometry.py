@@ -120,7 +120,7 @@ class OdometryCore:
             if heading is None or not math.isfinite(heading):
                 heading = float(rpy_from_quaternion(*orientation)[2])
             return turned_about_z(orientation, -heading), heading
-        if contacts.in_contact.sum() < 3:
+        if contacts.in_contact.sum() < 3 or contacts.model == "rolling":  # gores do not stand on a plane of tips
             return self._state.quat_footprint_base, None
         roll, pitch = tilt_over(fit_plane(contacts.position[contacts.in_contact]))
         return np.array(quaternion_from_rpy(roll, pitch, 0.0)), None
