@@ -9,15 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
+from geometry_msgs.msg import Point
 
 from shellbot_common import package_file
 from shellbot_common.rotations import rotation_from_rpy
+from shellbot_msgs.msg import Contact, Contacts
 from shellbot_teleop import scene
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.gains_model import groups_from_description
 from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, fresh
+from shellbot_teleop.teleop_conversions import contacts_info
 
 
 def settings():
@@ -159,6 +162,16 @@ def ball(up, count=12):
     up = np.array(up) / np.linalg.norm(up)
     contact = (False, True) + (False,) * (count - 2)
     return ContactsInfo(contact, (math.nan,) * count, np.zeros((count, 3)), 0.0, "rolling", -0.16 * up)
+
+
+@pytest.mark.parametrize("load_shares, shown", [((0.0, 1.0, math.nan), 1), ((math.nan, math.nan, 0.0), 0)])
+def test_of_several_contacts_of_a_ball_the_loaded_one_is_where_the_ground_is(load_shares, shown):
+    gores = [
+        Contact(in_contact=k < 2, load_share=load, centre_of_pressure=Point(x=float(k)))
+        for k, load in enumerate(load_shares)
+    ]
+    info = contacts_info(Contacts(model="rolling", contacts=gores), 0.0)
+    assert info.contact.index(True) == shown and info.p_base_ground[0] == shown
 
 
 def test_a_ball_has_a_height_and_turns_as_it_rolls():

@@ -98,9 +98,10 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
 def contacts_info(message: Contacts, now: float) -> ContactsInfo:
     """Contacts as the views show them."""
     contacts = message.contacts
-    pressure = [c.centre_of_pressure for c in contacts if c.in_contact]
+    loaded = tuple(bool(c.in_contact and c.load_share != 0.0) for c in contacts)  # NaN is not known: it may be
+    pressure = [c.centre_of_pressure for c, is_loaded in zip(contacts, loaded) if is_loaded]
     return ContactsInfo(
-        tuple(c.in_contact for c in contacts),
+        loaded,
         tuple(c.phase for c in contacts),
         np.array([(c.position.x, c.position.y, c.position.z) for c in contacts]).reshape(-1, 3),
         now,

@@ -112,7 +112,7 @@ class RollingContacts:
         gores = self._gores
         T_base_gore = gores.poses(state.q)
         count = len(gores.names)
-        touches, centre = np.zeros(count, dtype=bool), np.full((count, 3), np.nan)
+        touches, load_share, centre = np.zeros(count, dtype=bool), np.zeros(count), np.full((count, 3), np.nan)
         previous = centre
         if self._previous is not None:
             T_then, points = self._previous
@@ -124,6 +124,7 @@ class RollingContacts:
             points = gores.lowest_points(T_base_gore, down)
             depth = points @ down
             touches = depth >= depth.max() - self._tolerance
+            load_share[depth.argmax()] = 1.0  # the others may touch, the lowest does
             centre = np.where(touches[:, None], points, np.nan)
             self._previous = T_base_gore, centre
         return ContactEstimate(
@@ -131,7 +132,7 @@ class RollingContacts:
             gores.names,
             touches,
             np.full(count, np.nan),
-            touches / max(int(touches.sum()), 1),
+            load_share,
             T_base_gore[:, :3, 3],
             centre,
             previous,
