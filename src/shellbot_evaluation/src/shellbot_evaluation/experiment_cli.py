@@ -77,8 +77,9 @@ def main(argv: Optional[List[str]] = None) -> int:
         return transform(given[1:])
     if given[:1] in (["roll"], ["right"]):
         from .rolling_cli import RIGHT, ROLL
+        from .rolling_cli import main as rolling
 
-        return (ROLL if given[0] == "roll" else RIGHT).main(given[1:])
+        return rolling(ROLL if given[0] == "roll" else RIGHT, given[1:])
     if given[:1] == ["sweep"]:
         from .sweep_cli import SWEEP
 

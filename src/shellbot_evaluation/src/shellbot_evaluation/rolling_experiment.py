@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Tuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -18,6 +18,13 @@ from shellbot_common import TICK
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
+RAW_IMU: Mapping[str, Any] = {
+    "raw_imu": True,
+    "gyro_bias_std_deg": 0.5,
+    "accelerometer_bias_std": 0.1,
+    "imu_latency": 1,
+}
+RAW_REST_S = 4.0  # the attitude filter learns the gyroscope's bias at rest
 TOP_M_S = 1.2
 FAR_M = 5.0
 SLOW_M_S = 0.2
@@ -39,6 +46,7 @@ class Conditions:
     attitude: Tuple[float, float, float, float]  #: Quaternion x, y, z, w that the ball is put down with
     bearing: float  #: Of the first way, in the heading's axes, rad
     joint_offset_deg: float = OFFSET_DEG
+    raw_imu: bool = False  #: Whether the IMU gives no orientation, is biased and late
 
 
 def conditions(seed: int) -> Conditions:
@@ -62,6 +70,7 @@ def build(case: Conditions) -> Chain:
         joint_offset_deg=case.joint_offset_deg,
         start_mode="shell",
         record=False,
+        **(RAW_IMU if case.raw_imu else {}),
     )
     return put_down(chain, case)
 
@@ -69,7 +78,7 @@ def build(case: Conditions) -> Chain:
 def put_down(chain: Chain, case: Conditions) -> Chain:
     """Put the closed ball down as a case says and let it come to rest."""
     chain.reset(seed=case.seed, pose="closed", attitude=case.attitude)
-    chain.run(REST_S)
+    chain.run(RAW_REST_S if case.raw_imu else REST_S)
     if chain.mode != "shell":
         said = chain.output.mode.text if chain.output else "nothing"
         raise ChainError(f"the ball is not found closed: mode {chain.mode}, {said}")
@@ -89,11 +98,7 @@ class Roller:
         self.chain = chain
         self.path_m = 0.0
         self._start_truth, self._start_own = self.truth, self.own
-        output, estimate = chain.output, chain.estimate
-        assert output is not None and output.contacts is not None and estimate is not None
-        heading = output.contacts.heading
-        assert heading is not None  # a ball has one
-        self._turn = _rotation(heading - estimate.yaw)  # of odom's axes against the world's
+        self._turn = _rotation(_yaw_of_odom(chain))  # of odom's axes against the world's
 
     @property
     def truth(self) -> np.ndarray:
@@ -257,6 +262,19 @@ def right(case: Conditions) -> Dict[str, Any]:
     except ChainError as error:
         row["message"] = str(error)
     return row
+
+
+def _yaw_of_odom(chain: Chain) -> float:
+    """Return by how much the axes of odom are turned against those of the world, rad."""
+    output, estimate = chain.output, chain.estimate
+    assert output is not None and output.contacts is not None and estimate is not None
+    if not chain.config.raw_imu:  # the IMU's own axes are those of the world
+        heading = output.contacts.heading
+        assert heading is not None  # a ball has one
+        return heading - estimate.yaw
+    R_odom_base = Rotation.from_euler("z", estimate.yaw) * Rotation.from_quat(estimate.quat_footprint_base)
+    R_world_odom = (Rotation.from_quat(chain.state.quat_world_base) * R_odom_base.inv()).as_matrix()
+    return math.atan2(R_world_odom[1, 0], R_world_odom[0, 0])
 
 
 def _rotation(angle: float) -> np.ndarray:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Rolling courses: what the truth is compared with, and what the command line varies."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+
+from shellbot_evaluation import rolling_cli
+from shellbot_evaluation.experiment_cli import main as experiment
+from shellbot_evaluation.rolling_experiment import Roller, build, conditions
+
+
+def test_with_a_raw_imu_odom_is_compared_in_its_own_axes():
+    case = dataclasses.replace(conditions(661), raw_imu=True)  # its filter begins 95 deg off the world's axes
+    roller = Roller(build(case))
+    v_odom = 0.8 * np.array([np.cos(case.bearing), np.sin(case.bearing)])
+    start = roller.truth
+    roller.for_time(v_odom, 3.0)
+    moved = roller.truth - start
+    assert roller.path_m > 0.8
+    assert roller.odometry_error < 0.1
+    assert moved @ roller.in_world(v_odom) > 0.9 * 0.8 * np.linalg.norm(moved)
+
+
+def test_the_command_line_chooses_the_imu(tmp_path, monkeypatch):
+    def row(case):
+        figures = dict.fromkeys(rolling_cli.ROLL.goals, 0.2 if case.raw_imu else 9.0)
+        return {**figures, "seed": case.seed, "speed_m_s": 1.0, "success": True, "message": ""}
+
+    monkeypatch.setattr(rolling_cli, "ROLL", dataclasses.replace(rolling_cli.ROLL, execute=row))
+    file = tmp_path / "roll.json"
+    slow = []
+    for options in ([], ["--raw-imu"]):
+        experiment(["roll", "--seeds", "2", "--json", str(file), *options])
+        slow.append(json.loads(file.read_text())["summary"]["slow_m_s"]["within"])
+    assert slow == [0, 2]
