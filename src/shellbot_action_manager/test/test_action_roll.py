@@ -274,6 +274,16 @@ def rolled(turns, heading=0.0, dt=DT):
     return estimates, np.array(places)
 
 
+def test_without_an_attitude_gores_are_not_taken_for_a_plane_to_stand_on():
+    config = load_config()
+    odometry, contacts = OdometryCore(config), RollingContacts("rolling", config, GEOMETRY)
+    lying = Rotation.from_euler("x", 1.0).as_quat()
+    state = State(CLOSED, lying, np.zeros(3), None, Motion({}))
+    contact = replace(contacts.step(DT, state, Motion({}, heading=0.0)), in_contact=np.arange(12) < 4)
+    odometry.step(1.0, contact, lying)
+    assert odometry.step(1.01, contact, None).quat_footprint_base == pytest.approx(lying)
+
+
 @pytest.mark.parametrize("heading", [0.0, 2.0])
 def test_rolling_odometry_is_that_of_a_sphere_through_every_attitude(heading):
     time = np.arange(0.0, 8.0, DT)

@@ -411,6 +411,9 @@ def test_a_ball_is_drawn_as_one_and_has_no_feet(setup):
     assert not window.grab().isNull() and set(drawn) == {"ball"}
     assert window.feet.diagram.samples[-1][1] is None
     assert window.pose._values["height"].text() == "160 mm" and window.pose._values["roll"].text() == "–"
+    monitor.contacts = None
+    window.refresh()
+    assert window.pose._values["height"].text() == "–", "odometry itself has no height"
 
 
 def test_live_data_bad_data_and_old_data_are_shown(setup):
