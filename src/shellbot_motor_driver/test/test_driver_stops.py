@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from driver_bench import DriverBench
+from driver_bench import QUICK, DriverBench
 from emulated_chain import emulated
 from test_driver_process import settings, until
 
-from shellbot_motor_driver import BusProcess, BusProcessError, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver import BusProcess, BusProcessError, BusSettings, Phase, Reaction, ServoMap, StartError
+from shellbot_motor_driver.process.bus_worker import Worker
 from shellbot_motor_driver.process.orders import Ending, Orders
 from shellbot_motor_driver.process.shared_state import SharedState
 from shellbot_motor_driver.process.stop_latch import StopLatch
@@ -80,6 +83,34 @@ def test_a_start_that_nobody_stops_looks_and_goes_on():
     asked = len(looks)
     bench.run(0.5, None)
     assert len(looks) == asked, "only during the start"
+
+
+@pytest.mark.parametrize("torque", [True, False], ids=["sent before the order", "sent after it"])
+def test_torque_off_before_the_first_look_keeps_the_start_limp(torque, tmp_path):
+    """A process is launched with settings; torque may be switched off before it first looks for orders."""
+    config = dataclasses.replace(QUICK, start=dataclasses.replace(QUICK.start, torque=torque))
+    bench = DriverBench(start=False, config=config)
+    memory = os.memfd_create("orders")
+    SharedState(os.dup(memory), bench.map, 0.5).put_orders(Orders(offs=1))
+    ours, theirs = multiprocessing.Pipe()
+    with closing(ours), closing(theirs):
+        ours.send(BusSettings(str(tmp_path / "port"), config=config))
+        worker = Worker(theirs, memory)
+        start, seen = bench.driver.start, []
+
+        def watched(is_stop_requested):
+            report = start(is_stop_requested)
+            seen.append(limp(bench))
+            return report
+
+        bench.driver.start = watched
+        worker._start(bench.driver)
+    assert seen == [19] and limp(bench) == 19
+    bench.run(0.5)
+    assert limp(bench) == 19 and bench.phase is Phase.OFF
+    assert bench.driver.torque(True)
+    bench.run(1.5)
+    assert limp(bench) == 0
 
 
 def test_a_stop_while_a_start_fails_leaves_the_reason():

@@ -116,8 +116,9 @@ class Worker:
         bus = driver.bus
         if self._orders.requires_off:
             self._switch_off(bus)
-        if self._orders.is_switched_off:
-            self._offs = self._orders.offs  # the settings say so, too: no need to break into the start
+        # Settings that were sent before the order still want torque: then it breaks into the start.
+        if self._orders.is_switched_off and not self._settings.config.start.torque:
+            self._offs = self._orders.offs
         report = driver.start(lambda: self._is_broken_off(bus))
         if self._look().is_switched_off:
             driver.torque(False)
