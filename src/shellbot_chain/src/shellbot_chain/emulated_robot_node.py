@@ -13,6 +13,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
+from shellbot_common.publisher_node import Publisher
 from shellbot_description import DescriptionError, expand, robot_profile
 from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.errors import RenderError
@@ -47,11 +48,11 @@ class EmulatedRobotNode:
         self._base, self._imu_frame = self._mirror.profile.base.link, self._mirror.profile.imu
         self._names: List[str] = list(self._mirror.joint_names)
         self._covariance = convert.ImuCovariance(self._mirror.config)
-        self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
-        self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._joints = rospy.Publisher("ground_truth/joint_states", JointState, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._imu = Publisher("imu/data", Imu, queue_size=10)
+        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=10)
+        self._joints = Publisher("ground_truth/joint_states", JointState, queue_size=10)
+        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._camera = Camera(
             self._mirror,
             NodeParameters(

@@ -10,6 +10,8 @@ import rospy
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger, TriggerResponse
 
+from shellbot_common.publisher_node import Publisher
+
 STOPPED_BY = "~stopped_by"
 
 Answer = Tuple[bool, str]
@@ -31,7 +33,7 @@ class StopInterface:
         self.cause = str(rospy.get_param(STOPPED_BY, ""))
         self._shown: Optional[bool] = None
         self._lock = threading.Lock()
-        self._stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
+        self._stopped = Publisher("stopped", Bool, queue_size=1, latch=True)
         self._inputs: List[Any] = []
 
     def show(self, stopped: bool) -> None:

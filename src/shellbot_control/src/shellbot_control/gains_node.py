@@ -16,6 +16,7 @@ from dynamic_reconfigure.srv import Reconfigure
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
 from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
@@ -39,7 +40,7 @@ class GainsNode:
         self._proxies: Dict[str, rospy.ServiceProxy] = {}
         self._reported = Notice("", Level.INFO, "")
         self._accepted: Optional[GainTable] = None
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._server = Server(page, self._on_page)
         for index in range(WORKERS):
             threading.Thread(target=self._work, name=f"gains {index}", daemon=True).start()
@@ -131,7 +132,7 @@ class GainsPageNode:
         self._profile = profile
         self._receiver = receiver
         self._reported = ""
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._accepted: Optional[GainTable] = None
         self._server = Server(page, self._on_page)
 

@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from shellbot_common import ProfileError, RobotProfile
 from shellbot_common.log_node import NodeLog
 from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
 from shellbot_control import ConfigurationError, JointLimits, check_controller_joints
@@ -36,11 +37,9 @@ class GazeboConnectorNode:
         self._lock = threading.Lock()
         self._log = NodeLog("gazebo_connector")
         self._states_at = self._commands = 0.0
-        self._command = rospy.Publisher(
-            f"{profile.controller}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True
-        )
-        self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._command = Publisher(f"{profile.controller}/command", Float64MultiArray, queue_size=10, tcp_nodelay=True)
+        self._status = Publisher("reference_status", ReferenceStatus, queue_size=5)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._stop_interface = StopInterface()
         if self._stop_interface.cause:
             rospy.logwarn("gazebo_connector: %s", self._core.stop(self._stop_interface.cause))
@@ -88,16 +87,11 @@ class GazeboConnectorNode:
         return True, text
 
     def _do(self, output: Output, stamp: rospy.Time) -> None:
-        try:
-            if output.command is not None:
-                self._command.publish(command_to_message(output.command))
-                self._commands += 1
-            if output.status is not None:
-                self._status.publish(status_message(output.status, stamp))
-        except rospy.ROSException:
-            # rospy closes the topics while messages still arrive, and says is_shutdown() only after that
-            if not rospy.core.is_shutdown_requested():
-                raise
+        if output.command is not None:
+            self._command.publish(command_to_message(output.command))
+            self._commands += 1
+        if output.status is not None:
+            self._status.publish(status_message(output.status, stamp))
         if output.notices:
             self._log(*output.notices)
 

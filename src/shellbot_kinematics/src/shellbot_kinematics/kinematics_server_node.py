@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState
 
 from shellbot_common import Level, Notice
 from shellbot_common.log_node import NodeLog
+from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.cfg import KinematicsConfig
 from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message
@@ -38,8 +39,8 @@ class KinematicsServer:
         self._log = NodeLog("kinematics")
         self._stamp = rospy.Time()
         self._warn_from = time.monotonic() + PATIENCE
-        self._targets = rospy.Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._targets = Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         # the page starts with the parameters; a respawned node finds the values last set on the page there
         for name, value in solver.config.to_page().items():
             rospy.set_param(f"~{name}", value)
@@ -60,10 +61,7 @@ class KinematicsServer:
             self._log()
             with self._lock:
                 summary = self._core.summary()
-            try:
-                self._diagnostics.publish(summary_to_message(summary, rospy.get_name(), self._stamp))
-            except rospy.ROSException:  # shut down in between
-                return
+            self._diagnostics.publish(summary_to_message(summary, rospy.get_name(), self._stamp))
 
     def _measured(self) -> np.ndarray:
         with self._lock:

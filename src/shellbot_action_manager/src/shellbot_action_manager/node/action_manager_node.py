@@ -27,6 +27,7 @@ from shellbot_action_manager.node import action_manager_conversions as conversio
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
+from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import Contacts, LimbReferences, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
@@ -52,11 +53,11 @@ class ActionManagerNode:
         self._limits: Optional[Walkspace] = None
         self._ticks, self._durations = 0, [0.0]
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
-        self._references_pub = rospy.Publisher("limb_references", LimbReferences, **nodelay)
-        self._contacts_pub = rospy.Publisher("foot_contacts", Contacts, **nodelay)
-        self._mode_pub = rospy.Publisher("mode", ModeMsg, queue_size=5, latch=True)
-        self._walkspace_pub = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
-        self._diagnostics_pub = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._references_pub = Publisher("limb_references", LimbReferences, **nodelay)
+        self._contacts_pub = Publisher("foot_contacts", Contacts, **nodelay)
+        self._mode_pub = Publisher("mode", ModeMsg, queue_size=5, latch=True)
+        self._walkspace_pub = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
@@ -83,12 +84,7 @@ class ActionManagerNode:
                 rospy.logwarn(
                     f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver"
                 )
-            try:
-                self._diagnostics_pub.publish(
-                    diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status)
-                )
-            except rospy.ROSException:  # shut down in between
-                return
+            self._diagnostics_pub.publish(diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status))
 
     def _on_joint_states(self, message: JointState) -> None:
         start = time.perf_counter()

@@ -24,6 +24,7 @@ from shellbot_action_manager.node.action_manager_conversions import imu_to_array
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
+from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Contacts
 
 BLIND_TICKS = 100  # ticks without an attitude before it is said
@@ -39,8 +40,8 @@ class OdometryNode:
         self._blind = 0
         self._time, self._ticks, self._longest = -math.inf, 0, 0.0
         self._log = NodeLog("odometry")
-        self._odom = rospy.Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._odom = Publisher("odom", Odometry, queue_size=1, tcp_nodelay=True)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._transforms = tf2_ros.TransformBroadcaster()
         self._subscribers = [
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
@@ -56,10 +57,7 @@ class OdometryNode:
             with self._lock:
                 ticks, longest, stamp = self._ticks, self._longest, self._time
                 self._ticks, self._longest = 0, 0.0
-            try:
-                self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
-            except rospy.ROSException:  # shut down in between
-                return
+            self._diagnostics.publish(diagnostics_message(rospy.get_name(), stamp, ticks, longest, None))
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
@@ -92,8 +90,8 @@ class OdometryNode:
                 return
             self._ticks += 1
             self._longest = max(self._longest, time.perf_counter() - start)
+        self._odom.publish(conversions.odometry_to_message(state, stamp))
         try:
-            self._odom.publish(conversions.odometry_to_message(state, stamp))
             self._transforms.sendTransform(list(conversions.transforms_from_state(state, stamp)))
         except rospy.ROSException:  # shut down in between
             return

@@ -18,6 +18,7 @@ from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
 from shellbot_common.log_node import LOG, NodeLog
+from shellbot_common.publisher_node import Publisher
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
 from shellbot_control import ConfigurationError, TargetsError
 from shellbot_description import driven_joint_names
@@ -74,7 +75,7 @@ class MotorDriverNode:
         if self._limp:
             self._bus.torque(False)
         self._states = StatePublisher(parameters, self._gate, self._clock)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._latch.show(bool(self._latch.cause))
         self._latch.advertise(self._stop, self._rearm)
         self._services = [
@@ -187,10 +188,7 @@ class MotorDriverNode:
             if is_feedback_slow(state):
                 self._log(Notice("feedback", Level.WARN, slow_feedback_words(state.timing.feedback_hz)))
         message = conversions.diagnostics_message("motor_driver", lines, self._parameters.port, rospy.Time.now())
-        try:
-            self._diagnostics.publish(message)
-        except rospy.ROSException:  # shut down in between
-            return
+        self._diagnostics.publish(message)
 
     def _pass_state(self, state: DriverState) -> None:
         self._latch.show(bool(self._latch.cause) or is_stopped(state))

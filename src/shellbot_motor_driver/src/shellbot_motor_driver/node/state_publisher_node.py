@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 import rospy
 from sensor_msgs.msg import BatteryState, JointState
 
+from shellbot_common.publisher_node import Publisher
 from shellbot_control import arrival_status
 from shellbot_control.arrival_conversions import status_message
 from shellbot_motor_driver.driving.driver_state import DriverState
@@ -44,10 +45,10 @@ class StatePublisher:
         self._parameters, self._gate, self._clock = parameters, gate, clock
         self._published = 0
         self._battery_known = False
-        self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=1, tcp_nodelay=True)
-        self._battery = rospy.Publisher("battery_state", BatteryState, queue_size=1, latch=True)
-        self._servos = rospy.Publisher("servo_states", ServoStates, queue_size=1)
-        self._status = rospy.Publisher("reference_status", ReferenceStatus, queue_size=5)
+        self._joint_states = Publisher("joint_states", JointState, queue_size=1, tcp_nodelay=True)
+        self._battery = Publisher("battery_state", BatteryState, queue_size=1, latch=True)
+        self._servos = Publisher("servo_states", ServoStates, queue_size=1)
+        self._status = Publisher("reference_status", ReferenceStatus, queue_size=5)
 
     def run(self, process: Callable[[], Optional[BusProcess]], on_state: Callable[[DriverState], None]) -> None:
         """Publish until shutdown; an error here must end the node, which is respawned, not leave it silent.
@@ -78,15 +79,12 @@ class StatePublisher:
                 continue
             state = bus.state()
             looks = looks + 1 if state.tick == tick else 0
-            try:
-                if not looks:
-                    tick = state.tick
-                    self._publish(state, on_state)
-                elif looks > MANY_LOOKS and looks % STATUS_EVERY == 0:
-                    on_state(state)  # no tick comes: the age of the state alone changes what it means
-                    self._publish_status(state, rospy.Time.from_sec(self._clock.stamp(time.monotonic())))
-            except rospy.ROSException:  # shut down in between
-                return
+            if not looks:
+                tick = state.tick
+                self._publish(state, on_state)
+            elif looks > MANY_LOOKS and looks % STATUS_EVERY == 0:
+                on_state(state)  # no tick comes: the age of the state alone changes what it means
+                self._publish_status(state, rospy.Time.from_sec(self._clock.stamp(time.monotonic())))
             if looks:
                 time.sleep(period if looks > MANY_LOOKS else 0.1 * period)
                 continue

@@ -13,6 +13,7 @@ from sensor_msgs.msg import Image
 
 from shellbot_common import TICK, Level, Notice
 from shellbot_common.log_node import NodeLog
+from shellbot_common.publisher_node import Publisher
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.render_process import RenderProcess
 from shellbot_simulator.core.simulator import Simulator
@@ -37,7 +38,7 @@ class Camera:
         self._log = NodeLog("simulator")
         self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
         self._renderer = RenderProcess(simulator.model, parameters.camera_nice)
-        self._publisher = rospy.Publisher("camera/image_raw", Image, queue_size=1)
+        self._publisher = Publisher("camera/image_raw", Image, queue_size=1)
         self._waiting: queue.Queue[Tuple[rospy.Time, np.ndarray]] = queue.Queue(maxsize=1)
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
@@ -78,5 +79,3 @@ class Camera:
                 self._publisher.publish(image_message(pixels, stamp))
             except RenderError as error:
                 self._log(Notice("camera", Level.ERROR, f"no picture on camera/image_raw: {error}"))
-            except rospy.ROSException:
-                return  # shutting down

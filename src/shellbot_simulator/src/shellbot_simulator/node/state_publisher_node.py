@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float32
 
+from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
@@ -36,13 +36,13 @@ class StatePublisher:
         self._covariance = convert.ImuCovariance(simulator.config)
         self._base = simulator.profile.base.link
         self._imu_frame = simulator.profile.imu or self._base
-        self._clock = rospy.Publisher("/clock", Clock, queue_size=10)
-        self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=10)
-        self._imu = rospy.Publisher("imu/data", Imu, queue_size=10)
-        self._odometry = rospy.Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._contacts = rospy.Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
-        self._diagnostics = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._factor = rospy.Publisher("~real_time_factor", Float32, queue_size=1)
+        self._clock = Publisher("/clock", Clock, queue_size=10)
+        self._joint_states = Publisher("joint_states", JointState, queue_size=10)
+        self._imu = Publisher("imu/data", Imu, queue_size=10)
+        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=10)
+        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
+        self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._factor = Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
 
     def publish(self, state: SimState) -> None:
