@@ -299,10 +299,10 @@ def test_sit_while_walking_stops_first(standing):
     assert r.largest_step() < SMOOTH
 
 
-def test_gait_changes_at_a_stop_and_an_unknown_one_is_refused(standing):
+def test_gait_changes_while_walking_and_an_unknown_one_is_refused(standing):
     r = standing
     out = r.tick(gait="moonwalk")
-    assert out.mode.text.startswith("there is no gait 'moonwalk'; the gaits are ripple, tripod, wave")
+    assert out.mode.text.startswith("there is no gait 'moonwalk'; the gaits are ripple, tetrapod, tripod, wave")
     assert out.walkspace.gait == "tripod"
     assert "moonwalk" in out.notice
     assert r.tick(gait="moonwalk").notice == ""  # said once

@@ -17,7 +17,7 @@ def block():
 
 def test_shipped_table_has_tripod_ripple_and_wave():
     gaits = load_gaits()
-    assert set(gaits) >= {"tripod", "ripple", "wave"}
+    assert set(gaits) >= {"tripod", "ripple", "wave", "tetrapod"}
     assert gaits["tripod"].phase_offset == (0.0, 0.5, 0.0, 0.5, 0.0, 0.5)
 
 
@@ -83,5 +83,7 @@ def test_missing_file_and_wrong_content_are_refused(tmp_path):
 
 
 def test_unknown_gait_lists_the_names():
-    with pytest.raises(UnknownGaitError, match="there is no gait 'moonwalk'; the gaits are ripple, tripod, wave"):
+    with pytest.raises(
+        UnknownGaitError, match="there is no gait 'moonwalk'; the gaits are ripple, tetrapod, tripod, wave"
+    ):
         find_gait(load_gaits(), "moonwalk")

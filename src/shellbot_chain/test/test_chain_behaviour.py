@@ -166,3 +166,18 @@ def test_walks_with_a_shifted_body_without_touching_the_ground_with_a_shell():
     second, more = run(chain, 2.0, (0.3, 0.0, 0.0))
     assert others | more == set()
     assert min(first.lowest_foot_z.min(), second.lowest_foot_z.min()) > -0.002
+
+
+def test_changes_its_gait_while_it_walks():
+    """At half of what the slowest gait can: the body's true speed over 0.3 s never falls below half of that."""
+    chain, speed = robot(gait="wave", friction=0.7), 0.0
+    speed = 0.5 * chain.output.walkspace.max_velocity[0]
+    run(chain, 2.0, (speed, 0.0, 0.0))
+    for name in ("tripod", "ripple", "tetrapod", "tripod", "wave", "ripple", "wave"):
+        chain.commands = dataclasses.replace(chain.commands, gait=name)
+        trace, others = run(chain, 2.0, (speed, 0.0, 0.0))
+        assert chain.output.walkspace.gait == name
+        x = trace.p_world_base[:, 0]
+        assert ((x[30:] - x[:-30]) / 0.3).min() > 0.5 * speed
+        assert trace.contact_truth.sum(axis=1).min() >= 3
+        assert_walked_well(chain, trace, others)

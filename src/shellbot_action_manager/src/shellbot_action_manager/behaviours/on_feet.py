@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Optional
 
 import numpy as np
 
@@ -61,15 +61,15 @@ class OnFeet(BehaviourBase):
         step = config.joint_rate * dt
         return present + np.clip(goal - present, -step, step)
 
-    def follow_gait(self, name: str) -> Tuple[bool, str]:
-        """Return whether the commanded gait is in use, and a notice. An unknown one is refused and changes nothing."""
+    def follow_gait(self, name: str) -> str:
+        """Change to the commanded gait; return a notice. An unknown one is refused and changes nothing."""
         engine, say = self._robot.engine, self._robot.announcer.say
         try:
             ready = not name or engine.set_gait(name)
         except UnknownGaitError as error:
-            return True, str(error) if say("gait", str(error)) else ""
-        say("gait", "" if ready else f"stopping to change the gait to {name}")
-        return ready, ""
+            return str(error) if say("gait", str(error)) else ""
+        say("gait", "" if ready else f"changing the gait to {name}")
+        return ""
 
 
 class MoveRunner:

@@ -35,7 +35,7 @@ class StandUp(OnFeet):
         """Return the next motion."""
         robot, engine = self._robot, self._robot.engine
         upper = self.move_upper(dt, commands, state)
-        _, notice = self.follow_gait(commands.gait)
+        notice = self.follow_gait(commands.gait)
         height = engine.gait.stance_height
         if self._runner is None:
             geometry, start = robot.geometry, lower_command(state.commanded.limbs).q

@@ -58,9 +58,8 @@ class Walk(OnFeet):
 
     def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
         """Return the legs' command, whether the behaviour has ended, and a notice."""
-        ready, notice = self.follow_gait(commands.gait)
-        lower = self.walk(dt, commands.twist if ready else _NO_TWIST, commands.body_pose, state)
-        return lower, False, notice
+        notice = self.follow_gait(commands.gait)
+        return self.walk(dt, commands.twist, commands.body_pose, state), False, notice
 
 
 @register("stop_walking")

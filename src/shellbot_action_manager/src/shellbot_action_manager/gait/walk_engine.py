@@ -12,22 +12,32 @@ from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_
 from shellbot_action_manager.body.legs import LegGeometry, LowerCommand
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
 from shellbot_action_manager.config import ActionManagerConfig
+from shellbot_action_manager.gait.gait_change import begin_gait
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
 from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 from shellbot_action_manager.gait.twist_command import limit_change
-from shellbot_action_manager.gait.walking import WalkState, advance, is_home, leg_phases, neutral_feet, standing_at
+from shellbot_action_manager.gait.walking import (
+    WalkState,
+    advance,
+    is_home,
+    leg_phases,
+    neutral_feet,
+    standing_at,
+)
 from shellbot_action_manager.gait.walkspace import (
     WalkspaceLimits,
     acceleration_limits,
     find_reach,
     scale_twist,
     speed_limits,
+    twist_usage,
 )
 from shellbot_kinematics.workspace_walk import StrokeReach
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
 _SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # fractions of a swing at which its height is checked
+_SLIP_RATE = 0.1  # 1/s: how fast the slip scale changes with the gait
 _LIFT_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.25)
 
 
@@ -45,7 +55,9 @@ class WalkEngine:
     def __init__(self, config: ActionManagerConfig, legs: LegGeometry) -> None:
         self._config, self._legs = config, legs
         self._heading = HeadingHold(config.heading)
+        self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
+        self._slip_scale = self.gait.slip_scale.array
         self._searched_pose, self._searched_walking = REST_POSE, False
         self.start(np.hstack((neutral_feet(self.gait.rest_radius), np.zeros((6, 1)))), REST_POSE)
 
@@ -59,6 +71,7 @@ class WalkEngine:
         self.twist = np.zeros(3)
         self.text = ""
         self._home: Gait = self.gait
+        self._next, self._lifts = None, True
         self._heading.reset()
         self._update_walkspace(False, force=True)
 
@@ -93,7 +106,7 @@ class WalkEngine:
         return self._state.p_feet
 
     def set_gait(self, name: str) -> bool:
-        """Change the gait; only at rest. Return whether it is the one in use now.
+        """Change the gait: at once at rest, in the next steps while walking. Return whether it is the one in use now.
 
         Raises
         ------
@@ -102,13 +115,14 @@ class WalkEngine:
         """
         gait = find_gait(self._config.gaits, name)
         if gait.name == self.gait.name:
-            return True
-        if self._state.active:
-            return False
-        self._select(gait)
-        self._home = gait
-        self._update_walkspace(False, force=True)
-        return True
+            self._next = None
+        elif self._state.active:
+            if self._next is None or self._next.name != name:
+                self._next = gait
+                self._next_reach = find_reach(self._legs, gait, self.pose, self._config.joint_margin)
+        else:
+            self._begin(gait)
+        return self.gait.name == name
 
     def step(
         self,
@@ -131,6 +145,7 @@ class WalkEngine:
         home_radius : float, optional
             Circle (m) to which the feet step home; the gait's by default.
         """
+        twist = self._change_gait(np.asarray(twist, dtype=np.float64))
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         walking = bool(np.any(twist) or self._state.active)
         self._follow_pose(dt, pose, walking)
@@ -145,6 +160,8 @@ class WalkEngine:
         else:
             correction = np.zeros(3)
             self._heading.reset()
+        slip = self.gait.slip_scale.array
+        self._slip_scale = self._slip_scale + np.clip(slip - self._slip_scale, -_SLIP_RATE * dt, _SLIP_RATE * dt)
         feet_twist = (self.twist + correction) * self._slip_scale
         return self._within_reach(dt, feet_twist, usage)
 
@@ -155,7 +172,9 @@ class WalkEngine:
         """
         commanded, legs = bool(self.twist.any()), self._legs
         for fraction in (1.0, 0.5, 0.0):
-            state = advance(self._state, self._home, dt, twist * fraction, usage, commanded, self._free_lift, twist)
+            state = advance(
+                self._state, self._home, dt, twist * fraction, usage, commanded, self._free_lift, twist, self._lifts
+            )
             feet = state.p_feet
             led = feet + self._config.servo_lead * state.a_feet
             led[:, 2] = np.maximum(led[:, 2], 0.0)
@@ -187,6 +206,34 @@ class WalkEngine:
                 break
         return fraction * gait.lift_height
 
+    def _change_gait(self, twist: np.ndarray) -> np.ndarray:
+        """Change to the next gait, if there is one, as soon as every foot is down; return the twist (3,) for this tick.
+
+        The robot first slows down to what the next gait can, in the present one. Then no foot lifts any more, and when
+        those in the air have landed, the next gait goes on with them where they are.
+        """
+        self._lifts = True
+        if self._next is None:
+            return twist
+        limits = speed_limits(self._next_reach, self._next, self._config.speed_cap)
+        twist, _ = scale_twist(twist, self._next_reach, self._next, limits)
+        if twist_usage(self.twist, self._next_reach, self._next, limits) > 1.0 + 1e-9:
+            return twist
+        self._lifts = not self._state.swinging.any()
+        if self._lifts:
+            gait, self._next = self._next, None
+            self._begin(gait)
+            _, usage = scale_twist(self.twist, self._reach, gait, self.limits.max_velocity)
+            self._state = begin_gait(self._state, gait, self.twist, gait.period(usage), self._reach)
+        return twist
+
+    def _begin(self, gait: Gait) -> None:
+        # the body stays where it is; a height of the gait's own is approached like a pose
+        self.pose = self.pose + np.array([0.0, 0.0, self.gait.stance_height - gait.stance_height, 0.0, 0.0, 0.0])
+        self._select(gait)
+        self._home, self._requested = gait, None
+        self._update_walkspace(self._state.active, force=True)
+
     def _follow_pose(self, dt: float, pose: np.ndarray, walking: bool) -> None:
         if self._requested is None or (pose != self._requested[0]).any() or walking != self._requested[1]:
             self._requested = (np.array(pose), walking)
@@ -201,7 +248,6 @@ class WalkEngine:
 
     def _select(self, gait: Gait) -> None:
         self.gait = gait
-        self._slip_scale = gait.slip_scale.array
         self._ranges = [pose_ranges(self._config, self._legs, gait, walking) for walking in (False, True)]
 
     def _update_walkspace(self, walking: bool, force: bool = False) -> None:
@@ -214,7 +260,7 @@ class WalkEngine:
         self._searched_walking = walking
         speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
         min_shift, max_shift, max_tilt = self._ranges[walking]
-        self.limits = WalkspaceLimits(
+        self.limits: WalkspaceLimits = WalkspaceLimits(
             speed,
             acceleration_limits(speed, self.gait, self._config.acceleration_fraction),
             min_shift,

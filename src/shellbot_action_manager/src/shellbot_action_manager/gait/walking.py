@@ -74,6 +74,7 @@ def advance(
     commanded: bool,
     free_lift: Optional[FreeLift] = None,
     planned: Optional[np.ndarray] = None,
+    lifts: bool = True,
 ) -> WalkState:
     """Return the state one tick later.
 
@@ -92,6 +93,8 @@ def advance(
         The gait's lift_height by default.
     planned : (3,) array, optional
         Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.
+    lifts : bool
+        Whether feet may lift; otherwise those in the air land, and the others wait on the ground.
 
     Notes
     -----
@@ -125,7 +128,7 @@ def advance(
     p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
     must_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
-    lifting = in_swing & ~was_in_swing & must_step
+    lifting = in_swing & ~was_in_swing & must_step & lifts
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
     lift_height = state.lift_height.copy()

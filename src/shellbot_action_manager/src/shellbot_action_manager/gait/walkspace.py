@@ -31,6 +31,13 @@ class WalkspaceLimits:
     gait: str  #: The gait that the limits belong to
 
 
+def reach_along(reach: StrokeReach, offset: np.ndarray) -> np.ndarray:
+    """Return how far (6,), m, each foot can be from its rest point in the directions of the offsets (6, 2)."""
+    bearing = np.floor(np.arctan2(offset[:, 1], offset[:, 0]) / (2.0 * np.pi / _BEARINGS)).astype(int)
+    around = np.stack([(bearing + i) % _BEARINGS for i in (0, 1)])
+    return reach.radius[np.arange(6), around].min(axis=0)
+
+
 def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:
     """Return the fraction of the reach that a twist (3,) of the body needs at the gait's fastest period.
 
@@ -39,14 +46,10 @@ def reach_usage(reach: StrokeReach, gait: Gait, twist: np.ndarray) -> float:
     half_stance = 0.5 * gait.duty_factor * gait.period_fast
     slip = gait.slip_scale.array
     vx, vy, w = np.asarray(twist, dtype=np.float64) * slip
-    dx, dy = half_stance * (vx - w * reach.rest[:, 1]), half_stance * (vy + w * reach.rest[:, 0])
-    step = 2.0 * np.pi / _BEARINGS
-    bearing = np.floor(np.arctan2(dy, dx) / step).astype(int)
-    legs = np.arange(6)
-    around = np.stack([(bearing + i) % _BEARINGS for i in (0, 1, _BEARINGS // 2, _BEARINGS // 2 + 1)])
-    room = reach.radius[legs, around].min(axis=0)
+    stroke = half_stance * np.stack((vx - w * reach.rest[:, 1], vy + w * reach.rest[:, 0]), axis=1)
+    room = np.minimum(reach_along(reach, stroke), reach_along(reach, -stroke))
     room = np.minimum(room, 0.5 * gait.stride_limit)
-    distance = np.hypot(dx, dy)
+    distance = np.hypot(stroke[:, 0], stroke[:, 1])
     if not distance.any():
         return 0.0
     if (room <= 0.0).any():
