@@ -33,6 +33,7 @@ OWN = {
     "ax_bus": set(),
     "ax_emulator": {"ax_bus"},
     "ax_tools": {"ax_bus", "ax_emulator"},
+    "robot_mechanics": set(),
     "shellbot_common": set(),
     "shellbot_description": {"shellbot_common"},
     "shellbot_kinematics": {"shellbot_common"},

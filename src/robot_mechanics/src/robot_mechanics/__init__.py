@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Mechanics of any robot, without ROS."""
