@@ -10,7 +10,7 @@ import pytest
 
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.trace import Trace, TraceRecorder
-from shellbot_evaluation.metrics import body_metrics, speed_metrics, turn_metrics, walk_metrics
+from shellbot_evaluation.metrics import body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
 from shellbot_evaluation.mission import PhaseRecord
 from shellbot_evaluation.phases import turn, walk
 from shellbot_evaluation.stats import percentile, spread
@@ -82,6 +82,20 @@ def test_turn_counts_beyond_half_a_turn(commanded_deg):
     record = PhaseRecord(turn("t", math.radians(commanded_deg), 0.5), 0.0, 7.0, trace.t[-1])
     m = turn_metrics(record, trace.truth_path, trace.odom_path)
     assert (m.turned_deg, m.angle_error_percent, m.drift_m) == pytest.approx((0.98 * commanded_deg, 2.0, 0.003))
+
+
+def test_a_square_is_scored_by_its_end_and_by_what_the_odometry_says_of_it():
+    s = np.linspace(0.0, 1.0, 601)
+    xy, yaw = np.column_stack((0.3 * s, 0.4 * s)), 0.5 + (2.0 * math.pi + 0.1) * s
+    turned = np.arctan2(np.sin(yaw), np.cos(yaw))
+    trace = synthetic(xy, turned, odom=[(0.0, 0.0, angle) for angle in 0.99 * (turned - turned[0])])
+    sides = PhaseRecord(walk("side", 2.0, (1.0, 0.0), 0.2), trace.t[0], trace.t[300], trace.t[300])
+    corners = PhaseRecord(turn("corner", 1.0, 1.0), trace.t[300], trace.t[-1], trace.t[-1])
+    own = square_metrics([sides, corners], trace.truth_path, trace.odom_path)
+    assert own.path_m == 2.0
+    assert own.drift_m == own.odometry_error_m == pytest.approx(0.5)
+    assert own.odometry_error_percent == pytest.approx(25.0)
+    assert own.turned_deg == pytest.approx(360.0 + math.degrees(0.1))
 
 
 def test_scoring_a_phase_by_the_wrong_kind_or_beyond_the_recording_is_refused():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from shellbot_chain.chain import Chain
@@ -38,6 +40,29 @@ def test_turn_of_360_degrees_ends_where_it_was_commanded():
     assert row["angle_error_percent"] < 5.0
     assert row["odometry_deg"] == pytest.approx(360.0, abs=4.0), "the odometry ends the run"
     assert_body_was_fine(row)
+
+
+def test_a_square_ends_where_it_began_and_its_json_holds_the_summary(tmp_path, capsys):
+    definitions = "square: {cases: {square: {kind: square, side_m: 9.0, speed_m_s: 0.1, rate_deg_s: 30}}}"
+    (tmp_path / "e.yaml").write_text(definitions)
+    arguments = ["square", "--definitions", str(tmp_path / "e.yaml"), "--seeds", "3:4", "--out", str(tmp_path / "out")]
+    given = ["--distance", "0.15", "--speed", "0.2", "--gait", "ripple", "--json", str(tmp_path / "deep" / "s.json")]
+    assert main([*arguments, *given]) == 0
+    written = json.loads((tmp_path / "deep" / "s.json").read_text())
+    row, summary = written["runs"][0], written["summary"]
+    assert row["path_m"] == pytest.approx(0.6)
+    assert summary["runs"] == 1
+    assert summary["max_drift_m"] == row["drift_m"] < 0.03
+    assert summary["mean_turn_deg"] == row["turned_deg"] == pytest.approx(360.0, abs=3.0)
+    assert summary["max_odometry_error_percent"] == row["odometry_error_percent"] < 4.0
+    assert_body_was_fine(row)
+    assert main([*arguments, "--distance", "-1"]) == 2
+    assert main(["turn", "--distance", "1"]) == 2
+    assert main(["walk", "turn", "--json", "x.json"]) == 2
+    said = capsys.readouterr().err
+    assert "distance_m is -1" in said
+    assert "'turn' has no distance_m to set; its cases have angle_deg, rate_deg_s" in said
+    assert "--json is for one experiment; of walk, turn name one" in said
 
 
 def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
@@ -83,4 +108,4 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
-    assert "there is no experiment 'absent'; choose from walk, turn, speed or all" in capsys.readouterr().err
+    assert "there is no experiment 'absent'; choose from walk, turn, square, speed or all" in capsys.readouterr().err

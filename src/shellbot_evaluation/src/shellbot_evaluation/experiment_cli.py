@@ -15,9 +15,10 @@ from shellbot_common import package_file
 
 from .campaign import Campaign
 from .console import add_seeds, run_tool, say, seeds_of
-from .experiment_report import campaign_text, experiment_text, write_report
+from .experiment_report import campaign_text, experiment_text, walking_summary, write_report
 from .experiments import Experiment, load_experiments, plan_runs
 from .parallel import map_jobs
+from .reports import machine, write_json
 from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
 
@@ -35,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "experiment",
         nargs="*",
-        help="walk, turn, speed (config/experiments.yaml) or all of the file: all;"
+        help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
         "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
         "and rolling), onboard, bus-faults (emulated servo bus)",
@@ -50,9 +51,12 @@ def parser() -> argparse.ArgumentParser:
         metavar=("LOW", "HIGH"),
         help="floor friction, spread evenly over the seeds (default 0.7 1.0)",
     )
+    p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
+    p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
     p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
     p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     p.add_argument(
@@ -109,14 +113,22 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
+    if arguments.json is not None and len(names) > 1:
+        raise DefinitionError(f"--json is for one experiment; of {', '.join(names)} name one")
     met = True
     for name in names:
         if name not in known:
             raise DefinitionError(f"there is no experiment '{name}'; choose from {', '.join(known)} or all")
-        experiment = known[name]
+        length = "side_m" if any(case.kind == "square" for case in known[name].cases) else "distance_m"
+        experiment = known[name].changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
         results = _execute(experiment, seeds_of(arguments.seeds or "5"), arguments, base)
         limits = verdicts(experiment, [result.row for result in results])
         _report(arguments, name, results, experiment_text(experiment, results, command), limits)
+        if arguments.json is not None:
+            arguments.json.parent.mkdir(parents=True, exist_ok=True)
+            rows = [result.row for result in results]
+            content = {"machine": machine(), "command": command, "runs": rows, "summary": walking_summary(rows)}
+            write_json(arguments.json, content)
         met = met and all(line["met"] for line in limits)
     return 0 if met else 1
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
 
 from .campaign import Campaign, case_summary, comparison
 from .experiments import Experiment
@@ -32,6 +34,10 @@ HEADINGS = {
     "distance_error_percent": "distance error %",
     "deviation_percent": "deviation %",
     "angle_error_percent": "angle error %",
+    "path_m": "path m",
+    "odometry_error_m": "odometry error m",
+    "odometry_error_percent": "odometry error %",
+    "odometry_error_deg": "odometry error deg",
     "yaw_change_deg": "yaw deg",
     "height_deviation_mm": "height ± mm",
     "lowest_foot_mm": "lowest foot mm",
@@ -47,6 +53,9 @@ DIGITS = {
     "distance_error_percent": 2,
     "deviation_percent": 2,
     "angle_error_percent": 2,
+    "path_m": 1,
+    "odometry_error_percent": 2,
+    "odometry_error_deg": 2,
     "yaw_change_deg": 2,
     "height_deviation_mm": 1,
     "lowest_foot_mm": 2,
@@ -54,6 +63,22 @@ DIGITS = {
     "cost_of_transport": 2,
     "worst": 2,
 }
+
+
+def walking_summary(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
+    """Return means and greatest deviations of all runs, of the figures that they have: what JSON holds as `summary`."""
+    names: Dict[str, Tuple[str, Callable[[Sequence[float]], Any]]] = {
+        "mean_x_m": ("walked_m", np.mean),
+        "max_abs_y_m": ("max_lateral_m", np.max),
+        "mean_turn_deg": ("turned_deg", np.mean),
+        "max_drift_m": ("drift_m", np.max),
+        "mean_speed_m_s": ("mean_speed_m_s", np.mean),
+        "max_odometry_error_percent": ("odometry_error_percent", np.max),
+        "max_odometry_error_deg": ("odometry_error_deg", np.max),
+        "max_tilt_deg": ("max_tilt_deg", np.max),
+    }
+    found = {name: (how, [float(row[key]) for row in rows if key in row]) for name, (key, how) in names.items()}
+    return {"runs": len(rows), **{name: float(how(values)) for name, (how, values) in found.items() if values}}
 
 
 def run_table(rows: Sequence[Mapping[str, Any]]) -> str:

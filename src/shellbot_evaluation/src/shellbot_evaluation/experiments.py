@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ ANY = (-math.inf, math.inf)
 CASE_KEYS = {  # kind: needed keys, optional keys
     "walk": (("distance_m", "speed_m_s"), ("heading_deg",)),
     "turn": (("angle_deg", "rate_deg_s"), ()),
+    "square": (("side_m", "speed_m_s", "rate_deg_s"), ()),
     "speed": (("speed_m_s", "duration_s"), ("heading_deg",)),
 }
 
@@ -43,7 +44,7 @@ class Case(Settings, error=DefinitionError):
         return (math.cos(heading), math.sin(heading))
 
     def phases(self) -> Tuple[Phase, ...]:
-        """Return the mission of a walk or a turn.
+        """Return the mission of a walk, a turn or a square.
 
         Raises
         ------
@@ -54,6 +55,9 @@ class Case(Settings, error=DefinitionError):
             motion: Phase = walk(self.name, self.values["distance_m"], self.direction(), self.values["speed_m_s"])
         elif self.kind == "turn":
             motion = turn(self.name, math.radians(self.values["angle_deg"]), math.radians(self.values["rate_deg_s"]))
+        elif self.kind == "square":
+            side = walk("side", self.values["side_m"], (1.0, 0.0), self.values["speed_m_s"])
+            return (stand_up(), *(4 * (side, turn("corner", 0.5 * math.pi, math.radians(self.values["rate_deg_s"])))))
         else:
             raise DefinitionError(f"case '{self.name}' of kind '{self.kind}' has no end by odometry; run it by time")
         return (stand_up(), motion)
@@ -84,6 +88,29 @@ class Experiment:
     name: str
     cases: Tuple[Case, ...]
     limits: Tuple[Limit, ...]
+
+    def changed(self, **given: Optional[float]) -> Experiment:
+        """Return the experiment with other numbers in every case that has them; None changes nothing.
+
+        Raises
+        ------
+        DefinitionError
+            If no case has such a number, or it is out of range.
+        """
+        cases = self.cases
+        for key, value in given.items():
+            if value is None:
+                continue
+            has = [key in case.values or key in CASE_KEYS[case.kind][1] for case in cases]
+            if not any(has):
+                raise DefinitionError(f"'{self.name}' has no {key} to set; {self._numbers()}")
+            cases = tuple(
+                replace(case, values={**case.values, key: value}) if fits else case for case, fits in zip(cases, has)
+            )
+        return replace(self, cases=cases)
+
+    def _numbers(self) -> str:
+        return f"its cases have {', '.join(dict.fromkeys(key for case in self.cases for key in case.values))}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Dict
+from typing import Dict, Sequence
 
 import numpy as np
 
@@ -48,6 +48,19 @@ class TurnMetrics:
     duration_s: float
     odometry_deg: float
     angle_error_percent: float
+
+
+@dataclass(frozen=True)
+class SquareMetrics:
+    """A square of four sides and four corners, from its settled start to its settled end, in the axes of the start."""
+
+    path_m: float
+    drift_m: float
+    turned_deg: float
+    duration_s: float
+    odometry_error_m: float
+    odometry_error_percent: float
+    odometry_error_deg: float
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,33 @@ def turn_metrics(record: PhaseRecord, truth: PlanarPath, own: PlanarPath) -> Tur
         duration_s=record.t_stop - record.t_start,
         odometry_deg=float(np.rad2deg(estimated_path.yaw[-1] - estimated_path.yaw[0])),
         angle_error_percent=100.0 * abs(turned - phase.angle_rad) / abs(phase.angle_rad),
+    )
+
+
+def square_metrics(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPath) -> SquareMetrics:
+    """Score a square: how far from its start it ends, and how far the odometry is wrong there.
+
+    Parameters
+    ----------
+    records : sequence of PhaseRecord
+        Of the walks and turns of the square.
+    truth, own : PlanarPath
+        As in `walk_metrics`. The error of the odometry is the distance between both displacements.
+    """
+    t_start, t_end = records[0].t_start, records[-1].t_end
+    true_path, own_path = truth.between(t_start, t_end), own.between(t_start, t_end)
+    end, own_end = true_path.in_start_axes()[-1], own_path.in_start_axes()[-1]
+    path_m = sum(record.phase.amount for record in records if isinstance(record.phase, Walk))
+    turned = float(np.rad2deg(true_path.yaw[-1] - true_path.yaw[0]))
+    error = float(np.linalg.norm(own_end - end))
+    return SquareMetrics(
+        path_m=path_m,
+        drift_m=float(np.linalg.norm(end)),
+        turned_deg=turned,
+        duration_s=t_end - t_start,
+        odometry_error_m=error,
+        odometry_error_percent=100.0 * error / path_m,
+        odometry_error_deg=abs(float(np.rad2deg(own_path.yaw[-1] - own_path.yaw[0])) - turned),
     )
 
 

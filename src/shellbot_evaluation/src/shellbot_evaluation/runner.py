@@ -13,7 +13,7 @@ from shellbot_chain.trace import Trace
 
 from .errors import EvaluationError
 from .experiments import Experiment, Run
-from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, turn_metrics, walk_metrics
+from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
 from .mission import Mission, MissionState, Observation
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
@@ -48,10 +48,13 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
             return _speed_run(run, chain, head)
         mission = Mission(run.case.phases())
         run_mission(chain, mission)
-        record, trace = mission.records[-1], chain.trace()
-        score = walk_metrics if run.case.kind == "walk" else turn_metrics
-        own = score(record, trace.truth_path, trace.odom_path)
-        window = trace.window(record.t_start, record.t_end)
+        records, trace = mission.records[1:], chain.trace()  # the first stands up
+        paths = trace.truth_path, trace.odom_path
+        if run.case.kind == "square":
+            own: object = square_metrics(records, *paths)
+        else:
+            own = (walk_metrics if run.case.kind == "walk" else turn_metrics)(records[-1], *paths)
+        window = trace.window(records[0].t_start, records[-1].t_end)
         return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
     except ChainError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
