@@ -11,6 +11,8 @@ import pytest
 
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
+from shellbot_action_manager.errors import ConfigError
+from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 
@@ -112,6 +114,33 @@ def test_a_gait_of_another_height_radius_and_slip_is_approached():
     assert np.abs(np.diff(q, axis=0)).max() < 0.06
     feet_of(walker, np.zeros(3), 300)
     assert np.hypot(*walker.p_walk[:, :2].T) == pytest.approx(0.28, abs=2e-3)
+
+
+def test_numbers_of_the_gait_in_use_change_while_it_walks():
+    walker, twist = engine("tripod"), np.array([0.15, 0.0, 0.0])
+    feet_of(walker, twist, 230)
+    page = {**page_from_gaits(CONFIG.gaits), "tripod_lift_height": 0.05, "tripod_stance_height": 0.15}
+    walker.gaits = gaits_from_page(page, CONFIG.gaits)
+    assert walker.gaits["wave"] == CONFIG.gaits["wave"]
+    assert not walker.set_gait("tripod")
+    assert walker.gait.lift_height == 0.025, "at once only at rest"
+    p, standing = feet_of(walker, twist, 200)
+    assert walker.set_gait("tripod")
+    assert p[100:, :, 2].max() == pytest.approx(0.05, abs=2e-3)
+    assert (standing.sum(axis=1) >= 3).all()
+    assert walker.pose == pytest.approx(REST, abs=1e-9)
+
+
+def test_the_page_of_gaits_holds_every_gait_and_refuses_what_the_table_refuses():
+    gaits = CONFIG.gaits
+    page = gait_page(gaits)
+    assert page.defaults == page_from_gaits(gaits)
+    assert gaits_from_page(page.defaults, gaits) == gaits
+    assert all(page.min[name] <= value <= page.max[name] for name, value in page.defaults.items())
+    with pytest.raises(ConfigError, match="gait 'wave': lift_height is 0.5"):
+        gaits_from_page({"wave_lift_height": 0.5}, gaits)
+    with pytest.raises(ConfigError, match="gait 'ripple': period_slow 2 s is more than twice"):
+        gaits_from_page({"ripple_period_slow": 2.0}, gaits)
 
 
 def test_a_stop_while_the_gait_changes_brings_the_feet_home():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Optional, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.estimation.contact_models import build_contact_models
+from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
@@ -53,8 +54,8 @@ class ActionManagerCore:
         """Begin anew, as after a start: wait for joint states, then go to the start mode. Ends an emergency stop."""
         self._announcer = Announcer()
         self._machine = ModeMachine(self.config.modes)
-        robot = Robot(self.config, self.geometry, self._announcer)
-        self._behaviours = build_behaviours(self.config.modes, robot)
+        self._robot = Robot(self.config, self.geometry, self._announcer)
+        self._behaviours = build_behaviours(self.config.modes, self._robot)
         self._limits = self._behaviours[self._machine.behaviour].limits
         self._running: Optional[Behaviour] = None
         self._builder = ReferenceBuilder(self.geometry.limbs)
@@ -83,6 +84,16 @@ class ActionManagerCore:
         """Request a mode by its name in the mode table; return whether it was accepted, and one sentence."""
         self._answered = 0.0
         return self._machine.request(name, self._refusal)
+
+    @property
+    def gaits(self) -> Mapping[str, Gait]:
+        """The gait table in use."""
+        return self._robot.engine.gaits
+
+    def change_gaits(self, gaits: Mapping[str, Gait]) -> None:
+        """Replace the gait table, for good; a robot that walks goes on with the new numbers without a stop."""
+        self.config = replace(self.config, gaits=gaits)
+        self._robot.engine.gaits = gaits
 
     def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""

@@ -10,6 +10,7 @@ import signal
 import unittest
 import xmlrpc.client
 
+import dynamic_reconfigure.client
 import numpy as np
 import rosgraph
 import rospy
@@ -167,6 +168,28 @@ class ActionManagerTest(unittest.TestCase):
         self.assertEqual(
             sum("the robot would drop from its feet" in text for text in self.live.logged), 1, "logged once"
         )
+
+    def test_03_the_page_of_gaits_changes_the_gait_while_it_walks(self):
+        client = dynamic_reconfigure.client.Client("action_manager", timeout=WALL_LIMIT)
+        before = self.live.last["walkspace"].max_velocity.linear.x
+        twist = Twist()
+        twist.linear.x = 0.1
+
+        def smaller():
+            self.live.cmd_vel.publish(twist)
+            return self.live.last["walkspace"].max_velocity.linear.x < 0.7 * before
+
+        self.assertEqual(client.update_configuration({"tripod_stride_limit": 0.05})["tripod_stride_limit"], 0.05)
+        self.live.until(smaller, "a shorter stride")
+        wrong = client.update_configuration({"tripod_period_slow": 2.0, "tripod_stride_limit": 0.03})
+        self.assertEqual((wrong["tripod_period_slow"], wrong["tripod_stride_limit"]), (0.8, 0.05))
+        self.live.until(
+            lambda: any("gait 'tripod': period_slow 2 s is more than twice" in text for text in self.live.logged),
+            "the page's refusal",
+        )
+        client.update_configuration({"tripod_stride_limit": 0.09})
+        self.live.until(lambda: self.live.last["walkspace"].max_velocity.linear.x == before, "the stride as it was")
+        self.upright()
 
     def test_04_body_pose_is_followed_and_limited(self):
         pose = Pose(orientation=Quaternion(0.0, math.sin(0.1), 0.0, math.cos(0.1)))

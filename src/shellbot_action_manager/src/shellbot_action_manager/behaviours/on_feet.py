@@ -65,10 +65,10 @@ class OnFeet(BehaviourBase):
         """Change to the commanded gait; return a notice. An unknown one is refused and changes nothing."""
         engine, say = self._robot.engine, self._robot.announcer.say
         try:
-            ready = not name or engine.set_gait(name)
+            ready = engine.set_gait(name or engine.gait.name)
         except UnknownGaitError as error:
             return str(error) if say("gait", str(error)) else ""
-        say("gait", "" if ready else f"changing the gait to {name}")
+        say("gait", "" if ready or not name else f"changing the gait to {name}")
         return ""
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Optional, Tuple
+from typing import Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class WalkEngine:
 
     def __init__(self, config: ActionManagerConfig, legs: LegGeometry) -> None:
         self._config, self._legs = config, legs
+        self.gaits: Mapping[str, Gait] = config.gaits  #: May be replaced at any time; the next `set_gait` looks there
         self._heading = HeadingHold(config.heading)
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
@@ -113,16 +114,16 @@ class WalkEngine:
         UnknownGaitError
             If there is no such gait.
         """
-        gait = find_gait(self._config.gaits, name)
-        if gait.name == self.gait.name:
+        gait = find_gait(self.gaits, name)
+        if gait == self.gait:
             self._next = None
         elif self._state.active:
-            if self._next is None or self._next.name != name:
+            if gait != self._next:
                 self._next = gait
                 self._next_reach = find_reach(self._legs, gait, self.pose, self._config.joint_margin)
         else:
             self._begin(gait)
-        return self.gait.name == name
+        return self.gait == gait
 
     def step(
         self,

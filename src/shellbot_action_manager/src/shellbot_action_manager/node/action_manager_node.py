@@ -7,11 +7,12 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import List, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
+from dynamic_reconfigure.server import Server
 from geometry_msgs.msg import Pose, Twist
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String
@@ -21,6 +22,7 @@ from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.attitude import ImuInput
+from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
@@ -59,6 +61,7 @@ class ActionManagerNode:
         self._walkspace_pub = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
+        self._page = Server(gait_page(config.gaits), self._on_gait_page)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
@@ -163,6 +166,15 @@ class ActionManagerNode:
     def _on_gait(self, message: String) -> None:
         with self._lock:
             self._commands = replace(self._commands, gait=message.data)
+
+    def _on_gait_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        with self._lock:
+            try:
+                self._core.change_gaits(gaits_from_page(page, self._core.gaits))
+            except ActionManagerError as error:
+                rospy.logwarn(f"action_manager: page of gaits refused, nothing changed: {error}")
+                page.update(page_from_gaits(self._core.gaits))
+        return page
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:

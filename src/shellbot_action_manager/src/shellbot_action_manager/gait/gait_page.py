@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What of the gait table may be changed while the robot walks, as a page of dynamic_reconfigure."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any, Dict, Mapping, Tuple
+
+from shellbot_action_manager.errors import ConfigError
+from shellbot_action_manager.gait.gait_table import Gait
+from shellbot_common.reconfigure_page import PageNumber, reconfigure_page
+
+_TUNED = {
+    "lift_height": "top of the swing above the ground, m",
+    "period_slow": "cycle at creeping speed, s",
+    "period_fast": "cycle at top speed, s",
+    "stance_radius": "circle on which the feet stand while walking, m",
+    "stance_height": "body centre above the ground, m",
+    "stride_limit": "longest path of a foot in one stance, m",
+}
+
+
+def gait_page(gaits: Mapping[str, Gait]) -> SimpleNamespace:
+    """Return what a dynamic_reconfigure server takes for its type: a group of numbers for each gait, `GAIT_NAME`."""
+    ranges: Dict[str, Tuple[float, float]] = {
+        item.name: item.metadata["range"] for item in dataclasses.fields(Gait) if item.name in _TUNED
+    }
+    groups = {
+        name: [
+            PageNumber(f"{name}_{key}", getattr(gait, key), ranges[key][0], ranges[key][1], f"{name}: {what}")
+            for key, what in _TUNED.items()
+        ]
+        for name, gait in gaits.items()
+    }
+    return reconfigure_page([], groups)
+
+
+def gaits_from_page(page: Mapping[str, Any], gaits: Mapping[str, Gait]) -> Dict[str, Gait]:
+    """Return the gaits with a page's numbers.
+
+    Raises
+    ------
+    ConfigError
+        If a number is out of range, or numbers of a gait contradict each other; names the gait.
+    """
+    changed = {}
+    for name, gait in gaits.items():
+        try:
+            changed[name] = gait.replace(**{key: page.get(f"{name}_{key}", getattr(gait, key)) for key in _TUNED})
+        except ConfigError as error:
+            raise ConfigError(f"gait '{name}': {error}") from None
+    return changed
+
+
+def page_from_gaits(gaits: Mapping[str, Gait]) -> Dict[str, float]:
+    """Return the numbers of the page that stand for some gaits."""
+    return {f"{name}_{key}": getattr(gait, key) for name, gait in gaits.items() for key in _TUNED}
