@@ -77,7 +77,7 @@ def test_csv_and_json_survive_missing_keys_and_numbers_json_does_not_know(tmp_pa
 
 def test_shipped_experiments_hold_the_cases_and_limits_asked_for():
     experiments = load_experiments(CONFIG / "experiments.yaml")
-    assert set(experiments) == {"walk", "turn", "speed"}
+    assert set(experiments) == {"walk", "turn", "square", "speed"}
     walk = experiments["walk"]
     assert [(case.name, case.values["distance_m"]) for case in walk.cases] == [("forward", 1.0), ("sideways", 1.0)]
     bounds = {limit.column: (limit.bound, limit.is_minimum) for limit in walk.limits}
@@ -85,10 +85,8 @@ def test_shipped_experiments_hold_the_cases_and_limits_asked_for():
     assert bounds["deviation_percent"] == (3.0, False)
     assert bounds["lowest_foot_mm"] == (-2.0, True)
     assert bounds["height_deviation_mm"] == (10.0, False)
-    for experiment in experiments.values():
-        for case in experiment.cases:
-            if case.kind != "speed":
-                assert len(case.phases()) == 2
+    for name, phases in (("walk", 2), ("turn", 2), ("square", 1 + 4 * 2)):
+        assert [len(case.phases()) for case in experiments[name].cases] == [phases] * len(experiments[name].cases)
 
 
 def test_seeds_are_a_count_or_a_range():
@@ -111,7 +109,7 @@ def test_runs_spread_friction_over_seeds():
 @pytest.mark.parametrize(
     "values, message",
     [
-        ({"kind": "fly"}, "choose from walk, turn, speed"),
+        ({"kind": "fly"}, "choose from walk, turn, square, speed"),
         ({"kind": "walk", "distance_m": 1.0}, "'mine': speed_m_s is missing; needed are distance_m, speed_m_s"),
         ({"kind": "turn", "angle_deg": 90, "rate_deg_s": 30, "spd": 1}, "spd does not exist; is speed_m_s meant"),
         ({"kind": "turn", "angle_deg": math.nan, "rate_deg_s": 30}, "angle_deg is nan"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import time
 import unittest
 import xmlrpc.client
 
@@ -114,11 +115,14 @@ class BallTest(ModeWatch, unittest.TestCase):
         self.until(is_new, f"{name} is back")
 
     def roll_until(self, condition, what):
-        """Command the ball to roll for as long as a condition does not hold."""
-        twist = Twist()
-        twist.linear.x = 0.4
+        """Command the ball to roll for as long as a condition does not hold.
+
+        Now and then the command is zero: a node that begins without an attitude obeys none that was not.
+        """
+        twist, begun = Twist(), time.time()
 
         def commanded():
+            twist.linear.x = 0.4 if (time.time() - begun) % 6.0 > 0.6 else 0.0
             self.cmd_vel.publish(twist)
             return condition()
 
