@@ -35,7 +35,7 @@ from shellbot_msgs.msg import Mode as ModeMsg
 
 STAMP = rospy.Time(3, 70000000)
 LEANING = Rotation.from_euler("ZYX", [0.0, -0.1, 0.05])
-STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, LEANING.as_quat(), np.array([0.2, 0.0, 0.1]), 4e-4, 1e-4, 3)
+STATE = OdometryState(3.07, 1.0, -2.0, 0.3, 0.16, LEANING.as_quat(), np.array([0.2, 0.0, 0.1]), 4e-4, 1e-4)
 
 
 def test_joints_are_found_by_name_whatever_else_is_there():
@@ -134,7 +134,7 @@ def test_odometry_message_and_transforms_agree():
 
 
 def test_unknown_height_is_zero_in_the_transform():
-    state = OdometryState(0.0, 0.0, 0.0, 0.0, math.nan, np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), 0.0, 0.0, 0)
+    state = OdometryState(0.0, 0.0, 0.0, 0.0, math.nan, np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), 0.0, 0.0)
     assert transforms_from_state(state, STAMP)[1].transform.translation.z == 0.0
 
 

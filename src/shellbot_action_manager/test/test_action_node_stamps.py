@@ -196,7 +196,7 @@ def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, mon
     seen = {"robot": [], "odometry": []}
     step, estimate = robot._core.step, odometry._core.step
     monkeypatch.setattr(robot._core, "step", lambda t, c, f: seen["robot"].append(f) or step(t, c, f))
-    monkeypatch.setattr(odometry._core, "step", lambda t, c, q: seen["odometry"].append(q) or estimate(t, c, q))
+    monkeypatch.setattr(odometry._core, "step", lambda t, c, i: seen["odometry"].append(i) or estimate(t, c, i))
     for tick in range(151):
         t = 5.0 + 0.01 * tick
         for node in (robot, odometry):
@@ -207,7 +207,7 @@ def test_both_nodes_make_the_same_attitude_of_an_imu_that_has_none(warnings, mon
     assert feedback.orientation == pytest.approx(quaternion_from_rpy(0.2, 0.0, 0.45), abs=0.001)
     assert feedback.angular_velocity == pytest.approx([0.0, 0.3 * np.sin(0.2), 0.3 * np.cos(0.2)], abs=0.001)
     for own, other in zip(seen["robot"], seen["odometry"]):
-        assert (own.orientation == other).all()
+        assert (own.orientation == other.orientation).all()
     assert odometry._odom.messages[-1].pose.pose.orientation.z == pytest.approx(np.sin(0.225), abs=0.001)
     robot._on_joint_states(joint_states(6.8))
     assert seen["robot"][-1].orientation is None, "an IMU that stopped"

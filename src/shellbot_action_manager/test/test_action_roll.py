@@ -20,6 +20,7 @@ from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_action_manager.body.rolling import RollingControl, load_rolling
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.contact_models import RollingContacts
 from shellbot_action_manager.estimation.motion_models import Attitude, RollingModel
 from shellbot_action_manager.estimation.odometry import OdometryCore
@@ -270,7 +271,7 @@ def rolled(turns, heading=0.0, dt=DT):
         places.append(place)
         state = State(CLOSED, attitude.as_quat(), np.zeros(3), None, Motion(limbs))
         contact = contacts.step(dt, state, Motion(limbs, heading=heading))
-        estimates.append(odometry.step(1.0 + k * dt, contact, attitude.as_quat()))
+        estimates.append(odometry.step(1.0 + k * dt, contact, ImuReading(attitude.as_quat())))
     return estimates, np.array(places)
 
 
@@ -280,8 +281,8 @@ def test_without_an_attitude_gores_are_not_taken_for_a_plane_to_stand_on():
     lying = Rotation.from_euler("x", 1.0).as_quat()
     state = State(CLOSED, lying, np.zeros(3), None, Motion({}))
     contact = replace(contacts.step(DT, state, Motion({}, heading=0.0)), in_contact=np.arange(12) < 4)
-    odometry.step(1.0, contact, lying)
-    assert odometry.step(1.01, contact, None).quat_footprint_base == pytest.approx(lying)
+    odometry.step(1.0, contact, ImuReading(lying))
+    assert odometry.step(1.01, contact, ImuReading()).quat_footprint_base == pytest.approx(lying)
 
 
 @pytest.mark.parametrize("heading", [0.0, 2.0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Odometry: exact without slip, bounded with noise and slip, harmless without contacts."""
+"""Odometry: a few parts in ten thousand without slip, bounded with noise and slip, harmless without contacts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from scipy.spatial.transform import Rotation
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import UnknownModelError
+from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS
-from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_motion
+from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, fit_turn, rotation_2d
 from shellbot_action_manager.estimation.odometry import OdometryCore
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.planar_motion import exp_twist
@@ -27,11 +28,15 @@ NAMES = tuple(f"lower_{k}_foot" for k in range(1, 7))
 TWISTS = [(0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, 0.0, 0.7), (0.1, -0.05, 0.4)]
 
 
+BLIND = ImuReading()
+
+
 def core():
-    config = load_config()
-    return OdometryCore(
-        dataclasses.replace(config, odometry=dataclasses.replace(config.odometry, distance_scale=(1.0, 1.0)))
-    )
+    return OdometryCore(load_config())
+
+
+def imu_of(orientation):
+    return ImuReading(np.asarray(orientation))
 
 
 def standing(feet, contact=None, model="feet"):
@@ -59,8 +64,8 @@ def drive(odometry, twist, seconds, imu=True, tilt=(0.0, 0.0), noise=0.0, slip_f
             slipped = 0.0
         if noise:
             feet = feet + rng.normal(scale=noise, size=(6, 3))
-        orientation = Rotation.from_euler("xyz", [*tilt, pose[2]]).as_quat() if imu else None
-        estimate = odometry.step(0.5 + i * DT, standing(feet, ~state.swinging), orientation)
+        reading = imu_of(Rotation.from_euler("xyz", [*tilt, pose[2]]).as_quat()) if imu else BLIND
+        estimate = odometry.step(0.5 + i * DT, standing(feet, ~state.swinging), reading)
     return estimate, pose
 
 
@@ -76,17 +81,17 @@ def error(estimate, pose):
 
 @pytest.mark.parametrize("imu", [True, False])
 @pytest.mark.parametrize("twist", TWISTS)
-def test_exact_without_slip(twist, imu):
+def test_follows_feet_that_do_not_slip(twist, imu):
     estimate, pose = drive(core(), twist, 5.0, imu=imu)
-    assert error(estimate, pose) < 1e-9
+    assert error(estimate, pose) < 5e-4  # of 1 m, from the first tick, at which the speed is not known
     assert math.remainder(estimate.yaw - pose[2], 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
     assert estimate.twist == pytest.approx(twist, abs=3e-4)
     assert estimate.height == pytest.approx(0.16)
 
 
-def test_exact_with_a_tilted_body():
+def test_follows_with_a_tilted_body():
     estimate, pose = drive(core(), (0.2, 0.0, 0.3), 4.0, tilt=(0.1, -0.15))
-    assert error(estimate, pose) < 1e-9
+    assert error(estimate, pose) < 5e-4
     assert leaning(estimate) == pytest.approx((0.1, -0.15))
 
 
@@ -103,18 +108,9 @@ def test_bounded_with_noise_and_with_one_slipping_foot():
     assert error(estimate, pose) < 0.02  # the plain mean of the feet would be 0.2 m wrong
 
 
-def test_distance_scale_is_applied_per_axis():
-    config = load_config()
-    scaled = dataclasses.replace(config.odometry, distance_scale=(1.1, 0.9))
-    odometry = OdometryCore(dataclasses.replace(config, odometry=scaled))
-    estimate, pose = drive(odometry, (0.1, 0.1, 0.0), 3.0)
-    assert estimate.x == pytest.approx(1.1 * pose[0])
-    assert estimate.y == pytest.approx(0.9 * pose[1])
-
-
 def test_starts_at_its_origin_whatever_the_imu_says():
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    estimate = core().step(0.0, standing(feet), yaw_quaternion(2.0))
+    estimate = core().step(0.0, standing(feet), imu_of(yaw_quaternion(2.0)))
     assert (estimate.x, estimate.y, estimate.yaw) == (0.0, 0.0, 0.0)
 
 
@@ -123,20 +119,20 @@ def test_without_contacts_the_position_is_held_and_the_heading_followed():
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
     no_foot = np.zeros(6, dtype=bool)
     for i in range(50):
-        estimate = odometry.step(i * DT, standing(feet + 0.01 * i, no_foot), yaw_quaternion(0.01 * i))
-    assert (estimate.x, estimate.y, estimate.feet_used) == (0.0, 0.0, 0)
+        estimate = odometry.step(i * DT, standing(feet + 0.01 * i, no_foot), imu_of(yaw_quaternion(0.01 * i)))
+    assert (estimate.x, estimate.y) == (0.0, 0.0)
     assert estimate.yaw == pytest.approx(0.49)
 
 
 def test_a_gap_and_bad_numbers_move_nothing_and_a_clock_that_goes_back_resets():
     odometry = core()
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    odometry.step(1.0, standing(feet), None)
-    moved = odometry.step(1.01, standing(feet - [0.001, 0.0, 0.0]), None)
-    assert moved.x == pytest.approx(0.001)
-    assert odometry.step(1.02, standing(feet * np.nan), None).x == moved.x
-    assert odometry.step(9.0, standing(feet + [0.05, 0.0, 0.0]), None).x == pytest.approx(moved.x)
-    assert odometry.step(0.5, standing(feet), None).x == 0.0
+    odometry.step(1.0, standing(feet), BLIND)
+    moved = odometry.step(1.01, standing(feet - [0.001, 0.0, 0.0]), BLIND)
+    assert moved.x == pytest.approx(0.001, rel=0.25)  # the first tick may be wrong as well as the speed
+    assert odometry.step(1.02, standing(feet * np.nan), BLIND).x == moved.x
+    assert odometry.step(9.0, standing(feet + [0.05, 0.0, 0.0]), BLIND).x == pytest.approx(moved.x)
+    assert odometry.step(0.5, standing(feet), BLIND).x == 0.0
 
 
 @pytest.mark.parametrize("late", [0.01, 0.05])
@@ -144,18 +140,23 @@ def test_a_late_stamp_changes_nothing(late):
     odometry = core()
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
     for tick in range(100):
-        estimate = odometry.step(1.0 + tick * DT, standing(feet - [0.001 * tick, 0.0, 0.0]), None)
-    assert odometry.step(estimate.t - late, standing(feet + 0.1), None) is estimate
-    onwards = odometry.step(estimate.t + DT, standing(feet - [0.100, 0.0, 0.0]), None)
-    assert onwards.x == pytest.approx(estimate.x + 0.001)
-    assert odometry.step(onwards.t - 0.06, standing(feet), None).x == 0.0, "60 ms back is a reset"
+        estimate = odometry.step(1.0 + tick * DT, standing(feet - [0.001 * tick, 0.0, 0.0]), BLIND)
+    assert odometry.step(estimate.t - late, standing(feet + 0.1), BLIND) is estimate
+    onwards = odometry.step(estimate.t + DT, standing(feet - [0.100, 0.0, 0.0]), BLIND)
+    assert onwards.x == pytest.approx(estimate.x + 0.001, rel=1e-4)
+    assert odometry.step(onwards.t - 0.06, standing(feet), BLIND).x == 0.0, "60 ms back is a reset"
 
 
-def test_variance_grows_with_the_way():
-    odometry = core()
-    short, _ = drive(odometry, (0.2, 0.0, 0.0), 1.0)
-    long, _ = drive(core(), (0.2, 0.0, 0.0), 3.0)
-    assert 0.0 < short.position_variance < long.position_variance
+def test_variance_counts_an_error_that_all_steps_share():
+    """It grows with the distance from where walking began, and is undone on the way back."""
+    scale = load_config().odometry.scale_error
+    config = load_config()
+    ideal = OdometryCore(dataclasses.replace(config, odometry=dataclasses.replace(config.odometry, scale_error=0.0)))
+    straight, pose = drive(core(), (0.2, 0.0, 0.0), 5.0)
+    chance, _ = drive(ideal, (0.2, 0.0, 0.0), 5.0)
+    assert straight.position_variance - chance.position_variance == pytest.approx((scale * pose[0]) ** 2, rel=0.01)
+    circle, _ = drive(core(), (0.2, 0.0, 2.0 * math.pi / 5.0), 5.0)
+    assert circle.position_variance == pytest.approx(chance.position_variance, rel=0.05)
 
 
 def test_variance_grows_while_feet_slide_unseen_and_not_at_rest():
@@ -163,23 +164,18 @@ def test_variance_grows_while_feet_slide_unseen_and_not_at_rest():
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
     no_foot = np.zeros(6, dtype=bool)
     for tick in range(101):  # 0.5 m each, as much outwards as inwards
-        estimate = odometry.step(tick * DT, standing(feet + [0.005 * (tick % 2), 0.0, 0.0], no_foot, "none"), None)
+        estimate = odometry.step(tick * DT, standing(feet + [0.005 * (tick % 2), 0.0, 0.0], no_foot, "none"), BLIND)
     assert (estimate.x, estimate.y) == (0.0, 0.0)
     rate = load_config().odometry.sliding_variance_rate
     assert estimate.position_variance == pytest.approx(0.5 * rate)
-    later = odometry.step(101 * DT, standing(feet, no_foot, "none"), None)
+    later = odometry.step(101 * DT, standing(feet, no_foot, "none"), BLIND)
     assert later.position_variance == estimate.position_variance
 
 
-def test_fit_without_known_turn_is_the_rigid_fit():
-    rng = np.random.default_rng(1)
-    after = rng.uniform(-0.3, 0.3, (3, 2))
-    angle, shift = 0.03, np.array([0.004, -0.002])
-    c, s = math.cos(angle), math.sin(angle)
-    before = after @ np.array([[c, s], [-s, c]]) + shift
-    found_shift, found_angle = fit_motion(before, after, None, 0.001)
-    assert found_angle == pytest.approx(angle)
-    assert found_shift == pytest.approx(shift)
+def test_turn_without_imu_is_that_of_the_rigid_fit():
+    after = np.random.default_rng(1).uniform(-0.3, 0.3, (3, 2))
+    before = after @ rotation_2d(0.03).T + [0.004, -0.002]
+    assert fit_turn(before, after) == pytest.approx(0.03)
 
 
 def test_every_contact_model_has_its_motion_model():
@@ -194,13 +190,15 @@ def test_odom_is_one_over_a_change_of_model():
     for i in range(50):
         yaw += 0.01
         limp = standing(feet + 0.002 * i, model="none")
-        after = odometry.step(before.t + (i + 1) * DT, limp, yaw_quaternion(yaw))
-        assert (after.x, after.y, after.feet_used) == (before.x, before.y, 0)
+        after = odometry.step(before.t + (i + 1) * DT, limp, imu_of(yaw_quaternion(yaw)))
+        assert (after.x, after.y) == (before.x, before.y)
     assert after.yaw == pytest.approx(yaw)
-    again = odometry.step(after.t + DT, standing(feet), yaw_quaternion(yaw))
+    again = odometry.step(after.t + DT, standing(feet), imu_of(yaw_quaternion(yaw)))
     assert (again.x, again.y) == (before.x, before.y)
-    moved = odometry.step(again.t + DT, standing(feet - [0.002, 0.0, 0.0]), yaw_quaternion(yaw))
-    assert (moved.x - again.x, moved.y - again.y) == pytest.approx((0.002 * math.cos(yaw), 0.002 * math.sin(yaw)))
+    moved = odometry.step(again.t + DT, standing(feet - [0.002, 0.0, 0.0]), imu_of(yaw_quaternion(yaw)))
+    assert (moved.x - again.x, moved.y - again.y) == pytest.approx(
+        (0.002 * math.cos(yaw), 0.002 * math.sin(yaw)), rel=0.2
+    )
 
 
 def test_a_model_that_does_not_exist_holds_the_estimate():
@@ -208,26 +206,15 @@ def test_a_model_that_does_not_exist_holds_the_estimate():
     before, _ = drive(odometry, (0.2, 0.0, 0.0), 0.5)
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
     with pytest.raises(UnknownModelError, match="no odometry model 'wheels'; there are feet, none"):
-        odometry.step(before.t + DT, standing(feet, model="wheels"), None)
-    assert odometry.step(before.t, standing(feet), None) is before
-
-
-def test_feet_count_by_their_load():
-    odometry, orientation = core(), yaw_quaternion(0.0)
-    feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    moved = feet - np.array([[0.0001, 0.0, 0.0]] * 3 + [[0.0003, 0.0, 0.0]] * 3)
-    for load, way in (([1.0] * 3 + [0.0] * 3, 0.0001), ([0.0] * 3 + [0.5] * 3, 0.0003), ([np.nan] * 6, 0.0002)):
-        odometry.reset()
-        odometry.step(0.0, standing(feet), orientation)
-        after = dataclasses.replace(standing(moved), load_share=np.array(load))
-        assert odometry.step(DT, after, orientation).x == pytest.approx(way, rel=1e-3)
+        odometry.step(before.t + DT, standing(feet, model="wheels"), BLIND)
+    assert odometry.step(before.t, standing(feet), BLIND) is before
 
 
 def test_other_contacts_are_not_compared_with_those_of_the_previous_tick():
     odometry = core()
     feet = np.hstack((neutral_feet(0.27), np.full((6, 1), -0.16)))
-    odometry.step(0.0, standing(feet), None)
+    odometry.step(0.0, standing(feet), BLIND)
     four = standing(feet[:4] + 0.1, np.ones(4, dtype=bool))
     four = dataclasses.replace(four, names=("a", "b", "c", "d"), load_share=np.full(4, np.nan))
-    assert odometry.step(DT, four, None).x == 0.0
-    assert odometry.step(2 * DT, dataclasses.replace(four, position=four.position - [0.001, 0, 0]), None).x > 0.0009
+    assert odometry.step(DT, four, BLIND).x == 0.0
+    assert odometry.step(2 * DT, dataclasses.replace(four, position=four.position - [0.001, 0, 0]), BLIND).x > 0.0007

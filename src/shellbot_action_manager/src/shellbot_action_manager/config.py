@@ -12,6 +12,7 @@ from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.estimation.attitude import AttitudeConfig
+from shellbot_action_manager.estimation.feet_filter import FeetFilterConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
@@ -62,16 +63,14 @@ class UpperConfig(Settings, error=ConfigError):
 
 @dataclass(frozen=True)
 class OdometryConfig(Settings, error=ConfigError):
-    """Odometry from the feet."""
+    """Odometry from whatever touches the ground."""
 
-    #: Walked over measured way, forward and sideways (calibrated)
-    distance_scale: Tuple[float, float] = number(0.5, 2.0)
-    #: A foot that moves this much (m) against the others in a tick counts half
-    slip_scale: float = number(1e-5, 0.1, "m")
+    feet: FeetFilterConfig = required()  #: Of standing and walking
+    scale_error: float = number(0.0, 1.0)  #: Error of the distance walked that all steps share, as a fraction
     rolling_scale: float = number(0.5, 2.0)  #: Distance rolled over measured path length (calibrated)
     twist_time: float = number(0.01, 5.0, "s")  #: Time constant of the published twist, s
-    position_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: Growth of the position's variance with the way, m^2/m
-    rolling_variance_rate: float = number(0.0, 1.0, "m^2/m")  #: The same of the rolling ball
+    #: Growth of the position's variance with the way rolled, m^2/m
+    rolling_variance_rate: float = number(0.0, 1.0, "m^2/m")
     #: The same with the way that the feet move against the body while it is not known what touches the ground
     sliding_variance_rate: float = number(0.0, 1.0, "m^2/m")
     yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2

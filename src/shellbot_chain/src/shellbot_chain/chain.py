@@ -267,7 +267,7 @@ class Chain:
             references = pack_references(output.references)
             self._target = self.robot.limited(state, self.solver.solve(references, measured, dt))
         if output.contacts is not None:
-            self.estimate = self.odometry.step(state.time, output.contacts, imu.orientation)
+            self.estimate = self.odometry.step(state.time, output.contacts, imu)
             self._odom = (self.estimate.x, self.estimate.y, self.estimate.yaw)
         return output
 

@@ -58,6 +58,7 @@ class ImuReading:
     #: (4,) Quaternion x, y, z, w of base_link in a world whose z is up; None: not known
     orientation: Optional[np.ndarray] = None
     angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link, without the bias as far as it is known
+    specific_force: Optional[np.ndarray] = None  #: (3,) m/s^2 in base_link; None: not known
 
 
 class AttitudeFilter:
@@ -110,13 +111,13 @@ class AttitudeFilter:
         norm = math.sqrt(_dot(force, force))
         if self._q is None:
             if not (math.isfinite(norm) and norm > 0.0):
-                return ImuReading(None, np.array(gyro))
+                return ImuReading(None, np.array(gyro), None)
             roll, pitch = math.atan2(force[1], force[2]), math.atan2(-force[0], math.hypot(force[1], force[2]))
             self._q, dt = quaternion_from_rpy(roll, pitch, 0.0), 0.0
         if dt <= 0.0:
             self._age, self._still_time, self._mean = 0.0, 0.0, gyro
             self._force = force if math.isfinite(norm) else (0.0, 0.0, 0.0)
-            return self._reading(gyro)
+            return self._reading(gyro, specific_force)
         self._age += dt
         turn = _combined(dt, gyro, -dt, self._bias)
         self._q = _turned(self._q, turn)
@@ -127,7 +128,7 @@ class AttitudeFilter:
             self._force = _combined(1.0 - blend, self._force, blend, present)
             self._correct(dt)
         self._learn_standing(dt, gyro, norm)
-        return self._reading(gyro)
+        return self._reading(gyro, specific_force)
 
     def _correct(self, dt: float) -> None:
         """Turn "up" towards the specific force, and charge the difference to the bias."""
@@ -164,9 +165,9 @@ class AttitudeFilter:
         x, y, z = (min(max(b, -limit), limit) for b in bias)
         self._bias = x, y, z
 
-    def _reading(self, gyro: Vector) -> ImuReading:
+    def _reading(self, gyro: Vector, specific_force: np.ndarray) -> ImuReading:
         orientation = None if self._q is None else np.array(self._q)
-        return ImuReading(orientation, np.array(_combined(1.0, gyro, -1.0, self._bias)))
+        return ImuReading(orientation, np.array(_combined(1.0, gyro, -1.0, self._bias)), _known(specific_force))
 
 
 class ImuInput:
@@ -220,13 +221,17 @@ class ImuInput:
         else:
             is_usable = np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5
             self._reading = ImuReading(
-                orientation if is_usable else None, angular_velocity if np.isfinite(angular_velocity).all() else None
+                orientation if is_usable else None, _known(angular_velocity), _known(specific_force)
             )
         self._time = t
 
     def read(self, t: float) -> ImuReading:
         """Return what is known at time t (s): nothing if the last message is older than `IMU_TIMEOUT`."""
         return self._reading if abs(t - self._time) <= IMU_TIMEOUT else ImuReading()
+
+
+def _known(values: np.ndarray) -> Optional[np.ndarray]:
+    return values if np.isfinite(values).all() else None
 
 
 # Three floats and four: a tenth of the time that arrays of this length take.

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Dict, Optional, Protocol, Tuple
+from typing import Callable, Dict, Optional, Protocol
 
 import numpy as np
 
 from shellbot_action_manager.config import OdometryConfig
+from shellbot_action_manager.estimation.feet_filter import FeetFilter
 from shellbot_action_manager.interface import ContactEstimate
 
-_COAST = 3  # ticks that the last velocity is kept for when the standing feet change all at once
 _ROLLING_TIME = 0.03  # s: mean velocity that tells which of several low gores a ball rolls on; 0.02 to 0.05 are alike
 
 
@@ -22,8 +22,7 @@ class Displacement:
 
     shift: np.ndarray  #: (2,) m, in the body's level axes before the motion
     turn: float  #: rad
-    feet_used: int = 0  #: Feet that it was fitted to
-    slid: float = 0.0  #: m that the feet moved, seen from the body, and may have pushed it along unnoticed
+    variance: float  #: Growth of the position's variance, m^2 per axis
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,11 @@ class Attitude:
 
     R_level_base: np.ndarray  #: (3, 3) In the level axes of the heading, from the IMU, or from the feet without one
     imu_turn: Optional[float]  #: Turn of the heading since the previous tick, rad; None without an IMU
+    acceleration: Optional[np.ndarray] = None  #: (2,) Of base_link in the same axes, m/s^2; None: not measured
 
 
 class MotionModel(Protocol):
-    """Estimates the displacement of one kind of motion; odometry sums it up whichever model runs.
-
-    Attributes
-    ----------
-    variance_rate : float
-        Growth of the position's variance with the path length, and with what the feet slid, m^2/m per axis.
-    """
-
-    variance_rate: float
+    """Estimates the displacement of one kind of motion; odometry sums it up whichever model runs."""
 
     def reset(self) -> None:
         """Forget the last tick: the next displacement is zero."""
@@ -70,48 +62,50 @@ class FeetModel:
     Parameters
     ----------
     config : OdometryConfig
-        Scales.
+        Its section `feet` and `scale_error` are used.
 
     Notes
     -----
-    In level axes a foot that stands fulfils p(k-1) = R(turn) p(k) + d. With the IMU the turn is known and d is the
-    weighted mean over the feet; without it both come from the rigid fit of two point sets (at least two feet). In the
-    tick in which a tripod takes over from the other no foot stands before and after: the last motion goes on. Feet
-    count by the load that they carry, where it is known.
+    With the IMU the turn is known; without it the rigid fit of the standing feet at two ticks gives it. The shift is
+    that of `FeetFilter`, which works in axes that do not turn. Its variance is that of chance; what every step errs
+    alike, by floor, gait and speed, grows with the distance from where it began.
     """
 
     def __init__(self, config: OdometryConfig) -> None:
-        self._config = config
-        self.variance_rate = config.position_variance_rate
+        self._config, self._scale_error = config.feet, config.scale_error
         self.reset()
 
     def reset(self) -> None:
         """Forget the last tick."""
-        self._previous: Optional[ContactEstimate] = None
-        self._previous_level = np.zeros((0, 3))
-        self._velocity, self._coasted = np.zeros(3), 0
+        self._filter: Optional[FeetFilter] = None
+        self._yaw = 0.0  # since the filter began
+        self._turn = self._variance = 0.0
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
-        previous, imu_turn = self._previous, attitude.imu_turn
-        moved = Displacement(np.zeros(2), imu_turn or 0.0)
-        if previous is not None and previous.names == contacts.names:
-            both = contacts.in_contact & previous.in_contact
-            used = int(both.sum())
-            if used >= 2:
-                before, after = self._previous_level[both, :2], p_level[both, :2]
-                load = contacts.load_share[both]
-                shift, turn = fit_motion(before, after, imu_turn, self._config.slip_scale, load)
-                moved = Displacement(shift * np.array(self._config.distance_scale), turn, used)
-                self._velocity, self._coasted = np.array([*moved.shift, moved.turn]) / dt, 0
-            elif contacts.in_contact.any() and self._coasted < _COAST:
-                turn = self._velocity[2] * dt if imu_turn is None else imu_turn
-                moved = Displacement(self._velocity[:2] * dt, turn, used)
-                self._coasted += 1
-            else:
-                moved = Displacement(moved.shift, moved.turn, used)
-        self._previous, self._previous_level = contacts, p_level
-        return moved
+        stands, p_feet = contacts.in_contact, p_level[:, :2]
+        if self._filter is None or not stands.any():
+            self.reset()
+            self._filter = FeetFilter(self._config, len(stands))
+            self._stands, self._p_feet = stands, p_feet
+        both = stands & self._stands
+        if attitude.imu_turn is not None:
+            turn = attitude.imu_turn
+        elif both.sum() >= 2:
+            turn = self._turn = fit_turn(self._p_feet[both], p_feet[both])
+        else:  # one tripod has taken over from the other: the last turn goes on, once
+            turn, self._turn = self._turn, 0.0
+        self._stands, self._p_feet = stands, p_feet
+        R_start_before = rotation_2d(self._yaw)  # noqa: N806
+        self._yaw += turn
+        R_start_level = rotation_2d(self._yaw)  # noqa: N806
+        acceleration = None if attitude.acceleration is None else R_start_level @ attitude.acceleration
+        position, variance = self._filter.position, self._variance
+        self._filter.step(dt, p_feet @ R_start_level.T, stands, acceleration)
+        moved = self._filter.position - position
+        way = float(np.linalg.norm(self._filter.position))
+        self._variance = self._filter.variance + (self._scale_error * way) ** 2
+        return Displacement(R_start_before.T @ moved, turn, self._variance - variance)
 
 
 class RollingModel:
@@ -131,7 +125,7 @@ class RollingModel:
     """
 
     def __init__(self, config: OdometryConfig) -> None:
-        self._scale, self.variance_rate = config.rolling_scale, config.rolling_variance_rate
+        self._scale, self._variance_rate = config.rolling_scale, config.rolling_variance_rate
         self.reset()
 
     def reset(self) -> None:
@@ -141,19 +135,18 @@ class RollingModel:
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the point of contact where it was."""
-        turn, shift, used = attitude.imu_turn or 0.0, np.zeros(2), 0
+        turn, shift = attitude.imu_turn or 0.0, np.zeros(2)
         R = attitude.R_level_base  # noqa: N806
         if self._before is not None:
             c, s = math.cos(turn), math.sin(turn)
             shifts = self._before[:, :2] - (contacts.previous_centre @ R.T)[:, :2] @ np.array([[c, s], [-s, c]])
             shifts = shifts[np.isfinite(shifts).all(axis=1)]
-            used = len(shifts)
-            if used:
+            if len(shifts):
                 nearest = np.linalg.norm(shifts - self._velocity * dt, axis=1).argmin()
                 shift = self._scale * shifts[nearest]
                 self._velocity += min(dt / _ROLLING_TIME, 1.0) * (shifts[nearest] / dt - self._velocity)
         self._before = contacts.centre_of_pressure @ R.T
-        return Displacement(shift, turn, used)
+        return Displacement(shift, turn, self._variance_rate * float(np.linalg.norm(shift)))
 
 
 class NoMotion:
@@ -166,7 +159,7 @@ class NoMotion:
     """
 
     def __init__(self, config: OdometryConfig) -> None:
-        self.variance_rate = config.sliding_variance_rate
+        self._variance_rate = config.sliding_variance_rate
         self.reset()
 
     def reset(self) -> None:
@@ -174,10 +167,10 @@ class NoMotion:
         self._previous: Optional[np.ndarray] = None
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
-        """Return the turn of the IMU alone, and how far the feet moved."""
+        """Return the turn of the IMU alone; the feet that moved may have pushed the body along unnoticed."""
         previous, self._previous = self._previous, contacts.position
         slid = 0.0 if previous is None else float(np.linalg.norm(contacts.position - previous, axis=1).mean())
-        return Displacement(np.zeros(2), attitude.imu_turn or 0.0, slid=slid)
+        return Displacement(np.zeros(2), attitude.imu_turn or 0.0, self._variance_rate * slid)
 
 
 MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
@@ -187,30 +180,20 @@ MOTION_MODELS: Dict[str, Callable[[OdometryConfig], MotionModel]] = {
 }
 
 
-def fit_motion(
-    before: np.ndarray, after: np.ndarray, turn: Optional[float], slip_scale: float, load: Optional[np.ndarray] = None
-) -> Tuple[np.ndarray, float]:
-    """Return shift (2,) in m and turn in rad of the body under which the standing feet stay where they are.
+def fit_turn(before: np.ndarray, after: np.ndarray) -> float:
+    """Return the turn (rad) of a body from points that do not move, seen from it at two ticks.
 
     Parameters
     ----------
     before, after : (n, 2) array
-        The same feet at two ticks, seen from the body in level axes, m.
-    turn : float or None
-        Known turn of the body, rad; None: it is fitted, too (rigid fit of two point sets).
-    slip_scale : float
-        m: a foot that moved this much against the others counts half.
-    load : (n,) array, optional
-        Load on the feet, in any unit; None or not all known: equal.
+        Two or more, in level axes, m.
     """
-    if turn is None:
-        a, b = before - before.mean(axis=0), after - after.mean(axis=0)
-        # before = R(turn) after + shift: sum of cross and dot products of the centred sets
-        turn = math.atan2(float((b[:, 0] * a[:, 1] - b[:, 1] * a[:, 0]).sum()), float((a * b).sum()))
-    c, s = math.cos(turn), math.sin(turn)
-    shifts = before - after @ np.array([[c, s], [-s, c]])
-    centre = np.median(shifts, axis=0)
-    weight = 1.0 / (1.0 + (((shifts - centre) ** 2).sum(axis=1) / slip_scale**2) ** 2)
-    if load is not None and np.isfinite(load).all() and load.sum() > 0.0:
-        weight *= load
-    return (weight[:, None] * shifts).sum(axis=0) / weight.sum(), float(turn)
+    a, b = before - before.mean(axis=0), after - after.mean(axis=0)
+    # before = R(turn) after + shift: sum of cross and dot products of the centred sets
+    return math.atan2(float((b[:, 0] * a[:, 1] - b[:, 1] * a[:, 0]).sum()), float((a * b).sum()))
+
+
+def rotation_2d(angle: float) -> np.ndarray:
+    """Return the (2, 2) rotation by an angle, rad."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s], [s, c]])

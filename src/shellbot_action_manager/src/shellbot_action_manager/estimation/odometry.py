@@ -11,6 +11,7 @@ import numpy as np
 
 from shellbot_action_manager.config import ActionManagerConfig, OdometryConfig
 from shellbot_action_manager.errors import UnknownModelError
+from shellbot_action_manager.estimation.attitude import ImuReading
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Attitude, Displacement
 from shellbot_action_manager.gait.planar_motion import wrap_angle
 from shellbot_action_manager.interface import ContactEstimate
@@ -41,7 +42,6 @@ class OdometryState:
     #: position_variance, yaw_variance: m^2 per axis, rad^2
     position_variance: float
     yaw_variance: float
-    feet_used: int  #: Feet that the last displacement was fitted to; below 2 the robot is taken as standing still
 
 
 class OdometryCore:
@@ -60,11 +60,11 @@ class OdometryCore:
     def reset(self) -> None:
         """Begin anew at the origin of odom."""
         self._models = {name: build(self._config) for name, build in MOTION_MODELS.items()}
-        self._model = ""
+        self._continues: Tuple[str, Tuple[str, ...]] = ("", ())
         self._previous_yaw: Optional[float] = None
-        self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0, 0)
+        self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0)
 
-    def step(self, t: float, contacts: ContactEstimate, orientation: Optional[np.ndarray]) -> OdometryState:
+    def step(self, t: float, contacts: ContactEstimate, imu: ImuReading) -> OdometryState:
         """Return the estimate at time t.
 
         Parameters
@@ -73,8 +73,8 @@ class OdometryCore:
             Simulated time, s; a late one (see `classify_stamp`) changes nothing, one older by more than a gap resets.
         contacts : ContactEstimate
             Measured contacts, which of them carry load, and the model of the present behaviour; the phase is not used.
-        orientation : (4,) array or None
-            Quaternion x, y, z, w of base_link; None: yaw and tilt come from the contacts alone.
+        imu : ImuReading
+            Without an orientation yaw and tilt come from the contacts alone.
 
         Raises
         ------
@@ -93,22 +93,25 @@ class OdometryCore:
             return self._state
         dt = t - self._state.t
         contact = contacts.in_contact
-        quat_level_base, yaw = self._attitude(contacts, orientation)
+        quat_level_base, yaw = self._attitude(contacts, imu.orientation)
         R_level_base = rotation_from_quaternion(quat_level_base)
         p_level = contacts.position @ R_level_base.T
         imu_turn = None
         if yaw is not None and self._previous_yaw is not None:
             imu_turn = wrap_angle(yaw - self._previous_yaw)
         self._previous_yaw = yaw
+        acceleration = None
+        if yaw is not None and imu.specific_force is not None:
+            acceleration = (R_level_base @ imu.specific_force)[:2]  # what is left of it is vertical: gravity
         model = self._models[contacts.model]
-        if contacts.model != self._model or kind is not Stamp.NEXT:
-            self._model = contacts.model
+        if (contacts.model, contacts.names) != self._continues or kind is not Stamp.NEXT:
+            self._continues = contacts.model, contacts.names
             model.reset()  # it goes on from here, not from before a gap or from where it was last used
-        moved = model.step(dt, contacts, p_level, Attitude(R_level_base, imu_turn))
+        moved = model.step(dt, contacts, p_level, Attitude(R_level_base, imu_turn, acceleration))
         height = self._state.height
         if contact.any():  # what carries load is the lowest point of the robot
             height = -float((contacts.centre_of_pressure[contact] @ R_level_base[2]).mean())
-        self._state = self._advance(t, dt, moved, model.variance_rate, height, quat_level_base)
+        self._state = self._advance(t, dt, moved, height, quat_level_base)
         return self._state
 
     def _attitude(
@@ -126,13 +129,7 @@ class OdometryCore:
         return np.array(quaternion_from_rpy(roll, pitch, 0.0)), None
 
     def _advance(
-        self,
-        t: float,
-        dt: float,
-        moved: Displacement,
-        variance_rate: float,
-        height: float,
-        quat_footprint_base: np.ndarray,
+        self, t: float, dt: float, moved: Displacement, height: float, quat_footprint_base: np.ndarray
     ) -> OdometryState:
         previous, config, shift = self._state, self._config, moved.shift
         c, s = math.cos(previous.yaw), math.sin(previous.yaw)
@@ -140,7 +137,7 @@ class OdometryCore:
         if math.isfinite(dt):
             fraction = min(dt / config.twist_time, 1.0)
             twist = twist + fraction * (np.array([*shift, moved.turn]) / dt - twist)
-        grown = previous.position_variance + variance_rate * (float(np.linalg.norm(shift)) + moved.slid)
+        grown = previous.position_variance + moved.variance
         return OdometryState(
             t=t,
             x=previous.x + c * shift[0] - s * shift[1],
@@ -151,5 +148,4 @@ class OdometryCore:
             twist=twist,
             position_variance=grown,
             yaw_variance=config.yaw_variance + (0.0 if self._previous_yaw is not None else 0.1 * grown),
-            feet_used=moved.feet_used,
         )

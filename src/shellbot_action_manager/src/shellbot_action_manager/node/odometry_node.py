@@ -79,12 +79,12 @@ class OdometryNode:
                 rospy.logwarn("odometry: the clock went back, the simulation was reset; starting at the origin")
                 self._core.reset()
             self._time = t
-            orientation = self._imu.read(t).orientation
-            self._blind = 0 if orientation is not None else self._blind + 1
+            imu = self._imu.read(t)
+            self._blind = 0 if imu.orientation is not None else self._blind + 1
             if self._blind > BLIND_TICKS:
                 self._log(Notice("imu", Level.WARN, "no attitude on imu/data; the heading comes from the feet alone"))
             try:
-                state = self._core.step(t, contacts, orientation)
+                state = self._core.step(t, contacts, imu)
             except ActionManagerError as error:
                 self._log(Notice("core", Level.WARN, f"holding the estimate: {error}"))
                 return
