@@ -38,7 +38,13 @@ OWN = {
     "shellbot_description": {"shellbot_common"},
     "shellbot_kinematics": {"shellbot_common"},
     "shellbot_control": {"shellbot_common"},
-    "shellbot_action_manager": {"shellbot_common", "shellbot_description", "shellbot_kinematics", "shellbot_control"},
+    "shellbot_action_manager": {
+        "shellbot_common",
+        "shellbot_description",
+        "shellbot_kinematics",
+        "shellbot_control",
+        "robot_mechanics",
+    },
     "shellbot_simulator": {"shellbot_common", "shellbot_control"},
     "shellbot_gazebo_connector": {"shellbot_common", "shellbot_control"},
     "shellbot_motor_driver": {

@@ -109,7 +109,11 @@ def test_every_transition_and_back(standing):
     ("mode", "asked", "reason"),
     [
         ("hexapod", "relax", "the robot would drop from its feet; request sit first, then relax"),
-        ("hexapod", "fly", "there is no request 'fly'; the requests are hexapod, recover, relax, shell, sit, stand"),
+        (
+            "hexapod",
+            "fly",
+            "there is no request 'fly'; the requests are hexapod, perform, recover, relax, shell, sit, stand",
+        ),
         ("stand", "relax", "the robot would drop from its feet; request sit first, then relax"),
     ],
 )

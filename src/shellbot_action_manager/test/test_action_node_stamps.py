@@ -20,7 +20,7 @@ from shellbot_action_manager.config import load_config  # noqa: E402
 from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # noqa: E402
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
-from shellbot_action_manager.node import action_manager_node, odometry_node  # noqa: E402
+from shellbot_action_manager.node import action_manager_node, odometry_node, perform_action_node  # noqa: E402
 from shellbot_common import Level, log_node  # noqa: E402
 from shellbot_common.rotations import quaternion_from_rpy  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
@@ -31,13 +31,16 @@ RESET = "the clock went back"
 
 
 class Topic:
-    """Takes the place of publisher, subscriber, service and transform broadcaster; keeps what is published."""
+    """Takes the place of publisher, subscriber, service, action server and transform broadcaster; keeps what is published."""
 
     def __init__(self, *_args, **_options):
         self.messages = []
 
     def publish(self, message):
         self.messages.append(message)
+
+    def start(self):
+        pass
 
     def sendTransform(self, _transforms):  # noqa: N802 - tf2's name
         pass
@@ -51,6 +54,7 @@ def warnings(monkeypatch):
     for module in (action_manager_node, odometry_node):
         monkeypatch.setattr(module, "Publisher", Topic)
     monkeypatch.setattr(action_manager_node, "Server", Topic)
+    monkeypatch.setattr(perform_action_node.actionlib, "ActionServer", Topic)
     monkeypatch.setattr(odometry_node.tf2_ros, "TransformBroadcaster", Topic)
     for name in ("logwarn", "loginfo"):
         monkeypatch.setattr(rospy, name, lambda text, *_: said.append(text))

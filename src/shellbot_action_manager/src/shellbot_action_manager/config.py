@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping, Optional, Tuple, Union
+from typing import Mapping, Optional, Sequence, Tuple, Union
 
+from shellbot_action_manager.actions.library import ActionLibrary
+from shellbot_action_manager.actions.planning import ActionConfig
 from shellbot_action_manager.body.body_pose import PoseLimits
 from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
@@ -95,13 +97,14 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
-    #: heading, body, posture, contact, upper, attitude, odometry: See their classes
+    #: heading, body, posture, contact, upper, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()
     posture: PostureConfig = required()
     contact: ContactConfig = required()
     upper: UpperConfig = required()
     attitude: AttitudeConfig = required()
+    action: ActionConfig = required()
     odometry: OdometryConfig = required()
 
 
@@ -113,6 +116,7 @@ class ActionManagerConfig(FileConfig):
     modes: ModeTable = required()  #: The mode machine's table
     transform: TransformConfig = required()  #: Closing to a ball and opening
     rolling: RollingConfig = required()  #: Rolling as a ball
+    actions: ActionLibrary = required()  #: Motions by name
     gait: str = required()  #: Name of the gait to begin with
     start_mode: str = required()  #: Where to go after the first joint states, one of `modes.start_modes`
 
@@ -129,15 +133,20 @@ def load_config(
     modes_path: Optional[Union[str, Path]] = None,
     transform_path: Optional[Union[str, Path]] = None,
     rolling_path: Optional[Union[str, Path]] = None,
+    action_folders: Sequence[Union[str, Path]] = (),
     gait: str = "tripod",
     start_mode: str = "hexapod",
 ) -> ActionManagerConfig:
     """Return the checked settings; each path is by default the package's own file.
 
+    The actions of `action_folders` come in addition to the package's own.
+
     Raises
     ------
     ConfigError
         If a file cannot be read or a value is out of range.
+    ActionError
+        If an action cannot be read.
     UnknownGaitError
         If `gait` is not in the gait table.
     """
@@ -148,6 +157,7 @@ def load_config(
         modes=load_mode_table(modes_path),
         transform=load_transform(transform_path),
         rolling=load_rolling(rolling_path),
+        actions=ActionLibrary(action_folders),
         gait=gait,
         start_mode=start_mode,
     )

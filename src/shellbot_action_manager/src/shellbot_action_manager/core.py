@@ -8,6 +8,7 @@ from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.actions.performer import Outcome, Performer
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
@@ -15,9 +16,11 @@ from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
+from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
+from shellbot_action_manager.gait.walking import neutral_feet
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
@@ -85,6 +88,39 @@ class ActionManagerCore:
         self._answered = 0.0
         return self._machine.request(name, self._refusal)
 
+    def perform(self, name: str, parameters: Mapping[str, float], speed: float = 1.0) -> Tuple[bool, str]:
+        """Ask for an action of the library, in mode stand or hexapod; return whether it was accepted, and one sentence.
+
+        Parameters
+        ----------
+        name : str
+            Of the action.
+        parameters : mapping of str to float
+            Those that differ from their defaults.
+        speed : float
+            Fraction of the speed that the limits allow, 0.05 to 1.
+        """
+        performer, engine = self._robot.performer, self._robot.engine
+        if performer.active:
+            return False, f"{performer.status.name} is being performed; cancel it first"  # type: ignore[union-attr]
+        if not 0.05 <= speed <= 1.0:
+            return False, f"speed is {speed:g}; give 0.05 to 1 of the speed that the limits allow"
+        footholds = np.hstack((neutral_feet(engine.gait.rest_radius), np.zeros((6, 1))))
+        try:
+            plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, engine.gait.stance_height)
+        except ActionError as error:
+            return False, str(error)
+        performer.load(plan, speed)
+        accepted, reason = self.request_mode("perform")
+        if not accepted:
+            performer.end(Outcome.ABORTED, reason)
+        return accepted, reason
+
+    @property
+    def performer(self) -> Performer:
+        """The action that is performed or was last: its status, pause and cancel."""
+        return self._robot.performer
+
     @property
     def gaits(self) -> Mapping[str, Gait]:
         """The gait table in use."""
@@ -140,6 +176,8 @@ class ActionManagerCore:
             self._state = self._measure(feedback)
             self._state = self._take_over(self._state)
             self._run(dt, t, commands, self._state)
+        if self.performer.active and "perform" not in self._machine.steps:  # it will not come to it any more
+            self.performer.end(Outcome.ABORTED, self._machine.text)
         self._output = self._report(t, dt)
         return self._output
 

@@ -20,3 +20,7 @@ class UnknownGaitError(ActionManagerError):
 
 class UnknownModelError(ActionManagerError):
     """Contacts name an odometry model that does not exist."""
+
+
+class ActionError(ActionManagerError):
+    """An action of the library cannot be read, or cannot be performed with these parameters."""

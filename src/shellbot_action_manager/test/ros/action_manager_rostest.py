@@ -10,12 +10,14 @@ import signal
 import unittest
 import xmlrpc.client
 
+import actionlib
 import dynamic_reconfigure.client
 import numpy as np
 import rosgraph
 import rospy
 import rostest
 import tf2_ros
+from actionlib_msgs.msg import GoalStatus
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Quaternion, Twist
 from mode_watch import ModeWatch
@@ -23,9 +25,9 @@ from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import Empty, Trigger
+from std_srvs.srv import Empty, SetBool, Trigger
 
-from shellbot_msgs.msg import Contacts, LimbReferences, Mode, Walkspace
+from shellbot_msgs.msg import Contacts, LimbReferences, Mode, PerformActionAction, PerformActionGoal, Walkspace
 from shellbot_msgs.srv import RequestMode
 
 WALL_LIMIT = 120.0  # s of wall clock for anything to happen
@@ -249,6 +251,61 @@ class ActionManagerTest(unittest.TestCase):
         self.assertTrue(self.live.request("relax").accepted)
         self.live.until(lambda: self.live.mode()[0] == "relax", "relaxed")
         self.assertTrue(self.live.request("hexapod").accepted)
+        self.live.standing()
+        self.upright()
+
+    def test_09_performs_pauses_and_cancels_an_action(self):
+        self.live.standing()
+        client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+        self.assertTrue(client.wait_for_server(rospy.Duration(WALL_LIMIT)), "the action server")
+        feedback = []
+
+        def state_is(*states):
+            return lambda: client.get_state() in states
+
+        refused = (
+            ("wvae", [], "is wave meant"),
+            ("wave", [9.0], "leg of wave is 9"),
+            ("wave", [1.0] * 7, "7 parameters"),
+        )
+        for name, parameters, reason in refused:
+            client.send_goal(PerformActionGoal(name=name, parameters=parameters))
+            self.live.until(state_is(GoalStatus.REJECTED), "refused")
+            self.assertIn(reason, client.get_goal_status_text())
+        client.send_goal(PerformActionGoal(name="bow", parameters=[5.0]), feedback_cb=feedback.append)
+        self.live.until(state_is(GoalStatus.SUCCEEDED), "the bow")
+        self.assertEqual((client.get_result().success, client.get_result().text), (True, "bow done"))
+        self.assertIn("1 of 2: bow", {f.sub_action for f in feedback})
+        self.assertTrue(all(a.progress <= b.progress for a, b in zip(feedback, feedback[1:])))
+
+        goal = PerformActionGoal(name="wave", parameters=[4.0], parameter_names=["leg"])
+        client.send_goal(goal, feedback_cb=feedback.append)
+        self.live.until(lambda: "wave" in feedback[-1].sub_action and feedback[-1].phase > 0.3, "the leg in the air")
+        pause = rospy.ServiceProxy("pause_action", SetBool)
+        self.assertTrue(pause(True).success)
+        self.live.until(lambda: feedback[-1].paused, "paused")
+        other = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+        other.wait_for_server()
+        other.send_goal(PerformActionGoal(name="bow"))
+        self.live.until(lambda: other.get_state() == GoalStatus.REJECTED, "a second goal refused")
+        self.assertIn("wave is being performed", other.get_goal_status_text())
+        self.assertFalse(self.live.last["foot_contacts"].contacts[3].in_contact)
+        client.cancel_goal()
+        self.live.until(state_is(GoalStatus.PREEMPTED), "cancelled")
+        self.assertIn("back at rest", client.get_result().text)
+        self.assertFalse(pause(True).success)
+        self.live.standing()
+        self.assertTrue(self.live.last["foot_contacts"].contacts[3].in_contact)
+        self.upright()
+
+    def test_10_an_emergency_stop_ends_an_action(self):
+        client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+        client.wait_for_server()
+        client.send_goal(PerformActionGoal(name="wave", speed=0.5))
+        self.live.until(lambda: self.live.mode()[2] == "perform", "performing")
+        rospy.ServiceProxy("emergency_stop", Trigger)()
+        self.live.until(lambda: client.get_state() == GoalStatus.ABORTED, "aborted")
+        rospy.ServiceProxy("rearm", Trigger)()
         self.live.standing()
         self.upright()
 

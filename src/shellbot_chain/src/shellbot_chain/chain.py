@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.actions.performer import Outcome
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore
@@ -80,7 +81,11 @@ class Chain:
             self.robot = robot if robot is not None else SimulatedRobot(urdf, self.limits, self.config)
             self.solver = ShellbotSolver(urdf)
             self.manager = ActionManagerCore(
-                load_action_config(gait=self.config.gait, start_mode=self.config.start_mode),
+                load_action_config(
+                    gait=self.config.gait,
+                    start_mode=self.config.start_mode,
+                    action_folders=self.config.action_folders,
+                ),
                 load_geometry(self.config.variant),
             )
             self.imu = ImuInput(self.manager.config.attitude)
@@ -239,6 +244,40 @@ class Chain:
         if settle:
             self.command_twist((0.0, 0.0, 0.0))
             self.run(1.5)
+
+    def perform(
+        self, name: str, speed: float = 1.0, each_tick: Optional[Callable[[Chain], None]] = None, **parameters: float
+    ) -> None:
+        """Perform an action of the library and tick until it has ended and the robot is at rest in its mode.
+
+        Parameters
+        ----------
+        name : str
+            Of the action.
+        speed : float
+            Fraction of the speed that the limits allow.
+        each_tick : callable, optional
+            Called with this chain after each tick.
+        **parameters
+            Of the action, those that differ from their defaults.
+
+        Raises
+        ------
+        MissionFailed
+            If it is refused, or ends before its end; with the reason.
+        """
+        accepted, reason = self.manager.perform(name, parameters, speed)
+        if not accepted:
+            raise MissionFailed(f"{name} refused: {reason}")
+        performer = self.manager.performer
+        while performer.active or self.step:
+            self.tick()
+            if each_tick is not None:
+                each_tick(self)
+        status = performer.status
+        assert status is not None
+        if status.outcome is not Outcome.SUCCEEDED:
+            raise MissionFailed(f"{name} did not end: {status.text}")
 
     def trace(self) -> Trace:
         """Return everything recorded since the reset.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Mapping, Optional
+from typing import Mapping, Optional, Tuple
 
 from shellbot_common import Settings, number
 from shellbot_simulator.core.config import SimulatorConfig, load_config
@@ -27,6 +27,7 @@ class ChainConfig(Settings, error=DefinitionError):
     timestep: float = 0.002  #: Of the physics, s
     gait: str = "tripod"  #: Of the action manager's gait table
     start_mode: str = "hexapod"  #: Mode that the robot enters at the start: hexapod, stand or sit
+    action_folders: Tuple[str, ...] = ()  #: Folders with actions of one's own
     self_collision: bool = True  #: Whether the robot's parts collide with each other
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
+from shellbot_action_manager.actions.performer import Performer
+from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.behaviours.ball_drive import BallDrive
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.gait.walk_engine import WalkEngine
@@ -34,6 +36,10 @@ class Robot:
         Gait, twist, body pose and footholds: one for all, so that walking and stopping are one motion.
     settling : Moves or None
         Feet that were found in the air and are being put down, whichever behaviour on the feet runs.
+    planner : Planner
+        Plans actions of the library.
+    performer : Performer
+        The action that is performed, or was last.
     transformation : Transformation or None
         Where between standing and the closed ball the robot is; None without upper legs.
     ball_drive : BallDrive or None
@@ -45,6 +51,8 @@ class Robot:
         self.geometry = replace(geometry, legs=replace(geometry.legs, shank_min=config.shank_min))
         self.engine = WalkEngine(config, self.geometry.legs)
         self.settling: Optional[Moves] = None
+        self.planner = Planner(config, self.geometry)
+        self.performer = Performer(self.planner)
         self.transformation = None if geometry.upper is None else Transformation(config.transform, self.geometry)
         self.ball_drive: Optional[BallDrive] = None
         if self.transformation is not None:

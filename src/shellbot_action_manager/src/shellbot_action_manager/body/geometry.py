@@ -27,6 +27,7 @@ class UpperLeg:
     packed: np.ndarray  #: (28,) for the closed form of the kinematics
     azimuth: float  #: Of its plane against that of the lower leg, rad
     upright: float  #: Sum of both joints at which the shell is vertical, rad
+    limits: np.ndarray  #: (2, 2) Least and greatest angle of shoulder and shell, rad
 
     def solve(self, height: float, opening: float) -> np.ndarray:
         """Return shoulder and shell (2,) in rad for a height of the sphere centre (m) and an opening angle (rad).
@@ -140,4 +141,5 @@ def _upper_leg(variables: description.Variables) -> UpperLeg:
         pack_upper(SerialChain.from_dh([*rows, centre], name="upper_1")),
         leg.azimuth,
         1.5 * math.pi - leg.sphere_delta - leg.sphere_epsilon,
+        np.array([[joint.lower, joint.upper] for joint in map(variables.limits, LIMB_JOINTS[UPPER_LIMBS[0]])]).T,
     )

@@ -34,8 +34,9 @@ class Mode(IntEnum):
 WAITING, STOPPED = Mode.WAITING, Mode.STOPPED
 """Before the first joint states, and after an emergency stop; neither can be requested, nor can halfway."""
 
-REQUESTS: Tuple[str, ...] = (*(m.label for m in Mode if m not in (WAITING, STOPPED, Mode.HALFWAY)), "recover")
-"""Modes, and `recover`, which leads a robot that has fallen to a mode."""
+_REQUESTED = (m.label for m in Mode if m not in (WAITING, STOPPED, Mode.HALFWAY))
+REQUESTS: Tuple[str, ...] = (*_REQUESTED, "recover", "perform")
+"""Modes; `recover`, which leads a robot that has fallen to a mode; `perform`, which leads through an action."""
 
 OBEYED = ("cmd_vel", "upper_shells")
 

@@ -27,6 +27,7 @@ from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCo
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
 from shellbot_action_manager.node.diagnostics_conversions import diagnostics_message
+from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
@@ -61,6 +62,7 @@ class ActionManagerNode:
         self._walkspace_pub = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
+        self._actions = PerformActionServer(self._core, self._lock)
         self._page = Server(gait_page(config.gaits), self._on_gait_page)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
@@ -108,6 +110,7 @@ class ActionManagerNode:
             self._publish_changes(output, stamp)
             self._ticks += 1
             self._durations.append(time.perf_counter() - start)
+        self._actions.report(t)
         if output.notice:
             self._log(Notice("core", Level.WARN, output.notice))
 
@@ -192,6 +195,7 @@ def main() -> None:
             modes_path=rospy.get_param("~modes_file", "") or None,
             gait=str(rospy.get_param("~gait", "tripod")),
             start_mode=str(rospy.get_param("~start_mode", "hexapod")),
+            action_folders=[folder for folder in str(rospy.get_param("~action_folders", "")).split(":") if folder],
         )
         geometry = load_geometry(str(rospy.get_param("~variant", "simulation")))
     except ActionManagerError as error:

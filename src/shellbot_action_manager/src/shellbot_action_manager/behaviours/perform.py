@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Performing an action of the library: body, feet and upper shells go the planned way."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.planning import feet_in_walk_axes
+from shellbot_action_manager.behaviours.on_feet import OnFeet
+from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
+from shellbot_action_manager.behaviours.registry import register
+from shellbot_action_manager.body.body_pose import feet_in_base
+from shellbot_action_manager.body.legs import feet_command, limb_commands, upper_joints
+
+
+@register("perform")
+class Perform(OnFeet):
+    """Begins and ends in the rest stance, whatever happens between."""
+
+    def refusal(self, state: State) -> Optional[str]:
+        """Refuse when no action was asked for."""
+        return None if self._robot.performer.active else "there is no action to perform; send a goal to perform_action"
+
+    def step(self, dt: float, commands: Commands, state: State) -> Motion:
+        """Return the next posture of the action."""
+        robot, performer = self._robot, self._robot.performer
+        upper = upper_joints(state.commanded.limbs)
+        if not performer.active:
+            return Motion(state.commanded.limbs, state.commanded.planted, done=True)
+        posture = performer.step(dt)
+        assert performer.status is not None
+        p_walk = feet_in_walk_axes(posture.feet[0], robot.engine.p_walk)
+        p_base = feet_in_base(p_walk, posture.pose[0], robot.engine.gait.stance_height)
+        lower = feet_command(robot.geometry.legs, p_base)
+        planted = posture.feet[0, :, 2] <= 1e-4
+        if len(upper):
+            step = robot.config.upper.joint_rate * dt  # the operator may have commanded them elsewhere
+            upper = upper + np.clip(posture.upper[0] - upper, -step, step)
+        limbs = limb_commands(lower, upper, planted)
+        return Motion(limbs, planted, progress=performer.status.progress, done=not performer.active)
+
+    def abort(self, reason: str) -> str:
+        """End the action where it is."""
+        self._robot.performer.end(Outcome.ABORTED, reason)
+        return super().abort(reason)

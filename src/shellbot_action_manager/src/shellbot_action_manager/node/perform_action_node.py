@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Actionlib server `perform_action` and service `pause_action`: the library's actions, one at a time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Dict, Optional
+
+import actionlib
+import rospy
+from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse
+
+from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.errors import ActionError
+from shellbot_msgs.msg import PerformActionAction, PerformActionFeedback, PerformActionGoal, PerformActionResult
+
+NAME = "perform_action"
+FEEDBACK = 0.1  # s of simulated time
+
+
+class PerformActionServer:
+    """Asks the core to perform, and reports how far it is.
+
+    Parameters
+    ----------
+    core : ActionManagerCore
+        Whose actions they are.
+    lock : RLock
+        Of the core. The server's own lock is always taken first.
+    """
+
+    def __init__(self, core: ActionManagerCore, lock: threading.RLock) -> None:
+        self._core, self._lock = core, lock
+        self._goal: Optional[actionlib.ServerGoalHandle] = None
+        self._last_feedback = -1.0
+        self._server = actionlib.ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
+        self._server.start()
+        self._service = rospy.Service("pause_action", SetBool, self._on_pause)
+
+    def report(self, t: float) -> None:
+        """Send feedback or the result; called without the core's lock after each tick at time t, s."""
+        if self._goal is None:
+            return
+        with self._server.lock, self._lock:
+            status, goal = self._core.performer.status, self._goal
+            if goal is None:
+                return
+            if status is None:
+                self._end(Outcome.ABORTED, "the simulation was reset")
+            elif status.outcome is not None:
+                self._end(status.outcome, status.text)
+            elif not 0.0 <= t - self._last_feedback < FEEDBACK:
+                self._last_feedback = t
+                goal.publish_feedback(PerformActionFeedback(status.step, status.phase, status.progress, status.paused))
+
+    def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
+        given: PerformActionGoal = goal.get_goal()
+        with self._lock:
+            try:
+                accepted, text = self._core.perform(given.name, self._parameters(given), given.speed or 1.0)
+            except ActionError as error:
+                accepted, text = False, str(error)
+            if accepted:
+                self._goal, self._last_feedback = goal, -1.0
+        if accepted:
+            goal.set_accepted()
+        else:
+            rospy.logwarn(f"{NAME}: refused: {text}")
+            goal.set_rejected(PerformActionResult(False, text), text)
+
+    def _parameters(self, given: PerformActionGoal) -> Dict[str, float]:
+        known = self._core.config.actions.find(given.name).parameters
+        names = given.parameter_names or list(known)[: len(given.parameters)]
+        if len(names) != len(given.parameters):
+            raise ActionError(
+                f"{given.name}: {len(given.parameters)} parameters for {len(names)} names; give one value for each of "
+                f"{', '.join(known) or 'none'}"
+            )
+        return dict(zip(names, given.parameters))
+
+    def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
+        with self._lock:
+            if goal == self._goal:
+                self._core.performer.cancel()
+
+    def _on_pause(self, request: SetBoolRequest) -> SetBoolResponse:
+        with self._lock:
+            performer = self._core.performer
+            if not performer.active or performer.status is None:
+                return SetBoolResponse(False, "no action is being performed; send a goal to perform_action first")
+            performer.pause(request.data)
+            return SetBoolResponse(True, f"{performer.status.name} {'pauses' if request.data else 'goes on'}")
+
+    def _end(self, outcome: Outcome, text: str) -> None:
+        goal, self._goal = self._goal, None
+        assert goal is not None
+        (rospy.logwarn if outcome is Outcome.ABORTED else rospy.loginfo)(f"{NAME}: {outcome.value}: {text}")
+        end = {
+            Outcome.SUCCEEDED: goal.set_succeeded,
+            Outcome.CANCELLED: goal.set_canceled,
+            Outcome.ABORTED: goal.set_aborted,
+        }
+        end[outcome](PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""The action library: what is shipped is performable, what is wrong is refused by file, line, step and figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from shellbot_action_manager.actions.expressions import evaluate
+from shellbot_action_manager.actions.library import ActionLibrary
+from shellbot_action_manager.actions.planning import Planner, stability
+from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.config import load_config
+from shellbot_action_manager.errors import ActionError
+from shellbot_action_manager.gait.walking import neutral_feet
+from shellbot_common import TICK
+
+CONFIG, GEOMETRY = load_config(), load_geometry()
+PLANNER = Planner(CONFIG, GEOMETRY)
+GAIT = CONFIG.gaits["tripod"]
+FOOTHOLDS = np.hstack((neutral_feet(GAIT.rest_radius), np.zeros((6, 1))))
+SHIPPED = sorted(CONFIG.actions.actions)
+
+
+def plan(name, library=CONFIG.actions, planner=PLANNER, **parameters):
+    return planner.plan(library, name, parameters, FOOTHOLDS, GAIT.stance_height)
+
+
+def library_of(tmp_path, text):
+    (tmp_path / "mine.yaml").write_text(text)
+    return ActionLibrary([tmp_path])
+
+
+def steps_of(tmp_path, *steps, parameters=""):
+    rows = "".join(f"    - {step}\n" for step in steps)
+    return library_of(tmp_path, f"mine:\n  text: mine\n{parameters}  steps:\n{rows}")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_actions_can_be_performed_with_all_their_parameters(name):
+    """With defaults, and at every corner of the ranges; they begin and end at rest, and keep the limits of speed."""
+    parameters = CONFIG.actions.actions[name].parameters
+    corners = itertools.product(
+        *((p.low, p.default, min(p.high, 12) if p.is_whole else p.high) for p in parameters.values())
+    )
+    for values in corners:
+        performance = plan(name, **dict(zip(parameters, values)))
+        postures, rest = performance.postures, PLANNER.rest
+        for part, at_rest in zip(vars(postures).values(), vars(rest).values()):
+            assert part[0] == pytest.approx(at_rest[0], abs=1e-9)
+            assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
+        body = np.abs(np.diff(postures.pose, axis=0)).max(axis=0) / TICK
+        assert (body <= CONFIG.body.rate * 1.001).all(), values
+        assert np.abs(np.diff(postures.feet, axis=0)).max() / TICK <= CONFIG.action.foot_velocity * 1.001
+        assert np.abs(np.diff(postures.upper, axis=0)).max() / TICK <= CONFIG.upper.joint_rate * 1.001
+
+
+def test_parameters_scale_repeat_and_choose_the_leg():
+    low, high = plan("wave", leg=3, height=0.03, times=1), plan("wave", leg=3, height=0.08, times=4)
+    assert low.postures.feet[..., 2].max() == pytest.approx(0.03)
+    assert high.postures.feet[..., 2].max() == pytest.approx(0.08)
+    moved = np.abs(high.postures.feet).max(axis=(0, 2))
+    assert moved[2] > 0.07 and np.delete(moved, 2).max() == 0.0
+    assert high.steps.count("wave") == 4
+    lean = high.postures.pose[high.ends[0], :2]  # away from leg 3, which points to 120 degrees
+    assert lean == pytest.approx([-0.03 * np.cos(np.radians(120)), -0.03 * np.sin(np.radians(120))])
+
+
+def test_a_motion_of_higher_priority_takes_its_limbs_from_the_others(tmp_path):
+    everyone = "{move: upper, legs: all, to: {height: 0.0764, opening_deg: 20}}"
+    one = "{move: upper, legs: [4], to: {height: 0.0764, opening_deg: 5}, priority: 1}"
+    upper = plan("mine", steps_of(tmp_path, f"{{do: [{everyone}, {one}], wait: 1}}")).postures.upper
+    widest = np.abs(upper - upper[0]).max(axis=(0, 2))
+    assert widest[3] < 0.3 * widest[0] and widest[0] == pytest.approx(np.delete(widest, 3), rel=1e-9)
+    with pytest.raises(ActionError, match="two motions move leg 4 at the same time; give one a higher priority"):
+        plan("mine", steps_of(tmp_path, f"{{do: [{everyone}, {one.replace(', priority: 1', '')}]}}"))
+
+
+def test_guards_and_times(tmp_path):
+    parameters = "  parameters: {high: {default: 0, range: [0, 1]}}\n"
+    library = steps_of(
+        tmp_path,
+        "{name: always, do: [{move: body, to: {z: 0.01}, time: 2}], wait: 1}",
+        "{name: seldom, when: high > 0, do: [{move: body, to: {z: 0.02}}]}",
+        parameters=parameters,
+    )
+    assert plan("mine", library).steps == ("always", "back to rest")
+    assert plan("mine", library).ends[0] == 300
+    assert plan("mine", library, high=1).steps == ("always", "seldom", "back to rest")
+
+
+@pytest.mark.parametrize(
+    "step, reason",
+    [
+        ("{do: [{move: body, to: {z: 0.2}}]}", r"lower_1_\w+ would go to|out of reach"),
+        (
+            "{do: [{move: foot, legs: 2, to: {z: 0.06}}, {move: foot, legs: 3, to: {z: 0.06}}]}",
+            "mm inside the standing",
+        ),
+        ("{do: [{move: foot, legs: 2, to: {x: 0.05}}]}", "the foot of lower_2 stands away from its foothold; lift it"),
+        ("{do: [{move: foot, legs: 2, to: {z: -0.02}}]}", "the foot of lower_2 goes into the ground"),
+        ("{do: [{move: foot, legs: 2, to: {x: 0.5, z: 0.1}}]}", "the foot of lower_2 would be out of reach"),
+        ("{do: [{move: body, to: {z: 0.02}, time: 0.05}]}", r"time 0.05 s of body is too short; give 0.\d+ s at least"),
+        ("{do: [{move: upper, legs: all, to: {height: 2, opening_deg: 0}}]}", "do not reach a height of 2 m"),
+        ("{do: [{move: body, to: {z: .nan}}]}", "nan is no finite number"),
+        ("{do: [{move: body, to: {z: hight}}]}", "there is no parameter 'hight'"),
+        ("{do: [{move: body, to: {heigth: 0.1}}]}", "heigth does not exist; there are x, y, z, roll_deg"),
+        ("{do: [{move: arm, to: {z: 0.1}}]}", "move is 'arm'; choose from body, foot, upper"),
+        ("{do: [{move: foot, legs: 7, to: {z: 0.1}}]}", "legs is 7; give a whole number from 1 to 6"),
+        ("{do: [{move: foot, to: {z: 0.1}}]}", "legs is missing"),
+        ("{do: [{move: body}]}", "give either to"),
+        ("{do: 3}", "do is no list"),
+        ("{wait: -1}", "wait is -1 s"),
+        ("{repeat: 1000, wait: 1}", "repeat is 1000"),
+        ("{repeat: 400, wait: 2}", "longer than 600 s"),
+        ("{name: idle}", "nothing to do"),
+        ("{action: wavve}", "there is no action 'wavve'; is wave meant"),
+        ("{action: wave, with: {leg: 9}}", "leg of wave is 9; give a whole number from 1 to 6"),
+        ("{action: mine}", "a loop of references: mine > mine"),
+        ("{wait: __import__('os').getpid()}", "is not understood|no parameter"),
+        ("{wait: 1/0}", "cannot be computed"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_file_line_and_step(tmp_path, step, reason):
+    with pytest.raises(ActionError, match=reason) as caught:
+        plan("mine", steps_of(tmp_path, "{name: first, wait: 0.1}", step))
+    assert f"{tmp_path}/mine.yaml, line 5: mine, step 2" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("mine: {steps: []}", "mine.yaml, line 1: mine: text is missing"),
+        ("wave: {text: again, steps: [{wait: 1}]}", "action 'wave' is in .*basic.yaml, too"),
+        ("mine: {text: a, steps: {}}", "steps is no list"),
+        ("mine: {text: a, steps: []}", "mine has no step"),
+        (
+            "\nmine:\n  text: a\n  parameters: {p: {default: 3, range: [0, 1]}}\n  steps: []",
+            "line 2: mine: default 3 is outside",
+        ),
+        ("mine: [1, 2", "mine.yaml is not valid YAML in line 2"),
+        ("mine: 3", "line 1: mine: 3 is no mapping"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_line(tmp_path, text, reason):
+    with pytest.raises(ValueError, match=reason):
+        library_of(tmp_path, text)
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(ActionError, match=r"the folder of actions .*nowhere does not exist; create it or correct"):
+        ActionLibrary([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize(
+    "given, reason",
+    [
+        ({"height": 0.5}, "height of wave is 0.5 m; give a number from 0.02 to 0.08 m"),
+        ({"height": float("nan")}, "height of wave is nan m"),
+        ({"leg": 1.5}, "leg of wave is 1.5; give a whole number from 1 to 6"),
+        ({"legg": 1}, "wave has no parameter 'legg'; is leg meant"),
+    ],
+)
+def test_parameters_are_checked(given, reason):
+    with pytest.raises(ActionError, match=reason):
+        plan("wave", **given)
+
+
+def test_expressions():
+    names = {"a": 2, "b": 0.5}
+    for text, value in (("a * b + 1", 2.0), ("-a", -2), ("max(a, 3) % 2", 1), ("a > b", True), ("a == 3", False)):
+        assert evaluate(text, names) == value
+    for text in ("a.real", "[1]", "'x'", "lambda: 1", "a if b else 0", "open(1)", "9 ** 9 ** 9", "a and", "(" * 200):
+        with pytest.raises(ActionError):
+            evaluate(text, names)
+
+
+def test_stability_is_the_distance_to_the_edge_of_those_that_stand():
+    feet, everything = FOOTHOLDS[None], np.ones((1, 6), dtype=bool)
+    radius = GAIT.rest_radius
+    assert stability(feet, everything, np.zeros((1, 2)))[0] == pytest.approx(radius * np.cos(np.pi / 6))
+    tripod = np.array([[True, False] * 3])
+    assert stability(feet, tripod, np.zeros((1, 2)))[0] == pytest.approx(0.5 * radius)
+    assert stability(feet, tripod, np.array([[-0.6 * radius, 0.0]]))[0] < 0.0
+    two = np.array([[True, False, False, True, False, False]])
+    assert stability(feet, two, np.zeros((1, 2)))[0] == -np.inf
+
+
+def test_a_robot_without_upper_legs_refuses_what_needs_them():
+    walker = Planner(CONFIG, load_geometry("walker"))
+    assert plan("wave", planner=walker).postures.upper.shape[1] == 0
+    with pytest.raises(ActionError, match="this robot has no upper legs"):
+        plan("greet", planner=walker)
+
+
+def test_limits_make_an_action_slower():
+    slow = dataclasses.replace(CONFIG, action=dataclasses.replace(CONFIG.action, foot_velocity=0.05))
+    assert plan("wave", planner=Planner(slow, GEOMETRY)).duration > 1.5 * plan("wave").duration

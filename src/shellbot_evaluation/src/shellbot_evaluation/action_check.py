@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Whether an action can be performed: planned first, then played by the whole chain in the simulator, and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import List, Mapping, Sequence, Set, Tuple
+
+import numpy as np
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import MissionFailed
+from shellbot_simulator.core.urdf_tree import link_bodies
+
+EFFORT = 0.9  # of the servo's limit
+FOLLOWED_DEG = 5.0  # by which a joint may be behind its command
+DRIFT_MM = 5.0  # that the feet may slip
+COLUMNS = {
+    "action": "action",
+    "duration_s": "s",
+    "effort": "effort of limit",
+    "joint": "joint",
+    "error_deg": "joint error / deg",
+    "drift_mm": "drift / mm",
+    "verdict": "verdict",
+}
+
+
+@dataclass(frozen=True)
+class ActionCheck:
+    """What an action did in the simulator."""
+
+    action: str
+    duration_s: float  #: Simulated, with walking home before it
+    effort: float  #: Greatest torque of a servo as a fraction of its limit
+    joint: str  #: Which one
+    error_deg: float  #: Greatest error of a joint against its command
+    drift_mm: float  #: How far the body is from where it began
+    reason: str  #: Why it is red; empty: green
+
+    @property
+    def verdict(self) -> str:
+        """In a word, and why."""
+        return f"RED: {self.reason}" if self.reason else "green"
+
+
+def check_action(
+    name: str,
+    parameters: Mapping[str, float],
+    folders: Sequence[str] = (),
+    seed: int = 0,
+    variant: str = "simulation",
+) -> ActionCheck:
+    """Perform an action in the simulator.
+
+    Parameters
+    ----------
+    name : str
+        Of the action.
+    parameters : mapping of str to float
+        Those that differ from their defaults.
+    folders : sequence of str
+        With actions of one's own.
+    seed : int
+        Of the simulator.
+    variant : str
+        Of the robot.
+
+    Raises
+    ------
+    ActionError
+        If the library cannot be read.
+    """
+    chain = Chain(seed=seed, variant=variant, record=False, action_folders=tuple(folders))
+    chain.stand_up()
+    limits, start, at_rest = chain.limits.effort, chain.state.p_world_base[:2], _collisions(chain)
+    worst, error = np.zeros(len(limits)), 0.0
+    collided: List[Tuple[str, ...]] = []
+
+    def watch(c: Chain) -> None:
+        nonlocal worst, error
+        worst = np.maximum(worst, np.abs(c.state.effort) / limits)
+        if c.robot.applied is not None:
+            error = max(error, float(np.abs(c.robot.applied - c.state.q).max()))
+        collided.extend(_collisions(c) - at_rest)
+
+    begin, reason = chain.time, ""
+    try:
+        chain.perform(name, each_tick=watch, **parameters)
+    except MissionFailed as failed:
+        reason = str(failed)
+    drift = 1e3 * float(np.linalg.norm(chain.state.p_world_base[:2] - start))
+    joint = int(worst.argmax())
+    if not reason and collided:
+        reason = f"{' and '.join(collided[0])} touch"
+    elif not reason and worst[joint] > EFFORT:
+        reason = f"{chain.joint_names[joint]} needs {worst[joint]:.0%} of its torque, allowed are {EFFORT:.0%}"
+    elif not reason and np.degrees(error) > FOLLOWED_DEG:
+        reason = f"a joint is {np.degrees(error):.1f} deg behind, allowed are {FOLLOWED_DEG:g}"
+    elif not reason and drift > DRIFT_MM:
+        reason = f"the feet slip by {drift:.0f} mm, allowed are {DRIFT_MM:g}"
+    return ActionCheck(
+        name, chain.time - begin, float(worst[joint]), chain.joint_names[joint], float(np.degrees(error)), drift, reason
+    )
+
+
+def _collisions(chain: Chain) -> Set[Tuple[str, ...]]:
+    """Return the pairs of links of the robot that touch each other now."""
+    model, data = chain.simulator.model, chain.simulator.data
+    link, found = link_bodies(model), set()
+    for geoms, distance in zip(data.contact.geom, data.contact.dist):
+        names = tuple(sorted(model.body(link[geom]).name for geom in geoms))
+        if distance < 0.0 and "world" not in names:
+            found.add(names)
+    return found

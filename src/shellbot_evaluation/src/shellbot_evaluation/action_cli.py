@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/action: lists and checks the actions of the library; run is in `action_client_node`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Dict, List, Optional, Tuple
+
+from shellbot_action_manager.actions.library import ActionLibrary
+from shellbot_action_manager.errors import ActionManagerError
+
+from . import transform_gate
+from .action_check import COLUMNS, check_action
+from .console import Progress, run_tool, say
+from .errors import EvaluationError
+from .tables import markdown_table
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="scripts/action",
+        description="Actions of the library: motions by name, docs/actions.md. run performs one on the running robot, "
+        "and has a --help of its own.",
+        epilog="examples: scripts/action check wave leg=3 | scripts/action run dance | scripts/action check transform",
+    )
+    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run")
+    for name, text in (
+        ("list", "names, parameters with their ranges, and what each does"),
+        ("check", "plan actions and play them in the simulator, or the path to the ball: check transform"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("--folder", action="append", default=[], help="with actions of your own; may be repeated")
+        if name != "list":
+            some = "?" if name == "check" else None
+            command.add_argument("action", nargs=some, help="its name" + ("; all by default" if some else ""))
+            command.add_argument(
+                "values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults"
+            )
+        if name == "check":
+            command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
+            command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0 if all is well, 1 if an action is red or failed, 2 after an error."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:2] == ["check", "transform"]:
+        return transform_gate.main(argv)
+    arguments = parser().parse_args(argv)
+    return run_tool(lambda: _run(arguments))
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    try:
+        library = ActionLibrary(arguments.folder)
+        if arguments.command == "list":
+            say(_listed(library))
+            return 0
+        values = parameters_of(arguments)
+        names = [arguments.action] if arguments.action else sorted(library.actions)
+        for name in names:
+            library.find(name).values(values)
+        progress, checks = Progress(len(names)), []
+        for name in names:
+            checks.append(check_action(name, values, arguments.folder, arguments.seed, arguments.variant))
+            progress.step(name)
+    except ActionManagerError as error:
+        raise EvaluationError(str(error)) from error
+    rows = [{**vars(check), "verdict": check.verdict} for check in checks]
+    say(markdown_table(rows, COLUMNS, {"duration_s": 1, "effort": 2, "error_deg": 1, "drift_mm": 1}))
+    return 1 if any(check.reason for check in checks) else 0
+
+
+def _listed(library: ActionLibrary) -> str:
+    lines = []
+    for name, action in sorted(library.actions.items()):
+        lines.append(f"{name}: {action.text}")
+        for key, p in action.parameters.items():
+            unit = f" {p.unit}" if p.unit else ""
+            lines.append(f"    {key}={p.default:g}  ({p.low:g} to {p.high:g}{unit}) {p.text}".rstrip())
+    return "\n".join(lines)
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that `parameters_of` reads."""
+    command.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults")
+
+
+def parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:
+    """Return the parameters of an action that a command line gives.
+
+    Raises
+    ------
+    EvaluationError
+        If one is not PARAMETER=VALUE.
+    """
+    return dict(_value(text) for text in arguments.values)
+
+
+def _value(text: str) -> Tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        if name and equals:
+            return name, float(value)
+    except ValueError:
+        pass
+    raise EvaluationError(f"'{text}' is no PARAMETER=VALUE; give for example leg=3")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
