@@ -31,7 +31,7 @@ RESET = "the clock went back"
 
 
 class Topic:
-    """Takes the place of publisher, subscriber, service, action server and transform broadcaster; keeps what is published."""
+    """Takes the place of publisher, subscriber, server and transform broadcaster; keeps what is published."""
 
     def __init__(self, *_args, **_options):
         self.messages = []
