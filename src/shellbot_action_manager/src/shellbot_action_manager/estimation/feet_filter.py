@@ -127,10 +127,10 @@ class FeetFilter:
 
     def _measure(self, feet: np.ndarray, p_feet: np.ndarray) -> None:
         config, x, P = self._config, self._x, self._P  # noqa: N806
-        H = np.zeros((len(feet), len(x)))  # noqa: N806
-        H[np.arange(len(feet)), 2 + feet], H[:, 0] = 1.0, -1.0
-        S = H @ P @ H.T + config.foot**2 * np.eye(len(feet))  # noqa: N806
-        K = np.linalg.solve(S, H @ P).T  # noqa: N806
-        x += K @ (p_feet - H @ x)
-        P = P - K @ (H @ P)  # noqa: N806
+        anchors = 2 + feet
+        HP = P[anchors] - P[0]  # noqa: N806 - a foot measures its anchor minus the body's position
+        S = HP[:, anchors] - HP[:, :1] + config.foot**2 * np.eye(len(feet))  # noqa: N806
+        K = np.linalg.solve(S, HP).T  # noqa: N806
+        x += K @ (p_feet - (x[anchors] - x[0]))
+        P = P - K @ HP  # noqa: N806
         self._P = 0.5 * (P + P.T)  # symmetric in spite of rounding
