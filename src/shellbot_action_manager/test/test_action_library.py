@@ -58,6 +58,16 @@ def test_shipped_actions_can_be_performed_with_all_their_parameters(name):
         assert np.abs(np.diff(postures.upper, axis=0)).max() / TICK <= CONFIG.upper.joint_rate * 1.001
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_way_back_is_free_from_anywhere(name):
+    postures = plan(name).postures
+    for i in range(0, len(postures.pose), 23):
+        back = PLANNER.back(postures[i])
+        assert PLANNER._refusal(back, FOOTHOLDS, GAIT.stance_height) is None, i
+        for part, at_rest in zip(vars(back).values(), vars(PLANNER.rest).values()):
+            assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
+
+
 def test_parameters_scale_repeat_and_choose_the_leg():
     low, high = plan("wave", leg=3, height=0.03, times=1), plan("wave", leg=3, height=0.08, times=4)
     assert low.postures.feet[..., 2].max() == pytest.approx(0.03)

@@ -9,6 +9,7 @@ from typing import Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_action_manager.actions.performer import Outcome, Performer
+from shellbot_action_manager.actions.planning import Performance
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
@@ -89,7 +90,16 @@ class ActionManagerCore:
         return self._machine.request(name, self._refusal)
 
     def perform(self, name: str, parameters: Mapping[str, float], speed: float = 1.0) -> Tuple[bool, str]:
-        """Ask for an action of the library, in mode stand or hexapod; return whether it was accepted, and one sentence.
+        """Plan an action of the library and begin it; return whether it was accepted, and one sentence."""
+        try:
+            return self.begin_action(self.plan_action(name, parameters), speed)
+        except ActionError as error:
+            return False, str(error)
+
+    def plan_action(self, name: str, parameters: Mapping[str, float]) -> Performance:
+        """Return an action of the library, planned for the rest stance of the present gait.
+
+        It changes nothing, and may take longer than a tick: it needs no lock.
 
         Parameters
         ----------
@@ -97,20 +107,32 @@ class ActionManagerCore:
             Of the action.
         parameters : mapping of str to float
             Those that differ from their defaults.
+
+        Raises
+        ------
+        ActionError
+            If there is no such action or parameter, or the robot cannot do it.
+        """
+        gait = self._robot.engine.gait
+        footholds = np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1))))
+        return self._robot.planner.plan(self.config.actions, name, parameters, footholds, gait.stance_height)
+
+    def begin_action(self, performance: Performance, speed: float = 1.0) -> Tuple[bool, str]:
+        """Begin a planned action, in mode stand or hexapod; return whether it was accepted, and one sentence.
+
+        Parameters
+        ----------
+        performance : Performance
+            Of `plan_action`.
         speed : float
             Fraction of the speed that the limits allow, 0.05 to 1.
         """
-        performer, engine = self._robot.performer, self._robot.engine
+        performer = self._robot.performer
         if performer.active:
             return False, f"{performer.status.name} is being performed; cancel it first"  # type: ignore[union-attr]
         if not 0.05 <= speed <= 1.0:
             return False, f"speed is {speed:g}; give 0.05 to 1 of the speed that the limits allow"
-        footholds = np.hstack((neutral_feet(engine.gait.rest_radius), np.zeros((6, 1))))
-        try:
-            plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, engine.gait.stance_height)
-        except ActionError as error:
-            return False, str(error)
-        performer.load(plan, speed)
+        performer.load(performance, speed)
         accepted, reason = self.request_mode("perform")
         if not accepted:
             performer.end(Outcome.ABORTED, reason)

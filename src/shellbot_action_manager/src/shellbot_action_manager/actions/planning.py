@@ -79,11 +79,11 @@ class Planner:
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         self._config, self._geometry = config, geometry
         body: PoseLimits = config.body
-        foot = config.action
+        action = config.action
         self._limits = {
             "body": Limits(tuple(body.rate), tuple(body.acceleration)),
-            "foot": Limits(foot.foot_velocity, foot.foot_acceleration),
-            "upper": Limits(config.upper.joint_rate, foot.upper_acceleration),
+            "foot": Limits(action.foot_velocity, action.foot_acceleration),
+            "upper": Limits(config.upper.joint_rate, action.upper_acceleration),
         }
 
     @property

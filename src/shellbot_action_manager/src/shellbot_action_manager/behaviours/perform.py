@@ -35,6 +35,9 @@ class Perform(OnFeet):
         p_walk = feet_in_walk_axes(posture.feet[0], robot.engine.p_walk)
         p_base = feet_in_base(p_walk, posture.pose[0], robot.engine.gait.stance_height)
         lower = feet_command(robot.geometry.legs, p_base)
+        if not np.isfinite(lower.q).all():  # what was planned is within reach; the way back of a cancel might not be
+            performer.end(Outcome.ABORTED, f"{performer.status.name}: a foot would be out of reach; holding")
+            return Motion(state.commanded.limbs, state.commanded.planted, done=True)
         planted = posture.feet[0, :, 2] <= 1e-4
         if len(upper):
             step = robot.config.upper.joint_rate * dt  # the operator may have commanded them elsewhere

@@ -56,13 +56,14 @@ class PerformActionServer:
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         given: PerformActionGoal = goal.get_goal()
-        with self._lock:
-            try:
-                accepted, text = self._core.perform(given.name, self._parameters(given), given.speed or 1.0)
-            except ActionError as error:
-                accepted, text = False, str(error)
-            if accepted:
-                self._goal, self._last_feedback = goal, -1.0
+        try:
+            performance = self._core.plan_action(given.name, self._parameters(given))  # while the ticks go on
+            with self._lock:
+                accepted, text = self._core.begin_action(performance, given.speed or 1.0)
+                if accepted:
+                    self._goal, self._last_feedback = goal, -1.0
+        except ActionError as error:
+            accepted, text = False, str(error)
         if accepted:
             goal.set_accepted()
         else:
