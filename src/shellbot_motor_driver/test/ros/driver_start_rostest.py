@@ -122,7 +122,9 @@ class StartTest(unittest.TestCase):
         self.assertIn("stopped", text)
         wait_until(lambda: not any(chain.registers("torque_enable").values()), 60.0, "all are limp")
         self.assertIsNone(self.witness.states, "it is still at its start")
-        wait_until(lambda: self.witness.states is not None, 60, "the start goes on")
+        wait_until(
+            lambda: self.witness.states is not None, 240, lambda: f"the start goes on: {driver.output()[-2000:]}"
+        )
         self.assertEqual(set(chain.registers("torque_enable").values()), {0})
         driver.wait_said("emergency stop (during the start)")
         self.witness.target = MIDDLE
