@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 
 import numpy as np
 import pytest
 
+from shellbot_action_manager.actions import library as module
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.actions.planning import Planner, stability
@@ -16,7 +18,7 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.gait.walking import neutral_feet
-from shellbot_common import TICK
+from shellbot_common import TICK, package_file
 
 CONFIG, GEOMETRY = load_config(), load_geometry()
 PLANNER = Planner(CONFIG, GEOMETRY)
@@ -158,6 +160,19 @@ def test_what_cannot_be_done_is_refused_with_file_line_and_step(tmp_path, step, 
 def test_a_file_that_is_wrong_is_refused_with_its_line(tmp_path, text, reason):
     with pytest.raises(ValueError, match=reason):
         library_of(tmp_path, text)
+
+
+def test_the_schema_for_editors_knows_the_keys_that_the_library_takes():
+    schema = json.loads(package_file("shellbot_action_manager", "config/actions/schema.json").read_text())
+    action = schema["additionalProperties"]["properties"]
+    step = schema["$defs"]["step"]["properties"]
+    motions = {row["properties"]["move"]["const"]: row["properties"] for row in step["do"]["items"]["anyOf"]}
+    assert set(action) == set(module._ACTION_KEYS)
+    assert set(action["parameters"]["additionalProperties"]["properties"]) == set(module._PARAMETER_KEYS)
+    assert set(step) == set(module._STEP_KEYS)
+    assert set().union(*motions.values()) == set(module._MOTION_KEYS)
+    for kind, keys in module.COORDINATES.items():
+        assert tuple(motions[kind]["through"]["items"]["properties"]) == keys
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
