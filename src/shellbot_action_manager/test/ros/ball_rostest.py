@@ -138,10 +138,10 @@ class BallTest(ModeWatch, unittest.TestCase):
             self.roll_until(lambda: self.speed() > 0.15, "rolling")
             self.texts.clear()
             self.reborn(name, self.kill(name))
+            if name == "/action_manager":  # what it said before it died may be that the ball is at rest
+                self.until(lambda: any("found closed" in text for text in self.texts), "the ball is found closed")
             self.until(lambda: self.mode() == ("shell", "shell", ""), f"a ball at rest after {name} died")
             self.until(lambda: self.speed() < 0.1, f"braked after {name} died")
-            if name == "/action_manager":
-                self.assertTrue(any("found closed" in text for text in self.texts), self.texts[:5])
             self.roll_until(lambda: self.mode() == ("shell", "shell", "rolling"), f"rolls again after {name} died")
         self.roll_until(lambda: self.speed() > 0.15, "rolling on")
         rospy.wait_for_service("/gazebo/reset_simulation", ModeWatch.wall_limit)
