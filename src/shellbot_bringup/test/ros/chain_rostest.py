@@ -242,6 +242,8 @@ class ChainTest(unittest.TestCase):
         )
         self.robot.wait_for(lambda: not self.robot.in_mode("hexapod"), 60, "leave the mode", wall_s=60)
         self.robot.wait_until_standing(20)
+        # A target that was under way at the reset is answered from the joints of the new start, with its own old stamp.
+        self.robot.jumps[:] = [jump for jump in self.robot.jumps if jump[-3] < before]
         x, y, yaw = self.robot.pose()
         self.assertLess(math.hypot(x, y), 0.05)
         self.assertLess(math.hypot(self.robot.odom.pose.pose.position.x, self.robot.odom.pose.pose.position.y), 0.05)
