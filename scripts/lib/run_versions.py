@@ -48,12 +48,16 @@ def alone(folder: Path) -> Iterator[None]:
 
 def run(command: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path) -> int:
     """Run a command with its output in a file; at Ctrl-C end it and everything that it has started."""
-    with open(log, "wb") as output:
-        process = subprocess.Popen(
-            list(command), stdout=output, stderr=subprocess.STDOUT, env=dict(environment), cwd=str(folder),
-            start_new_session=True,
-        )  # fmt: skip
+    # An interrupt waits while the command starts: in between nobody would end it.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        with open(log, "wb") as output:
+            process = subprocess.Popen(
+                list(command), stdout=output, stderr=subprocess.STDOUT, env=dict(environment), cwd=str(folder),
+                start_new_session=True, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask),
+            )  # fmt: skip
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             return process.wait()
         except BaseException:
             for number in (signal.SIGTERM, signal.SIGKILL):
@@ -63,6 +67,8 @@ def run(command: Sequence[str], log: Path, environment: Mapping[str, str], folde
                 except (ProcessLookupError, subprocess.TimeoutExpired):
                     continue
             raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def last_lines(log: Path, count: int) -> str:
