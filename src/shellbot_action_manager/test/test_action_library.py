@@ -113,6 +113,7 @@ def test_guards_and_times(tmp_path):
             "mm inside the standing",
         ),
         ("{do: [{move: foot, legs: 2, to: {x: 0.05}}]}", "the foot of lower_2 stands away from its foothold; lift it"),
+        ("{do: [{move: body, to: {pitch_deg: 12, x: 0.02}}]}", r"lower_1_tibia would go to 2.5\d rad, limits -2.55 to"),
         ("{do: [{move: foot, legs: 2, to: {z: -0.02}}]}", "the foot of lower_2 goes into the ground"),
         ("{do: [{move: foot, legs: 2, to: {x: 0.5, z: 0.1}}]}", "the foot of lower_2 would be out of reach"),
         ("{do: [{move: body, to: {z: 0.02}, time: 0.05}]}", r"time 0.05 s of body is too short; give 0.\d+ s at least"),

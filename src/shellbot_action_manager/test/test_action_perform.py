@@ -70,6 +70,8 @@ def test_the_lifted_foot_carries_nothing_and_the_others_stand(robot):
     contacts = robot.output.contacts
     assert not contacts.in_contact[3] and np.delete(contacts.in_contact, 3).all()
     assert np.delete(contacts.load_share, 3) == pytest.approx(0.2)
+    shares = [limb.load_share for limb in robot.output.references.limbs if limb.limb.startswith("lower")]
+    assert shares[3] == 0.0 and np.delete(shares, 3) == pytest.approx(0.2)
 
 
 def test_pause_holds_and_resume_goes_on(robot):
@@ -94,6 +96,19 @@ def test_cancel_goes_back_to_rest_from_anywhere(robot, ticks):
     assert status(robot).outcome is Outcome.CANCELLED
     assert robot.q == pytest.approx(stand, abs=1e-6)
     assert robot.largest_step() < JUMP
+
+
+@pytest.mark.parametrize("stop", [lambda performer: performer.pause(True), lambda performer: performer.cancel()])
+def test_stopping_in_mid_swing_is_soft(robot, stop):
+    begin(robot, "wave", ticks=105)
+    robot.history.clear()
+    robot.run(0.05)
+    stop(robot.core.performer)
+    robot.run(0.5)
+    q = np.array([row[1] for row in robot.history])
+    moving, kick = np.abs(np.diff(q[:5], axis=0)).max(), np.abs(np.diff(q, n=2, axis=0)).max()
+    assert moving > 0.005, "it is stopped in motion"
+    assert kick < 0.25 * moving, "rad in a tick, of joints that move at so many"
 
 
 @pytest.mark.parametrize("when", Cancel)
