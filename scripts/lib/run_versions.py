@@ -48,7 +48,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 def run(command: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path) -> int:
     """Run a command with its output in a file; at Ctrl-C end it and everything that it has started."""
-    # An interrupt waits while the command starts: in between nobody would end it.
+    # Interrupts are blocked until the process is inside the try block, otherwise it would be left running.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         with open(log, "wb") as output:

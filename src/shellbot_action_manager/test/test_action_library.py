@@ -65,7 +65,7 @@ def test_the_way_back_is_free_from_anywhere(name):
     postures = plan(name).postures
     for i in range(0, len(postures.pose), 23):
         back = PLANNER.back(postures[i])
-        assert PLANNER._refusal(back, FOOTHOLDS, GAIT.stance_height) is None, i
+        assert PLANNER.refusal(back, FOOTHOLDS, GAIT.stance_height) is None, i
         for part, at_rest in zip(vars(back).values(), vars(PLANNER.rest).values()):
             assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
 

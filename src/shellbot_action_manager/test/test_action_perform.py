@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from action_echo import EchoRobot
@@ -94,6 +96,24 @@ def test_cancel_goes_back_to_rest_from_anywhere(robot, ticks):
     robot.core.performer.cancel()
     finish(robot, 6.0)
     assert status(robot).outcome is Outcome.CANCELLED
+    assert robot.q == pytest.approx(stand, abs=1e-6)
+    assert robot.largest_step() < JUMP
+
+
+def test_a_cancel_whose_way_back_is_not_free_lets_the_action_end(robot, monkeypatch):
+    stand, planner = robot.q.copy(), robot.core._robot.planner
+    back = planner.back
+
+    def into_the_air(present):
+        feet = back(present).feet.copy()
+        feet[len(feet) // 2 :, :, 2] += 0.5
+        return replace(back(present), feet=feet)
+
+    begin(robot, "wave", ticks=130)
+    monkeypatch.setattr(planner, "back", into_the_air)
+    robot.core.performer.cancel()
+    finish(robot)
+    assert status(robot).outcome is Outcome.CANCELLED and status(robot).step.startswith("7 of 7")
     assert robot.q == pytest.approx(stand, abs=1e-6)
     assert robot.largest_step() < JUMP
 

@@ -21,10 +21,11 @@ def parser() -> argparse.ArgumentParser:
     add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|ros|teleop|kinematics|bus")
+    kinds = p.add_subparsers(dest="what", metavar="chain|actions|ros|teleop|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
+    kinds.add_parser("actions", parents=[common], help="planning and performing the actions of the library")
     ros = kinds.add_parser("ros", parents=[common], help="the real launch, headless")
     ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
     ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
@@ -53,12 +54,14 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("name what to measure: chain, ros, teleop, kinematics or bus")
+        p.error("name what to measure: chain, actions, ros, teleop, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    text, figures, met = {"chain": _chain, "ros": _ros, "teleop": _teleop}[arguments.what](arguments)
+    text, figures, met = {"chain": _chain, "actions": _actions, "ros": _ros, "teleop": _teleop}[arguments.what](
+        arguments
+    )
     report(arguments, arguments.what, command, text, figures)
     return 0 if met else 1
 
@@ -73,6 +76,17 @@ def _chain(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     text += f"\nStep of the physics {1e3 * arguments.timestep:g} ms, one core. Required: {required} real time;"
     text += f" {'met' if met else 'NOT met'} by CPU time.\n"
     return text, {"timestep_s": arguments.timestep, "rows": rows, "met": met}, met
+
+
+def _actions(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_actions import COLUMNS, DIGITS, PLANNING_MS, TICK_MS, bench_actions, fast_enough
+
+    rows = bench_actions()
+    met = fast_enough(rows)
+    text = markdown_table(rows, COLUMNS, DIGITS)
+    text += f"\nRequired: planning of up to ten steps {PLANNING_MS:g} ms, a tick {TICK_MS:g} ms at the 99th percentile;"
+    text += f" {'met' if met else 'NOT met'}.\n"
+    return text, {"rows": rows, "met": met}, met
 
 
 def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:

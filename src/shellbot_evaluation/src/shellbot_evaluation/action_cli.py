@@ -32,13 +32,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("--folder", action="append", default=[], help="with actions of your own; may be repeated")
-        if name != "list":
-            some = "?" if name == "check" else None
-            command.add_argument("action", nargs=some, help="its name" + ("; all by default" if some else ""))
-            command.add_argument(
-                "values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults"
-            )
         if name == "check":
+            command.add_argument("action", nargs="?", help="its name; all by default")
+            add_parameters(command)
             command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
             command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
     return p

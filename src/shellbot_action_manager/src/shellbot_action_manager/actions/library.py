@@ -15,6 +15,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 import yaml
 
 from shellbot_action_manager.actions.expressions import Number, evaluate
+from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError, ConfigError
 from shellbot_common import SettingsError, check_names, package_file, read_yaml
 
@@ -24,7 +25,6 @@ COORDINATES = {
     "upper": ("height", "opening_deg"),
 }
 """What a waypoint of each kind of motion may give: m, and deg where the name says so."""
-LEGS = 6
 _MOST_STEPS = 500  # of one performance, references and repetitions counted
 _ACTION_KEYS = ("text", "parameters", "steps")
 _STEP_KEYS = ("name", "do", "repeat", "when", "wait", "action", "with")
@@ -93,10 +93,7 @@ class Action:
         known = self.parameters
         for name in given:
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                hint = f"is {near[0]} meant? " if near else ""
-                listed = ", ".join(known) or "none"
-                raise ActionError(f"{self.name} has no parameter '{name}'; {hint}There are: {listed}")
+                raise ActionError(f"{self.name} has no parameter '{name}'; {_choices(name, list(known))}")
         values = {name: parameter.default for name, parameter in known.items()}
         for name, value in given.items():
             p = known[name]
@@ -109,6 +106,22 @@ class Action:
                 )
             values[name] = int(value) if p.is_whole else float(value)
         return values
+
+    def assign(self, names: Sequence[str], values: Sequence[float]) -> Dict[str, float]:
+        """Return values by the names of their parameters; without names they are those of the first parameters.
+
+        Raises
+        ------
+        ActionError
+            If there are not as many names as values.
+        """
+        names = names or list(self.parameters)[: len(values)]
+        if len(names) != len(values):
+            raise ActionError(
+                f"{self.name}: {len(values)} parameters for {len(names)} names; give one value for each of "
+                f"{', '.join(self.parameters) or 'none'}"
+            )
+        return dict(zip(names, values))
 
 
 class ActionLibrary:
@@ -151,9 +164,7 @@ class ActionLibrary:
             If there is none of that name; names the nearest.
         """
         if name not in self._actions:
-            near = get_close_matches(name, self._actions, 1)
-            hint = f"is {near[0]} meant? " if near else ""
-            raise ActionError(f"there is no action '{name}'; {hint}There are: {', '.join(sorted(self._actions))}")
+            raise ActionError(f"there is no action '{name}'; {_choices(name, sorted(self._actions))}")
         return self._actions[name]
 
     def steps(self, name: str, given: Mapping[str, Number]) -> Tuple[Step, ...]:
@@ -259,6 +270,11 @@ class _Located(ActionError):
     """An error whose sentence has its place already."""
 
 
+def _choices(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return (f"is {near[0]} meant? " if near else "") + f"There are: {', '.join(known) or 'none'}"
+
+
 def _parameter(row: Any) -> Parameter:
     check_names(row, _PARAMETER_KEYS, ("default", "range"))
     default, bounds = row["default"], row["range"]
@@ -280,17 +296,17 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
     if (legs is None) != (kind == "body"):
         raise ActionError("the body has no legs key" if kind == "body" else "legs is missing; give a list, or all")
     if legs == "all":
-        legs = list(range(1, LEGS + 1))
+        legs = list(range(1, LEG_COUNT + 1))
     if legs is not None and not isinstance(legs, list):
         legs = [legs]
-    numbers = tuple(_whole("legs", evaluate(leg, values), 1, LEGS) for leg in legs or [])
+    numbers = tuple(_whole("legs", evaluate(leg, values), 1, LEG_COUNT) for leg in legs or [])
     if len(set(numbers)) < len(numbers):
         raise ActionError(f"legs {list(numbers)} names one twice; name each once")
     toward = None
     if "toward" in row:
         if kind != "body":
             raise ActionError("toward is for the body; feet move in the axes of their own legs")
-        toward = _whole("toward", evaluate(row["toward"], values), 1, LEGS)
+        toward = _whole("toward", evaluate(row["toward"], values), 1, LEG_COUNT)
     if ("to" in row) == ("through" in row):
         raise ActionError("give either to (one waypoint) or through (a list of them)")
     points = [row["to"]] if "to" in row else row["through"]

@@ -82,8 +82,7 @@ class Performer:
         if not self.active or self._cancel is not None or self._performance is None:
             return
         self._cancel, self._stopping, self._paused = when, when is Cancel.NOW, False
-        step = int(np.searchsorted(self._performance.ends, self._time / TICK))
-        self._cancel_at = TICK * self._performance.ends[min(step, len(self._performance.ends) - 1)]
+        self._cancel_at = self._end_of_step(self._performance)
 
     def end(self, outcome: Outcome, text: str) -> None:
         """End the action at once, where it is."""
@@ -102,8 +101,12 @@ class Performer:
         goes_back = self._rate == 0.0 if self._stopping else self._time >= self._cancel_at
         if self._cancel is not None and goes_back and performance.steps != _BACK:
             back = self._planner.back(posture)
-            performance = Performance(performance.name, back, _BACK, np.array([len(back.pose) - 1]))
-            self._performance, self._time, self._stopping = performance, 0.0, False
+            if self._planner.refusal(back, performance.footholds, performance.height) is None:
+                performance = replace(performance, postures=back, steps=_BACK, ends=np.array([len(back.pose) - 1]))
+                self._performance, self._time = performance, 0.0
+            else:  # what was planned is free: go on with it, and try again after each of its steps
+                self._cancel_at = self._end_of_step(performance)
+            self._stopping = False
         self.status = self._reported(performance)
         if self._time >= performance.duration:
             if self._cancel is None:
@@ -111,6 +114,10 @@ class Performer:
             else:
                 self.end(Outcome.CANCELLED, f"{performance.name} cancelled, back at rest")
         return posture
+
+    def _end_of_step(self, performance: Performance) -> float:
+        later = performance.ends[performance.ends > self._time / TICK]
+        return TICK * float(later[0]) if len(later) else performance.duration
 
     def _at(self, performance: Performance) -> Postures:
         postures, index = performance.postures, self._time / TICK

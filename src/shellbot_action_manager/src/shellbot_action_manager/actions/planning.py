@@ -10,9 +10,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robot_mechanics.trajectories import Limits, Through, Trajectory, fastest
-from shellbot_action_manager.actions.library import COORDINATES, LEGS, Motion, Step
-from shellbot_action_manager.body.body_pose import PoseLimits
+from shellbot_action_manager.actions.library import COORDINATES, Motion, Step
+from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError, ConfigError
+from shellbot_action_manager.gait.walking import LEG_AZIMUTH
 from shellbot_common import TICK, Settings, number
 from shellbot_common.rotations import rotation_from_rpy
 
@@ -45,6 +46,11 @@ class Postures:
     feet: np.ndarray  #: (m, 6, 3) Feet relative to where they stand, in the axes of their legs: out, left, up, m
     upper: np.ndarray  #: (m, 6, 2) Joints of the upper legs, rad; (m, 0, 2) without
 
+    @property
+    def stands(self) -> np.ndarray:
+        """Which feet stand, (m, 6)."""
+        return np.asarray(self.feet[..., 2] <= _DOWN)
+
     def __getitem__(self, i: int) -> Postures:
         """Return posture `i` alone."""
         return Postures(self.pose[i][None], self.feet[i][None], self.upper[i][None])
@@ -58,6 +64,8 @@ class Performance:
     postures: Postures
     steps: Tuple[str, ...]  #: Names
     ends: np.ndarray  #: (k,) Posture at which each step ends
+    footholds: np.ndarray  #: (6, 3) Where the feet stand in W, m
+    height: float  #: Of the body over them at rest, m
 
     @property
     def duration(self) -> float:
@@ -71,17 +79,16 @@ class Planner:
     Parameters
     ----------
     config : ActionManagerConfig
-        Sections `action`, `body`, `posture` and `upper`.
+        Sections `action`, `body` and `upper`.
     geometry : RobotGeometry
         The robot.
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         self._config, self._geometry = config, geometry
-        body: PoseLimits = config.body
         action = config.action
         self._limits = {
-            "body": Limits(tuple(body.rate), tuple(body.acceleration)),
+            "body": Limits(tuple(config.body.rate), tuple(config.body.acceleration)),
             "foot": Limits(action.foot_velocity, action.foot_acceleration),
             "upper": Limits(config.upper.joint_rate, action.upper_acceleration),
         }
@@ -89,7 +96,7 @@ class Planner:
     @property
     def rest(self) -> Postures:
         """The posture in which every action begins and ends."""
-        return Postures(np.zeros((1, 6)), np.zeros((1, LEGS, 3)), self._geometry.up_upper[None])
+        return Postures(np.zeros((1, 6)), np.zeros((1, LEG_COUNT, 3)), self._geometry.up_upper[None])
 
     def plan(
         self, library: ActionLibrary, name: str, given: Mapping[str, float], footholds: np.ndarray, height: float
@@ -131,8 +138,8 @@ class Planner:
             names.append("back to rest")
             ends.append(len(postures.pose) - 1)
             wheres.append(wheres[-1])
-        performance = Performance(name, postures, tuple(names), np.array(ends))
-        found = self._refusal(postures, footholds, height)
+        performance = Performance(name, postures, tuple(names), np.array(ends), footholds, height)
+        found = self.refusal(postures, footholds, height)
         if found is not None:
             i, reason = found
             at = int(np.searchsorted(performance.ends, i))
@@ -155,7 +162,7 @@ class Planner:
         if present.pose.any():
             motions.append(Motion("body", (), None, (), None, 0))
         if (np.abs(present.upper - self.rest.upper) > 1e-9).any():
-            motions.append(Motion("upper", tuple(range(1, LEGS + 1)), None, (), None, 0))
+            motions.append(Motion("upper", tuple(range(1, LEG_COUNT + 1)), None, (), None, 0))
         if motions:
             down = _joined(down, self._step(Step("", tuple(motions), 0.0), down[-1]))
         return down
@@ -236,11 +243,21 @@ class Planner:
             )
         return Trajectory(path, motion.time)
 
-    def _refusal(self, postures: Postures, footholds: np.ndarray, height: float) -> Optional[Tuple[int, str]]:
-        """Return the first posture that the robot cannot take, and why; None: all is well."""
+    def refusal(self, postures: Postures, footholds: np.ndarray, height: float) -> Optional[Tuple[int, str]]:
+        """Return the first posture that the robot cannot take, and why; None: all is well.
+
+        Parameters
+        ----------
+        postures : Postures
+            At every tick.
+        footholds : (6, 3) array
+            Where the feet stand in W, m.
+        height : float
+            Of the body over them at rest, m.
+        """
         config, legs = self._config, self._geometry.legs
         p_walk = feet_in_walk_axes(postures.feet, footholds)
-        stands = postures.feet[..., 2] <= _DOWN
+        stands = postures.stands
         p_base = _all_in_base(p_walk, postures.pose, height)
         found: List[Tuple[int, str]] = []
         q = legs.solve(np.swapaxes(p_base, 0, 1))  # (6, m, 3)
@@ -302,10 +319,10 @@ def stability(p_walk: np.ndarray, stands: np.ndarray, centre: np.ndarray) -> np.
         Of the body in W, m.
     """
     least = np.full(len(p_walk), np.inf)
-    for i in range(LEGS):
-        for j in range(1, LEGS):  # the next foot that stands: those between i and j do not
-            k = (i + j) % LEGS
-            between = [(i + n) % LEGS for n in range(1, j)]
+    for i in range(LEG_COUNT):
+        for j in range(1, LEG_COUNT):  # the next foot that stands: those between i and j do not
+            k = (i + j) % LEG_COUNT
+            between = [(i + n) % LEG_COUNT for n in range(1, j)]
             edge = stands[:, i] & stands[:, k] & ~stands[:, between].any(axis=1)
             along = p_walk[:, k, :2] - p_walk[:, i, :2]
             to = centre - p_walk[:, i, :2]
@@ -316,7 +333,7 @@ def stability(p_walk: np.ndarray, stands: np.ndarray, centre: np.ndarray) -> np.
 
 def _leg_axes() -> np.ndarray:
     """Return the axes of the legs in W, (6, 3, 3): x outwards, z up."""
-    return np.stack([rotation_from_rpy(0.0, 0.0, k * np.pi / 3.0) for k in range(LEGS)])
+    return np.stack([rotation_from_rpy(0.0, 0.0, azimuth) for azimuth in LEG_AZIMUTH])
 
 
 def _own_legs(motion: Motion, motions: Sequence[Motion]) -> Optional[Tuple[int, ...]]:

@@ -39,12 +39,7 @@ class OnFeet(BehaviourBase):
         """Return the legs' command for a twist (3,) and a body pose (6,); zero twist steps home and stands."""
         command = self._robot.engine.step(dt, twist, pose, state.yaw, home_radius)
         self._robot.announcer.say("body_pose", self._robot.engine.text)
-        unreachable = np.isnan(command.q).any(axis=1)
-        if unreachable.any():
-            # Still commanded as a foot, kinematics goes as near as it can; its joints count as before.
-            previous = lower_command(state.commanded.limbs).q
-            return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base)
-        return command
+        return within_reach(command, state)
 
     def move_upper(self, dt: float, commands: Commands, state: State) -> np.ndarray:
         """Return the command of the upper legs on the way to what the operator commands, or up by default."""
@@ -70,6 +65,15 @@ class OnFeet(BehaviourBase):
             return str(error) if say("gait", str(error)) else ""
         say("gait", "" if ready or not name else f"changing the gait to {name}")
         return ""
+
+
+def within_reach(command: LowerCommand, state: State) -> LowerCommand:
+    """Return the command with the joints of a foot out of reach as they were; kinematics goes as near as it can."""
+    unreachable = np.isnan(command.q).any(axis=1)
+    if not unreachable.any():
+        return command
+    previous = lower_command(state.commanded.limbs).q
+    return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base)
 
 
 class MoveRunner:

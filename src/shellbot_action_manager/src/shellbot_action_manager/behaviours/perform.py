@@ -9,7 +9,7 @@ import numpy as np
 
 from shellbot_action_manager.actions.performer import Outcome
 from shellbot_action_manager.actions.planning import feet_in_walk_axes
-from shellbot_action_manager.behaviours.on_feet import OnFeet
+from shellbot_action_manager.behaviours.on_feet import OnFeet, within_reach
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import feet_in_base
@@ -21,7 +21,7 @@ class Perform(OnFeet):
     """Begins and ends in the rest stance, whatever happens between."""
 
     def refusal(self, state: State) -> Optional[str]:
-        """Refuse when no action was asked for."""
+        """Refuse if no action is loaded."""
         return None if self._robot.performer.active else "there is no action to perform; send a goal to perform_action"
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
@@ -34,11 +34,8 @@ class Perform(OnFeet):
         assert performer.status is not None
         p_walk = feet_in_walk_axes(posture.feet[0], robot.engine.p_walk)
         p_base = feet_in_base(p_walk, posture.pose[0], robot.engine.gait.stance_height)
-        lower = feet_command(robot.geometry.legs, p_base)
-        if not np.isfinite(lower.q).all():  # what was planned is within reach; the way back of a cancel might not be
-            performer.end(Outcome.ABORTED, f"{performer.status.name}: a foot would be out of reach; holding")
-            return Motion(state.commanded.limbs, state.commanded.planted, done=True)
-        planted = posture.feet[0, :, 2] <= 1e-4
+        lower = within_reach(feet_command(robot.geometry.legs, p_base), state)
+        planted = posture.stands[0]
         if len(upper):
             step = robot.config.upper.joint_rate * dt  # the operator may have commanded them elsewhere
             upper = upper + np.clip(posture.upper[0] - upper, -step, step)

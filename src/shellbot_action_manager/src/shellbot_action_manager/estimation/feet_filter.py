@@ -109,7 +109,7 @@ class FeetFilter:
         """Let the anchors creep, those of feet that slip the most."""
         config = self._config
         slip = np.zeros_like(self._slip)
-        if stayed.sum() >= 3:  # of two nobody knows which one slips
+        if stayed.sum() >= 3:  # of two, the one that slips cannot be told
             velocity = (p_feet[stayed] - self._p_feet[stayed]) / dt
             slip[stayed] = velocity - np.median(velocity, axis=0)
         blend = min(dt / config.slip_time, 1.0)

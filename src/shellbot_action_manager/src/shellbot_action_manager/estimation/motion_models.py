@@ -103,8 +103,8 @@ class FeetModel:
         position, variance = self._filter.position, self._variance
         self._filter.step(dt, p_feet @ R_start_level.T, stands, acceleration)
         moved = self._filter.position - position
-        way = float(np.linalg.norm(self._filter.position))
-        self._variance = self._filter.variance + (self._scale_error * way) ** 2
+        distance = float(np.linalg.norm(self._filter.position))
+        self._variance = self._filter.variance + (self._scale_error * distance) ** 2
         return Displacement(R_start_before.T @ moved, turn, self._variance - variance)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Dict, Optional
+from typing import Optional
 
 import actionlib
 import rospy
@@ -40,24 +40,32 @@ class PerformActionServer:
 
     def report(self, t: float) -> None:
         """Send feedback or the result; called without the core's lock after each tick at time t, s."""
-        if self._goal is None:
+        if self._goal is None or not self._server.lock.acquire(blocking=False):
+            return  # another goal is being planned: a later tick reports
+        try:
+            with self._lock:
+                self._report(t)
+        finally:
+            self._server.lock.release()
+
+    def _report(self, t: float) -> None:
+        status, goal = self._core.performer.status, self._goal
+        if goal is None:
             return
-        with self._server.lock, self._lock:
-            status, goal = self._core.performer.status, self._goal
-            if goal is None:
-                return
-            if status is None:
-                self._end(Outcome.ABORTED, "the simulation was reset")
-            elif status.outcome is not None:
-                self._end(status.outcome, status.text)
-            elif not 0.0 <= t - self._last_feedback < FEEDBACK:
-                self._last_feedback = t
-                goal.publish_feedback(PerformActionFeedback(status.step, status.phase, status.progress, status.paused))
+        if status is None:
+            self._end(Outcome.ABORTED, "the simulation was reset")
+        elif status.outcome is not None:
+            self._end(status.outcome, status.text)
+        elif not 0.0 <= t - self._last_feedback < FEEDBACK:
+            self._last_feedback = t
+            goal.publish_feedback(PerformActionFeedback(status.step, status.phase, status.progress, status.paused))
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         given: PerformActionGoal = goal.get_goal()
         try:
-            performance = self._core.plan_action(given.name, self._parameters(given))  # while the ticks go on
+            action = self._core.config.actions.find(given.name)
+            parameters = action.assign(given.parameter_names, given.parameters)
+            performance = self._core.plan_action(given.name, parameters)  # while the ticks go on
             with self._lock:
                 accepted, text = self._core.begin_action(performance, given.speed or 1.0)
                 if accepted:
@@ -69,16 +77,6 @@ class PerformActionServer:
         else:
             rospy.logwarn(f"{NAME}: refused: {text}")
             goal.set_rejected(PerformActionResult(False, text), text)
-
-    def _parameters(self, given: PerformActionGoal) -> Dict[str, float]:
-        known = self._core.config.actions.find(given.name).parameters
-        names = given.parameter_names or list(known)[: len(given.parameters)]
-        if len(names) != len(given.parameters):
-            raise ActionError(
-                f"{given.name}: {len(given.parameters)} parameters for {len(names)} names; give one value for each of "
-                f"{', '.join(known) or 'none'}"
-            )
-        return dict(zip(names, given.parameters))
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._lock:
