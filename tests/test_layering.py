@@ -58,7 +58,8 @@ OWN = {
     "shellbot_teleop": {"shellbot_common"},
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
-OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "ax_tools"}
+OWN["shellbot_client"] = {"shellbot_common", "shellbot_action_manager", "shellbot_kinematics", "shellbot_chain"}
+OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
 KINEMATICS_SERVER = {"server_core", "solver_config", "kinematics_server_node"}
@@ -141,7 +142,7 @@ def test_nothing_on_board_imports_evaluation_benchmarks_or_the_chain():
     assert {"shellbot_action_manager", "shellbot_kinematics", "shellbot_motor_driver"} <= reached
     for _ in OWN:
         reached = reached.union(*(OWN.get(package, ()) for package in reached))
-    assert not reached & {"shellbot_chain", "shellbot_evaluation", "shellbot_benchmarks"}
+    assert not reached & {"shellbot_chain", "shellbot_client", "shellbot_evaluation", "shellbot_benchmarks"}
 
 
 def test_the_rule_catches_a_violation(tmp_path):

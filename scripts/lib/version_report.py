@@ -17,7 +17,7 @@ KINEMATICS, INTERPRETED = "kinematics", "kinematics, interpreted"
 # the library that numba is for comes first; bringup has launch files only, which ROS must load
 PACKAGES = (
     KINEMATICS, "common", "description", "control", "action_manager", "simulator", "gazebo_connector", "motor_driver",
-    "teleop", "chain", "evaluation", "benchmarks",
+    "teleop", "chain", "client", "evaluation", "benchmarks",
 )  # fmt: skip
 Results = Dict[str, Dict[str, Dict[str, Any]]]  # case -> suite -> counts
 

@@ -15,11 +15,11 @@ from PIL import Image
 
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.planar import PlanarPath
+from shellbot_client.mission import PhaseRecord
 from shellbot_evaluation.demo_params import DemoParams, launch_start_time
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.mission import PhaseRecord
-from shellbot_evaluation.phases import DemoPlan
 from shellbot_evaluation.pictures import contact_sheet, save_all
+from shellbot_evaluation.plans import DemoPlan
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.summary import make_summary, score_phases, score_tilt, summary_table
 

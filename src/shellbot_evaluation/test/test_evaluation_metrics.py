@@ -10,9 +10,9 @@ import pytest
 
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.trace import Trace, TraceRecorder
+from shellbot_client.mission import PhaseRecord
+from shellbot_client.phases import turn, walk
 from shellbot_evaluation.metrics import body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
-from shellbot_evaluation.mission import PhaseRecord
-from shellbot_evaluation.phases import turn, walk
 from shellbot_evaluation.stats import percentile, spread
 
 NAMES = ("a", "b")

@@ -12,15 +12,16 @@ from PIL import Image
 
 from shellbot_chain.errors import DefinitionError, MissionFailed
 from shellbot_chain.planar import PlanarPath
+from shellbot_client.mission import Mission, MissionState, Observation, PhaseRecord
+from shellbot_client.phases import GoTo, Roll, roll, stand_up
 from shellbot_evaluation import mission_cli
 from shellbot_evaluation.demo_params import DemoParams
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
-from shellbot_evaluation.mission import Mission, MissionState, Observation, PhaseRecord
 from shellbot_evaluation.mission_experiment import conditions
 from shellbot_evaluation.parts import score_parts
-from shellbot_evaluation.phases import GoTo, MissionPlan, Roll, roll, stand_up
 from shellbot_evaluation.pictures import save_gif
+from shellbot_evaluation.plans import MissionPlan
 from shellbot_evaluation.seeded_runs import SeededRuns
 from shellbot_evaluation.summary import make_summary, mission_table
 

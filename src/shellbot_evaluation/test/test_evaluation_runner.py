@@ -9,12 +9,14 @@ import pytest
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.trace import Trace
+from shellbot_client.chain_link import ChainLink
+from shellbot_client.link import run_mission
+from shellbot_client.mission import Mission, MissionState
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
-from shellbot_evaluation.mission import Mission, MissionState
 from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.phases import DemoPlan
-from shellbot_evaluation.runner import execute, run_mission
+from shellbot_evaluation.plans import DemoPlan
+from shellbot_evaluation.runner import execute
 
 
 def walk_run(values, seed=0, friction=0.7):
@@ -67,7 +69,7 @@ def test_a_square_ends_where_it_began_and_its_json_holds_the_summary(tmp_path, c
 
 def test_demo_runs_in_the_chain_as_it_does_on_the_wire():
     chain, mission = Chain(seed=5), Mission(DemoPlan(forward_m=0.2, sideways_m=0.1, turn_deg=20.0).phases())
-    run_mission(chain, mission)
+    run_mission(ChainLink(chain), mission)
     assert mission.state is MissionState.SUCCEEDED
     assert [record.phase.name for record in mission.records][-2:] == ["tilt", "level"]
 

@@ -21,9 +21,9 @@ from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError
+from shellbot_client.pose_conversions import twist_message
 from shellbot_common import TICK
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.pose_conversions import twist_message
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/action: lists and checks the actions of the library; run is in `action_client_node`."""
+"""Command line of scripts/action: lists, checks and runs the actions of the library."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Dict, List, Optional, Tuple
 
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
+from shellbot_chain.errors import MissionFailed
+from shellbot_client import Shellbot
+from shellbot_client.link import ActionProgress
 
 from . import transform_gate
 from .action_check import COLUMNS, check_action
@@ -21,8 +24,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     p = argparse.ArgumentParser(
         prog="scripts/action",
-        description="Actions of the library: motions by name, docs/actions.md. run performs one on the running robot, "
-        "and has a --help of its own.",
+        description="Actions of the library: motions by name, docs/actions.md.",
         epilog="examples: scripts/action check wave leg=3 | scripts/action run dance | scripts/action check transform",
     )
     commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run")
@@ -34,9 +36,14 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--folder", action="append", default=[], help="with actions of your own; may be repeated")
         if name == "check":
             command.add_argument("action", nargs="?", help="its name; all by default")
-            add_parameters(command)
+            _add_parameters(command)
             command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
             command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
+    text = "perform an action on the running robot; Ctrl-C takes it back to rest"
+    run = commands.add_parser("run", help=text, description=text)
+    run.add_argument("action", help="its name; scripts/action list has them all")
+    _add_parameters(run)
+    run.add_argument("--speed", type=float, default=1.0, help="fraction of the usual speed, 0.05 to 1 (default 1)")
     return p
 
 
@@ -46,7 +53,27 @@ def main(argv: Optional[List[str]] = None) -> int:
     if argv[:2] == ["check", "transform"]:
         return transform_gate.main(argv)
     arguments = parser().parse_args(argv)
-    return run_tool(lambda: _run(arguments))
+    return run_tool(lambda: (_perform if arguments.command == "run" else _run)(arguments))
+
+
+def _perform(arguments: argparse.Namespace) -> int:
+    """Perform an action on the running robot."""
+    parameters = _parameters_of(arguments)
+    with Shellbot() as robot:
+        try:
+            robot.perform(arguments.action, arguments.speed, _show, **parameters)
+        except MissionFailed as failed:
+            say(f"\n{failed}")
+            return 1
+        finally:
+            sys.stderr.write("\n")
+    say(f"{arguments.action} done")
+    return 0
+
+
+def _show(progress: ActionProgress) -> None:
+    sys.stderr.write(f"\r\033[K{100 * progress.fraction:3.0f} %  {progress.step}")
+    sys.stderr.flush()
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -55,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.command == "list":
             say(_listed(library))
             return 0
-        values = parameters_of(arguments)
+        values = _parameters_of(arguments)
         names = [arguments.action] if arguments.action else sorted(library.actions)
         for name in names:
             library.find(name).values(values)
@@ -80,19 +107,11 @@ def _listed(library: ActionLibrary) -> str:
     return "\n".join(lines)
 
 
-def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add the arguments that `parameters_of` reads."""
+def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults")
 
 
-def parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:
-    """Return the parameters of an action that a command line gives.
-
-    Raises
-    ------
-    EvaluationError
-        If one is not PARAMETER=VALUE.
-    """
+def _parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:
     return dict(_value(text) for text in arguments.values)
 
 

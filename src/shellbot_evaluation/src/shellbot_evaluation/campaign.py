@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_client.phases import POSITIVE
 from shellbot_common import Settings, number, required
 
 from .experiments import Case, Experiment
-from .phases import POSITIVE
 from .stats import spread
 
 COMPARED_M, COMPARED_DEG = 3.0, 360.0  # the commands whose means were published for all sources

@@ -22,17 +22,23 @@ from sensor_msgs.msg import JointState
 
 from shellbot_chain.errors import ChainError, MissionFailed
 from shellbot_chain.planar import PlanarPath, tilt_from_quaternion, yaw_from_quaternion
-from shellbot_msgs.msg import Mode
+from shellbot_client.mission import ZERO_TWIST, Mission, MissionState, Observation
+from shellbot_client.pose_conversions import (
+    greatest_acceleration,
+    planar_pose,
+    pose_message,
+    position_and_quaternion,
+    twist_message,
+)
+from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
 from .demo_params import DemoParams, launch_start_time
 from .errors import EvaluationError
-from .mission import ZERO_TWIST, Mission, MissionState, Observation
 from .parts import score_parts
 from .pictures import save_all
 from .plots import plot_paths
-from .pose_conversions import planar_pose, pose_message, position_and_quaternion, twist_message
 from .reports import write_json
 from .summary import TOUR, make_summary, mission_table, score_phases, score_tilt, summary_table
 
@@ -67,6 +73,7 @@ class DemoNode:
         self._requests: queue.Queue[str] = queue.Queue()
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._velocity: Tuple[float, float] = (0.0, 0.0)
+        self._acceleration = greatest_acceleration(Walkspace())
         self._mode: Tuple[str, str, str] = ("waiting", "waiting", "")  # mode, target, step
         self._own_rows: List[Tuple[float, float, float, float]] = []
         self._true_rows: List[Tuple[float, ...]] = []
@@ -76,6 +83,7 @@ class DemoNode:
         self._cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
         self._pose = rospy.Publisher("body_pose", Pose, queue_size=1)
         threading.Thread(target=self._serve_requests, daemon=True).start()
+        rospy.Subscriber("walkspace", Walkspace, self._on_walkspace, queue_size=1)
         rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10)
         rospy.Subscriber("ground_truth/odom", Odometry, self._on_truth, queue_size=100, tcp_nodelay=True)
         rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=100, tcp_nodelay=True)
@@ -174,6 +182,9 @@ class DemoNode:
     def _on_mode(self, message: Mode) -> None:
         self._mode = (message.name, message.target, message.step)
 
+    def _on_walkspace(self, message: Walkspace) -> None:
+        self._acceleration = greatest_acceleration(message)
+
     def _on_truth(self, message: Odometry) -> None:
         p, q = position_and_quaternion(message)
         self._true_rows.append((message.header.stamp.to_sec(), *p, *q))
@@ -189,7 +200,9 @@ class DemoNode:
         self._now = message.header.stamp.to_sec()
         hold = self._camera is not None and self._camera.busy()
         try:
-            command = self._mission.step(Observation(self._now, *self._odom, *self._mode, hold, self._velocity))
+            command = self._mission.step(
+                Observation(self._now, *self._odom, *self._mode, hold, self._velocity, self._acceleration)
+            )
         except MissionFailed:
             self._end()
             return

@@ -13,9 +13,10 @@ from typing import Any, Callable, Optional, Tuple
 import psutil
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_client.phases import Phase
 from shellbot_common import number
 
-from .phases import DemoPlan, MissionPlan, Phase
+from .plans import DemoPlan, MissionPlan
 
 PLANS = ("tour", "mission")
 

@@ -11,9 +11,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_client.phases import Phase, stand_up, turn, walk
 from shellbot_common import Settings, SettingsError, check_names, check_number, choice, read_yaml, required
-
-from .phases import Phase, stand_up, turn, walk
 
 ANY = (-math.inf, math.inf)
 CASE_KEYS = {  # kind: needed keys, optional keys

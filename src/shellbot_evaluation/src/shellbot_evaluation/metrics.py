@@ -11,9 +11,8 @@ import numpy as np
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.planar import PlanarPath, tilt_from_quaternion
 from shellbot_chain.trace import Trace
-
-from .mission import PhaseRecord
-from .phases import Turn, Walk
+from shellbot_client.mission import PhaseRecord
+from shellbot_client.phases import Turn, Walk
 
 GRAVITY = 9.81  # m/s^2
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
+from shellbot_client.chain_link import ChainLink
+from shellbot_client.link import run_mission
+from shellbot_client.mission import Mission
 
-from .mission import Mission
 from .parts import score_parts
-from .phases import MissionPlan
-from .runner import run_mission
+from .plans import MissionPlan
 from .seeded_runs import at_most
 
 FRICTION = (0.5, 1.0)
@@ -76,7 +77,7 @@ def execute(case: Conditions, watch: Optional[Callable[[Chain, Mission], None]] 
             watch(chain, mission)
 
     try:
-        run_mission(chain, mission, each_tick)
+        run_mission(ChainLink(chain), mission, each_tick)
         row["success"] = True
     except ChainError as error:
         said = chain.output.mode.text if chain.output else "nothing"

@@ -9,10 +9,10 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from shellbot_chain.chain import Chain
+from shellbot_client.mission import Mission
+from shellbot_client.phases import Roll
 
-from .mission import Mission
 from .mission_experiment import Conditions, execute
-from .phases import Roll
 from .pictures import save_gif
 
 SIZE = (480, 336)  # pixels

@@ -9,8 +9,7 @@ from typing import List, Sequence
 import numpy as np
 
 from shellbot_chain.planar import PlanarPath, displacement_in_start_axes
-
-from .mission import PhaseRecord
+from shellbot_client.mission import PhaseRecord
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import ChainError
 from shellbot_chain.trace import Trace
+from shellbot_client.chain_link import ChainLink
+from shellbot_client.link import run_mission
+from shellbot_client.mission import Mission
 
 from .errors import EvaluationError
 from .experiments import Experiment, Run
 from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
-from .mission import Mission, MissionState, Observation
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 
@@ -47,7 +49,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         if run.case.kind == "speed":
             return _speed_run(run, chain, head)
         mission = Mission(run.case.phases())
-        run_mission(chain, mission)
+        run_mission(ChainLink(chain), mission)
         records, trace = mission.records[1:], chain.trace()  # the first stands up
         paths = trace.truth_path, trace.odom_path
         if run.case.kind == "square":
@@ -58,29 +60,6 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
     except ChainError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
-
-
-def run_mission(chain: Chain, mission: Mission, each_tick: Optional[Callable[[], None]] = None) -> None:
-    """Tick a chain until the mission has ended; `each_tick` is called before each tick.
-
-    Raises
-    ------
-    MissionFailed
-        See `Mission.step`.
-    """
-    while mission.state is MissionState.RUNNING:
-        vx, vy = (0.0, 0.0) if chain.estimate is None else chain.estimate.twist[:2].tolist()
-        seen = Observation(chain.time, *chain.odom, chain.mode, chain.target, chain.step, velocity=(vx, vy))
-        command = mission.step(seen)
-        if command.request_mode is not None:
-            accepted, reason = chain.request_mode(command.request_mode)
-            if not accepted:
-                mission.refused(reason)
-        chain.command_twist(command.twist)
-        chain.command_body_pose(command.body_pose)
-        if each_tick is not None:
-            each_tick()
-        chain.tick()
 
 
 def _score_body(chain: Chain, window: Trace) -> BodyMetrics:

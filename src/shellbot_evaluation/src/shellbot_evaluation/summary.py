@@ -9,10 +9,10 @@ from typing import Any, Dict, List, Optional, Sequence
 import numpy as np
 
 from shellbot_chain.planar import PlanarPath
+from shellbot_client.mission import PhaseRecord
+from shellbot_client.phases import Pose, Turn, Walk
 
 from .metrics import turn_metrics, walk_metrics
-from .mission import PhaseRecord
-from .phases import Pose, Turn, Walk
 from .tables import markdown_table
 
 TOUR = ("forward", "sideways", "turn", "tilt")

@@ -262,7 +262,9 @@ class ConnectorTest(unittest.TestCase):
         self.assertAlmostEqual(self.tick(STAND).data[1], STAND[1] + 0.5 - 0.01, places=6)
 
     def test_11_an_emergency_stop_outlives_a_crash(self):
+        self.stopped.clear()
         rospy.ServiceProxy("emergency_stop", Trigger)()
+        wait_until(lambda: self.stopped, 60, "stopped")
         self.stopped.clear()
         self.kill()
         self.connect()

@@ -18,7 +18,7 @@ from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_chain.errors import MissionFailed
 from shellbot_chain.planar import YawUnwrapper
 
-from .phases import GoTo, Phase, Pose, Roll, Turn, Walk
+from .phases import Acceleration, GoTo, Phase, Pose, Roll, Turn, Walk
 
 Twist = Tuple[float, float, float]
 BodyPose = Tuple[float, float, float, float, float, float]
@@ -53,6 +53,7 @@ class Observation:
     step: str = ""
     hold: bool = False  # True: stay settled where you are (a picture is being taken)
     velocity: Tuple[float, float] = (0.0, 0.0)  # of the odometry, forward and leftward, m/s; rolling needs it
+    acceleration: Acceleration = (math.inf, math.inf, math.inf)  # greatest of the gait: m/s^2, m/s^2, rad/s^2
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,17 @@ class PhaseRecord:
 
 
 class Mission:
-    """Runs phases one after the other; see `step`."""
+    """Runs phases one after the other; see `step`.
 
-    def __init__(self, phases: Tuple[Phase, ...]) -> None:
+    Parameters
+    ----------
+    phases : tuple of Phase
+        What to do.
+    body_pose : tuple of float
+        That of the body until a phase changes it.
+    """
+
+    def __init__(self, phases: Tuple[Phase, ...], body_pose: BodyPose = REST_POSE) -> None:
         self.state = MissionState.RUNNING
         self.message = ""
         self.records: List[PhaseRecord] = []
@@ -91,7 +100,7 @@ class Mission:
         self._refusal = ""
         self._unwrap = YawUnwrapper()
         self._last_t = -math.inf
-        self._body_pose: BodyPose = REST_POSE
+        self._body_pose = body_pose
         self._t_start: Optional[float] = None
         self._t_stop: Optional[float] = None
         self._enter()
@@ -200,10 +209,12 @@ class Mission:
         if self._t_stop is not None:
             return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.settle_s)
         remaining = phase.remaining(self._origin, (seen.x, seen.y, yaw))
-        if remaining <= phase.stop_before:
+        if remaining <= phase.stop_before(seen.acceleration):
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
-        return MissionCommand(phase.twist(remaining), self._body_pose, event=self._half(phase, remaining))
+        return MissionCommand(
+            phase.twist(remaining, seen.acceleration), self._body_pose, event=self._half(phase, remaining)
+        )
 
     def _roll(self, phase: Roll, seen: Observation, yaw: float, dt: float) -> MissionCommand:
         pose = (seen.x, seen.y, yaw)

@@ -14,6 +14,9 @@ from shellbot_common import Settings, number
 POSITIVE = (1e-6, math.inf)
 OPEN_LIMIT_S = 80.0  # rolling upright with its retries included
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
+_BRAKES_WITH = 0.8  # of the gait's greatest acceleration
+_ANSWER_S = 0.05  # s
+Acceleration = Tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,8 @@ class Phase(Settings, error=DefinitionError):
         """How far to move, in `unit`, positive."""
         raise NotImplementedError
 
-    @property
-    def stop_before(self) -> float:
-        """What may be left when the command becomes zero: less than this is gone while stopping."""
+    def stop_before(self, acceleration: Acceleration) -> float:
+        """Return what may be left when the command becomes zero: less than this is gone while stopping."""
         return 0.0
 
     @property
@@ -49,8 +51,16 @@ class Phase(Settings, error=DefinitionError):
         """How much of `amount` is left, given x, y (m) and yaw (rad, without jumps) at the start and now."""
         raise NotImplementedError
 
-    def twist(self, remaining: float) -> Tuple[float, float, float]:
-        """Velocity to command with so much left: m/s, m/s, rad/s in body axes."""
+    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
+        """Velocity to command with so much left: m/s, m/s, rad/s in body axes.
+
+        Parameters
+        ----------
+        remaining : float
+            Of `amount`.
+        acceleration : (3,) tuple of float
+            Greatest one of the gait in body axes: m/s^2, m/s^2, rad/s^2.
+        """
         raise NotImplementedError
 
 
@@ -65,7 +75,8 @@ class GoTo(Phase):
 class Walk(Phase):
     """Walk `distance_m` along `direction` (body axes of the start) until the odometry says so.
 
-    The command is `speed_m_s`, and near the end no more than 2/s times what is left, at least `creep_m_s`.
+    The command is `speed_m_s`, and near the end no more than 2/s times what is left, nor than what the gait can brake
+    from; at least `creep_m_s`.
     """
 
     distance_m: float = number(*POSITIVE, "m", default=1.0)
@@ -85,10 +96,9 @@ class Walk(Phase):
         """The distance, m."""
         return self.distance_m
 
-    @property
-    def stop_before(self) -> float:
-        """What the creeping robot still goes while it stops, m."""
-        return 0.05 * self.creep_m_s
+    def stop_before(self, acceleration: Acceleration) -> float:
+        """Return what the creeping robot still goes while it stops, m."""
+        return _braking(min(self.creep_m_s, self.speed_m_s), self._along(acceleration))
 
     def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
         """Return the end of the straight line."""
@@ -101,10 +111,13 @@ class Walk(Phase):
         forward, left = c * dx + s * dy, -s * dx + c * dy
         return self.distance_m - (forward * self.direction[0] + left * self.direction[1])
 
-    def twist(self, remaining: float) -> Tuple[float, float, float]:
+    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
         """Return the velocity along the direction."""
-        v = _approach(remaining, self.speed_m_s, self.creep_m_s)
+        v = _approach(remaining, self.speed_m_s, self.creep_m_s, self._along(acceleration))
         return (v * self.direction[0], v * self.direction[1], 0.0)
+
+    def _along(self, acceleration: Acceleration) -> float:
+        return min(a / abs(d) for d, a in zip(self.direction, acceleration) if d)
 
 
 @dataclass(frozen=True)
@@ -126,18 +139,17 @@ class Turn(Phase):
         """The angle, rad."""
         return abs(self.angle_rad)
 
-    @property
-    def stop_before(self) -> float:
-        """What the robot still turns while it stops, rad."""
-        return 0.05 * self.creep_rad_s
+    def stop_before(self, acceleration: Acceleration) -> float:
+        """Return what the robot still turns while it stops, rad."""
+        return _braking(min(self.creep_rad_s, self.rate_rad_s), acceleration[2])
 
     def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
         """Angle left, rad."""
         return self.amount - math.copysign(1.0, self.angle_rad) * (now[2] - origin[2])
 
-    def twist(self, remaining: float) -> Tuple[float, float, float]:
+    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
         """Return the turning rate."""
-        rate = _approach(remaining, self.rate_rad_s, self.creep_rad_s)
+        rate = _approach(remaining, self.rate_rad_s, self.creep_rad_s, acceleration[2])
         return (0.0, 0.0, math.copysign(rate, self.angle_rad))
 
 
@@ -195,59 +207,17 @@ def stand_up() -> GoTo:
     return GoTo("stand", MODE_LIMIT_S, "hexapod")
 
 
-@dataclass(frozen=True)
-class DemoPlan(Settings, error=DefinitionError):
-    """What the demo does."""
-
-    forward_m: float = number(0.05, 10.0, "m", default=1.0)
-    sideways_m: float = number(0.05, 10.0, "m", default=0.5)
-    turn_deg: float = number(-1080.0, 1080.0, "deg", default=90.0)
-    tilt_deg: float = number(0.0, 20.0, "deg", default=8.0)
-    speed_m_s: float = number(0.01, 0.6, "m/s", default=0.15)
-    rate_deg_s: float = number(1.0, 120.0, "deg/s", default=30.0)
-
-    def conflict(self) -> str:
-        """Return that there is nothing to turn by, if so."""
-        return "" if self.turn_deg else "turn_deg is 0; give the angle to turn by, such as 90"
-
-    def phases(self) -> Tuple[Phase, ...]:
-        """Return stand, forward, sideways, turn, tilt, level."""
-        tilt = math.radians(self.tilt_deg)
-        return (
-            stand_up(),
-            walk("forward", self.forward_m, (1.0, 0.0), self.speed_m_s),
-            walk("sideways", self.sideways_m, (0.0, 1.0), self.speed_m_s),
-            turn("turn", math.radians(self.turn_deg), math.radians(self.rate_deg_s)),
-            Pose("tilt", 15.0, (0.0, 0.0, 0.0, tilt, 0.0, 0.0), 2.0),
-            Pose("level", 15.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), 1.5),
-        )
-
-
-@dataclass(frozen=True)
-class MissionPlan(Settings, error=DefinitionError):
-    """Walk ahead, close, roll to a point, open, walk ahead; all by the robot's own odometry."""
-
-    walk_m: float = number(0.05, 10.0, "m", default=0.5)
-    roll_m: float = number(0.5, 20.0, "m", default=3.0)
-    roll_deg: float = number(-180.0, 180.0, "deg", default=0.0)  #: Bearing of the point from the heading
-    speed_m_s: float = number(0.01, 0.6, "m/s", default=0.2)
-
-    def phases(self) -> Tuple[Phase, ...]:
-        """Return stand, walk out, close, roll, open, walk on."""
-        return (
-            stand_up(),
-            walk("walk out", self.walk_m, (1.0, 0.0), self.speed_m_s),
-            GoTo("close", MODE_LIMIT_S, "shell"),
-            roll("roll", self.roll_m, math.radians(self.roll_deg)),
-            GoTo("open", OPEN_LIMIT_S, "hexapod"),
-            walk("walk on", self.walk_m, (1.0, 0.0), self.speed_m_s),
-        )
-
-
 def _ahead(origin: Tuple[float, float, float], distance: float, bearing: float) -> Tuple[float, float]:
     angle = origin[2] + bearing
     return origin[0] + distance * math.cos(angle), origin[1] + distance * math.sin(angle)
 
 
-def _approach(remaining: float, cruise: float, creep: float) -> float:
-    return min(cruise, max(min(creep, cruise), APPROACH_GAIN * remaining))
+def _approach(remaining: float, cruise: float, creep: float, acceleration: float) -> float:
+    left = max(remaining, 0.0)
+    braked = math.sqrt(2.0 * _BRAKES_WITH * acceleration * left) if math.isfinite(acceleration) else math.inf
+    return min(cruise, max(creep, min(APPROACH_GAIN * left, braked)))
+
+
+def _braking(speed: float, acceleration: float) -> float:
+    """Distance from which a speed comes to rest: the answer of the legs comes late, and they brake."""
+    return _ANSWER_S * speed + 0.5 * speed**2 / acceleration

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Sequence, Tuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from nav_msgs.msg import Odometry
 
 from shellbot_chain.planar import yaw_from_quaternion
 from shellbot_kinematics.rotations import quaternion_from_rpy
+from shellbot_msgs.msg import Walkspace
 
 
 def position_and_quaternion(message: Odometry) -> Tuple[Tuple[float, float, float], Tuple[float, float, float, float]]:
@@ -23,6 +25,12 @@ def planar_pose(message: Odometry) -> Tuple[float, float, float]:
     """Return x, y in m and yaw in rad of an odometry message."""
     (x, y, _), q = position_and_quaternion(message)
     return x, y, float(yaw_from_quaternion(np.array(q)))
+
+
+def greatest_acceleration(message: Walkspace) -> Tuple[float, float, float]:
+    """Return the greatest acceleration of the gait, m/s^2, m/s^2, rad/s^2; infinite before the first message."""
+    most = message.max_acceleration
+    return most.linear.x or math.inf, most.linear.y or math.inf, most.angular.z or math.inf
 
 
 def twist_message(twist: Sequence[float]) -> Twist:

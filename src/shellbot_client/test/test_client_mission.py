@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from shellbot_chain.errors import DefinitionError, MissionFailed
-from shellbot_evaluation.mission import Mission, MissionState, Observation
-from shellbot_evaluation.phases import DemoPlan, GoTo, Pose, Turn, Walk, stand_up, turn, walk
+from shellbot_client.mission import Mission, MissionState, Observation
+from shellbot_client.phases import GoTo, Pose, Turn, Walk, stand_up, turn, walk
 
 DT = 0.01
+INSTANT = (math.inf, math.inf, math.inf)
 
 
 class Unicycle:
@@ -69,8 +70,16 @@ def test_turn_counts_whole_turns_through_the_wrap_of_the_odometry(angle_deg):
     assert robot.pose[2] - 3.0 == pytest.approx(math.radians(angle_deg), abs=0.01)
 
 
-def test_demo_plan_runs_its_phases_in_order_and_tells_the_moments_for_pictures():
-    mission = Mission(DemoPlan().phases())
+def test_phases_run_in_order_and_tell_the_moments_for_pictures():
+    phases = (
+        stand_up(),
+        walk("forward", 1.0, (1.0, 0.0), 0.15),
+        walk("sideways", 0.5, (0.0, 1.0), 0.15),
+        turn("turn", math.pi / 2, 0.5),
+        Pose("tilt", 15.0, (0.0, 0.0, 0.0, 0.1, 0.0, 0.0), 2.0),
+        Pose("level", 15.0),
+    )
+    mission = Mission(phases)
     events = drive(mission, Unicycle())
     assert [r.phase.name for r in mission.records] == ["stand", "forward", "sideways", "turn", "tilt", "level"]
     for wanted in ("stand:done", "forward:half", "forward:done", "sideways:done", "turn:settled", "tilt:settled"):
@@ -96,7 +105,7 @@ def test_hold_keeps_the_robot_settled_beyond_the_time_limit_until_it_is_lifted()
 
 def test_command_becomes_slower_towards_the_end_and_never_exceeds_the_cruise_speed():
     phase = walk("forward", 1.0, (1.0, 0.0), 0.2)
-    speeds = [phase.twist(left)[0] for left in (1.0, 0.05, 0.01, 0.002)]
+    speeds = [phase.twist(left, INSTANT)[0] for left in (1.0, 0.05, 0.01, 0.002)]
     assert speeds == pytest.approx([0.2, 0.1, 0.03, 0.03])
 
 

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""The running robot, over ROS, as a robot to drive."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Mapping, Tuple
+
+import actionlib
+import rosgraph
+import rospy
+from actionlib_msgs.msg import GoalStatus
+from geometry_msgs.msg import Pose as PoseMessage
+from geometry_msgs.msg import Twist as TwistMessage
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from shellbot_chain.errors import MissionFailed
+from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionGoal, Walkspace
+from shellbot_msgs.srv import RequestMode
+
+from .link import ActionProgress
+from .mission import REST_POSE, BodyPose, Observation, Twist
+from .pose_conversions import greatest_acceleration, planar_pose, pose_message, twist_message
+
+_PATIENCE = 10.0  # s of wall clock for a node to answer or to tick
+_SILENT = 5.0  # s of simulated time without feedback, which comes at 10 Hz, after which an action counts as lost
+_ENDED = (GoalStatus.SUCCEEDED, GoalStatus.PREEMPTED, GoalStatus.ABORTED, GoalStatus.REJECTED, GoalStatus.LOST)
+_START = "start the robot first, for example with scripts/sim"
+
+
+class RosLink:
+    """Drives the running robot; a `Link`. Each message of joint_states is a tick.
+
+    Raises
+    ------
+    MissionFailed
+        If there is no ROS master, or no robot listens.
+    """
+
+    def __init__(self) -> None:
+        if not rosgraph.is_master_online():
+            raise MissionFailed(f"no ROS master at {rosgraph.get_master_uri()}; {_START}")
+        if not rospy.core.is_initialized():  # a notebook runs many links in one process
+            rospy.init_node("shellbot_client", anonymous=True, disable_rostime=True, disable_signals=True)
+        self._ticked = threading.Condition()
+        self._stamp, self._seen_stamp = math.nan, math.nan
+        self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
+        self._velocity: Tuple[float, float] = (0.0, 0.0)
+        self._mode, self._walkspace = Mode(name="waiting", target="waiting"), Walkspace()
+        self._commanded = REST_POSE  # what another operator has commanded stays until a program changes it
+        self._progress, self._heard = ActionProgress(), math.nan
+        self._cmd_vel = rospy.Publisher("cmd_vel", TwistMessage, queue_size=1)
+        self._body_pose = rospy.Publisher("body_pose", PoseMessage, queue_size=1)
+        self._gaits = rospy.Publisher("gait", String, queue_size=1, latch=True)
+        self._action = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+        self._subscribers = [
+            rospy.Subscriber("mode", Mode, self._on_mode, queue_size=10),
+            rospy.Subscriber("walkspace", Walkspace, self._on_walkspace, queue_size=1),
+            rospy.Subscriber("odom", Odometry, self._on_odom, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("joint_states", JointState, self._on_tick, queue_size=1, tcp_nodelay=True),
+        ]
+        end = time.monotonic() + _PATIENCE
+        while not (self._cmd_vel.get_num_connections() and self._body_pose.get_num_connections()):
+            if time.monotonic() > end:
+                self.close()
+                raise MissionFailed(f"nobody listens to {rospy.resolve_name('cmd_vel')}; {_START}")
+            time.sleep(0.02)
+        self.tick()
+
+    def observe(self) -> Observation:
+        """Return what the robot says of itself at the newest tick."""
+        mode, most = self._mode, greatest_acceleration(self._walkspace)
+        return Observation(
+            self._seen_stamp, *self._odom, mode.name, mode.target, mode.step, False, self._velocity, most
+        )
+
+    def tick(self) -> None:
+        """Wait for the next joint_states.
+
+        Raises
+        ------
+        MissionFailed
+            If none come for 10 s of wall clock.
+        """
+        end = time.monotonic() + _PATIENCE
+        with self._ticked:
+            while self._stamp == self._seen_stamp or math.isnan(self._stamp):
+                if rospy.is_shutdown() or time.monotonic() > end:
+                    raise MissionFailed(
+                        f"no joint_states for {_PATIENCE:g} s; is the simulation paused, or the robot switched off?"
+                    )
+                self._ticked.wait(0.2)
+            self._seen_stamp = self._stamp
+
+    def command(self, twist: Twist, body_pose: BodyPose) -> None:
+        """Command a velocity (m/s, m/s, rad/s) and a body pose (m, rad from the rest pose)."""
+        self._cmd_vel.publish(twist_message(twist))
+        if body_pose != self._commanded:
+            self._commanded = body_pose
+            self._body_pose.publish(pose_message(body_pose))
+
+    def request_mode(self, name: str) -> Tuple[bool, str]:
+        """Request a mode; return whether it was accepted, and one sentence."""
+        try:
+            rospy.wait_for_service("request_mode", timeout=_PATIENCE)
+            answer = rospy.ServiceProxy("request_mode", RequestMode)(name)
+        except (rospy.ROSException, rospy.ServiceException) as error:
+            return False, f"request_mode cannot be called: {error}"
+        return answer.accepted, answer.reason
+
+    def set_gait(self, name: str) -> None:
+        """Command a gait by its name."""
+        self._gaits.publish(name)
+
+    @property
+    def gait(self) -> str:
+        """The gait in use."""
+        return str(self._walkspace.gait)
+
+    def begin_action(self, name: str, speed: float, parameters: Mapping[str, float]) -> None:
+        """Send an action of the library; `progress` says what becomes of it.
+
+        Raises
+        ------
+        MissionFailed
+            If there is no server.
+        """
+        if not self._action.wait_for_server(rospy.Duration(_PATIENCE)):
+            raise MissionFailed(f"no server {rospy.resolve_name('perform_action')}; {_START}")
+        self._progress, self._heard = ActionProgress(), self._seen_stamp
+        goal = PerformActionGoal(name, speed, [float(value) for value in parameters.values()], list(parameters))
+        self._action.send_goal(goal, feedback_cb=self._on_feedback)
+
+    def progress(self) -> ActionProgress:
+        """Return how far the action that was sent last is."""
+        state, result = self._action.get_state(), self._action.get_result()
+        if state in _ENDED and result is not None:
+            refused = "refused: " if state == GoalStatus.REJECTED else ""
+            return ActionProgress("", 1.0, True, state == GoalStatus.SUCCEEDED, refused + result.text)
+        if self._seen_stamp - self._heard > _SILENT:
+            return ActionProgress(ended=True, text="the action manager does not answer any more; was it restarted?")
+        return self._progress
+
+    def cancel_action(self) -> None:
+        """Take the action back to rest."""
+        self._action.cancel_goal()
+
+    def emergency_stop(self) -> None:
+        """Stop now, until `rearm`."""
+        self._call("emergency_stop")
+
+    def rearm(self) -> None:
+        """End an emergency stop."""
+        self._call("rearm")
+
+    def close(self) -> None:
+        """Leave the topics; the node itself lives as long as the process."""
+        for subscriber in self._subscribers:
+            subscriber.unregister()
+        for publisher in (self._cmd_vel, self._body_pose, self._gaits):
+            publisher.unregister()
+
+    def _call(self, service: str) -> None:
+        try:
+            rospy.wait_for_service(service, timeout=_PATIENCE)
+            answer = rospy.ServiceProxy(service, Trigger)()
+        except (rospy.ROSException, rospy.ServiceException) as error:
+            raise MissionFailed(f"{service} cannot be called: {error}") from None
+        if not answer.success:
+            raise MissionFailed(f"{service} refused: {answer.message}")
+
+    def _on_mode(self, message: Mode) -> None:
+        self._mode = message
+
+    def _on_walkspace(self, message: Walkspace) -> None:
+        self._walkspace = message
+
+    def _on_odom(self, message: Odometry) -> None:
+        self._odom = planar_pose(message)
+        self._velocity = (message.twist.twist.linear.x, message.twist.twist.linear.y)
+
+    def _on_tick(self, message: JointState) -> None:
+        with self._ticked:
+            self._stamp = message.header.stamp.to_sec()
+            self._ticked.notify_all()
+
+    def _on_feedback(self, feedback: PerformActionFeedback) -> None:
+        self._progress, self._heard = ActionProgress(feedback.sub_action, feedback.progress), self._seen_stamp

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs that drive the running robot: walking, actions, refusals, an interrupt, a dead action manager."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import unittest
+import xmlrpc.client
+
+import rosgraph
+import rospy
+import rostest
+from nav_msgs.msg import Odometry
+
+from shellbot_chain.errors import MissionFailed
+from shellbot_client import Shellbot
+from shellbot_client.pose_conversions import planar_pose
+
+PATIENCE = 120.0  # s of wall clock
+
+
+class ClientLive(unittest.TestCase):
+    def truth(self):
+        return planar_pose(rospy.wait_for_message("ground_truth/odom", Odometry, PATIENCE))
+
+    def test_1_it_walks_performs_and_turns(self):
+        with Shellbot() as robot:
+            robot.go_to("hexapod")
+            start, steps = self.truth(), []
+            robot.walk(x=0.3, speed=0.2)
+            robot.perform("wave", on_progress=lambda progress: steps.append(progress.step), leg=2)
+            self.assertTrue(any(step.startswith("2 of 7") for step in steps), steps[-1:])
+            walked = self.truth()
+            self.assertAlmostEqual(math.dist(walked[:2], start[:2]), 0.3, delta=0.02)
+            robot.turn(deg=40)
+            self.assertAlmostEqual(math.degrees(self.truth()[2] - walked[2]), 40.0, delta=2.0)
+            self.assertAlmostEqual(robot.place.x, robot.place.x)
+            robot.gait("wave")
+            robot.gait("tripod")
+            robot.body(z=-0.02)
+            robot.body()
+
+    def test_2_refusals_are_the_robots_own(self):
+        with Shellbot() as robot:
+            for call, text in (
+                (lambda: robot.perform("bwo"), "refused: there is no action 'bwo'; is bow meant?"),
+                (lambda: robot.perform("bow", depth=90), "give a whole number from 2 to 10 deg"),
+                (lambda: robot.go_to("relax"), "relax refused: "),
+                (lambda: robot.gait("gallop"), "not 'gallop'"),
+            ):
+                with self.assertRaises(MissionFailed) as refused:
+                    call()
+                self.assertIn(text, str(refused.exception))
+
+    def test_3_an_emergency_stop_and_rearm(self):
+        with Shellbot() as robot:
+            robot.emergency_stop()
+            robot.wait(0.2)
+            self.assertEqual(robot.mode, "stopped")
+            robot.rearm()
+            robot.wait(0.2)
+            robot.walk(x=0.1)
+
+    def test_4_the_command_line_performs_and_an_interrupt_takes_it_back(self):
+        command = [sys.executable, "-m", "shellbot_evaluation.action_cli", "run"]
+        done = subprocess.run([*command, "bow"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "bow done"), done.stderr)
+        refused = subprocess.run(
+            [*command, "wave", "leg=9"], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertIn("give a whole number from 1 to 6", refused.stdout)
+        with Shellbot() as robot, subprocess.Popen([*command, "idle"], stderr=subprocess.PIPE) as process:
+            while robot._seen.step != "perform":
+                robot._link.tick()
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE), 130)
+            while robot._seen.step == "perform":
+                robot._link.tick()
+            robot.walk(x=0.1)
+
+    def test_5_a_dead_action_manager_is_named(self):
+        def kill(progress):
+            if progress.fraction > 0.2 and not killed:
+                node = rosgraph.Master("/test").lookupNode("/action_manager")
+                _, _, pid = xmlrpc.client.ServerProxy(node).getPid("/test")
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+        killed = []
+        with Shellbot() as robot, self.assertRaisesRegex(MissionFailed, "the action manager does not answer any more"):
+            robot.perform("dance", on_progress=kill)
+
+
+if __name__ == "__main__":
+    rospy.init_node("client_live", anonymous=True)
+    rostest.rosrun("shellbot_evaluation", "client_live", ClientLive)
