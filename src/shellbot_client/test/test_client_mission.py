@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_hold_keeps_the_robot_settled_beyond_the_time_limit_until_it_is_lifted()
 
 def test_command_becomes_slower_towards_the_end_and_never_exceeds_the_cruise_speed():
     phase = walk("forward", 1.0, (1.0, 0.0), 0.2)
-    speeds = [phase.twist(left, INSTANT)[0] for left in (1.0, 0.05, 0.01, 0.002)]
+    speeds = [phase.twist((0.0, 0.0, 0.0), (1.0 - left, 0.0, 0.0), INSTANT)[0] for left in (1.0, 0.05, 0.01, 0.002)]
     assert speeds == pytest.approx([0.2, 0.1, 0.03, 0.03])
 
 
@@ -196,3 +197,43 @@ def test_clock_jump_lost_odometry_and_lost_mode_end_the_mission():
 def test_unusable_phases_are_refused(make):
     with pytest.raises(DefinitionError):
         make()
+
+
+def test_a_walk_comes_back_to_its_line_and_a_turn_to_its_point():
+    for phase, pushed in (
+        (walk("ahead", 2.0, (1.0, 0.0), 0.2), (0.0, 0.05)),
+        (walk("aslant", 2.0, (0.6, 0.8), 0.2), (0.04, -0.03)),
+        (turn("turn", -2.0 * math.pi, 0.5), (0.03, 0.04)),
+    ):
+        mission, robot = Mission((stand_up(), phase)), Unicycle(yaw=1.0)
+        while not any(mission.records):
+            robot.obey(mission.step(robot.observe()))
+        start = robot.pose.copy()
+        for _ in range(100):
+            robot.obey(mission.step(robot.observe()))
+        robot.pose[:2] += pushed
+        robot.pose[2] += 0.1 if isinstance(phase, Walk) else 0.0
+        drive(mission, robot)
+        angle = 1.0 + math.atan2(*reversed(phase.direction)) if isinstance(phase, Walk) else 0.0
+        wanted = start[:2] + (phase.amount if isinstance(phase, Walk) else 0.0) * np.array(
+            [math.cos(angle), math.sin(angle)]
+        )
+        assert np.linalg.norm(robot.pose[:2] - wanted) < 0.005
+
+
+def test_a_gait_that_brakes_slowly_is_braked_in_time():
+    class Lazy(Unicycle):
+        """Changes its velocity by no more than 0.026 m/s^2, as the gait wave does."""
+
+        velocity = 0.0
+
+        def observe(self, hold: bool = False) -> Observation:
+            return replace(super().observe(hold), acceleration=(0.026, 0.026, 0.1))
+
+        def obey(self, command) -> None:
+            self.velocity += float(np.clip(command.twist[0] - self.velocity, -0.026 * DT, 0.026 * DT))
+            super().obey(replace(command, twist=(self.velocity, 0.0, 0.0)))
+
+    robot = Lazy()
+    drive(Mission((stand_up(), walk("forward", 1.0, (1.0, 0.0), 0.09))), robot)
+    assert robot.pose[0] - 0.3 == pytest.approx(1.0, abs=3e-3)

@@ -208,13 +208,13 @@ class Mission:
             self._origin = (seen.x, seen.y, yaw)
         if self._t_stop is not None:
             return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.settle_s)
-        remaining = phase.remaining(self._origin, (seen.x, seen.y, yaw))
+        now = (seen.x, seen.y, yaw)
+        remaining = phase.remaining(self._origin, now)
         if remaining <= phase.stop_before(seen.acceleration):
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
-        return MissionCommand(
-            phase.twist(remaining, seen.acceleration), self._body_pose, event=self._half(phase, remaining)
-        )
+        twist = phase.twist(self._origin, now, seen.acceleration)
+        return MissionCommand(twist, self._body_pose, event=self._half(phase, remaining))
 
     def _roll(self, phase: Roll, seen: Observation, yaw: float, dt: float) -> MissionCommand:
         pose = (seen.x, seen.y, yaw)

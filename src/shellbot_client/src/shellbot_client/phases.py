@@ -16,7 +16,9 @@ OPEN_LIMIT_S = 80.0  # rolling upright with its retries included
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 _BRAKES_WITH = 0.8  # of the gait's greatest acceleration
 _ANSWER_S = 0.05  # s
+HOLD_GAIN, HOLD_M_S = 0.5, 0.03  # 1/s: velocity back to the line, or the point, per distance from it; at most so much
 Acceleration = Tuple[float, float, float]
+Planar = Tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -43,21 +45,21 @@ class Phase(Settings, error=DefinitionError):
         """Least time from the end of the command to the end of the phase, s."""
         return 1.0
 
-    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+    def aim(self, origin: Planar) -> Tuple[float, float]:
         """Where the phase is to end, x, y (m), given x, y (m) and yaw (rad) at its start."""
         return origin[:2]
 
-    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+    def remaining(self, origin: Planar, now: Planar) -> float:
         """How much of `amount` is left, given x, y (m) and yaw (rad, without jumps) at the start and now."""
         raise NotImplementedError
 
-    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Velocity to command with so much left: m/s, m/s, rad/s in body axes.
+    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
+        """Velocity to command: m/s, m/s, rad/s in body axes.
 
         Parameters
         ----------
-        remaining : float
-            Of `amount`.
+        origin, now : (3,) tuple of float
+            x, y (m) and yaw (rad, without jumps) at the start and now.
         acceleration : (3,) tuple of float
             Greatest one of the gait in body axes: m/s^2, m/s^2, rad/s^2.
         """
@@ -100,21 +102,23 @@ class Walk(Phase):
         """Return what the creeping robot still goes while it stops, m."""
         return _braking(min(self.creep_m_s, self.speed_m_s), self._along(acceleration))
 
-    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+    def aim(self, origin: Planar) -> Tuple[float, float]:
         """Return the end of the straight line."""
         return _ahead(origin, self.distance_m, math.atan2(self.direction[1], self.direction[0]))
 
-    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+    def remaining(self, origin: Planar, now: Planar) -> float:
         """Distance left along the direction, m."""
-        c, s = math.cos(origin[2]), math.sin(origin[2])
-        dx, dy = now[0] - origin[0], now[1] - origin[1]
-        forward, left = c * dx + s * dy, -s * dx + c * dy
+        forward, left = _in_start_axes(origin, now)
         return self.distance_m - (forward * self.direction[0] + left * self.direction[1])
 
-    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Return the velocity along the direction."""
-        v = _approach(remaining, self.speed_m_s, self.creep_m_s, self._along(acceleration))
-        return (v * self.direction[0], v * self.direction[1], 0.0)
+    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
+        """Return the velocity along the line, and back to it."""
+        v = _approach(self.remaining(origin, now), self.speed_m_s, self.creep_m_s, self._along(acceleration))
+        (forward, left), (dx, dy) = _in_start_axes(origin, now), self.direction
+        back = min(max(HOLD_GAIN * (forward * dy - left * dx), -HOLD_M_S), HOLD_M_S)
+        turned = origin[2] - now[2]
+        vx, vy = _rotated((v * dx - back * dy, v * dy + back * dx), turned)
+        return (vx, vy, 0.0)
 
     def _along(self, acceleration: Acceleration) -> float:
         return min(a / abs(d) for d, a in zip(self.direction, acceleration) if d)
@@ -143,14 +147,17 @@ class Turn(Phase):
         """Return what the robot still turns while it stops, rad."""
         return _braking(min(self.creep_rad_s, self.rate_rad_s), acceleration[2])
 
-    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+    def remaining(self, origin: Planar, now: Planar) -> float:
         """Angle left, rad."""
         return self.amount - math.copysign(1.0, self.angle_rad) * (now[2] - origin[2])
 
-    def twist(self, remaining: float, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Return the turning rate."""
-        rate = _approach(remaining, self.rate_rad_s, self.creep_rad_s, acceleration[2])
-        return (0.0, 0.0, math.copysign(rate, self.angle_rad))
+    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
+        """Return the turning rate, and the velocity back to where the turn began."""
+        rate = _approach(self.remaining(origin, now), self.rate_rad_s, self.creep_rad_s, acceleration[2])
+        dx, dy = origin[0] - now[0], origin[1] - now[1]
+        gain = min(HOLD_GAIN, HOLD_M_S / max(math.hypot(dx, dy), 1e-9))
+        vx, vy = _rotated((gain * dx, gain * dy), -now[2])
+        return (vx, vy, math.copysign(rate, self.angle_rad))
 
 
 @dataclass(frozen=True)
@@ -168,11 +175,11 @@ class Roll(Phase):
         """The distance, m."""
         return self.distance_m
 
-    def aim(self, origin: Tuple[float, float, float]) -> Tuple[float, float]:
+    def aim(self, origin: Planar) -> Tuple[float, float]:
         """Return the point."""
         return _ahead(origin, self.distance_m, self.bearing_rad)
 
-    def remaining(self, origin: Tuple[float, float, float], now: Tuple[float, float, float]) -> float:
+    def remaining(self, origin: Planar, now: Planar) -> float:
         """Distance to the point, m."""
         return math.dist(self.aim(origin), now[:2])
 
@@ -207,9 +214,19 @@ def stand_up() -> GoTo:
     return GoTo("stand", MODE_LIMIT_S, "hexapod")
 
 
-def _ahead(origin: Tuple[float, float, float], distance: float, bearing: float) -> Tuple[float, float]:
+def _ahead(origin: Planar, distance: float, bearing: float) -> Tuple[float, float]:
     angle = origin[2] + bearing
     return origin[0] + distance * math.cos(angle), origin[1] + distance * math.sin(angle)
+
+
+def _in_start_axes(origin: Planar, now: Planar) -> Tuple[float, float]:
+    """Return how far forward and leftward of the start a pose is, m."""
+    return _rotated((now[0] - origin[0], now[1] - origin[1]), -origin[2])
+
+
+def _rotated(v: Tuple[float, float], angle: float) -> Tuple[float, float]:
+    c, s = math.cos(angle), math.sin(angle)
+    return c * v[0] - s * v[1], s * v[0] + c * v[1]
 
 
 def _approach(remaining: float, cruise: float, creep: float, acceleration: float) -> float:
