@@ -205,8 +205,8 @@ def turn(name: str, angle_rad: float, rate_rad_s: float) -> Turn:
 
 
 def roll(name: str, distance_m: float, bearing_rad: float) -> Roll:
-    """Return a roll whose time limit is that at 0.2 m/s, and 15 s."""
-    return Roll(name, 15.0 + distance_m / 0.2, distance_m, bearing_rad)
+    """Return a roll whose time limit is that at 0.2 m/s, and 40 s: a ball that lies badly starts late."""
+    return Roll(name, 40.0 + distance_m / 0.2, distance_m, bearing_rad)
 
 
 def stand_up() -> GoTo:
