@@ -136,12 +136,11 @@ def test_a_program_that_does_not_speak_http_is_told():
         port = listener.getsockname()[1]
 
         def answer():
-            for _ in range(2):  # the first one only knocks
-                connection, _address = listener.accept()
-                connection.sendall(b"220 mail\r\n")
-                connection.close()
+            with contextlib.suppress(OSError):  # the test has ended
+                while True:
+                    connection, _address = listener.accept()
+                    with connection, contextlib.suppress(OSError):  # one that only knocked may have gone
+                        connection.sendall(b"220 mail\r\n")
 
-        thread = threading.Thread(target=answer)
-        thread.start()
+        threading.Thread(target=answer, daemon=True).start()
         assert f"port {port} of localhost is taken" in running_robot.taken_port(f"http://localhost:{port}", True)
-        thread.join()

@@ -25,7 +25,8 @@ def test_the_operator_asks_for_no_shells_that_the_robot_refuses():
 
 def test_the_operator_offers_the_gaits_that_there_are():
     offered = load("shellbot_teleop/config/teleop.yaml")["gaits"]
-    assert sorted(offered) == sorted(load("shellbot_action_manager/config/gaits.yaml"))
+    limp = load("shellbot_action_manager/config/action_manager.yaml")["limp"]["gait"]  # not for six legs
+    assert sorted([*offered, limp]) == sorted(load("shellbot_action_manager/config/gaits.yaml"))
 
 
 def test_the_operators_window_finds_the_simulators():

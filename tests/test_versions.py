@@ -201,8 +201,8 @@ def test_table_and_what_stands_under_it():
         "1.6.3",
         "1000 / 0 / 2",
         "900 / 0 / 0",
-        "110 / 0 / 11",
-        "135",
+        "120 / 0 / 12",
+        "146",
         "abc1234",
     ]
     cells = [c.strip() for c in lines[3].strip("|").split("|")]
@@ -212,7 +212,7 @@ def test_table_and_what_stands_under_it():
     assert "- 3.10-0.59.1: not run: common, description, control," in text
     assert "- 3.10-0.59.1, kinematics: failed: test_x::test_0, test_x::test_1, " in text
     assert "test_x::test_4 and 2 more." in text
-    assert "needs rospy of ROS (11)" in text
+    assert "needs rospy of ROS (12)" in text
     assert "3.8-0.56.4: not run" not in text
 
 

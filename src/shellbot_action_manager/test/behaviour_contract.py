@@ -241,6 +241,7 @@ def check_keeps_limits(behaviour: str, seed: int, **config: Any) -> None:
                 "body_pose": rng.uniform(-0.4, 0.4, 6) * rng.choice([0.1, 1.0, np.nan], p=[0.5, 0.4, 0.1]),
                 "upper_shells": [None, rng.uniform(-0.3, 0.9, 2), np.full(2, np.inf)][rng.integers(3)],
                 "gait": str(rng.choice(["", "tripod", "ripple", "wave", "tetrapod", "moonwalk"])),
+                "lost_legs": [(), (), (), (int(rng.integers(1, 7)),), (2, 5)][rng.integers(5)],
             }
             contract.robot.orientation = [None, yaw_quaternion(rng.uniform(-3.0, 3.0))][rng.integers(2)]
         contract.tick(**{**commands, "twist_time": contract.robot.t + rng.choice([0.0, 0.01, 5.0], p=[0.1, 0.8, 0.1])})

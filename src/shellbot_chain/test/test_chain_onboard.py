@@ -86,3 +86,18 @@ def test_31_servos_close_open_and_roll():
     assert rolled > 1.0
     assert np.linalg.norm(np.array(chain.odom[:2]) - own) == pytest.approx(rolled, rel=0.1)
     assert not chain.robot.is_announced
+
+
+def test_a_robot_whose_servo_died_is_rearmed_without_it_and_walks_on_five_legs():
+    chain = OnboardChain(seed=1, record=False)
+    chain.stand_up()
+    chain.walk((0.2, 0.0, 0.0), seconds=2.0, settle=False)
+    servo = next(s.servo_id for s in chain.robot.driver.state().servos if s.joint == "lower_3_femur")
+    chain.robot.add_faults([Fault("dead", servo=servo)])
+    chain.walk((0.3, 0.0, 0.0), seconds=3.0, settle=False)
+    assert chain.robot.driver.state().ladder.phase is Phase.HOLDING and chain.commands.lost_legs == (3,)
+    assert "without servo" in chain.robot.driver.rearm().reason
+    start = np.array(chain.state.p_world_base[:2])
+    chain.walk((0.3, 0.0, 0.0), seconds=6.0, settle=False)
+    assert chain.mode == "hexapod" and chain.output.mode.text == "walking without lower_3"
+    assert np.linalg.norm(np.array(chain.state.p_world_base[:2]) - start) > 0.5

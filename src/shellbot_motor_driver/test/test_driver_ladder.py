@@ -158,7 +158,7 @@ def test_three_misses_make_a_servo_suspect_and_its_values_stale():
 
 
 def test_a_lost_servo_holds_the_others_and_comes_back_gently():
-    bench = DriverBench().ready()
+    bench = DriverBench(config={"servo": {"rearm_without": 0}}).ready()
     bench.fault("dead", servo=5, stop=3.0)
     bench.run(0.5)
     assert bench.reading(5).condition is Condition.LOST and bench.phase is Phase.HOLDING
@@ -204,6 +204,44 @@ def test_a_servo_that_was_without_power_comes_back_gently():
     assert bench.driver.rearm()
     bench.run(0.2)
     assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 40.0
+
+
+def test_it_can_be_rearmed_without_a_leg_and_holds_when_that_comes_back():
+    bench = DriverBench(config={"servo": {"rearm_without": 1}}).ready()
+    bench.fault("dead", servo=5, stop=6.0)
+    bench.run(1.0)
+    assert bench.phase is Phase.HOLDING and bench.reading(5).condition is Condition.LOST
+    answer = bench.driver.rearm()
+    assert answer.accepted and "re-armed without servo 5 (lower_2_femur)" in answer.reason
+    bench.targets = bench.driver.state().command.copy() + 0.1
+    bench.run(1.0)
+    assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 40.0
+    bench.run(3.0)
+    assert bench.phase is Phase.FOLLOWING, "the same loss is not reported again"
+    goals = []
+    back = bench.run(3.0, until=lambda: bench.reading(5).condition is Condition.GOOD)
+    assert back is not None
+    bench.run(0.02)
+    assert bench.phase is Phase.HOLDING
+    bench.run(0.5, until=lambda: goals.append(bench.servo(5).motor.position))
+    assert max(goals) - min(goals) < 0.02, "it holds where it fell"
+    assert "is back: holding; re-arm to go on with it" in bench.words() or "re-arm to go on" in bench.ladder.text
+    assert bench.driver.rearm()
+    bench.run(1.0)
+    assert bench.phase is Phase.FOLLOWING and bench.largest_step() <= 40.0
+
+
+def test_more_lost_servos_than_allowed_keep_it_holding():
+    bench = DriverBench(config={"servo": {"rearm_without": 1}}).ready()
+    bench.fault("dead", servo=5)
+    bench.run(1.0)
+    assert bench.driver.rearm()
+    bench.run(0.5)
+    assert bench.phase is Phase.FOLLOWING
+    bench.fault("dead", servo=6)
+    bench.run(1.0)
+    assert bench.phase is Phase.HOLDING, "another loss holds again"
+    assert "not back yet" in bench.driver.rearm().reason
 
 
 def test_rearming_after_a_loss_can_be_left_out():

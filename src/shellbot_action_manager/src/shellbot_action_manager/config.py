@@ -17,6 +17,7 @@ from shellbot_action_manager.estimation.attitude import AttitudeConfig
 from shellbot_action_manager.estimation.feet_filter import FeetFilterConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
+from shellbot_action_manager.gait.lost_legs import LimpConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
 from shellbot_common import Settings, number, package_file, required
 
@@ -97,12 +98,13 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
-    #: heading, body, posture, contact, upper, attitude, action, odometry: See their classes
+    #: heading, body, posture, contact, upper, limp, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()
     posture: PostureConfig = required()
     contact: ContactConfig = required()
     upper: UpperConfig = required()
+    limp: LimpConfig = required()
     attitude: AttitudeConfig = required()
     action: ActionConfig = required()
     odometry: OdometryConfig = required()
@@ -123,6 +125,7 @@ class ActionManagerConfig(FileConfig):
     def conflict(self) -> str:
         """Refuse a gait or a start mode that does not exist."""
         find_gait(self.gaits, self.gait)
+        find_gait(self.gaits, self.limp.gait)
         modes = self.modes.start_modes
         return "" if self.start_mode in modes else f"start_mode is {self.start_mode!r}; choose from {', '.join(modes)}"
 

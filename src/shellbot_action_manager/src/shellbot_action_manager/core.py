@@ -309,13 +309,16 @@ class ActionManagerCore:
         self._announcer.say("cmd_vel", complaint)
         self._notice = complaint or (ignored if ignored != self._ignored else "")  # once: the mode's text says it, too
         self._ignored = ignored
-        return Commands(twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys)
+        return Commands(
+            twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys, commands.lost_legs
+        )
 
     def _forget_old_answers(self, dt: float) -> None:
         """Remove an answer from the mode's text after _ANSWER_HOLDS s; a new request restarts the time."""
         self._answered = self._answered + dt if self._machine.passing else 0.0
         if self._answered > _ANSWER_HOLDS:
             self._machine.forget_answer()
+            self._announcer.say("machine", self._machine.text, is_news=False)
 
     def _report(self, t: float, dt: float) -> ActionOutput:
         motion, state, references, contacts = self._motion, self._state, None, None

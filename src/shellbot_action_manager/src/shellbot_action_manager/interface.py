@@ -27,6 +27,7 @@ class OperatorCommands:
     #: (2,) Sphere centre's height (m) and opening angle (rad); None: shells up
     upper_shells: Optional[np.ndarray] = None
     gait: str = ""  #: Name in the gait table; empty: the one in use
+    lost_legs: Tuple[int, ...] = ()  #: Numbers of the lower legs that cannot be walked with, 1 to 6
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,19 @@ from mode_watch import ModeWatch
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import String, UInt8MultiArray
 from std_srvs.srv import Empty, SetBool, Trigger
 
-from shellbot_msgs.msg import Contacts, LimbReferences, Mode, PerformActionAction, PerformActionGoal, Walkspace
+from shellbot_msgs.msg import (
+    Contacts,
+    LimbReferences,
+    Mode,
+    PerformActionAction,
+    PerformActionGoal,
+    ServoState,
+    ServoStates,
+    Walkspace,
+)
 from shellbot_msgs.srv import RequestMode
 
 WALL_LIMIT = 120.0  # s of wall clock for anything to happen
@@ -154,6 +163,29 @@ class ActionManagerTest(unittest.TestCase):
         self.assertLess(np.linalg.norm(walked[:2] - estimated[:2]), 0.05 * np.linalg.norm(walked[:2]))
         self.assertAlmostEqual(walked[2], estimated[2], delta=0.02)
         self.upright()
+
+    def test_025_a_leg_is_lost_by_hand_and_by_its_servos(self):
+        live, text = self.live, lambda: self.live.last["mode"].text
+        lost_legs = rospy.Publisher("lost_legs", UInt8MultiArray, queue_size=1)
+        servo_states = rospy.Publisher("servo_states", ServoStates, queue_size=1)
+        live.until(lambda: lost_legs.get_num_connections() and servo_states.get_num_connections(), "subscribed")
+        lost_legs.publish(data=[7])
+        live.until(lambda: any("lost_legs is [7]; give numbers" in line for line in live.logged), "refused number")
+        lost_legs.publish(data=[2])
+        live.until(lambda: text() == "walking without lower_2", "a leg lost by hand")
+        lost_legs.publish(data=[])
+        live.until(lambda: "without" not in text(), "the leg given back")
+        stamp = [0.0]
+
+        def text_with_age(age):
+            stamp[0] += 0.1
+            message = ServoStates(servos=[ServoState(joint="lower_5_tibia", age=age, torque_enabled=True)])
+            message.header.stamp = rospy.Time.from_sec(stamp[0])
+            servo_states.publish(message)
+            return text()
+
+        live.until(lambda: text_with_age(5.0) == "walking without lower_5", "a leg lost by its servo")
+        live.until(lambda: "without" not in text_with_age(0.0), "the servo is back")
 
     def test_03_refusals_in_words(self):
         answer = self.live.request("relax")

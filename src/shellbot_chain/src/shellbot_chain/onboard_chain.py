@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ax_bus import Bus, Timeouts
 from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, VirtualPort
+from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_common import TICK, Notice
 from shellbot_kinematics.reports import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
@@ -181,3 +182,14 @@ class OnboardChain(Chain):
     def __init__(self, config: Optional[ChainConfig] = None, bus: Optional[BusOptions] = None, **changes: Any) -> None:
         config = (config or ChainConfig(variant="walker")).replace(**changes)
         super().__init__(config, OnboardRobot(config, bus or BusOptions()))
+
+    def reset(self, *args: Any, **kwargs: Any) -> None:
+        """Start again, as `Chain.reset`; no leg is lost."""
+        self._lost_servos = LostServos()
+        super().reset(*args, **kwargs)
+
+    def tick(self) -> SimState:
+        """Advance by 10 ms; a leg whose servo is lost is not walked with."""
+        servos = [(servo.joint, servo.age, servo.torque_on) for servo in self.robot.driver.state().servos]
+        self.commands = replace(self.commands, lost_legs=self._lost_servos.update(self.time, servos))
+        return super().tick()

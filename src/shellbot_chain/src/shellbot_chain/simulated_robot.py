@@ -63,6 +63,8 @@ class SimulatedRobot:
         self._offset_std = math.radians(config.joint_offset_deg)
         #: rad that each joint reads more than it has: an error of its zero, (n,)
         self.joint_offset = np.zeros(len(limits.names))
+        #: rad at which the servo of a joint is stuck, NaN for one that moves, (n,)
+        self.stuck_at = np.full(len(limits.names), np.nan)
 
     @property
     def applied(self) -> np.ndarray:
@@ -79,6 +81,7 @@ class SimulatedRobot:
         fans = [name.endswith("_fan") for name in self.filter.limits.names]
         errors[fans] = errors[fans][0]  # one motor
         self.joint_offset = errors
+        self.stuck_at[:] = np.nan
 
     def measured(self, state: SimState) -> np.ndarray:
         """Return the joints with the errors of their zeros, (n,) rad."""
@@ -95,7 +98,8 @@ class SimulatedRobot:
         self._late.append(command)
         command = self._late.popleft()
         if command is not None:
-            self.simulator.command(command - self.joint_offset)
+            command = command - self.joint_offset
+            self.simulator.command(np.where(np.isnan(self.stuck_at), command, self.stuck_at))
 
     def advance(self) -> None:
         """Let 10 ms pass."""

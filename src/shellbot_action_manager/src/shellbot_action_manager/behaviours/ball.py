@@ -95,7 +95,7 @@ class CloseBall(OnPath):
         """Accept, besides, every attitude of a ball that only has to shut."""
         if self._robot.transformation is not None and self._path().on_pole:
             return None
-        return super().refusal(state)
+        return self.needs_all_legs() or super().refusal(state)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""

@@ -22,7 +22,9 @@ class Perform(OnFeet):
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse if no action is loaded."""
-        return None if self._robot.performer.active else "there is no action to perform; send a goal to perform_action"
+        if not self._robot.performer.active:
+            return "there is no action to perform; send a goal to perform_action"
+        return self.needs_all_legs()
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next posture of the action."""

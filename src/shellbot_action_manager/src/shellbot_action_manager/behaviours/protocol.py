@@ -22,6 +22,7 @@ class Commands:
     upper_shells: Optional[np.ndarray]
     gait: str  #: Name in the gait table, or one that is not in it; empty: the one in use
     obeyed: FrozenSet[str]  #: The key `obeys` of the mode in the mode table
+    lost_legs: Tuple[int, ...] = ()  #: Numbers of the lower legs that cannot be walked with, 1 to 6
 
 
 @dataclass(frozen=True)

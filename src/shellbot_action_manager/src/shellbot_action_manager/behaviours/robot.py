@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Optional, Tuple
 
+import numpy as np
+
 from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.behaviours.ball_drive import BallDrive
@@ -90,6 +92,13 @@ class BehaviourBase:
     def refusal(self, state: State) -> Optional[str]:
         """Refuse nothing."""
         return None
+
+    def needs_all_legs(self) -> Optional[str]:
+        """Return why it cannot be done without a leg that is lost, or None."""
+        lost = np.flatnonzero(self._robot.engine.lost_legs.lost) + 1
+        if not lost.size:
+            return None
+        return f"lower_{lost[0]} is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs"
 
     def take_over(self, state: State) -> Optional[Motion]:
         """Recognise no posture."""

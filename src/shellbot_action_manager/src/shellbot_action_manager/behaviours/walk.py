@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from shellbot_action_manager.body.postures import FootMove, find_standing
 from shellbot_action_manager.body.rising import FAN_CLOSED_FROM, Moves
 
 _NO_TWIST = np.zeros(3)
+LEG_NUMBERS = np.arange(1, 7)
 
 
 @register("walk")
@@ -43,6 +44,7 @@ class Walk(OnFeet):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion: feet that were found in the air are put down before anything else."""
         robot, upper = self._robot, self.move_upper(dt, commands, state)
+        robot.engine.lost_legs.lose(np.isin(LEG_NUMBERS, commands.lost_legs))
         if robot.settling is not None:
             lower, planted = robot.settling.step(dt), state.commanded.planted
             if robot.settling.done:
@@ -58,8 +60,23 @@ class Walk(OnFeet):
 
     def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
         """Return the legs' command, whether the behaviour has ended, and a notice."""
-        notice = self.follow_gait(commands.gait)
-        return self.walk(dt, commands.twist, commands.body_pose, state), False, notice
+        config, engine, lost = self._robot.config, self._robot.engine, commands.lost_legs
+        gait = commands.gait
+        if engine.lost_legs.idle.any():
+            gait = config.limp.gait
+        elif engine.gait.name == config.limp.gait:
+            gait = gait or config.gait
+        notice = self.follow_gait(gait)
+        self._robot.announcer.say("lost_legs", _lost_text(lost))
+        twist = commands.twist if len(lost) < 2 else _NO_TWIST
+        return self.walk(dt, twist, commands.body_pose, state), False, notice
+
+
+def _lost_text(lost: Tuple[int, ...]) -> str:
+    if not lost:
+        return ""
+    legs = " and ".join(f"lower_{leg}" for leg in lost)
+    return f"walking without {legs}" if len(lost) == 1 else f"{legs} are lost; standing, four legs do not walk"
 
 
 @register("stop_walking")

@@ -11,7 +11,7 @@ from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.gait.gait_table import Gait
-from shellbot_action_manager.gait.walking import neutral_feet
+from shellbot_action_manager.gait.walking import NO_LEG, neutral_feet
 
 _BISECTIONS = 8
 _NAMES = ("x", "y", "height", "roll", "pitch", "yaw")
@@ -24,8 +24,15 @@ def box(config: ActionManagerConfig) -> Tuple[np.ndarray, np.ndarray]:
     return np.array(low), np.array(high)
 
 
-def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool) -> str:
-    """Return what forbids a pose, in words; empty when nothing does.
+def obstacle(
+    pose: np.ndarray,
+    config: ActionManagerConfig,
+    legs: LegGeometry,
+    gait: Gait,
+    walking: bool,
+    idle: np.ndarray = NO_LEG,
+) -> str:
+    """Return what forbids a pose, in words; empty when nothing does. The feet of `idle` legs (6,) do not count.
 
     Standing, the feet have to reach their rest points; walking, they also have to keep some stride and the lift around
     the points of the walking stance.
@@ -41,14 +48,22 @@ def obstacle(pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, g
     q = legs.solve(feet_in_base(feet, pose, gait.stance_height))
     for samples, stands in ((q[:, :8], True), (q[:, 8:], not walking)):
         margin = legs.margin(samples, stands)
+        margin[idle] = np.inf
         if (margin < config.joint_margin).any():
             worst = np.argmin(margin.min(axis=-1), axis=1)  # sample per leg
-            return legs.explain(samples[np.arange(6), worst], config.joint_margin, stands)
+            angles_worst = samples[np.arange(6), worst]
+            angles_worst[idle] = angles_worst[int(margin.min(axis=(1, 2)).argmin())]
+            return legs.explain(angles_worst, config.joint_margin, stands)
     return ""
 
 
 def clamp_pose(
-    commanded: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+    commanded: np.ndarray,
+    config: ActionManagerConfig,
+    legs: LegGeometry,
+    gait: Gait,
+    walking: bool,
+    idle: np.ndarray = NO_LEG,
 ) -> Tuple[np.ndarray, str]:
     """Return the pose shortened to the box and to the legs' reach, its direction kept, and a sentence if it was.
 
@@ -56,6 +71,8 @@ def clamp_pose(
     ----------
     commanded : (6,) array
         Body pose relative to rest, m and rad.
+    idle : (6,) bool array
+        Legs whose feet do not count.
     """
     if not np.isfinite(commanded).all():
         return np.zeros(6), "body_pose is not a number; going to the rest pose, send finite values"
@@ -65,10 +82,10 @@ def clamp_pose(
     if (pose != commanded).any():
         axis = int(np.argmax(np.abs(pose - commanded)))
         text = f"body pose limited: {_NAMES[axis]} {commanded[axis]:.3f} is outside {low[axis]:.3f} to {high[axis]:.3f}"
-    reason = obstacle(pose, config, legs, gait, walking)
+    reason = obstacle(pose, config, legs, gait, walking, idle)
     if not reason:
         return pose, text
-    fraction, reason = _largest_fraction(pose, config, legs, gait, walking)
+    fraction, reason = _largest_fraction(pose, config, legs, gait, walking, idle)
     return (
         fraction * pose,
         f"body pose limited to {10 * int(10.0 * fraction)} %{' while walking' if walking else ''}: {reason}",
@@ -90,16 +107,21 @@ def pose_ranges(
 
 
 def _largest_fraction(
-    pose: np.ndarray, config: ActionManagerConfig, legs: LegGeometry, gait: Gait, walking: bool
+    pose: np.ndarray,
+    config: ActionManagerConfig,
+    legs: LegGeometry,
+    gait: Gait,
+    walking: bool,
+    idle: np.ndarray = NO_LEG,
 ) -> Tuple[float, str]:
     """Return how much of a pose is possible, 0..1, and what forbids just a little more."""
-    reason = obstacle(pose, config, legs, gait, walking)
+    reason = obstacle(pose, config, legs, gait, walking, idle)
     if not reason:
         return 1.0, ""
     good, bad = 0.0, 1.0
     for _ in range(_BISECTIONS):
         middle = 0.5 * (good + bad)
-        found = obstacle(middle * pose, config, legs, gait, walking)
+        found = obstacle(middle * pose, config, legs, gait, walking, idle)
         if found:
             bad, reason = middle, found
         else:

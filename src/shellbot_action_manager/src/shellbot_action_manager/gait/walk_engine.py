@@ -15,6 +15,7 @@ from shellbot_action_manager.config import ActionManagerConfig
 from shellbot_action_manager.gait.gait_change import begin_gait
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
+from shellbot_action_manager.gait.lost_legs import LostLegs
 from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walking import (
@@ -56,6 +57,7 @@ class WalkEngine:
         self._config, self._legs = config, legs
         self.gaits: Mapping[str, Gait] = config.gaits  #: May be replaced at any time; the next `set_gait` looks there
         self._heading = HeadingHold(config.heading)
+        self.lost_legs = LostLegs(config.limp)
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -71,6 +73,8 @@ class WalkEngine:
         self._goal_pose = REST_POSE
         self.twist = np.zeros(3)
         self.text = ""
+        self._blocked = False
+        self.lost_legs.start()
         self._home: Gait = self.gait
         self._next, self._lifts = None, True
         self._heading.reset()
@@ -84,7 +88,7 @@ class WalkEngine:
     @property
     def at_rest(self) -> bool:
         """Whether the feet are home and the twist is zero."""
-        return not self._state.active and not self.twist.any() and is_home(self._state, self._home)
+        return not self._state.active and not self.twist.any() and is_home(self._state, self._home, self.lost_legs.idle)
 
     @property
     def pose_reached(self) -> bool:
@@ -94,7 +98,7 @@ class WalkEngine:
     @property
     def standing(self) -> np.ndarray:
         """Feet that the gait keeps on the ground, (6,) bool."""
-        return ~self._state.swinging
+        return ~(self._state.swinging | self.lost_legs.idle)
 
     @property
     def phases(self) -> np.ndarray:
@@ -147,9 +151,11 @@ class WalkEngine:
             Circle (m) to which the feet step home; the gait's by default.
         """
         twist = self._change_gait(np.asarray(twist, dtype=np.float64))
-        self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         walking = bool(np.any(twist) or self._state.active)
-        self._follow_pose(dt, pose, walking)
+        self._follow_pose(dt, pose + self.lost_legs.lean, walking)
+        if not (self._spare_idle(dt) and self.lost_legs.ready):
+            twist = np.zeros(3)
+        self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
         goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
         self.twist = limit_change(self.twist, goal, self.limits.max_acceleration, dt)
@@ -171,10 +177,19 @@ class WalkEngine:
 
         Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead.
         """
-        commanded, legs = bool(self.twist.any()), self._legs
+        commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         for fraction in (1.0, 0.5, 0.0):
             state = advance(
-                self._state, self._home, dt, twist * fraction, usage, commanded, self._free_lift, twist, self._lifts
+                self._state,
+                self._home,
+                dt,
+                twist * fraction,
+                usage,
+                commanded,
+                self._free_lift,
+                twist,
+                self._lifts,
+                idle,
             )
             feet = state.p_feet
             led = feet + self._config.servo_lead * state.a_feet
@@ -182,7 +197,7 @@ class WalkEngine:
             # one call of the leg inverse for both: where the feet are to be, and where they are led
             both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
             joints = legs.solve(both)
-            if legs.is_free(joints[:, 0], ~state.swinging):
+            if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
         self._state = state
         beyond = legs.margin(joints[:, 1]).min(axis=1) < 0.0
@@ -206,6 +221,17 @@ class WalkEngine:
             if (self._legs.margin(q)[leg] >= 0.0).all():
                 break
         return fraction * gait.lift_height
+
+    def _spare_idle(self, dt: float) -> bool:
+        """Move the feet of idle legs on; return whether the others can do without them: down, and leaning away."""
+        idle = self.lost_legs.idle
+        if not idle.any():
+            return True
+        leans = self._next is None and (self.pose_reached or self._blocked)
+        self._lifts = self._lifts and leans
+        feet = self.lost_legs.step(dt, self._state.p_feet, neutral_feet(self.gait.rest_radius), leans)
+        self._state = replace(self._state, p_feet=feet, swinging=self._state.swinging & ~idle)
+        return leans
 
     def _change_gait(self, twist: np.ndarray) -> np.ndarray:
         """Change to the next gait, if there is one, as soon as every foot is down; return the twist (3,) for this tick.
@@ -237,15 +263,15 @@ class WalkEngine:
 
     def _follow_pose(self, dt: float, pose: np.ndarray, walking: bool) -> None:
         if self._requested is None or (pose != self._requested[0]).any() or walking != self._requested[1]:
-            self._requested = (np.array(pose), walking)
-            self._goal_pose, self.text = clamp_pose(pose, self._config, self._legs, self.gait, walking)
+            self._requested, idle = (np.array(pose), walking), self.lost_legs.idle
+            self._goal_pose, self.text = clamp_pose(pose, self._config, self._legs, self.gait, walking, idle)
         if (self.pose == self._goal_pose).all() and not self._pose_rate.any():
             return
         new_pose, rate = approach(self.pose, self._pose_rate, self._goal_pose, self._config.body, dt)
         if self._legs.reachable(feet_in_base(self._state.p_feet, new_pose, self.gait.stance_height), self.standing):
-            self.pose, self._pose_rate = new_pose, rate
+            self.pose, self._pose_rate, self._blocked = new_pose, rate, False
         else:
-            self._pose_rate = np.zeros(6)
+            self._pose_rate, self._blocked = np.zeros(6), True
 
     def _select(self, gait: Gait) -> None:
         self.gait = gait
@@ -257,7 +283,9 @@ class WalkEngine:
             return
         if moved:
             self._searched_pose = self.pose.copy()
-            self._reach: StrokeReach = find_reach(self._legs, self.gait, self.pose, self._config.joint_margin)
+            reach = find_reach(self._legs, self.gait, self.pose, self._config.joint_margin)
+            radius = np.where(self.lost_legs.idle[:, None], reach.radius.max(), reach.radius)
+            self._reach: StrokeReach = replace(reach, radius=radius)
         self._searched_walking = walking
         speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
         min_shift, max_shift, max_tilt = self._ranges[walking]

@@ -7,7 +7,7 @@ position. A foot that stands has z = 0 in W and leaves with the inverse of the b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable, Optional
 
 import numpy as np
@@ -22,6 +22,7 @@ LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the si
 FreeLift = Callable[[int, np.ndarray, np.ndarray], float]
 
 _TARGET_FROZEN_FROM = 0.7  # fraction of the swing after which the foothold stays where it is on the ground
+NO_LEG = np.zeros(6, dtype=bool)
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
 _HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
 
@@ -59,10 +60,10 @@ def standing_at(p_feet: np.ndarray) -> WalkState:
     )
 
 
-def is_home(state: WalkState, gait: Gait) -> bool:
-    """Return whether every foot stands on its rest point."""
+def is_home(state: WalkState, gait: Gait, idle: np.ndarray = NO_LEG) -> bool:
+    """Return whether every foot stands on its rest point; those of `idle` legs (6,) do not count."""
     away = np.linalg.norm(state.p_feet[:, :2] - neutral_feet(gait.rest_radius), axis=1)
-    return bool(not state.swinging.any() and (away <= _HOME_TOLERANCE).all())
+    return bool(not state.swinging.any() and (idle | (away <= _HOME_TOLERANCE)).all())
 
 
 def advance(
@@ -75,6 +76,7 @@ def advance(
     free_lift: Optional[FreeLift] = None,
     planned: Optional[np.ndarray] = None,
     lifts: bool = True,
+    idle: np.ndarray = NO_LEG,
 ) -> WalkState:
     """Return the state one tick later.
 
@@ -95,6 +97,8 @@ def advance(
         Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.
     lifts : bool
         Whether feet may lift; otherwise those in the air land, and the others wait on the ground.
+    idle : (6,) bool array
+        Legs that do not walk: their feet stay where they are in W.
 
     Notes
     -----
@@ -103,7 +107,7 @@ def advance(
     when it leaves and when it lands. Foothold: the rest point, carried along by the rest of the swing and half a
     stance.
     """
-    if not state.active and not commanded and is_home(state, gait):
+    if not state.active and not commanded and is_home(state, gait, idle):
         return state
     clock = PhaseClock(gait.phase_offset, gait.duty_factor)
     clock.phase = state.phase
@@ -121,14 +125,15 @@ def advance(
     neutral = neutral_feet(radius)
     p_feet = state.p_feet.copy()
     fixed = ground_points_after(np.concatenate((p_feet[:, :2], state.p_lift, state.p_target)), twist, dt)
-    p_feet[:, :2], p_lift, p_target = fixed[:6], fixed[6:12], fixed[12:]
+    p_lift, p_target = fixed[6:12], fixed[12:]
+    p_feet[~idle, :2] = fixed[:6][~idle]
 
-    swinging = state.swinging & in_swing
-    landing = state.swinging & ~in_swing
+    swinging = state.swinging & in_swing & ~idle
+    landing = state.swinging & ~in_swing & ~idle
     p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
     must_step = commanded | (np.linalg.norm(p_feet[:, :2] - neutral, axis=1) > _HOME_TOLERANCE)
-    lifting = in_swing & ~was_in_swing & must_step & lifts
+    lifting = in_swing & ~was_in_swing & must_step & lifts & ~idle
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
     lift_height = state.lift_height.copy()
@@ -153,8 +158,8 @@ def advance(
         a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
 
     new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, radius)
-    if not commanded and is_home(new, gait):
-        return standing_at(p_feet)
+    if not commanded and is_home(new, gait, idle):
+        return replace(standing_at(p_feet), p_feet=np.where(idle[:, None], p_feet, standing_at(p_feet).p_feet))
     return new
 
 

@@ -12,13 +12,16 @@ class Announcer:
     def __init__(self) -> None:
         self._texts: Dict[str, str] = {}
 
-    def say(self, source: str, text: str) -> bool:
-        """Set what a source says now, empty takes it back; return whether that is new."""
+    def say(self, source: str, text: str, is_news: bool = True) -> bool:
+        """Set what a source says now, empty takes it back; return whether that is new.
+
+        What is no news is shown only when no other source has anything to say.
+        """
         if self._texts.get(source, "") == text:
             return False
         self._texts.pop(source, None)
-        if text:
-            self._texts[source] = text  # dictionaries keep the order: the newest is last
+        if text:  # dictionaries keep the order: the newest is last
+            self._texts = {**self._texts, source: text} if is_news else {source: text, **self._texts}
         return True
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import rospy
 from geometry_msgs.msg import Point, Pose, Twist, Vector3
 from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import UInt8MultiArray
 
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
@@ -18,6 +19,20 @@ from shellbot_msgs.msg import Contact, Contacts, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 
 FRAME_ID = "base_link"
+
+
+def lost_legs(message: UInt8MultiArray) -> Tuple[int, ...]:
+    """Return the numbers of the legs, each once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such leg.
+    """
+    legs = tuple(sorted(set(message.data)))
+    if not all(1 <= leg <= 6 for leg in legs):
+        raise ValueError(f"lost_legs is {list(legs)}; give numbers of lower legs, 1 to 6, or none")
+    return legs
 
 
 class JointOrder:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import rospy
@@ -15,13 +15,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
 from geometry_msgs.msg import Pose, Twist
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, String, UInt8MultiArray
 
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.attitude import ImuInput
+from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
@@ -32,7 +33,7 @@ from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import references_to_message
-from shellbot_msgs.msg import Contacts, LimbReferences, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, LimbReferences, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
@@ -50,6 +51,9 @@ class ActionManagerNode:
         self._log = NodeLog("action_manager")
         self._commands = OperatorCommands(gait=config.gait)
         self._imu = ImuInput(config.attitude)
+        self._lost_servos = LostServos()
+        self._lost_by_hand: Tuple[int, ...] = ()
+        self._lost_by_servos: Tuple[int, ...] = ()
         self._time = -np.inf
         self._stopped = False
         self._published: Optional[ModeStatus] = None
@@ -69,6 +73,8 @@ class ActionManagerNode:
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
             rospy.Subscriber("body_pose", Pose, self._on_body_pose, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("upper_shells", UpperShells, self._on_upper_shells, queue_size=1),
+            rospy.Subscriber("lost_legs", UInt8MultiArray, self._on_lost_legs, queue_size=5),
+            rospy.Subscriber("servo_states", ServoStates, self._on_servo_states, queue_size=1),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
@@ -100,7 +106,7 @@ class ActionManagerNode:
                 return
             if kind is Stamp.RESET:
                 rospy.logwarn("action_manager: the clock went back, the simulation was reset; starting anew")
-                self._commands = OperatorCommands(gait=self._commands.gait)
+                self._commands = OperatorCommands(gait=self._commands.gait, lost_legs=self._commands.lost_legs)
             self._time = t
             output = self._core.step(t, self._commands, self._feedback(message, t))
             if output.references is not None:
@@ -169,6 +175,24 @@ class ActionManagerNode:
     def _on_gait(self, message: String) -> None:
         with self._lock:
             self._commands = replace(self._commands, gait=message.data)
+
+    def _on_lost_legs(self, message: UInt8MultiArray) -> None:
+        try:
+            self._lost_by_hand = conversions.lost_legs(message)
+        except ValueError as error:
+            rospy.logwarn(f"action_manager: {error}")
+            return
+        self._lose_legs()
+
+    def _on_servo_states(self, message: ServoStates) -> None:
+        servos = [(servo.joint, servo.age, servo.torque_enabled) for servo in message.servos]
+        self._lost_by_servos = self._lost_servos.update(message.header.stamp.to_sec(), servos)
+        self._lose_legs()
+
+    def _lose_legs(self) -> None:
+        lost = tuple(sorted({*self._lost_by_hand, *self._lost_by_servos}))
+        with self._lock:
+            self._commands = replace(self._commands, lost_legs=lost)
 
     def _on_gait_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         with self._lock:

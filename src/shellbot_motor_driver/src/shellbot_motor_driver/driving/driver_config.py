@@ -73,6 +73,7 @@ class Servo(Settings, error=DriverConfigError):
     least_rate: float = number(0.0, 50.0, default=5.0)
     lost_interval: float = number(0.05, 10.0, default=0.5)
     rearm_after_lost: bool = True
+    rearm_without: int = number(0, 6, default=3)
 
 
 @dataclass(frozen=True)

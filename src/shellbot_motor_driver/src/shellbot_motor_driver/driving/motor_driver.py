@@ -390,7 +390,9 @@ class MotorDriver:
             return Answer(True, "nothing was latched")
         if not self._watch.port.is_open:
             return Answer(False, "the port is disconnected: plug it in, it is reopened without a restart, then re-arm")
-        away = self._watch.roll.away
+        roll = self._watch.roll
+        lost = roll.lost if len(roll.lost) <= self.config.servo.rearm_without else []
+        away = [track for track in roll.away if track not in lost]
         if away:
             names = ", ".join(track.name for track in away[:4])
             return Answer(False, f"{names} not back yet; check cables and power, then re-arm")
@@ -408,8 +410,10 @@ class MotorDriver:
                 rungs.clear(rung.key)
         if "torque_off" not in rungs:
             self._arm()
-        rungs.say("rearm", Level.INFO, f"re-armed ({names_of})")
-        return Answer(True, f"re-armed ({names_of}); motion starts from where the joints are")
+        roll.go_on_without(now)
+        without = f" without {', '.join(track.name for track in lost)}" if lost else ""
+        rungs.say("rearm", Level.INFO, f"re-armed{without} ({names_of})")
+        return Answer(True, f"re-armed{without} ({names_of}); motion starts from where the joints are")
 
     def _arm(self) -> None:
         """Start afresh: the next targets are the first."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Tuple
+from typing import Callable, FrozenSet, List, Tuple
 
 from shellbot_motor_driver.driving.servo_link import ServoLink
 from shellbot_motor_driver.driving.servo_state import Condition
@@ -22,7 +22,7 @@ class RollCall:
     Parameters
     ----------
     rungs : Rungs
-        The ladder: rungs ``servo_lost`` and ``bus_down``.
+        The ladder: rungs ``servo_lost``, ``without`` and ``bus_down``.
     needs_torque : callable
         ``needs_torque(index)``: whether a limp servo should hold.
     """
@@ -31,6 +31,7 @@ class RollCall:
         self._link, self._rungs, self._config = link, rungs, link.config
         self._needs_torque = needs_torque
         self._reported: Tuple[int, ...] = ()
+        self._without: FrozenSet[int] = frozenset()
         self._due = 0.0
 
     @property
@@ -58,9 +59,24 @@ class RollCall:
         """Let everybody who is lost answer before they are named again: the port was opened at ``now``, s."""
         self._reported, self._due = (), now + _CALL
 
+    def go_on_without(self, now: float) -> None:
+        """Accept that those who are lost now stay away: the robot was re-armed without them."""
+        lost = self.lost
+        self._without = frozenset(track.index for track in lost)
+        if lost:
+            names = ", ".join(track.name for track in lost)
+            self._rungs.set("without", Reaction.WARN, f"going on without {names}", False, now)
+
     def report(self, now: float) -> None:
         """Set the ladder's rungs; the first loss at once, further ones a few times a second."""
         lost = self.lost
+        back = self._without - {track.index for track in lost}
+        if back:  # it stands where it fell, not where the others were told to go meanwhile
+            self._without = frozenset()
+            self._rungs.clear("without")
+            names = ", ".join(self._link.tracks[index].name for index in sorted(back))
+            text = f"{names} is back: holding; re-arm to go on with it"
+            self._rungs.set("servo_lost", Reaction.HOLD, text, True, now)
         if not lost:
             self._reported, self._due = (), now
             self.settle(now)

@@ -37,7 +37,8 @@ class Reaction(IntEnum):
 class Rung(NamedTuple):
     """One step of the ladder that is in force."""
 
-    #: ``setpoint``, ``targets``, ``servo_lost``, ``bus_down``, ``heat``, ``heat_shutdown``, ``overload``, ``voltage``,
+    #: ``setpoint``, ``targets``, ``servo_lost``, ``without``, ``bus_down``,
+    #: ``heat``, ``heat_shutdown``, ``overload``, ``voltage``,
     #: ``emergency_stop``, ``torque_off``, ``restarted``
     key: str
     reaction: Reaction  #: What it demands

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Walking without a leg: the others stand around the body's centre at all times, and nothing jumps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from action_echo import EchoRobot
+
+from shellbot_action_manager.actions.planning import stability
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.estimation.lost_servos import LostServos
+
+JUMP = 0.2  # rad in a tick: a knee that is bent most, as its foot lands; the command filter spreads it over more ticks
+AHEAD = [0.3, 0.0, 0.0]
+
+
+@pytest.fixture
+def robot():
+    found = EchoRobot(ActionManagerCore.from_description(), "stand")
+    found.until("hexapod")
+    return found
+
+
+def run(robot, seconds, twist, legs):
+    """Run, and return the least distance (m) of the body's centre from the edge of the feet that stand."""
+    engine, margins = robot.core._robot.engine, []
+    for _ in range(int(100 * seconds)):
+        robot.tick(twist=twist, lost_legs=legs)
+        stands = engine.standing
+        assert stands.sum() >= 3 or len(margins) < 50, "those in the air when a leg was lost land first"
+        margins.append(float(stability(engine.p_walk[None], stands[None], engine.pose[None, :2])[0]))
+    return min(margins)
+
+
+@pytest.mark.parametrize("leg", range(1, 7))
+def test_five_legs_walk_around_the_centre(robot, leg):
+    engine = robot.core._robot.engine
+    run(robot, 2.0, AHEAD, ())
+    run(robot, 4.0, AHEAD, (leg,))  # lost in mid-stride
+    assert engine.twist[0] > 0.16, "m/s, 40 % of the tripod's top speed"
+    assert robot.output.mode.text == f"walking without lower_{leg}"
+    for twist in (AHEAD, [0.0, 0.2, 0.0], [-0.1, -0.1, 0.3]):
+        run(robot, 1.5, twist, (leg,))
+        assert run(robot, 3.0, twist, (leg,)) > -0.01, "m: at top speed the centre passes the edge for a moment"
+        assert engine.p_walk[leg - 1, 2] == pytest.approx(0.05), "its foot is in the air"
+    run(robot, 1.5, [0.05, 0.0, 0.0], (leg,))
+    assert run(robot, 3.0, [0.05, 0.0, 0.0], (leg,)) > 0.005, "m"
+    assert not robot.output.contacts.in_contact[leg - 1]
+    assert robot.largest_step() < JUMP
+
+
+def test_a_leg_that_comes_back_is_put_down_before_it_walks_again(robot):
+    stand = robot.q.copy()
+    run(robot, 4.0, [0.0, 0.0, 0.0], (4,))
+    assert np.abs(robot.q - stand).max() > 0.1
+    run(robot, 0.2, AHEAD, ())
+    assert not robot.core._robot.engine.twist.any(), "its foot is still in the air"
+    run(robot, 4.0, AHEAD, ())
+    assert robot.output.walkspace.gait == "tripod" and robot.core._robot.engine.twist[0] == pytest.approx(0.3)
+    run(robot, 4.0, [0.0, 0.0, 0.0], ())
+    assert robot.q == pytest.approx(stand, abs=1e-3)
+    assert robot.largest_step() < JUMP
+
+
+def test_two_lost_legs_stand(robot):
+    run(robot, 2.0, AHEAD, ())
+    for _ in range(300):
+        robot.tick(twist=AHEAD, lost_legs=(1, 2))
+    assert not robot.core._robot.engine.twist.any()
+    assert robot.output.mode.text == "lower_1 and lower_2 are lost; standing, four legs do not walk"
+
+
+def test_what_needs_six_legs_is_refused_and_sitting_is_not(robot):
+    run(robot, 3.0, [0.0, 0.0, 0.0], (3,))
+    for refusal in (robot.core.perform("bow", {}), robot.core.request_mode("shell")):
+        assert refusal == (
+            False,
+            "lower_3 is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs",
+        )
+    assert robot.core.request_mode("sit")[0]
+    robot.until("sit", 30.0)
+    assert robot.largest_step() < JUMP
+
+
+def servos(dead=(), silent=()):
+    joints = [f"lower_{leg}_{joint}" for leg in range(1, 7) for joint in ("coxa", "femur", "tibia")]
+    return [(joint, 9.0 if joint in silent else 0.02, joint not in dead) for joint in ("lower_1_fan", *joints)]
+
+
+def test_a_leg_is_lost_with_its_servo_and_comes_back_with_it():
+    watch = LostServos()
+    assert watch.update(0.0, servos()) == ()
+    assert watch.update(1.0, servos(silent=["lower_2_femur"])) == ()
+    assert watch.update(1.9, servos(silent=["lower_2_femur"])) == ()
+    assert watch.update(2.1, servos(silent=["lower_2_femur"])) == (2,)
+    assert watch.update(2.5, servos(dead=["lower_2_coxa"])) == (2,)
+    assert watch.update(3.0, servos()) == (2,)
+    assert watch.update(4.5, servos(["lower_5_tibia"])) == (2,)
+    assert watch.update(5.1, servos(["lower_5_tibia"])) == ()
+    assert watch.update(5.6, servos(["lower_5_tibia"])) == (5,)
+
+
+def test_a_bus_without_torque_loses_no_leg():
+    watch = LostServos()
+    off = [f"lower_{leg}_coxa" for leg in (1, 3, 4)]
+    for t in range(10):
+        assert watch.update(t, servos(dead=off)) == ()
+        assert watch.update(t + 0.5, servos(silent=["lower_1_fan", "upper_2_shell"], dead=off)) == ()
