@@ -13,6 +13,7 @@ pytest.importorskip("shellbot_msgs")
 
 from geometry_msgs.msg import Point, Quaternion, Twist, Vector3  # noqa: E402
 from sensor_msgs.msg import Imu, JointState  # noqa: E402
+from std_msgs.msg import Bool  # noqa: E402
 
 from shellbot_action_manager.behaviours.hold import Hold  # noqa: E402
 from shellbot_action_manager.body.geometry import load_geometry  # noqa: E402
@@ -34,10 +35,13 @@ class Topic:
     """Takes the place of publisher, subscriber, server and transform broadcaster; keeps what is published."""
 
     def __init__(self, *_args, **_options):
-        self.messages = []
+        self.messages, self.listeners = [], 0
 
     def publish(self, message):
         self.messages.append(message)
+
+    def get_num_connections(self):
+        return self.listeners
 
     def start(self):
         pass
@@ -85,6 +89,27 @@ def test_late_joint_states_do_not_stop_the_walk(warnings):
     node._on_joint_states(joint_states(10.0 + 1.94))
     assert [text for text in warnings if RESET in text]
     assert not node._commands.twist.any()
+
+
+def test_footsteps_are_published_at_20_hz_while_somebody_listens(warnings):
+    node = action_manager_node.ActionManagerNode(load_config(), load_geometry("simulation"))
+
+    def walk(begin, ticks):
+        before = len(node._footsteps_pub.messages)
+        for tick in range(ticks):
+            node._on_cmd_vel(Twist(linear=Vector3(0.2, 0.0, 0.0)))
+            node._on_joint_states(joint_states(begin + 0.01 * tick))
+        return node._footsteps_pub.messages[before:]
+
+    assert walk(10.0, 200) == []
+    node._footsteps_pub.listeners = 1
+    messages = walk(12.0, 100)
+    assert len(messages) == 20
+    assert {len(message.names) for message in messages} >= {3}, "the feet of a tripod are in the air"
+    assert len(walk(1.0, 10)) == 2, "also after a reset"
+    node._on_stopped(Bool(True))
+    (message,) = walk(1.2, 1)
+    assert message.names == [], "what an emergency stop holds in the air does not land"
 
 
 def feet_message(t, x_body, model="feet"):

@@ -84,6 +84,14 @@ class ActionManagerCore:
         """Twist (3,) that the robot is commanded to move with now, after all limits: m/s, m/s, rad/s."""
         return np.zeros(3) if self._motion is None else self._motion.twist.copy()
 
+    @property
+    def footsteps(self) -> Optional[np.ndarray]:
+        """Where the feet (6, 3) in the air will land, in base_link, m; NaN for those that stand. None: not planned.
+
+        Computed when it is read: no tick pays for it.
+        """
+        return None if self._running is None else self._running.footsteps
+
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode by its name in the mode table; return whether it was accepted, and one sentence."""
         self._answered = 0.0

@@ -95,6 +95,10 @@ class Behaviour(Protocol):
     def limits(self) -> WalkspaceLimits:
         """Present limits of cmd_vel and body pose; the same object as long as nothing changed."""
 
+    @property
+    def footsteps(self) -> Optional[np.ndarray]:
+        """Where the feet (6, 3) in the air will land, in base_link, m; NaN for those that stand. None: not planned."""
+
     def refusal(self, state: State) -> Optional[str]:
         """Return why it cannot begin and what to do, when a request would begin with it; None: it can."""
 

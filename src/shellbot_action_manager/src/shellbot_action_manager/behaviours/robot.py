@@ -89,6 +89,11 @@ class BehaviourBase:
         """Those of walking."""
         return self._robot.engine.limits
 
+    @property
+    def footsteps(self) -> Optional[np.ndarray]:
+        """None: it plans no steps."""
+        return None
+
     def refusal(self, state: State) -> Optional[str]:
         """Refuse nothing."""
         return None

@@ -41,6 +41,11 @@ class Walk(OnFeet):
             robot.settling = Moves(robot.geometry.legs, [FootMove(start, goal, posture.settle_time)])
         return Motion(state.commanded.limbs, planted)
 
+    @property
+    def footsteps(self) -> Optional[np.ndarray]:
+        """Where the gait puts the feet that are in the air."""
+        return None if self._robot.settling is not None else self._robot.engine.footsteps
+
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion: feet that were found in the air are put down before anything else."""
         robot, upper = self._robot, self.move_upper(dt, commands, state)

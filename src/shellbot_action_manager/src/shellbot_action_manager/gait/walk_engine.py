@@ -110,6 +110,14 @@ class WalkEngine:
         """Feet in W, (6, 3)."""
         return self._state.p_feet
 
+    @property
+    def footsteps(self) -> np.ndarray:
+        """Where the feet in the air will land, (6, 3) in base_link as it is commanded now, m; NaN for the others."""
+        state = self._state
+        p_walk = np.column_stack((state.p_target, np.zeros(len(state.p_target))))
+        p_walk[~state.swinging] = np.nan
+        return feet_in_base(p_walk, self.pose, self.gait.stance_height)
+
     def set_gait(self, name: str) -> bool:
         """Change the gait: at once at rest, in the next steps while walking. Return whether it is the one in use now.
 

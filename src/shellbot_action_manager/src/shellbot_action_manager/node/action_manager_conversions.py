@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Dict, Optional, Sequence, Tuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_msgs.msg import Contact, Contacts, Walkspace
+from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS
+from shellbot_msgs.msg import Contact, Contacts, Footsteps, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 
 FRAME_ID = "base_link"
@@ -125,6 +127,17 @@ def contacts_to_message(contacts: ContactEstimate, stamp: rospy.Time) -> Contact
         ],
     )
     message.header.stamp, message.header.frame_id = stamp, FRAME_ID
+    return message
+
+
+def footsteps_to_message(p_base: Optional[np.ndarray], stamp: rospy.Time) -> Footsteps:
+    """Return the message of the topic `footsteps`, of feet (6, 3) in base_link, m; NaN: stands, None: not planned."""
+    message = Footsteps()
+    message.header.stamp, message.header.frame_id = stamp, FRAME_ID
+    for limb, point in zip(LOWER_LIMBS, () if p_base is None else p_base.tolist()):
+        if math.isfinite(point[0]):
+            message.names.append(f"{limb}_foot")
+            message.positions.append(Point(*point))
     return message
 
 

@@ -33,11 +33,12 @@ from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import references_to_message
-from shellbot_msgs.msg import Contacts, LimbReferences, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
+FOOTSTEPS_PERIOD = 0.05  # s between two messages of planned footsteps
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
 
@@ -59,9 +60,11 @@ class ActionManagerNode:
         self._published: Optional[ModeStatus] = None
         self._limits: Optional[Walkspace] = None
         self._ticks, self._durations = 0, [0.0]
+        self._footsteps_time = -np.inf
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
         self._references_pub = Publisher("limb_references", LimbReferences, **nodelay)
         self._contacts_pub = Publisher("foot_contacts", Contacts, **nodelay)
+        self._footsteps_pub = Publisher("footsteps", Footsteps, queue_size=1)
         self._mode_pub = Publisher("mode", ModeMsg, queue_size=5, latch=True)
         self._walkspace_pub = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
@@ -114,6 +117,7 @@ class ActionManagerNode:
             if output.contacts is not None:
                 self._contacts_pub.publish(conversions.contacts_to_message(output.contacts, stamp))
             self._publish_changes(output, stamp)
+            self._publish_footsteps(t, stamp)
             self._ticks += 1
             self._durations.append(time.perf_counter() - start)
         self._actions.report(t)
@@ -146,6 +150,13 @@ class ActionManagerNode:
         if output.walkspace is not self._limits:
             self._limits = output.walkspace
             self._walkspace_pub.publish(conversions.walkspace_to_message(output.walkspace, stamp))
+
+    def _publish_footsteps(self, t: float, stamp: rospy.Time) -> None:
+        """Send the planned footsteps now and then, if somebody looks."""
+        due = abs(t - self._footsteps_time) >= FOOTSTEPS_PERIOD - 1e-6  # also after a reset
+        if due and self._footsteps_pub.get_num_connections():
+            self._footsteps_time = t
+            self._footsteps_pub.publish(conversions.footsteps_to_message(self._core.footsteps, stamp))
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
         with self._lock:
