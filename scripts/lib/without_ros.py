@@ -14,7 +14,7 @@ ROS = {
     "actionlib", "actionlib_msgs", "catkin_pkg", "diagnostic_msgs", "diagnostic_updater", "dynamic_reconfigure",
     "genpy", "geometry_msgs", "nav_msgs", "python_qt_binding", "rosbag", "rosgraph", "rosgraph_msgs", "roslaunch",
     "roslib", "rosnode", "rospkg", "rospy", "sensor_msgs", "shellbot_msgs", "std_msgs", "std_srvs", "tf2_msgs",
-    "tf2_ros", "trajectory_msgs",
+    "tf2_ros", "trajectory_msgs", "visualization_msgs",
 }  # fmt: skip
 
 

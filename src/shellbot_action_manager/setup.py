@@ -11,6 +11,7 @@ PACKAGES = [
     "shellbot_action_manager.body",
     "shellbot_action_manager.estimation",
     "shellbot_action_manager.gait",
+    "shellbot_action_manager.markers",
     "shellbot_action_manager.modes",
     "shellbot_action_manager.node",
 ]
