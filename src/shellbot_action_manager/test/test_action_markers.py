@@ -17,7 +17,7 @@ from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walking import neutral_feet
 from shellbot_action_manager.interface import ContactEstimate
-from shellbot_action_manager.markers.core import PERIOD, BasePose, MarkerCore
+from shellbot_action_manager.markers.marker_core import PERIOD, BasePose, MarkerCore
 from shellbot_action_manager.markers.reach import GroundReach
 from shellbot_action_manager.markers.shapes import GREEN, RED, YELLOW, Kind, margin_colour
 from shellbot_action_manager.markers.support import find_support

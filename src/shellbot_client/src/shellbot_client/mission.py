@@ -85,7 +85,7 @@ class Mission:
 
     Parameters
     ----------
-    phases : tuple of Phase
+    phases : tuple
         What to do.
     body_pose : tuple of float
         That of the body until a phase changes it.

@@ -15,7 +15,7 @@ POSITIVE = (1e-6, math.inf)
 OPEN_LIMIT_S = 80.0  # rolling upright with its retries included
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 _BRAKES_WITH = 0.8  # of the gait's greatest acceleration
-_ANSWER_S = 0.05  # s
+_ANSWER_S = 0.02  # s
 # 1/s: velocity back to the line, or the point, per distance from it, at most so much; more follows the odometry's noise
 HOLD_GAIN, HOLD_M_S = 0.15, 0.03
 Acceleration = Tuple[float, float, float]

@@ -117,7 +117,7 @@ class StartTest(unittest.TestCase):
     def test_a_stop_during_the_start_is_heard_at_once(self):
         chain = self.chain(faults=[{"kind": "link_latency", "value": 0.015}])
         driver = self.driver()
-        wait_until(lambda: any(chain.registers("torque_enable").values()), 60, "torque of the first servo")
+        wait_until(lambda: any(chain.registers("torque_enable").values()), 240, "torque of the first servo")
         _, text = call("emergency_stop")
         self.assertIn("stopped", text)
         wait_until(lambda: not any(chain.registers("torque_enable").values()), 60.0, "all are limp")

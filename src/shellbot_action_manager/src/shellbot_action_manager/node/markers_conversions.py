@@ -12,7 +12,7 @@ from std_msgs.msg import ColorRGBA
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
-from shellbot_action_manager.markers.core import BasePose
+from shellbot_action_manager.markers.marker_core import BasePose
 from shellbot_action_manager.markers.shapes import Kind, Shape
 from shellbot_action_manager.node.odometry_conversions import BASE_FRAME, FOOTPRINT_FRAME, ODOM_FRAME
 from shellbot_common.rotations import rotation_from_quaternion

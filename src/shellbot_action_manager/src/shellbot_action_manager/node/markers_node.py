@@ -14,7 +14,7 @@ from visualization_msgs.msg import MarkerArray
 
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ActionManagerError
-from shellbot_action_manager.markers.core import MarkerCore
+from shellbot_action_manager.markers.marker_core import MarkerCore
 from shellbot_action_manager.node import markers_conversions as conversions
 from shellbot_action_manager.node.odometry_conversions import contacts_from_message
 from shellbot_common import Level, Notice, Stamp
