@@ -21,7 +21,8 @@ echo "$name" >> begun
 grep -q middle begun || exit 1
 [ "$name" = empty ] && exit 0
 [ "$name" = short ] && failures=1 || failures=0
-echo "<testsuite tests='2' failures='$failures' errors='0'/>" > "$2/result.xml"
+[ "$name" = short ] && case="<testcase name='test_1'><failure>fell at 3 s</failure></testcase>"
+echo "<testsuite tests='2' failures='$failures' errors='0'>$case</testsuite>" > "$2/result.xml"
 """
 
 
@@ -48,5 +49,6 @@ def test_two_at_a_time_the_longest_first_and_failures_are_named(files, tmp_path,
     assert set(begun[:2]) == {"long", "middle"} and set(begun[2:]) == {"short", "empty"}
     said = capsys.readouterr().out
     assert "no test ran (exit status 0)" in said and said.count("  2 tests") == 3
+    assert "test_1: fell at 3 s" in said
     none = tmp_path / "results" / "ros" / "robot" / "empty" / "none.xml"
     assert "no test ran" in none.read_text()

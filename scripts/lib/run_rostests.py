@@ -12,22 +12,30 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
 
 LIMIT_S = 1500  # longer than any <test time-limit>: only a hung roslaunch meets it
 
 
-def count(xml_folder: Path) -> tuple:
-    """Return (tests, failures and errors) over the JUnit files of a folder."""
-    tests = bad = 0
+def read_results(xml_folder: Path) -> Tuple[int, List[str]]:
+    """Return the number of tests in the JUnit files of a folder, and what failed: the test and its message."""
+    tests, bad = 0, []
     for file in xml_folder.rglob("*.xml"):
         try:
             root = ElementTree.parse(str(file)).getroot()
-        except ElementTree.ParseError:
-            return tests, bad + 1
+        except ElementTree.ParseError as error:
+            bad.append(f"{file.name}: {error}")
+            continue
         for suite in root.iter("testsuite"):
             tests += int(suite.get("tests", 0))
-            bad += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            if int(suite.get("failures", 0)) + int(suite.get("errors", 0)):
+                cases = [
+                    (case, part) for case in suite.iter("testcase") for part in case if part.tag in ("failure", "error")
+                ]
+                bad += [
+                    f"{case.get('name')}: {(part.text or 'no message').strip().splitlines()[0]}" for case, part in cases
+                ]
+                bad += [] if cases else [f"{file.name}: counts a failure, names none"]
     return tests, bad
 
 
@@ -62,11 +70,13 @@ class Rostest:
     def report(self) -> bool:
         """Print one line, with the output if it failed; return whether all was good."""
         code = self._process.returncode
-        tests, bad = count(self.folder)
-        good = code == 0 and bad == 0 and tests > 0
+        tests, bad = read_results(self.folder)
+        good = code == 0 and not bad and tests > 0
         spent = time.monotonic() - self._start
         print(f"{'ok    ' if good else 'FAILED'} {tests:3d} tests {spent:6.1f} s  {self.file}", flush=True)
         if not good:
+            for line in dict.fromkeys(bad):  # before the log: who reads a cut output sees these first
+                print(f"       {line}")
             if tests == 0:
                 print(f"       no test ran (exit status {code})")
                 stem = self.file.stem

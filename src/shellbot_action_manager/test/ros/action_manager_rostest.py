@@ -292,8 +292,8 @@ class ActionManagerTest(unittest.TestCase):
         self.assertTrue(client.wait_for_server(rospy.Duration(WALL_LIMIT)), "the action server")
         feedback = []
 
-        def state_is(*states):
-            return lambda: client.get_state() in states
+        def state_is(*states):  # the status comes on a topic of its own, often before the result
+            return lambda: client.get_state() in states and client.get_result() is not None
 
         refused = (
             ("wvae", [], "is wave meant"),

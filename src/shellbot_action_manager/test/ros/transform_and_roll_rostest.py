@@ -57,7 +57,8 @@ class TransformAndRollTest(ModeWatch, unittest.TestCase):
         self.until(is_rolling, "rolling")
 
     def wait(self):
-        self.until(lambda: self.client.get_state() in ENDS, "the end of the action")
+        ended = lambda: self.client.get_state() in ENDS and self.client.get_result() is not None  # noqa: E731
+        self.until(ended, "the end of the action")  # the status comes on a topic of its own, often before the result
         return self.client.get_state(), self.client.get_result()
 
     def test_1_refusals_in_words(self):
