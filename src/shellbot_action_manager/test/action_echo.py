@@ -26,6 +26,8 @@ class EchoRobot:
         self.commands = OperatorCommands()
         self.output: ActionOutput = None  # type: ignore[assignment]
         self.history = []
+        #: x, y, yaw in odom, by the commanded twist, which then turns the IMU, too; None: the robot has no odometry
+        self.pose = None
 
     def tick(self, **commands) -> ActionOutput:
         """One tick of 10 ms; a twist given here is fresh."""
@@ -35,7 +37,13 @@ class EchoRobot:
             commands.setdefault("twist_time", self.t)
         if commands:
             self.commands = OperatorCommands(**{**self.commands.__dict__, **commands})
-        self.output = self.core.step(self.t, self.commands, Feedback(self.q.copy(), self.orientation))
+        self.output = self.core.step(self.t, self.commands, Feedback(self.q.copy(), self.orientation, pose=self.pose))
+        if self.pose is not None:
+            (vx, vy, wz), yaw = self.core.twist, self.pose[2]
+            v = (math.cos(yaw) * vx - math.sin(yaw) * vy, math.sin(yaw) * vx + math.cos(yaw) * vy, wz)
+            self.pose = self.pose + 0.01 * np.array(v)
+            self.pose[2] = math.remainder(self.pose[2], math.tau)
+            self.orientation = yaw_quaternion(self.pose[2])
         self.apply(self.output)
         self.history.append((self.t, self.q.copy(), self.output))
         return self.output

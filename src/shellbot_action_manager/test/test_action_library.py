@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from shellbot_action_manager.actions import library as module
+from shellbot_action_manager.actions import steps as step_module
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.library import ActionLibrary
-from shellbot_action_manager.actions.planning import Planner, stability
+from shellbot_action_manager.actions.plan import Again, Guided, ModeChange, Performance, While
+from shellbot_action_manager.actions.planning import Planner
+from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ActionError
@@ -25,10 +28,21 @@ PLANNER = Planner(CONFIG, GEOMETRY)
 GAIT = CONFIG.gaits["tripod"]
 FOOTHOLDS = np.hstack((neutral_feet(GAIT.rest_radius), np.zeros((6, 1))))
 SHIPPED = sorted(CONFIG.actions.actions)
+TRAVELLING = {"sit", "stand", "stroll", "visit"}
 
 
-def plan(name, library=CONFIG.actions, planner=PLANNER, **parameters):
+def whole_plan(name, library=CONFIG.actions, planner=PLANNER, **parameters):
     return planner.plan(library, name, parameters, FOOTHOLDS, GAIT.stance_height)
+
+
+def plan(*arguments, **parameters):
+    """Return the only part of an action on the spot."""
+    (part,) = whole_plan(*arguments, **parameters).parts
+    return part
+
+
+def performances(name, **parameters):
+    return [part for part in whole_plan(name, **parameters).parts if isinstance(part, Performance)]
 
 
 def library_of(tmp_path, text):
@@ -49,23 +63,29 @@ def test_shipped_actions_can_be_performed_with_all_their_parameters(name):
         *((p.low, p.default, min(p.high, 12) if p.is_whole else p.high) for p in parameters.values())
     )
     for values in corners:
-        performance = plan(name, **dict(zip(parameters, values)))
-        postures, rest = performance.postures, PLANNER.rest
-        for part, at_rest in zip(vars(postures).values(), vars(rest).values()):
-            assert part[0] == pytest.approx(at_rest[0], abs=1e-9)
-            assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
-        body = np.abs(np.diff(postures.pose, axis=0)).max(axis=0) / TICK
-        assert (body <= CONFIG.body.rate * 1.001).all(), values
-        assert np.abs(np.diff(postures.feet, axis=0)).max() / TICK <= CONFIG.action.foot_velocity * 1.001
-        assert np.abs(np.diff(postures.upper, axis=0)).max() / TICK <= CONFIG.upper.joint_rate * 1.001
+        found = performances(name, **dict(zip(parameters, values)))
+        assert len(found) == 1 or name in TRAVELLING
+        for performance in found:
+            check_performance(performance, values)
+
+
+def check_performance(performance, values):
+    postures, rest = performance.postures, PLANNER.rest
+    for part, at_rest in zip(vars(postures).values(), vars(rest).values()):
+        assert part[0] == pytest.approx(at_rest[0], abs=1e-9)
+        assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
+    body = np.abs(np.diff(postures.pose, axis=0)).max(axis=0) / TICK
+    assert (body <= CONFIG.body.rate * 1.001).all(), values
+    assert np.abs(np.diff(postures.feet, axis=0)).max() / TICK <= CONFIG.action.foot_velocity * 1.001
+    assert np.abs(np.diff(postures.upper, axis=0)).max() / TICK <= CONFIG.upper.joint_rate * 1.001
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_way_back_is_free_from_anywhere(name):
-    postures = plan(name).postures
-    for i in range(0, len(postures.pose), 23):
+    found = [part.postures for part in performances(name)]
+    for postures, i in ((p, i) for p in found for i in range(0, len(p.pose), 23)):
         back = PLANNER.back(postures[i])
-        assert PLANNER.refusal(back, FOOTHOLDS, GAIT.stance_height) is None, i
+        assert PLANNER.check.refusal(back, FOOTHOLDS, GAIT.stance_height) is None, i
         for part, at_rest in zip(vars(back).values(), vars(PLANNER.rest).values()):
             assert part[-1] == pytest.approx(at_rest[0], abs=1e-9)
 
@@ -135,6 +155,20 @@ def test_guards_and_times(tmp_path):
         ("{action: mine}", "a loop of references: mine > mine"),
         ("{wait: __import__('os').getpid()}", "is not understood|no parameter"),
         ("{wait: 1/0}", "cannot be computed"),
+        ("{mode: fly}", "mode is 'fly'; choose from stand, hexapod, sit, relax, shell"),
+        ("{mode: sit, wait: 1}", "a step with mode has no wait; give the wait a step of its own"),
+        ("{mode: sit, walk: {x: 1}}", "a step has either mode or walk; split it in two"),
+        ("{walk: {}}", "walk leads nowhere; give x"),
+        ("{walk: 3}", "3 is no mapping"),
+        ("{walk: {x: 100}}", "x of walk is 100 m; give -50 to 50"),
+        ("{walk: {x: 1, speed: 2}}", "speed of walk is 2 m/s; give 0.02 to 0.5"),
+        ("{turn: {angle_deg: 0}}", "angle_deg of turn is 0; give the angle to turn by"),
+        ("{turn: {angle_deg: 90, rate_deg: 1}}", "rate_deg of turn is 1 deg/s; give 6 to 120"),
+        ("{wait: 1, while: tild_deg > 3}", "while: there is no parameter 'tild_deg'; there are elapsed, tilt_deg"),
+        (
+            "{while: tilt_deg > 3, do: [{move: body, to: {z: 0.01}}]}",
+            "while a condition holds ends elsewhere than it began; let it end as it began",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_file_line_and_step(tmp_path, step, reason):
@@ -156,6 +190,11 @@ def test_what_cannot_be_done_is_refused_with_file_line_and_step(tmp_path, step, 
         ),
         ("mine: [1, 2", "mine.yaml is not valid YAML in line 2"),
         ("mine: 3", "line 1: mine: 3 is no mapping"),
+        ("mine: {text: a, cancel: later, steps: []}", "cancel is 'later'; choose from now, step, never"),
+        (
+            "mine: {text: a, parameters: {walked: {default: 0, range: [0, 1]}}, steps: []}",
+            "walked is what the robot measures; give the parameter another name",
+        ),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_line(tmp_path, text, reason):
@@ -170,10 +209,56 @@ def test_the_schema_for_editors_knows_the_keys_that_the_library_takes():
     motions = {row["properties"]["move"]["const"]: row["properties"] for row in step["do"]["items"]["anyOf"]}
     assert set(action) == set(module._ACTION_KEYS)
     assert set(action["parameters"]["additionalProperties"]["properties"]) == set(module._PARAMETER_KEYS)
-    assert set(step) == set(module._STEP_KEYS)
-    assert set().union(*motions.values()) == set(module._MOTION_KEYS)
-    for kind, keys in module.COORDINATES.items():
+    assert set(step) == set(step_module._STEP_KEYS)
+    assert set(step["walk"]["properties"]) == set(step_module._WALK_KEYS)
+    assert set(step["turn"]["properties"]) == set(step_module._TURN_KEYS)
+    assert tuple(step["mode"]["enum"]) == step_module.MODES and tuple(action["cancel"]["enum"]) == module.CANCELS
+    assert all(name in step["while"]["description"] for name in step_module.MEASURED)
+    assert set().union(*motions.values()) == set(step_module._MOTION_KEYS)
+    for kind, keys in step_module.COORDINATES.items():
         assert tuple(motions[kind]["through"]["items"]["properties"]) == keys
+
+
+def test_modes_walks_and_conditions_are_parts_of_the_plan(tmp_path):
+    library = steps_of(
+        tmp_path,
+        "{name: lean, do: [{move: body, to: {x: 0.01}}]}",
+        "{name: nod, while: elapsed < 9, repeat: 3, do: [{move: body, through: [{z: 0.01}, {z: 0}]}]}",
+        "{name: go, walk: {x: 3, y: 4, speed: 0.1, gait: wave}}",
+        "{name: there, while: walked < 1, action: stroll, with: {distance: 2}}",
+        "{mode: sit}",
+    )
+    found = whole_plan("mine", library)
+    assert [type(part) for part in found.parts] == [
+        *(Performance, While, Performance, Again, Performance, Guided),
+        *(While, Guided, Guided, Guided, Guided, Again, ModeChange),
+    ]
+    assert [part.steps for part in found.parts if isinstance(part, Performance)] == [
+        ("lean",),
+        ("nod",),
+        ("back to rest",),
+    ]
+    assert (found.parts[1].most, found.parts[1].end, found.parts[3].begin) == (3, 4, 1)
+    walk = found.parts[5]
+    assert walk.motion.distance == pytest.approx(5.0) and walk.motion.direction == pytest.approx((0.6, 0.8))
+    assert (walk.gait, found.parts[-1].mode, found.step_count) == ("wave", "sit", 9)
+
+
+def test_after_sitting_down_it_has_to_stand_up_first(tmp_path):
+    with pytest.raises(ActionError, match=r"line 5: mine, step 2 \(nod\): the robot is in mode sit here; give a step"):
+        whole_plan("mine", steps_of(tmp_path, "{mode: sit}", "{name: nod, do: [{move: body, to: {z: 0.01}}]}"))
+    whole_plan("mine", steps_of(tmp_path, "{mode: sit}", "{mode: stand}", "{do: [{move: body, to: {z: 0.01}}]}"))
+
+
+def test_an_error_in_an_action_that_is_referred_to_names_its_own_file(tmp_path):
+    library = library_of(
+        tmp_path,
+        "far:\n  text: a\n  parameters: {x: {default: 0.0, range: [0, 1]}}\n  steps:\n"
+        "    - {name: reach, do: [{move: body, to: {x: x}}]}\n"
+        "mine:\n  text: b\n  steps:\n    - {action: bow}\n    - {action: far, with: {x: 0.5}}\n",
+    )
+    with pytest.raises(ActionError, match=r"mine.yaml, line 5: far, step 1 \(reach\): "):
+        whole_plan("mine", library)
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

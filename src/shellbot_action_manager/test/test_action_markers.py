@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from shellbot_action_manager.actions.planning import stability
+from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.planning import stability
+from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.estimation.lost_servos import LostServos
 

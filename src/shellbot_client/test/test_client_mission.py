@@ -105,8 +105,8 @@ def test_hold_keeps_the_robot_settled_beyond_the_time_limit_until_it_is_lifted()
 
 
 def test_command_becomes_slower_towards_the_end_and_never_exceeds_the_cruise_speed():
-    phase = walk("forward", 1.0, (1.0, 0.0), 0.2)
-    speeds = [phase.twist((0.0, 0.0, 0.0), (1.0 - left, 0.0, 0.0), INSTANT)[0] for left in (1.0, 0.05, 0.01, 0.002)]
+    motion = walk("forward", 1.0, (1.0, 0.0), 0.2).motion
+    speeds = [motion.twist((0.0, 0.0, 0.0), (1.0 - left, 0.0, 0.0), INSTANT)[0] for left in (1.0, 0.05, 0.01, 0.002)]
     assert speeds == pytest.approx([0.2, 0.1, 0.03, 0.03])
 
 
@@ -190,7 +190,7 @@ def test_clock_jump_lost_odometry_and_lost_mode_end_the_mission():
         lambda: turn("t", 0.0, 0.5),
         lambda: Turn("t", -1.0),
         lambda: Pose("p", 1.0, (0.0,) * 5),
-        lambda: Walk("w", 1.0, 1.0, (1.0, 0.0), 0.1, -0.1),
+        lambda: Walk("w", 1.0, 1.0, (1.0, 0.0), -0.1),
         lambda: GoTo("g", math.inf),
     ],
 )

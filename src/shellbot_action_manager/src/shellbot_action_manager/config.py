@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Mapping, Optional, Sequence, Tuple, Union
 
 from shellbot_action_manager.actions.library import ActionLibrary
-from shellbot_action_manager.actions.planning import ActionConfig
+from shellbot_action_manager.actions.posture_check import ActionConfig
 from shellbot_action_manager.body.body_pose import PoseLimits
 from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Optional, Sequence, Tuple
+from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performer import Outcome, Performer
-from shellbot_action_manager.actions.planning import Performance
+from shellbot_action_manager.actions.performer import Orders, Outcome, Performer, Seen
+from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
@@ -70,6 +70,9 @@ class ActionManagerCore:
         self._state: Optional[State] = None
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
+        self._pose: Optional[np.ndarray] = None
+        self._orders = Orders()
+        self._gait_before = ""  # that of before the last action with gaits of its own
         self._rearming = False
         self._ignored = ""
         self._notice, self._failing_for, self._answered = "", 0.0, 0.0
@@ -104,7 +107,7 @@ class ActionManagerCore:
         except ActionError as error:
             return False, str(error)
 
-    def plan_action(self, name: str, parameters: Mapping[str, float]) -> Performance:
+    def plan_action(self, name: str, parameters: Mapping[str, float]) -> Plan:
         """Return an action of the library, planned for the rest stance of the present gait.
 
         It changes nothing, and may take longer than a tick: it needs no lock.
@@ -123,14 +126,18 @@ class ActionManagerCore:
         """
         gait = self._robot.engine.gait
         footholds = np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1))))
-        return self._robot.planner.plan(self.config.actions, name, parameters, footholds, gait.stance_height)
+        plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, gait.stance_height)
+        for wanted in plan.gaits:
+            if wanted not in self.gaits:
+                raise ActionError(f"{name} walks by gait '{wanted}'; there are: {', '.join(sorted(self.gaits))}")
+        return plan
 
-    def begin_action(self, performance: Performance, speed: float = 1.0) -> Tuple[bool, str]:
-        """Begin a planned action, in mode stand or hexapod; return whether it was accepted, and one sentence.
+    def begin_action(self, plan: Plan, speed: float = 1.0) -> Tuple[bool, str]:
+        """Begin a planned action; return whether it was accepted, and one sentence.
 
         Parameters
         ----------
-        performance : Performance
+        plan : Plan
             Of `plan_action`.
         speed : float
             Fraction of the speed that the limits allow, 0.05 to 1.
@@ -140,15 +147,17 @@ class ActionManagerCore:
             return False, f"{performer.status.name} is being performed; cancel it first"  # type: ignore[union-attr]
         if not 0.05 <= speed <= 1.0:
             return False, f"speed is {speed:g}; give 0.05 to 1 of the speed that the limits allow"
-        performer.load(performance, speed)
-        accepted, reason = self.request_mode("perform")
-        if not accepted:
-            performer.end(Outcome.ABORTED, reason)
-        return accepted, reason
+        try:
+            performer.load(plan, speed, self._seen())
+        except ActionError as error:
+            return False, str(error)
+        self._gait_before = self._robot.engine.gait.name if plan.gaits else ""
+        reason = self._lead_action(0.0)
+        return not reason, reason or self._machine.text
 
     @property
     def performer(self) -> Performer:
-        """The action that is performed or was last: its status, pause and cancel."""
+        """The action that is performed or was last: its status, pause, undo and cancel."""
         return self._robot.performer
 
     @property
@@ -202,14 +211,51 @@ class ActionManagerCore:
         self._announcer.say("machine", self._machine.text)  # the answer to a request is older than this tick
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
+        self._pose = None if feedback is None else feedback.pose
         if feedback is not None and not self._notice:
             self._state = self._measure(feedback)
             self._state = self._take_over(self._state)
+            self._lead_action(dt)
             self._run(dt, t, commands, self._state)
-        if self.performer.active and "perform" not in self._machine.steps:  # it will not come to it any more
-            self.performer.end(Outcome.ABORTED, self._machine.text)
+        else:
+            self._lead_action(dt)
         self._output = self._report(t, dt)
         return self._output
+
+    def _lead_action(self, dt: float) -> str:
+        """Let the action request modes and walk; return why a request of it was refused, or nothing."""
+        performer = self.performer
+        self._orders = performer.go_on(dt, self._seen()) if performer.active else Orders()
+        if self._orders.request:
+            accepted, reason = self.request_mode(self._orders.request)
+            if not accepted:
+                performer.end(Outcome.ABORTED, reason)
+                return reason
+        return ""
+
+    def _seen(self) -> Seen:
+        """Return what an action goes by."""
+        machine, state, motion = self._machine, self._state, self._motion
+        measured: Dict[str, float] = {}
+        if state is not None:
+            pairs = ((command.q, self.geometry.limbs[name]) for name, command in state.commanded.limbs.items())
+            behind = max(float(np.abs(q - group.measured(state.q)).max(initial=0.0)) for q, group in pairs)
+            measured["behind_deg"] = float(np.degrees(behind))
+            if state.rpy is not None:
+                roll, pitch = np.degrees(state.rpy[:2])
+                measured.update(roll_deg=float(roll), pitch_deg=float(pitch), tilt_deg=float(np.degrees(state.tilt)))
+        progress = 0.0 if motion is None else motion.progress
+        return Seen(
+            machine.mode.label,
+            machine.goal.label,
+            machine.steps[machine.finished :],
+            machine.text,
+            progress,
+            motion is not None and motion.activity != "",
+            self._pose,
+            tuple(self._limits.max_acceleration.tolist()),
+            measured,
+        )
 
     def _check(self, feedback: Optional[Feedback]) -> str:
         """Return why this tick's feedback cannot be used, or nothing."""
@@ -314,12 +360,14 @@ class ActionManagerCore:
         if "cmd_vel" not in self._machine.obeys:
             ignored = f"cmd_vel does not count in mode {self._machine.goal.label}" if twist.any() else ""
             twist, complaint = np.zeros(3), ""
+        gait = commands.gait or self._gait_before
+        if self._orders.twist is not None:
+            ignored = f"cmd_vel does not count while {self.performer.name} walks" if twist.any() else ""
+            twist, complaint, gait = self._orders.twist, "", self._orders.gait or gait
         self._announcer.say("cmd_vel", complaint)
         self._notice = complaint or (ignored if ignored != self._ignored else "")  # once: the mode's text says it, too
         self._ignored = ignored
-        return Commands(
-            twist, commands.body_pose, commands.upper_shells, commands.gait, self._machine.obeys, commands.lost_legs
-        )
+        return Commands(twist, commands.body_pose, commands.upper_shells, gait, self._machine.obeys, commands.lost_legs)
 
     def _forget_old_answers(self, dt: float) -> None:
         """Remove an answer from the mode's text after _ANSWER_HOLDS s; a new request restarts the time."""

@@ -39,6 +39,8 @@ class Feedback:
     #: (4,) Quaternion x, y, z, w of base_link in the world from the IMU; None without one
     orientation: Optional[np.ndarray] = None
     angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link
+    #: (3,) x, y (m) and yaw (rad) in odom, of the tick before at the latest; None: not known. Actions that walk need it
+    pose: Optional[np.ndarray] = None
 
 
 @dataclass(frozen=True)

@@ -330,6 +330,44 @@ class ActionManagerTest(unittest.TestCase):
         self.assertTrue(self.live.last["foot_contacts"].contacts[3].in_contact)
         self.upright()
 
+    def test_095_queued_goals_walk_sit_and_stand_and_a_step_is_undone(self):
+        def client_of(**goal):
+            client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
+            client.wait_for_server()
+            client.send_goal(PerformActionGoal(**goal), feedback_cb=steps.append)
+            return client
+
+        def ended(client, state):
+            self.live.until(lambda: client.get_state() == state and client.get_result() is not None, "the end")
+            return client.get_result().text
+
+        self.live.standing()
+        begin, steps = self.live.pose("odom"), []
+        first = client_of(name="visit", parameters=[0.1])
+        self.live.until(lambda: steps, "feedback")
+        second = client_of(name="stand", queued=True)
+        third = client_of(name="dance", queued=True)
+        fourth = client_of(name="wave", parameters=[2.0], queued=True)
+        self.assertEqual(ended(client_of(name="bow"), GoalStatus.REJECTED), "visit is being performed; cancel it first")
+        self.live.until(lambda: third.get_state() == GoalStatus.PENDING, "in the queue")
+        third.cancel_goal()
+        self.assertEqual(ended(third, GoalStatus.RECALLED), "taken out of the queue")
+        self.assertEqual(ended(first, GoalStatus.SUCCEEDED), "visit done")
+        self.assertEqual(ended(second, GoalStatus.SUCCEEDED), "stand done")
+        walked = np.linalg.norm(self.live.pose("odom")[:2] - begin[:2])
+        self.assertTrue(0.08 < walked < 0.3, walked)  # the simulation may run on while the odometry is on its way
+
+        self.live.until(lambda: steps[-1].sub_action == "3 of 7: wave", "waving")
+        undo = rospy.ServiceProxy("undo_action", Trigger)
+        answer = undo()
+        self.assertTrue(answer.success, answer.message)
+        self.live.until(lambda: steps[-1].paused and steps[-1].phase in (0.0, 1.0), "undone")
+        rospy.ServiceProxy("pause_action", SetBool)(False)
+        self.assertEqual(ended(fourth, GoalStatus.SUCCEEDED), "wave done")
+        self.assertFalse(undo().success)
+        self.assertTrue(self.live.request("hexapod").accepted)
+        self.live.standing()
+
     def test_10_an_emergency_stop_ends_an_action(self):
         client = actionlib.SimpleActionClient("perform_action", PerformActionAction)
         client.wait_for_server()

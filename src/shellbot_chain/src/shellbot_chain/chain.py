@@ -298,7 +298,8 @@ class Chain:
         measured, sample = self.robot.measured(state), state.imu
         self.imu.receive(state.time, sample.orientation, sample.angular_velocity, sample.specific_force)
         imu = self.imu.read(state.time)
-        feedback = Feedback(measured, imu.orientation, imu.angular_velocity)
+        pose = None if self.estimate is None else np.array(self._odom)
+        feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose)
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
         self._target: Optional[np.ndarray] = None

@@ -15,10 +15,11 @@ from typing import List, Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.body.roll_to import RollTo
+from shellbot_action_manager.gait.walk_to import Planar
 from shellbot_chain.errors import MissionFailed
 from shellbot_chain.planar import YawUnwrapper
 
-from .phases import Acceleration, GoTo, Phase, Pose, Roll, Turn, Walk
+from .phases import GoTo, Guided, Phase, Pose, Roll
 
 Twist = Tuple[float, float, float]
 BodyPose = Tuple[float, float, float, float, float, float]
@@ -53,7 +54,7 @@ class Observation:
     step: str = ""
     hold: bool = False  # True: stay settled where you are (a picture is being taken)
     velocity: Tuple[float, float] = (0.0, 0.0)  # of the odometry, forward and leftward, m/s; rolling needs it
-    acceleration: Acceleration = (math.inf, math.inf, math.inf)  # greatest of the gait: m/s^2, m/s^2, rad/s^2
+    acceleration: Planar = (math.inf, math.inf, math.inf)  # greatest of the gait: m/s^2, m/s^2, rad/s^2
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,7 @@ class Mission:
             return self._pose(phase, seen, yaw)
         if isinstance(phase, Roll):
             return self._roll(phase, seen, yaw, dt)
+        assert isinstance(phase, Guided)
         return self._move(phase, seen, yaw)
 
     def _enter(self) -> None:
@@ -203,17 +205,17 @@ class Mission:
             self._t_stop = seen.t
         return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.duration_s)
 
-    def _move(self, phase: Phase, seen: Observation, yaw: float) -> MissionCommand:
+    def _move(self, phase: Guided, seen: Observation, yaw: float) -> MissionCommand:
         if self._origin is None:
             self._origin = (seen.x, seen.y, yaw)
         if self._t_stop is not None:
             return self._settle(phase, seen, self._is_still(seen, yaw) and seen.t - self._t_stop >= phase.settle_s)
         now = (seen.x, seen.y, yaw)
         remaining = phase.remaining(self._origin, now)
-        if remaining <= phase.stop_before(seen.acceleration):
+        if remaining <= phase.motion.stop_before(seen.acceleration):
             self._t_stop = seen.t
             return MissionCommand(body_pose=self._body_pose, event=f"{phase.name}:stop")
-        twist = phase.twist(self._origin, now, seen.acceleration)
+        twist = phase.motion.twist(self._origin, now, seen.acceleration)
         return MissionCommand(twist, self._body_pose, event=self._half(phase, remaining))
 
     def _roll(self, phase: Roll, seen: Observation, yaw: float, dt: float) -> MissionCommand:
@@ -256,7 +258,7 @@ class Mission:
             odom = "" if math.isfinite(seen.x) else ", no odometry yet"
             doing = f", {seen.step}" if seen.step else ""
             return f"mode is '{seen.mode}', going to '{seen.target}'{doing}{odom}"
-        if isinstance(phase, (Walk, Turn, Roll)) and self._origin is not None and self._t_stop is None:
+        if isinstance(phase, (Guided, Roll)) and self._origin is not None and self._t_stop is None:
             left = phase.remaining(self._origin, (seen.x, seen.y, yaw))
             return f"{phase.amount - left:.2f} of {phase.amount:.2f} {phase.unit} by its odometry"
         return "the robot does not come to rest"

@@ -7,19 +7,13 @@ import math
 from dataclasses import dataclass
 from typing import Tuple
 
+from shellbot_action_manager.gait.walk_to import GuidedMotion, LineWalk, Planar, SpotTurn
 from shellbot_chain.chain_config import MODE_LIMIT_S
 from shellbot_chain.errors import DefinitionError
 from shellbot_common import Settings, number
 
 POSITIVE = (1e-6, math.inf)
 OPEN_LIMIT_S = 80.0  # rolling upright with its retries included
-APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
-_BRAKES_WITH = 0.8  # of the gait's greatest acceleration
-_ANSWER_S = 0.02  # s
-# 1/s: velocity back to the line, or the point, per distance from it, at most so much; more follows the odometry's noise
-HOLD_GAIN, HOLD_M_S = 0.15, 0.03
-Acceleration = Tuple[float, float, float]
-Planar = Tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -37,10 +31,6 @@ class Phase(Settings, error=DefinitionError):
         """How far to move, in `unit`, positive."""
         raise NotImplementedError
 
-    def stop_before(self, acceleration: Acceleration) -> float:
-        """Return what may be left when the command becomes zero: less than this is gone while stopping."""
-        return 0.0
-
     @property
     def settle_s(self) -> float:
         """Least time from the end of the command to the end of the phase, s."""
@@ -54,18 +44,6 @@ class Phase(Settings, error=DefinitionError):
         """How much of `amount` is left, given x, y (m) and yaw (rad, without jumps) at the start and now."""
         raise NotImplementedError
 
-    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Velocity to command: m/s, m/s, rad/s in body axes.
-
-        Parameters
-        ----------
-        origin, now : (3,) tuple of float
-            x, y (m) and yaw (rad, without jumps) at the start and now.
-        acceleration : (3,) tuple of float
-            Greatest one of the gait in body axes: m/s^2, m/s^2, rad/s^2.
-        """
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class GoTo(Phase):
@@ -74,18 +52,31 @@ class GoTo(Phase):
     mode: str = "hexapod"
 
 
-@dataclass(frozen=True)
-class Walk(Phase):
-    """Walk `distance_m` along `direction` (body axes of the start) until the odometry says so.
+class Guided(Phase):
+    """A phase that is walked until the odometry says so: the law of `walk_to`, by the names of this package."""
 
-    The command is `speed_m_s`, and near the end no more than 2/s times what is left, nor than what the gait can brake
-    from; at least `creep_m_s`.
-    """
+    @property
+    def motion(self) -> GuidedMotion:
+        """The law: what to command, and what is left."""
+        raise NotImplementedError
+
+    @property
+    def amount(self) -> float:
+        """The distance (m) or the angle (rad)."""
+        return self.motion.amount
+
+    def remaining(self, origin: Planar, now: Planar) -> float:
+        """Return what is left, m or rad."""
+        return self.motion.remaining(origin, now)
+
+
+@dataclass(frozen=True)
+class Walk(Guided):
+    """Walk `distance_m` along `direction` (body axes of the start), see `LineWalk`."""
 
     distance_m: float = number(*POSITIVE, "m", default=1.0)
     direction: Tuple[float, float] = (1.0, 0.0)
     speed_m_s: float = number(*POSITIVE, "m/s", default=0.15)
-    creep_m_s: float = number(*POSITIVE, "m/s", default=0.03)
 
     unit = "m"
 
@@ -95,43 +86,21 @@ class Walk(Phase):
         return "" if is_unit else f"direction is {self.direction}; give a vector of length 1, such as (1, 0) or (0, 1)"
 
     @property
-    def amount(self) -> float:
-        """The distance, m."""
-        return self.distance_m
-
-    def stop_before(self, acceleration: Acceleration) -> float:
-        """Return what the creeping robot still goes while it stops, m."""
-        return _braking(min(self.creep_m_s, self.speed_m_s), self._along(acceleration))
+    def motion(self) -> LineWalk:
+        """The law of the walk."""
+        return LineWalk(self.distance_m, self.direction, self.speed_m_s)
 
     def aim(self, origin: Planar) -> Tuple[float, float]:
         """Return the end of the straight line."""
         return _ahead(origin, self.distance_m, math.atan2(self.direction[1], self.direction[0]))
 
-    def remaining(self, origin: Planar, now: Planar) -> float:
-        """Distance left along the direction, m."""
-        forward, left = _in_start_axes(origin, now)
-        return self.distance_m - (forward * self.direction[0] + left * self.direction[1])
-
-    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Return the velocity along the line, and back to it."""
-        v = _approach(self.remaining(origin, now), self.speed_m_s, self.creep_m_s, self._along(acceleration))
-        (forward, left), (dx, dy) = _in_start_axes(origin, now), self.direction
-        back = min(max(HOLD_GAIN * (forward * dy - left * dx), -HOLD_M_S), HOLD_M_S)
-        turned = origin[2] - now[2]
-        vx, vy = _rotated((v * dx - back * dy, v * dy + back * dx), turned)
-        return (vx, vy, 0.0)
-
-    def _along(self, acceleration: Acceleration) -> float:
-        return min(a / abs(d) for d, a in zip(self.direction, acceleration) if d)
-
 
 @dataclass(frozen=True)
-class Turn(Phase):
-    """Turn on the spot by `angle_rad` (counter-clockwise positive) until the odometry says so."""
+class Turn(Guided):
+    """Turn on the spot by `angle_rad` (counter-clockwise positive), see `SpotTurn`."""
 
     angle_rad: float = math.pi / 2
     rate_rad_s: float = number(*POSITIVE, "rad/s", default=0.5)
-    creep_rad_s: float = number(*POSITIVE, "rad/s", default=0.1)
 
     unit = "rad"
 
@@ -140,25 +109,9 @@ class Turn(Phase):
         return "" if self.angle_rad else "angle_rad is 0; give the angle to turn by, such as 1.57"
 
     @property
-    def amount(self) -> float:
-        """The angle, rad."""
-        return abs(self.angle_rad)
-
-    def stop_before(self, acceleration: Acceleration) -> float:
-        """Return what the robot still turns while it stops, rad."""
-        return _braking(min(self.creep_rad_s, self.rate_rad_s), acceleration[2])
-
-    def remaining(self, origin: Planar, now: Planar) -> float:
-        """Angle left, rad."""
-        return self.amount - math.copysign(1.0, self.angle_rad) * (now[2] - origin[2])
-
-    def twist(self, origin: Planar, now: Planar, acceleration: Acceleration) -> Tuple[float, float, float]:
-        """Return the turning rate, and the velocity back to where the turn began."""
-        rate = _approach(self.remaining(origin, now), self.rate_rad_s, self.creep_rad_s, acceleration[2])
-        dx, dy = origin[0] - now[0], origin[1] - now[1]
-        gain = min(HOLD_GAIN, HOLD_M_S / max(math.hypot(dx, dy), 1e-9))
-        vx, vy = _rotated((gain * dx, gain * dy), -now[2])
-        return (vx, vy, math.copysign(rate, self.angle_rad))
+    def motion(self) -> SpotTurn:
+        """The law of the turn."""
+        return SpotTurn(self.angle_rad, self.rate_rad_s)
 
 
 @dataclass(frozen=True)
@@ -218,24 +171,3 @@ def stand_up() -> GoTo:
 def _ahead(origin: Planar, distance: float, bearing: float) -> Tuple[float, float]:
     angle = origin[2] + bearing
     return origin[0] + distance * math.cos(angle), origin[1] + distance * math.sin(angle)
-
-
-def _in_start_axes(origin: Planar, now: Planar) -> Tuple[float, float]:
-    """Return how far forward and leftward of the start a pose is, m."""
-    return _rotated((now[0] - origin[0], now[1] - origin[1]), -origin[2])
-
-
-def _rotated(v: Tuple[float, float], angle: float) -> Tuple[float, float]:
-    c, s = math.cos(angle), math.sin(angle)
-    return c * v[0] - s * v[1], s * v[0] + c * v[1]
-
-
-def _approach(remaining: float, cruise: float, creep: float, acceleration: float) -> float:
-    left = max(remaining, 0.0)
-    braked = math.sqrt(2.0 * _BRAKES_WITH * acceleration * left) if math.isfinite(acceleration) else math.inf
-    return min(cruise, max(creep, min(APPROACH_GAIN * left, braked)))
-
-
-def _braking(speed: float, acceleration: float) -> float:
-    """Distance from which a speed comes to rest: the answer of the legs comes late, and they brake."""
-    return _ANSWER_S * speed + 0.5 * speed**2 / acceleration

@@ -8,13 +8,14 @@ from typing import List, Mapping, Sequence, Set, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.errors import ActionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import MissionFailed
 from shellbot_simulator.core.urdf_tree import link_bodies
 
 EFFORT = 0.9  # of the servo's limit
 FOLLOWED_DEG = 5.0  # by which a joint may be behind its command
-DRIFT_MM = 5.0  # that the feet may slip
+DRIFT_MM = 5.0  # that the feet may slip; of one that walks, that its odometry may be wrong by, beside 1 %
 COLUMNS = {
     "action": "action",
     "duration_s": "s",
@@ -35,7 +36,7 @@ class ActionCheck:
     effort: float  #: Greatest torque of a servo as a fraction of its limit
     joint: str  #: Which one
     error_deg: float  #: Greatest error of a joint against its command
-    drift_mm: float  #: How far the body is from where it began
+    drift_mm: float  #: How far the body is from where it began; of one that walks: what its odometry is wrong by
     reason: str  #: Why it is red; empty: green
 
     @property
@@ -73,7 +74,8 @@ def check_action(
     """
     chain = Chain(seed=seed, variant=variant, record=False, action_folders=tuple(folders))
     chain.stand_up()
-    limits, start, at_rest = chain.limits.effort, chain.state.p_world_base[:2], _collisions(chain)
+    limits, at_rest = chain.limits.effort, _collisions(chain)
+    start, start_odom, travels = chain.state.p_world_base[:2], np.array(chain.odom[:2]), False
     worst, error = np.zeros(len(limits)), 0.0
     collided: List[Tuple[str, ...]] = []
 
@@ -86,10 +88,12 @@ def check_action(
 
     begin, reason = chain.time, ""
     try:
+        travels = chain.manager.plan_action(name, parameters).travels
         chain.perform(name, each_tick=watch, **parameters)
-    except MissionFailed as failed:
+    except (MissionFailed, ActionError) as failed:
         reason = str(failed)
-    drift = 1e3 * float(np.linalg.norm(chain.state.p_world_base[:2] - start))
+    walked = np.array(chain.odom[:2]) - start_odom if travels else np.zeros(2)
+    drift = 1e3 * float(np.linalg.norm(chain.state.p_world_base[:2] - start - walked))
     joint = int(worst.argmax())
     if not reason and collided:
         reason = f"{' and '.join(collided[0])} touch"
@@ -97,8 +101,9 @@ def check_action(
         reason = f"{chain.joint_names[joint]} needs {worst[joint]:.0%} of its torque, allowed are {EFFORT:.0%}"
     elif not reason and np.degrees(error) > FOLLOWED_DEG:
         reason = f"a joint is {np.degrees(error):.1f} deg behind, allowed are {FOLLOWED_DEG:g}"
-    elif not reason and drift > DRIFT_MM:
-        reason = f"the feet slip by {drift:.0f} mm, allowed are {DRIFT_MM:g}"
+    elif not reason and drift > DRIFT_MM + 10.0 * float(np.linalg.norm(walked)):
+        what = "the odometry is wrong by" if travels else "the feet slip by"
+        reason = f"{what} {drift:.0f} mm, allowed are {DRIFT_MM:g}"
     return ActionCheck(
         name, chain.time - begin, float(worst[joint]), chain.joint_names[joint], float(np.degrees(error)), drift, reason
     )

@@ -10,27 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple, Union
 
 import yaml
 
 from shellbot_action_manager.actions.expressions import Number, evaluate
-from shellbot_action_manager.body.geometry import LEG_COUNT
+from shellbot_action_manager.actions.steps import (
+    MEASURED,
+    MOST_STEPS,
+    AnyStep,
+    Loop,
+    Place,
+    Where,
+    check_step,
+    read_condition,
+    read_step,
+    whole,
+)
 from shellbot_action_manager.errors import ActionError, ConfigError
 from shellbot_common import SettingsError, check_names, package_file, read_yaml
 
-COORDINATES = {
-    "body": ("x", "y", "z", "roll_deg", "pitch_deg", "yaw_deg"),
-    "foot": ("x", "y", "z"),
-    "upper": ("height", "opening_deg"),
-}
-"""What a waypoint of each kind of motion may give: m, and deg where the name says so."""
-_MOST_STEPS = 500  # of one performance, references and repetitions counted
-_ACTION_KEYS = ("text", "parameters", "steps")
-_STEP_KEYS = ("name", "do", "repeat", "when", "wait", "action", "with")
-_MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "priority")
+CANCELS = ("now", "step", "never")
+"""When an action that is cancelled goes back to rest: at once, after the present step, or at its own end."""
+_ACTION_KEYS = ("text", "parameters", "cancel", "steps")
 _PARAMETER_KEYS = ("default", "range", "unit", "text")
-Where = Tuple[Union[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -50,29 +53,6 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Motion:
-    """What some limbs do in a step, with the numbers that the parameters give."""
-
-    kind: str  #: Key of COORDINATES
-    legs: Tuple[int, ...]  #: Of feet or upper shells, 1 to 6
-    toward: Optional[int]  #: Leg towards which the body's x points; None: ahead
-    through: Tuple[Mapping[str, float], ...]  #: Waypoints; empty for the posture at rest
-    time: Optional[float]  #: s; None: as fast as the limits allow
-    priority: int  #: The higher one wins where two motions of a step move the same limb
-    where: Where = ()  #: In the file, for errors
-
-
-@dataclass(frozen=True)
-class Step:
-    """Motions that begin together; the next step begins when all of them have ended."""
-
-    name: str
-    motions: Tuple[Motion, ...]
-    wait: float  #: s that the posture is held at its end
-    where: Where = ()
-
-
-@dataclass(frozen=True)
 class Action:
     """An action as its file has it."""
 
@@ -81,6 +61,7 @@ class Action:
     parameters: Mapping[str, Parameter]
     steps: Sequence[Any] = field(repr=False)  #: As read
     file: Path = Path()
+    cancel: str = "now"  #: One of CANCELS
 
     def values(self, given: Mapping[str, Number]) -> Dict[str, Number]:
         """Return all parameters, those not given by default.
@@ -167,8 +148,8 @@ class ActionLibrary:
             raise ActionError(f"there is no action '{name}'; {_choices(name, sorted(self._actions))}")
         return self._actions[name]
 
-    def steps(self, name: str, given: Mapping[str, Number]) -> Tuple[Step, ...]:
-        """Return the steps of an action with its references, guards and repetitions resolved.
+    def steps(self, name: str, given: Mapping[str, Number]) -> Tuple[AnyStep, ...]:
+        """Return the steps of an action with its references, guards and repetitions by number resolved.
 
         Parameters
         ----------
@@ -189,15 +170,16 @@ class ActionLibrary:
             raise ActionError(f"{name} has no step with these parameters; give it one")
         return steps
 
-    def complain(self, name: str, where: Where, reason: str) -> ActionError:
-        """Return an error that names file, line, action and step of what `where` points at."""
-        action = self.find(name)
-        steps = action.steps
+    def complain(self, place: Place, reason: str) -> ActionError:
+        """Return an error that names file, line, action and step of a place."""
+        action = self.find(place.action)
+        where, steps = place.where, action.steps
         step = ""
         if len(where) > 1 and where[0] == "steps" and isinstance(where[1], int) and isinstance(steps, list):
             named = steps[where[1]].get("name", "") if isinstance(steps[where[1]], Mapping) else ""
             step = f", step {where[1] + 1}" + (f" ({named})" if named else "")
-        return ActionError(f"{action.file}, line {_line(action.file, (name, *where))}: {name}{step}: {reason}")
+        line = _line(action.file, (action.name, *where))
+        return ActionError(f"{action.file}, line {line}: {action.name}{step}: {reason}")
 
     def _read(self, file: Path) -> None:
         for name, row in read_yaml(file, ConfigError).items():
@@ -212,58 +194,47 @@ class ActionLibrary:
                 parameters = {key: _parameter(value) for key, value in (row.get("parameters") or {}).items()}
                 if not isinstance(row["steps"], list):
                     raise ActionError("steps is no list; give one entry for each step")
+                taken = sorted(set(parameters) & set(MEASURED))
+                if taken:
+                    raise ActionError(f"{taken[0]} is what the robot measures; give the parameter another name")
+                cancel = row.get("cancel", "now")
+                if cancel not in CANCELS:
+                    raise ActionError(f"cancel is '{cancel}'; choose from {', '.join(CANCELS)}")
             except (SettingsError, ActionError) as error:
-                raise self.complain(name, (), str(error)) from None
-            self._actions[name] = Action(str(name), str(row["text"]), parameters, row["steps"], file)
+                raise self.complain(Place(name), str(error)) from None
+            self._actions[name] = Action(str(name), str(row["text"]), parameters, row["steps"], file, cancel)
 
-    def _expand(self, action: Action, values: Mapping[str, Number], within: Tuple[str, ...]) -> Iterator[Step]:
+    def _expand(self, action: Action, values: Mapping[str, Number], within: Tuple[str, ...]) -> Iterator[AnyStep]:
         count = 0
         for i, row in enumerate(action.steps):
-            where: Where = ("steps", i)
+            place = Place(action.name, ("steps", i))
             try:
-                check_names(row, _STEP_KEYS, ())
+                check_step(row)
                 if not evaluate(row.get("when", 1), values):
                     continue
-                repeat = _whole("repeat", evaluate(row.get("repeat", 1), values), 0, _MOST_STEPS)
-                inner = self._steps_of(row, action, values, within, where)
+                repeat = whole("repeat", evaluate(row.get("repeat", 1), values), 0, MOST_STEPS)
+                condition = read_condition(row, values)
+                inner = self._inner(row, values, within) if "action" in row else [read_step(row, values, place)]
+            except _Located:
+                raise
             except (SettingsError, ActionError) as error:
-                if isinstance(error, _Located):
-                    raise
-                raise _Located(str(self.complain(action.name, where, str(error)))) from None
-            count += repeat * len(inner)
-            if count > _MOST_STEPS:
-                text = f"more than {_MOST_STEPS} steps; repeat less"
-                raise _Located(str(self.complain(action.name, where, text)))
+                raise _Located(str(self.complain(place, str(error)))) from None
+            count += (1 if condition else repeat) * len(inner)
+            if count > MOST_STEPS:
+                raise _Located(str(self.complain(place, f"more than {MOST_STEPS} steps; repeat less")))
+            if condition:
+                yield Loop(tuple(inner), condition, values, repeat, place)
+                continue
             for _ in range(repeat):
                 yield from inner
 
-    def _steps_of(
-        self,
-        row: Mapping[str, Any],
-        action: Action,
-        values: Mapping[str, Number],
-        within: Tuple[str, ...],
-        where: Where,
-    ) -> List[Step]:
-        wait = evaluate(row.get("wait", 0), values)
-        if not 0.0 <= wait <= 600.0:
-            raise ActionError(f"wait is {wait:g} s; give 0 to 600")
-        if "action" in row:
-            if "do" in row:
-                raise ActionError("a step has either do or action; split it in two")
-            other = self.find(str(row["action"]))
-            if other.name in within:
-                raise ActionError(f"a loop of references: {' > '.join((*within, other.name))}; remove one")
-            given = {key: evaluate(value, values) for key, value in (row.get("with") or {}).items()}
-            return list(self._expand(other, other.values(given), (*within, other.name)))
-        motions = row.get("do") or []
-        if not isinstance(motions, list):
-            raise ActionError("do is no list; give one entry for each motion")
-        if not motions and not wait:
-            raise ActionError("nothing to do; give do, action or wait")
-        name = str(row.get("name", f"step {int(where[1]) + 1}"))
-        found = tuple(_motion(motion, values, (*where, "do", k)) for k, motion in enumerate(motions))
-        return [Step(name, found, float(wait), where)]
+    def _inner(self, row: Mapping[str, Any], values: Mapping[str, Number], within: Tuple[str, ...]) -> List[AnyStep]:
+        """Return the steps of the action that a row refers to."""
+        other = self.find(str(row["action"]))
+        if other.name in within:
+            raise ActionError(f"a loop of references: {' > '.join((*within, other.name))}; remove one")
+        given = {key: evaluate(value, values) for key, value in (row.get("with") or {}).items()}
+        return list(self._expand(other, other.values(given), (*within, other.name)))
 
 
 class _Located(ActionError):
@@ -285,56 +256,6 @@ def _parameter(row: Any) -> Parameter:
     if not low <= default <= high:
         raise ActionError(f"default {default:g} is outside its range {low:g} to {high:g}")
     return Parameter(default, low, high, str(row.get("unit", "")), str(row.get("text", "")))
-
-
-def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
-    check_names(row, _MOTION_KEYS, ("move",))
-    kind = row["move"]
-    if kind not in COORDINATES:
-        raise ActionError(f"move is '{kind}'; choose from {', '.join(COORDINATES)}")
-    legs = row.get("legs")
-    if (legs is None) != (kind == "body"):
-        raise ActionError("the body has no legs key" if kind == "body" else "legs is missing; give a list, or all")
-    if legs == "all":
-        legs = list(range(1, LEG_COUNT + 1))
-    if legs is not None and not isinstance(legs, list):
-        legs = [legs]
-    numbers = tuple(_whole("legs", evaluate(leg, values), 1, LEG_COUNT) for leg in legs or [])
-    if len(set(numbers)) < len(numbers):
-        raise ActionError(f"legs {list(numbers)} names one twice; name each once")
-    toward = None
-    if "toward" in row:
-        if kind != "body":
-            raise ActionError("toward is for the body; feet move in the axes of their own legs")
-        toward = _whole("toward", evaluate(row["toward"], values), 1, LEG_COUNT)
-    if ("to" in row) == ("through" in row):
-        raise ActionError("give either to (one waypoint) or through (a list of them)")
-    points = [row["to"]] if "to" in row else row["through"]
-    if points == ["rest"]:
-        points = []
-    elif not isinstance(points, list) or not points:
-        raise ActionError("through is no list of waypoints; give one at least")
-    through = tuple(_waypoint(point, kind, values) for point in points)
-    time = None
-    if "time" in row:
-        time = float(evaluate(row["time"], values))
-        if not 0.01 <= time <= 600.0:
-            raise ActionError(f"time is {time:g} s; give 0.01 to 600, or leave it out to be as fast as possible")
-    priority = _whole("priority", evaluate(row.get("priority", 0), values), -100, 100)
-    return Motion(kind, numbers, toward, through, time, priority, where)
-
-
-def _waypoint(row: Any, kind: str, values: Mapping[str, Number]) -> Dict[str, float]:
-    check_names(row, COORDINATES[kind], COORDINATES[kind] if kind == "upper" else ())
-    if not row:
-        raise ActionError("a waypoint gives nothing; give one coordinate at least")
-    return {key: float(evaluate(value, values)) for key, value in row.items()}
-
-
-def _whole(name: str, value: Number, low: int, high: int) -> int:
-    if not low <= value <= high or int(value) != value:
-        raise ActionError(f"{name} is {value:g}; give a whole number from {low} to {high}")
-    return int(value)
 
 
 def _line(file: Path, where: Where) -> int:

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Plays a planned action: speed, pause, resume and cancel, without a jump of the commanded velocity."""
+"""Leads the robot through a planned action, part by part: plays postures, requests modes, walks, checks conditions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Optional
+from typing import Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.planning import Performance, Planner, Postures
-from shellbot_common import TICK
+from shellbot_action_manager.actions.expressions import evaluate
+from shellbot_action_manager.actions.guided_walk import GuidedWalk
+from shellbot_action_manager.actions.plan import Again, Guided, ModeChange, Part, Performance, Plan, While
+from shellbot_action_manager.actions.planning import Planner
+from shellbot_action_manager.actions.player import BACK, Player
+from shellbot_action_manager.actions.postures import Postures
+from shellbot_action_manager.errors import ActionError
 
-_BACK = ("back to rest",)
-_RATE_TIME = 0.3  # s in which the speed goes from nothing to that planned
+_MOST_JUMPS = 1000  # loops that are left out, one after the other, in a tick
 
 
 class Outcome(Enum):
@@ -28,7 +33,7 @@ class Cancel(Enum):
     """When a cancelled action goes back to rest."""
 
     NOW = "now"
-    AFTER_STEP = "after this step"
+    AFTER_STEP = "step"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,30 @@ class PerformanceStatus:
     text: str = ""  #: Sentence about the outcome
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What an action goes by at a tick."""
+
+    mode: str
+    goal: str  #: Mode that the robot is on its way to, or in
+    steps: Tuple[str, ...]  #: Behaviours that are left on the way there
+    text: str  #: Sentence of the mode topic
+    progress: float = 0.0  #: 0..1 of the way there
+    moves: bool = False  #: Whether the robot walks
+    pose: Optional[np.ndarray] = None  #: (3,) x, y (m) and yaw (rad) in odom; None: no odometry
+    acceleration: Tuple[float, float, float] = (math.inf,) * 3  #: Greatest of the gait: m/s^2, m/s^2, rad/s^2
+    measured: Mapping[str, float] = field(default_factory=dict)  #: For conditions, deg; what is not known is not in it
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What an action wants of the robot at a tick, beside postures."""
+
+    request: str = ""  #: Mode
+    twist: Optional[np.ndarray] = None  #: (3,) m/s, m/s, rad/s; None: it does not walk
+    gait: str = ""  #: Empty: the commanded one
+
+
 class Performer:
     """Holds the action that is performed, or was last.
 
@@ -55,11 +84,16 @@ class Performer:
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
-        self._performance: Optional[Performance] = None
+        self._plan = Plan("", (), "now")
+        self._index = 0
+        self._player: Optional[Player] = None
+        self._walk: Optional[GuidedWalk] = None
         self._cancel: Optional[Cancel] = None
-        self._paused = self._stopping = False
-        self._time = self._rate = 0.0  # s of the performance; seconds of it per second
-        self._speed, self._cancel_at = 1.0, 0.0
+        self._requested = self._paused = False
+        self._speed, self._elapsed = 1.0, 0.0
+        self._counts: Dict[int, int] = {}  # how often each While went on
+        self._seen = Seen("", "", (), "")
+        self._origin: Optional[np.ndarray] = None
         self.status: Optional[PerformanceStatus] = None
 
     @property
@@ -67,70 +101,213 @@ class Performer:
         """Whether an action is loaded and has not ended."""
         return self.status is not None and self.status.outcome is None
 
-    def load(self, performance: Performance, speed: float) -> None:
-        """Take an action; `step` begins it. `speed` is a fraction of the planned one, positive."""
-        self._performance, self._time, self._speed, self._rate = performance, 0.0, speed, 0.0
-        self._paused, self._stopping, self._cancel = False, False, None
-        self.status = self._reported(performance)
+    @property
+    def name(self) -> str:
+        """The action that is performed, or was last."""
+        return self._plan.name
+
+    @property
+    def plays(self) -> bool:
+        """Whether there are postures to play now."""
+        return self.active and self._player is not None and not self._player.ended
+
+    def load(self, plan: Plan, speed: float, seen: Seen) -> None:
+        """Take an action; `go_on` begins it.
+
+        Parameters
+        ----------
+        plan : Plan
+            What to do.
+        speed : float
+            Fraction of the planned speed, positive.
+        seen : Seen
+            Of the newest tick.
+
+        Raises
+        ------
+        ActionError
+            If it walks, and there is no odometry.
+        """
+        if seen.pose is None and any(isinstance(part, Guided) for part in plan.parts):
+            raise ActionError(f"{plan.name} walks, and there is no odometry; start the node odometry")
+        self._plan, self._speed, self._elapsed = plan, speed, 0.0
+        self._paused, self._cancel, self._counts, self._origin = False, None, {}, None
+        self._player = self._walk = None
+        self.status = PerformanceStatus(plan.name, "", 0.0, 0.0, False)
+        self._see(0.0, seen)
+        self._begin_part(0)
 
     def pause(self, paused: bool) -> None:
-        """Come to rest within 0.3 s wherever the action is, or go on."""
+        """Come to rest within 0.3 s wherever the action is, or go on; a change of mode goes on to its end."""
         self._paused = paused
 
-    def cancel(self, when: Cancel = Cancel.NOW) -> None:
-        """Go back to rest, out of a pause too: lifted feet are put down first, then the body goes home."""
-        if not self.active or self._cancel is not None or self._performance is None:
-            return
-        self._cancel, self._stopping, self._paused = when, when is Cancel.NOW, False
-        self._cancel_at = self._end_of_step(self._performance)
+    def undo(self) -> str:
+        """Play the present step backwards and pause; return why not, or nothing."""
+        if not self.plays or self._player is None:
+            return "there is no step on the spot to undo; a walk or a change of mode is cancelled"
+        if not self._player.undo():
+            return "this is where the robot began to move on the spot, or it goes back to rest already"
+        self._paused = True
+        return ""
+
+    def cancel(self, when: Cancel = Cancel.NOW) -> str:
+        """Go back to rest, out of a pause too; return why not, or nothing.
+
+        On the spot lifted feet are put down first, then the body goes home. A walk stops; a change of mode goes on to
+        its end. What the action says of cancelling counts, too.
+        """
+        if not self.active or self._cancel is not None:
+            return ""
+        if self._plan.cancel == "never":
+            return f"{self._plan.name} is not cancelled: it goes on to its end; an emergency stop ends it at once"
+        self._cancel = Cancel.AFTER_STEP if self._plan.cancel == "step" else when
+        self._paused = False
+        if self._player is not None:
+            self._player.go_back(self._cancel is Cancel.AFTER_STEP)
+        if self._walk is not None and self._cancel is Cancel.NOW:
+            self._walk.stop()
+        return ""
 
     def end(self, outcome: Outcome, text: str) -> None:
         """End the action at once, where it is."""
         if self.active and self.status is not None:
             self.status = replace(self.status, outcome=outcome, text=text)
 
+    def go_on(self, dt: float, seen: Seen) -> Orders:
+        """Return what the action wants at a tick; postures come from `step`, once the mode table lets it perform."""
+        if not self.active:
+            return Orders()
+        self._see(dt, seen)
+        part = self._part
+        if isinstance(part, Performance):
+            orders = self._lead_to("perform")
+        elif isinstance(part, ModeChange):
+            orders = self._change_mode(part)
+        else:
+            orders = self._guide(dt)
+        self._report()
+        return orders
+
     def step(self, dt: float) -> Postures:
-        """Return the posture `dt` (s) later, alone in its array."""
-        performance = self._performance
-        assert performance is not None
-        wanted = 0.0 if self._paused or self._stopping else self._speed
-        change = dt / _RATE_TIME
-        self._rate += min(max(wanted - self._rate, -change), change)
-        self._time = min(self._time + dt * self._rate, performance.duration)
-        posture = self._at(performance)
-        goes_back = self._rate == 0.0 if self._stopping else self._time >= self._cancel_at
-        if self._cancel is not None and goes_back and performance.steps != _BACK:
-            back = self._planner.back(posture)
-            if self._planner.refusal(back, performance.footholds, performance.height) is None:
-                performance = replace(performance, postures=back, steps=_BACK, ends=np.array([len(back.pose) - 1]))
-                self._performance, self._time = performance, 0.0
-            else:  # what was planned is free: go on with it, and try again after each of its steps
-                self._cancel_at = self._end_of_step(performance)
-            self._stopping = False
-        self.status = self._reported(performance)
-        if self._time >= performance.duration:
-            if self._cancel is None:
-                self.end(Outcome.SUCCEEDED, f"{performance.name} done")
+        """Return the posture `dt` (s) later, alone in its array; only while it `plays`."""
+        player = self._player
+        assert player is not None
+        posture = player.step(dt, self._speed, self._paused)
+        self._report()
+        if player.ended:
+            if player.goes_back:
+                self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, back at rest")
             else:
-                self.end(Outcome.CANCELLED, f"{performance.name} cancelled, back at rest")
+                self._begin_part(self._index + 1)
+                if self._player is not None and self._cancel is not None:  # the way back was not free yet
+                    self._player.go_back(after_step=True)
         return posture
 
-    def _end_of_step(self, performance: Performance) -> float:
-        later = performance.ends[performance.ends > self._time / TICK]
-        return TICK * float(later[0]) if len(later) else performance.duration
+    @property
+    def _part(self) -> Part:
+        return self._plan.parts[self._index]
 
-    def _at(self, performance: Performance) -> Postures:
-        postures, index = performance.postures, self._time / TICK
-        last = len(postures.pose) - 1
-        i = min(int(index), last)
-        part = index - i
-        pairs = zip(vars(postures[i]).values(), vars(postures[min(i + 1, last)]).values())
-        return Postures(*((1.0 - part) * a + part * b for a, b in pairs))
+    def _see(self, dt: float, seen: Seen) -> None:
+        self._elapsed += dt
+        if seen.pose is not None:
+            if self._origin is None:
+                self._origin, self._yaw = seen.pose, float(seen.pose[2])
+            self._yaw += math.remainder(float(seen.pose[2]) - self._yaw, math.tau)
+            walked = float(np.hypot(*(seen.pose[:2] - self._origin[:2])))
+            turned = math.degrees(self._yaw - float(self._origin[2]))
+            seen = replace(seen, measured={**seen.measured, "walked": walked, "turned_deg": turned})
+        self._seen = replace(seen, measured={**seen.measured, "elapsed": self._elapsed})
 
-    def _reported(self, performance: Performance) -> PerformanceStatus:
-        index, ends = self._time / TICK, performance.ends
-        i = min(int(np.searchsorted(ends, index)), len(ends) - 1)
-        begin = ends[i - 1] if i else 0
-        phase = float(np.clip((index - begin) / max(ends[i] - begin, 1), 0.0, 1.0))
-        step = f"{i + 1} of {len(ends)}: {performance.steps[i]}"
-        return PerformanceStatus(performance.name, step, phase, index / max(ends[-1], 1), self._paused)
+    def _begin_part(self, index: int) -> None:
+        """Go on with a part; conditions before it are checked now."""
+        plan, parts = self._plan, self._plan.parts
+        self._player = self._walk = None
+        self._requested = False
+        for _ in range(_MOST_JUMPS):
+            part = parts[index] if index < len(parts) else None
+            if isinstance(part, Again):
+                index = part.begin
+            elif isinstance(part, While):
+                count = self._counts.get(index, 0)
+                try:
+                    holds = count < part.most and evaluate(part.condition, {**part.values, **self._seen.measured})
+                except ActionError as error:
+                    self.end(Outcome.ABORTED, f"{plan.name}: while {part.condition}: {error}")
+                    return
+                self._counts[index] = count + 1 if holds else 0
+                index = index + 1 if holds else part.end
+            else:
+                break
+        if part is None and self._cancel is not None:  # its way back was never free
+            self.end(Outcome.CANCELLED, f"{plan.name} cancelled, back at rest at its own end")
+        if part is None:
+            self.end(Outcome.SUCCEEDED, f"{plan.name} done")
+            return
+        self._index = index
+        if isinstance(part, Performance):
+            self._player = Player(self._planner, part)
+        elif isinstance(part, Guided):
+            self._walk = GuidedWalk(part.motion, self._speed)
+
+    def _next(self) -> None:
+        """Go on after a part that ended with the robot at rest."""
+        if self._cancel is None:
+            self._begin_part(self._index + 1)
+        else:
+            self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, in mode {self._seen.mode}")
+
+    def _lead_to(self, request: str) -> Orders:
+        """Request what the part needs, once; end the action where something else was requested since."""
+        seen = self._seen
+        if not self._requested:
+            if self._paused:
+                return Orders()
+            self._requested = True
+            return Orders("" if seen.goal == request else request)
+        if (request not in seen.steps) if request == "perform" else (seen.goal != request):
+            self.end(Outcome.ABORTED, seen.text)
+        return Orders()
+
+    def _change_mode(self, part: ModeChange) -> Orders:
+        seen = self._seen
+        if self._requested and seen.mode == part.mode and not seen.steps:
+            self._next()
+            return Orders()
+        return self._lead_to(part.mode)
+
+    def _guide(self, dt: float) -> Orders:
+        seen, part, walk = self._seen, self._part, self._walk
+        assert walk is not None and isinstance(part, Guided)
+        if not (self._requested and seen.mode == "hexapod" and not seen.steps):
+            return self._lead_to("hexapod")
+        if seen.goal != "hexapod":
+            self.end(Outcome.ABORTED, seen.text)
+            return Orders()
+        twist = walk.step(dt, seen.pose, seen.acceleration, self._paused)
+        if walk.failure:
+            self.end(Outcome.ABORTED, f"{self._plan.name}: {part.steps[0]}: {walk.failure}")
+        elif walk.stopped and not seen.moves:
+            self._next()
+        return Orders(twist=twist, gait=part.gait)
+
+    def _report(self) -> None:
+        """Say how far it is."""
+        if not self.active or self.status is None:
+            return
+        plan, before = self._plan, self._plan.parts[: self._index]
+        number, played = sum(len(part.steps) for part in before), sum(part.duration for part in before)
+        part = self._part
+        name, phase = part.steps[0], self._seen.progress
+        if self._player is not None:
+            i, name, phase = self._player.status
+            number, played = number + i, played + self._player.played
+        elif self._walk is not None:
+            phase = self._walk.fraction
+            played += phase * part.duration
+        step = (
+            BACK
+            if self._player is not None and self._player.goes_back
+            else f"{number + 1} of {plan.step_count}: {name}"
+        )
+        progress = max(self.status.progress, min(played / max(plan.duration, 1e-9), 1.0))
+        self.status = PerformanceStatus(plan.name, step, phase, progress, self._paused)

@@ -3,74 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from robot_mechanics.trajectories import Limits, Through, Trajectory, fastest
-from shellbot_action_manager.actions.library import COORDINATES, Motion, Step
+from shellbot_action_manager.actions.plan import Again, Guided, ModeChange, Part, Performance, Plan, While
+from shellbot_action_manager.actions.posture_check import PostureCheck
+from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
+from shellbot_action_manager.actions.steps import COORDINATES, AnyStep, Loop, ModeStep, Motion, Place, Step, WalkStep
 from shellbot_action_manager.body.geometry import LEG_COUNT
-from shellbot_action_manager.errors import ActionError, ConfigError
-from shellbot_action_manager.gait.walking import LEG_AZIMUTH
-from shellbot_common import TICK, Settings, number
-from shellbot_common.rotations import rotation_from_rpy
+from shellbot_action_manager.errors import ActionError
+from shellbot_common import TICK
 
 if TYPE_CHECKING:
     from shellbot_action_manager.actions.library import ActionLibrary
     from shellbot_action_manager.body.geometry import RobotGeometry
     from shellbot_action_manager.config import ActionManagerConfig
 
-_DOWN = 1e-4  # m: a foot that is lifted by less stands
-_DRAGGED = 1e-3  # m that a standing foot may be moved
 _CLEAR = 0.03  # m that a foot is lifted on its way back to where it stood
 _LONGEST = 600.0  # s
-
-
-@dataclass(frozen=True)
-class ActionConfig(Settings, error=ConfigError):
-    """Limits of actions; others are those of sections `body` and `upper`."""
-
-    foot_velocity: float = number(0.01, 2.0, "m/s")
-    foot_acceleration: float = number(0.05, 50.0, "m/s^2")
-    upper_acceleration: float = number(0.1, 100.0, "rad/s^2")
-    stability: float = number(0.0, 0.2, "m")  #: Least distance of the body's centre from the edge of the standing feet
-
-
-@dataclass(frozen=True)
-class Postures:
-    """Postures of the robot over its footholds, m of them."""
-
-    pose: np.ndarray  #: (m, 6) Body relative to its rest pose, m and rad
-    feet: np.ndarray  #: (m, 6, 3) Feet relative to where they stand, in the axes of their legs: out, left, up, m
-    upper: np.ndarray  #: (m, 6, 2) Joints of the upper legs, rad; (m, 0, 2) without
-
-    @property
-    def stands(self) -> np.ndarray:
-        """Which feet stand, (m, 6)."""
-        return np.asarray(self.feet[..., 2] <= _DOWN)
-
-    def __getitem__(self, i: int) -> Postures:
-        """Return posture `i` alone."""
-        return Postures(self.pose[i][None], self.feet[i][None], self.upper[i][None])
-
-
-@dataclass(frozen=True)
-class Performance:
-    """An action, planned: postures every `TICK`, and which step each belongs to."""
-
-    name: str
-    postures: Postures
-    steps: Tuple[str, ...]  #: Names
-    ends: np.ndarray  #: (k,) Posture at which each step ends
-    footholds: np.ndarray  #: (6, 3) Where the feet stand in W, m
-    height: float  #: Of the body over them at rest, m
-
-    @property
-    def duration(self) -> float:
-        """Time at full speed, s."""
-        return TICK * (len(self.postures.pose) - 1)
+_ON_FEET = ("stand", "hexapod")
 
 
 class Planner:
@@ -85,7 +39,8 @@ class Planner:
     """
 
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
-        self._config, self._geometry = config, geometry
+        self._geometry = geometry
+        self.check = PostureCheck(config, geometry)
         action = config.action
         self._limits = {
             "body": Limits(tuple(config.body.rate), tuple(config.body.acceleration)),
@@ -100,8 +55,8 @@ class Planner:
 
     def plan(
         self, library: ActionLibrary, name: str, given: Mapping[str, float], footholds: np.ndarray, height: float
-    ) -> Performance:
-        """Return an action as postures.
+    ) -> Plan:
+        """Return an action, planned.
 
         Parameters
         ----------
@@ -121,31 +76,10 @@ class Planner:
         ActionError
             If there is no such action, or the robot cannot do it: names file, line, step, limb, and by how much.
         """
-        postures, names, ends, wheres = self.rest, [], [], []
-        for step in library.steps(name, given):
-            try:
-                postures = _joined(postures, self._step(step, postures[-1]))
-            except ActionError as error:
-                raise library.complain(name, step.where, str(error)) from None
-            names.append(step.name)
-            ends.append(len(postures.pose) - 1)
-            wheres.append(step.where)
-            if TICK * ends[-1] > _LONGEST:
-                raise library.complain(name, step.where, f"it would take longer than {_LONGEST:g} s; repeat less")
-        back = self.back(postures[-1])
-        if len(back.pose) > 1:
-            postures = _joined(postures, back)
-            names.append("back to rest")
-            ends.append(len(postures.pose) - 1)
-            wheres.append(wheres[-1])
-        performance = Performance(name, postures, tuple(names), np.array(ends), footholds, height)
-        found = self.refusal(postures, footholds, height)
-        if found is not None:
-            i, reason = found
-            at = int(np.searchsorted(performance.ends, i))
-            seconds = TICK * i
-            raise library.complain(name, wheres[at], f"{reason} (after {seconds:.2f} s, {names[at]})")
-        return performance
+        draft = _Draft(self, library, Place(name), footholds, height)
+        draft.add(library.steps(name, given))
+        draft.rest()
+        return Plan(name, tuple(draft.parts), library.find(name).cancel)
 
     def back(self, present: Postures) -> Postures:
         """Return the way from a posture to the one at rest: lifted feet first, then body and shells."""
@@ -156,18 +90,18 @@ class Planner:
             over: Dict[str, float] = {"x": 0.0, "y": 0.0, "z": _CLEAR}
             lift = Motion("foot", legs, None, (over,), None, 0)
             lower = replace(lift, through=({"z": 0.0},))
-            down = _joined(down, self._step(Step("", (lift,), 0.0), down[-1]))
-            down = _joined(down, self._step(Step("", (lower,), 0.0), down[-1]))
+            down = joined(down, self.step(Step("", (lift,), 0.0), down[-1]))
+            down = joined(down, self.step(Step("", (lower,), 0.0), down[-1]))
         motions = []
         if present.pose.any():
             motions.append(Motion("body", (), None, (), None, 0))
         if (np.abs(present.upper - self.rest.upper) > 1e-9).any():
             motions.append(Motion("upper", tuple(range(1, LEG_COUNT + 1)), None, (), None, 0))
         if motions:
-            down = _joined(down, self._step(Step("", tuple(motions), 0.0), down[-1]))
+            down = joined(down, self.step(Step("", tuple(motions), 0.0), down[-1]))
         return down
 
-    def _step(self, step: Step, start: Postures) -> Postures:
+    def step(self, step: Step, start: Postures) -> Postures:
         """Return the postures of a step, its first the one that it begins in."""
         moves: List[Tuple[Motion, Tuple[int, ...], Trajectory]] = []
         for motion in step.motions:
@@ -225,7 +159,7 @@ class Planner:
         if motion.kind == "body":
             values[3:] = np.radians(values[3:])
             if motion.toward is not None:
-                R_walk_leg = _leg_axes()[motion.toward - 1, :2, :2]  # noqa: N806
+                R_walk_leg = leg_axes()[motion.toward - 1, :2, :2]  # noqa: N806
                 for pair in (slice(0, 2), slice(3, 5)):  # x and y, roll and pitch
                     if np.isfinite(values[pair]).any():
                         values[pair] = R_walk_leg @ np.nan_to_num(values[pair])
@@ -243,97 +177,115 @@ class Planner:
             )
         return Trajectory(path, motion.time)
 
-    def refusal(self, postures: Postures, footholds: np.ndarray, height: float) -> Optional[Tuple[int, str]]:
-        """Return the first posture that the robot cannot take, and why; None: all is well.
 
-        Parameters
-        ----------
-        postures : Postures
-            At every tick.
-        footholds : (6, 3) array
-            Where the feet stand in W, m.
-        height : float
-            Of the body over them at rest, m.
-        """
-        config, legs = self._config, self._geometry.legs
-        p_walk = feet_in_walk_axes(postures.feet, footholds)
-        stands = postures.stands
-        p_base = _all_in_base(p_walk, postures.pose, height)
-        found: List[Tuple[int, str]] = []
-        q = legs.solve(np.swapaxes(p_base, 0, 1))  # (6, m, 3)
-        margin = legs.margin(q) - config.joint_margin
-        bad = (margin < 0.0).any(axis=(0, 2))
-        if bad.any():
-            i = int(bad.argmax())
-            found.append((i, f"{legs.explain(q[:, i], config.joint_margin)}; move less, or from another posture"))
-        flat = (legs.margin(q, stands=True)[..., 2] < 0.0) & stands.T
-        if flat.any():
-            i = int(flat.any(axis=0).argmax())
-            leg = int(flat[:, i].argmax()) + 1
-            found.append((i, f"the shell of lower_{leg} would touch the ground; keep the body higher or nearer"))
-        dragged = stands[1:] & stands[:-1] & (np.linalg.norm(postures.feet[1:, :, :2], axis=2) > _DRAGGED)
-        low = postures.feet[..., 2] < -_DOWN
-        for name, wrong in (("stands away from its foothold; lift it", dragged), ("goes into the ground", low)):
-            if wrong.any():
-                i = int(wrong.any(axis=1).argmax())
-                found.append((i, f"the foot of lower_{int(wrong[i].argmax()) + 1} {name}; feet end where they began"))
-        edge = stability(p_walk, stands, postures.pose[:, :2])
-        if (edge < config.action.stability).any():
-            i = int((edge < config.action.stability).argmax())
-            text = f"the body's centre is {1e3 * edge[i]:.0f} mm inside the standing feet; give"
-            found.append((i, f"{text} {1e3 * config.action.stability:.0f} at least, lean away from the lifted leg"))
-        found.extend(self._upper_refusals(postures))
-        return min(found, default=None)
+class _Draft:
+    """A plan in the making: the parts that are finished, and the postures since the last of them."""
 
-    def _upper_refusals(self, postures: Postures) -> List[Tuple[int, str]]:
-        if self._geometry.upper is None:
-            return []
-        limits = self._geometry.upper.limits
-        outside = np.maximum(limits[0] - postures.upper, postures.upper - limits[1])
-        wrong = (outside > 1e-6).any(axis=(1, 2))
-        if not wrong.any():
-            return []
-        i = int(wrong.argmax())
-        leg, joint = np.unravel_index(int(outside[i].argmax()), outside[i].shape)
-        name = ("shoulder", "shell")[int(joint)]
-        low, high = limits[:, joint]
-        angle = postures.upper[i, leg, joint]
-        return [(i, f"upper_{leg + 1}_{name} would go to {angle:.2f} rad, limits {low:.2f} to {high:.2f} rad")]
+    def __init__(
+        self, planner: Planner, library: ActionLibrary, place: Place, footholds: np.ndarray, height: float
+    ) -> None:
+        self._planner, self._library = planner, library
+        self._place = place  # of the last step
+        self._footholds, self._height = footholds, height
+        self.parts: List[Part] = []
+        self._mode = ""  # after the last change of mode; empty: the one that the action begins in, on its feet
+        self._begin(planner.rest)
+
+    @property
+    def _on_feet(self) -> bool:
+        return not self._mode or self._mode in _ON_FEET
+
+    def _begin(self, posture: Postures) -> None:
+        self._postures = posture
+        self._names: List[str] = []
+        self._ends: List[int] = []
+        self._places: List[Place] = []
+
+    def add(self, steps: Sequence[AnyStep]) -> None:
+        """Add steps."""
+        for step in steps:
+            if isinstance(step, Loop):
+                self._add_loop(step)
+            elif isinstance(step, ModeStep):
+                self.rest()
+                self.parts.append(ModeChange((step.name,), step.mode))
+                self._mode = step.mode
+            else:
+                if not self._on_feet:
+                    reason = f"the robot is in mode {self._mode} here; give a step with mode: stand or hexapod first"
+                    raise self._library.complain(step.place, reason)
+                self._add_on_feet(step)
+
+    def _add_on_feet(self, step: AnyStep) -> None:
+        if isinstance(step, WalkStep):
+            self.rest()
+            self.parts.append(Guided((step.name,), step.motion, step.gait))
+            return
+        assert isinstance(step, Step)
+        try:
+            self._append(step.name, self._planner.step(step, self._postures[-1]), step.place)
+        except ActionError as error:
+            raise self._library.complain(step.place, str(error)) from None
+        if TICK * self._ends[-1] > _LONGEST:
+            raise self._library.complain(step.place, f"it would take longer than {_LONGEST:g} s; repeat less")
+
+    def _add_loop(self, loop: Loop) -> None:
+        travels = _travels(loop.steps)
+        on_feet = self._on_feet
+        if travels:
+            self.rest()
+        else:
+            self._finish_part()
+        begin, at = len(self.parts), self._postures
+        self.parts.append(While(loop.condition, loop.values, loop.most, 0))
+        self.add(loop.steps)
+        if travels:
+            self.rest()
+        moved = any(np.abs(a - b[-1]).max(initial=0.0) > 1e-9 for a, b in zip(_arrays(at), _arrays(self._postures)))
+        if moved or self._on_feet != on_feet:
+            reason = "what is done while a condition holds ends elsewhere than it began; let it end as it began"
+            raise self._library.complain(loop.place, reason)
+        self._finish_part()
+        if len(self.parts) == begin + 1:
+            raise self._library.complain(loop.place, "nothing to do while the condition holds; give the step a wait")
+        self.parts.append(Again(begin))
+        self.parts[begin] = While(loop.condition, loop.values, loop.most, len(self.parts))
+
+    def rest(self) -> None:
+        """Bring body and feet back to rest, and end the part."""
+        back = self._planner.back(self._postures[-1])
+        if len(back.pose) > 1:
+            self._append("back to rest", back, self._place)
+        self._finish_part()
+
+    def _append(self, name: str, postures: Postures, place: Place) -> None:
+        self._postures = joined(self._postures, postures)
+        self._names.append(name)
+        self._ends.append(len(self._postures.pose) - 1)
+        self._places.append(place)
+        self._place = place
+
+    def _finish_part(self) -> None:
+        postures, ends = self._postures, np.array(self._ends)
+        if not self._ends or ends[-1] == 0:
+            self._begin(postures[-1])
+            return
+        found = self._planner.check.refusal(postures, self._footholds, self._height)
+        if found is not None:
+            i, reason = found
+            at = int(np.searchsorted(ends, i))
+            raise self._library.complain(self._places[at], f"{reason} (after {TICK * i:.2f} s, {self._names[at]})")
+        self.parts.append(Performance(postures, tuple(self._names), ends, self._footholds, self._height))
+        self._begin(postures[-1])
 
 
-def feet_in_walk_axes(offsets: np.ndarray, footholds: np.ndarray) -> np.ndarray:
-    """Return feet (..., 6, 3) in W from their offsets in the axes of their legs and where they stand (6, 3), m."""
-    return footholds + np.einsum("kij,...kj->...ki", _leg_axes(), offsets)
+def _travels(steps: Sequence[AnyStep]) -> bool:
+    """Return whether steps leave the footholds."""
+    return any(_travels(s.steps) if isinstance(s, Loop) else not isinstance(s, Step) for s in steps)
 
 
-def stability(p_walk: np.ndarray, stands: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Return how far (m,) the body's centre is inside the polygon of the standing feet; negative outside.
-
-    Parameters
-    ----------
-    p_walk : (m, 6, 3) array
-        Feet in W, counter-clockwise as they are numbered, m.
-    stands : (m, 6) array of bool
-        Which of them stand; below three there is no polygon: minus infinity.
-    centre : (m, 2) array
-        Of the body in W, m.
-    """
-    least = np.full(len(p_walk), np.inf)
-    for i in range(LEG_COUNT):
-        for j in range(1, LEG_COUNT):  # the next foot that stands: those between i and j do not
-            k = (i + j) % LEG_COUNT
-            between = [(i + n) % LEG_COUNT for n in range(1, j)]
-            edge = stands[:, i] & stands[:, k] & ~stands[:, between].any(axis=1)
-            along = p_walk[:, k, :2] - p_walk[:, i, :2]
-            to = centre - p_walk[:, i, :2]
-            inside = (along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0]) / np.maximum(np.linalg.norm(along, axis=1), 1e-9)
-            least = np.where(edge, np.minimum(least, inside), least)
-    return np.where(stands.sum(axis=1) >= 3, least, -np.inf)
-
-
-def _leg_axes() -> np.ndarray:
-    """Return the axes of the legs in W, (6, 3, 3): x outwards, z up."""
-    return np.stack([rotation_from_rpy(0.0, 0.0, azimuth) for azimuth in LEG_AZIMUTH])
+def _arrays(postures: Postures) -> List[np.ndarray]:
+    return [postures.pose, postures.feet, postures.upper]
 
 
 def _own_legs(motion: Motion, motions: Sequence[Motion]) -> Optional[Tuple[int, ...]]:
@@ -349,14 +301,3 @@ def _own_legs(motion: Motion, motions: Sequence[Motion]) -> Optional[Tuple[int, 
         return None if above else ()
     taken = {leg for other in above for leg in other.legs}
     return tuple(leg for leg in motion.legs if leg not in taken) or None
-
-
-def _joined(first: Postures, second: Postures) -> Postures:
-    """Return postures one after the other; the first of the second is the last of the first."""
-    return Postures(*(np.concatenate((a, b[1:])) for a, b in zip(vars(first).values(), vars(second).values())))
-
-
-def _all_in_base(p_walk: np.ndarray, pose: np.ndarray, height: float) -> np.ndarray:
-    """Return `feet_in_base` of many postures (m, 6, 3)."""
-    R_walk_base = Rotation.from_euler("xyz", pose[:, 3:]).as_matrix()  # noqa: N806
-    return np.asarray((p_walk - (pose[:, None, :3] + [0.0, 0.0, height])) @ R_walk_base)

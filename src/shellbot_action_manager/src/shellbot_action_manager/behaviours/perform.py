@@ -8,7 +8,7 @@ from typing import Optional
 import numpy as np
 
 from shellbot_action_manager.actions.performer import Outcome
-from shellbot_action_manager.actions.planning import feet_in_walk_axes
+from shellbot_action_manager.actions.postures import feet_in_walk_axes
 from shellbot_action_manager.behaviours.on_feet import OnFeet, within_reach
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
@@ -30,7 +30,7 @@ class Perform(OnFeet):
         """Return the next posture of the action."""
         robot, performer = self._robot, self._robot.performer
         upper = upper_joints(state.commanded.limbs)
-        if not performer.active:
+        if not performer.plays:
             return Motion(state.commanded.limbs, state.commanded.planted, done=True)
         posture = performer.step(dt)
         assert performer.status is not None
@@ -42,7 +42,7 @@ class Perform(OnFeet):
             step = robot.config.upper.joint_rate * dt  # the operator may have commanded them elsewhere
             upper = upper + np.clip(posture.upper[0] - upper, -step, step)
         limbs = limb_commands(lower, upper, planted)
-        return Motion(limbs, planted, progress=performer.status.progress, done=not performer.active)
+        return Motion(limbs, planted, progress=performer.status.progress, done=not performer.plays)
 
     def abort(self, reason: str) -> str:
         """End the action where it is."""

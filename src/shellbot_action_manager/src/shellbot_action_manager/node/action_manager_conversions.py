@@ -9,6 +9,7 @@ from typing import Dict, Optional, Sequence, Tuple
 import numpy as np
 import rospy
 from geometry_msgs.msg import Point, Pose, Twist, Vector3
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import UInt8MultiArray
 
@@ -64,6 +65,12 @@ class JointOrder:
         if position.size != len(names) or not names:
             return np.full(len(self._names), np.nan)
         return np.where(self._known, position[self._index], np.nan)
+
+
+def odometry_to_pose(message: Odometry) -> np.ndarray:
+    """Return x, y (m) and yaw (rad) in odom."""
+    p, q = message.pose.pose.position, message.pose.pose.orientation
+    return np.array([p.x, p.y, rpy_from_quaternion(q.x, q.y, q.z, q.w)[2]])
 
 
 def imu_to_arrays(message: Imu) -> Tuple[float, Optional[np.ndarray], np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
 from geometry_msgs.msg import Pose, Twist
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String, UInt8MultiArray
 
@@ -38,6 +39,7 @@ from shellbot_msgs.msg import Mode as ModeMsg
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 
 SILENCE = 10  # s of wall clock without joint_states before it is said: a driver's start takes some
+ODOMETRY_AGE = 0.5  # s: an older odometry says nothing
 FOOTSTEPS_PERIOD = 0.05  # s between two messages of planned footsteps
 PROGRESS_STEP = 0.05  # the latched mode is sent again when its progress grew by this
 
@@ -55,6 +57,7 @@ class ActionManagerNode:
         self._lost_servos = LostServos()
         self._lost_by_hand: Tuple[int, ...] = ()
         self._lost_by_servos: Tuple[int, ...] = ()
+        self._odometry: Tuple[float, Optional[np.ndarray]] = (-np.inf, None)  # stamp, x, y, yaw
         self._time = -np.inf
         self._stopped = False
         self._published: Optional[ModeStatus] = None
@@ -78,6 +81,7 @@ class ActionManagerNode:
             rospy.Subscriber("upper_shells", UpperShells, self._on_upper_shells, queue_size=1),
             rospy.Subscriber("lost_legs", UInt8MultiArray, self._on_lost_legs, queue_size=5),
             rospy.Subscriber("servo_states", ServoStates, self._on_servo_states, queue_size=1),
+            rospy.Subscriber("odom", Odometry, self._on_odometry, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=200, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
@@ -128,7 +132,9 @@ class ActionManagerNode:
         imu = self._imu.read(t)
         if imu.orientation is None and self._core.twist.any():
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
-        return Feedback(self._order.positions(message), imu.orientation, imu.angular_velocity)
+        stamp, pose = self._odometry
+        known = abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
+        return Feedback(self._order.positions(message), imu.orientation, imu.angular_velocity, pose if known else None)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
         """Send the latched topics when something changed."""
@@ -173,6 +179,10 @@ class ActionManagerNode:
     def _on_cmd_vel(self, message: Twist) -> None:
         with self._lock:
             self._commands = replace(self._commands, twist=conversions.twist_to_array(message), twist_time=self._time)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        with self._lock:
+            self._odometry = (message.header.stamp.to_sec(), conversions.odometry_to_pose(message))
 
     def _on_body_pose(self, message: Pose) -> None:
         with self._lock:

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Actionlib server `perform_action` and service `pause_action`: the library's actions, one at a time."""
+"""Actionlib server `perform_action` with its services `pause_action` and `undo_action`: one action at a time."""
 
 from __future__ import annotations
 
 import threading
-from typing import Optional
+from collections import deque
+from typing import Deque, Optional, Tuple
 
 import actionlib
 import rospy
-from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse
+from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse, Trigger, TriggerRequest, TriggerResponse
 
 from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_msgs.msg import PerformActionAction, PerformActionFeedback, PerformActionGoal, PerformActionResult
 
 NAME = "perform_action"
 FEEDBACK = 0.1  # s of simulated time
+LONGEST_QUEUE = 20
 
 
 class PerformActionServer:
@@ -33,10 +36,12 @@ class PerformActionServer:
     def __init__(self, core: ActionManagerCore, lock: threading.RLock) -> None:
         self._core, self._lock = core, lock
         self._goal: Optional[actionlib.ServerGoalHandle] = None
+        self._queue: Deque[Tuple[actionlib.ServerGoalHandle, Plan, float]] = deque()
         self._last_feedback = -1.0
         self._server = actionlib.ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
         self._server.start()
-        self._service = rospy.Service("pause_action", SetBool, self._on_pause)
+        self._pause_service = rospy.Service("pause_action", SetBool, self._on_pause)
+        self._undo_service = rospy.Service("undo_action", Trigger, self._on_undo)
 
     def report(self, t: float) -> None:
         """Send feedback or the result; called without the core's lock after each tick at time t, s."""
@@ -65,23 +70,37 @@ class PerformActionServer:
         try:
             action = self._core.config.actions.find(given.name)
             parameters = action.assign(given.parameter_names, given.parameters)
-            performance = self._core.plan_action(given.name, parameters)  # while the ticks go on
+            plan = self._core.plan_action(given.name, parameters)  # while the ticks go on
             with self._lock:
-                accepted, text = self._core.begin_action(performance, given.speed or 1.0)
-                if accepted:
-                    self._goal, self._last_feedback = goal, -1.0
+                if given.queued and self._goal is not None and len(self._queue) < LONGEST_QUEUE:
+                    self._queue.append((goal, plan, given.speed or 1.0))
+                    return  # it stays pending
+                accepted, text = self._begin(goal, plan, given.speed or 1.0)
         except ActionError as error:
             accepted, text = False, str(error)
+        if not accepted:
+            self._reject(goal, text)
+
+    def _begin(self, goal: actionlib.ServerGoalHandle, plan: Plan, speed: float) -> Tuple[bool, str]:
+        accepted, text = self._core.begin_action(plan, speed)
         if accepted:
+            self._goal, self._last_feedback = goal, -1.0
             goal.set_accepted()
-        else:
-            rospy.logwarn(f"{NAME}: refused: {text}")
-            goal.set_rejected(PerformActionResult(False, text), text)
+        return accepted, text
+
+    def _reject(self, goal: actionlib.ServerGoalHandle, text: str) -> None:
+        rospy.logwarn(f"{NAME}: refused: {text}")
+        goal.set_rejected(PerformActionResult(False, text), text)
 
     def _on_cancel(self, goal: actionlib.ServerGoalHandle) -> None:
         with self._lock:
             if goal == self._goal:
-                self._core.performer.cancel()
+                reason = self._core.performer.cancel()
+                if reason:
+                    rospy.logwarn(f"{NAME}: {reason}")
+            elif any(waiting == goal for waiting, _, _ in self._queue):
+                self._queue = deque(row for row in self._queue if row[0] != goal)
+                goal.set_canceled(PerformActionResult(False, "taken out of the queue"), "taken out of the queue")
 
     def _on_pause(self, request: SetBoolRequest) -> SetBoolResponse:
         with self._lock:
@@ -90,6 +109,14 @@ class PerformActionServer:
                 return SetBoolResponse(False, "no action is being performed; send a goal to perform_action first")
             performer.pause(request.data)
             return SetBoolResponse(True, f"{performer.status.name} {'pauses' if request.data else 'goes on'}")
+
+    def _on_undo(self, _request: TriggerRequest) -> TriggerResponse:
+        with self._lock:
+            reason = self._core.performer.undo()
+            status = self._core.performer.status
+        if reason or status is None:
+            return TriggerResponse(False, reason)
+        return TriggerResponse(True, f"{status.step} is undone, then {status.name} pauses")
 
     def _end(self, outcome: Outcome, text: str) -> None:
         goal, self._goal = self._goal, None
@@ -101,3 +128,11 @@ class PerformActionServer:
             Outcome.ABORTED: goal.set_aborted,
         }
         end[outcome](PerformActionResult(outcome is Outcome.SUCCEEDED, text), text)
+        while self._queue and self._goal is None:
+            waiting, plan, speed = self._queue.popleft()
+            if outcome is Outcome.ABORTED:
+                self._reject(waiting, f"the action before it was aborted: {text}")
+                continue
+            accepted, reason = self._begin(waiting, plan, speed)
+            if not accepted:
+                self._reject(waiting, reason)
