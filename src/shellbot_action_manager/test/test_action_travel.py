@@ -30,6 +30,18 @@ to_and_fro:
   steps:
     - {walk: {x: 0.2}}
     - {walk: {x: -0.2}}
+nodding:
+  text: nods twice at most
+  steps:
+    - {name: nod, while: tilt_deg > 2, repeat: 2, do: [{move: body, through: [{z: 0.01}, {z: 0}]}]}
+nods_again:
+  text: loops in a loop
+  steps:
+    - {while: elapsed < 100, repeat: 2, action: nodding}
+out:
+  text: walks away
+  steps:
+    - {while: walked < 0.25, repeat: 9, walk: {x: 0.1}}
 waves:
   text: walks by wave
   steps:
@@ -81,8 +93,10 @@ def test_it_walks_and_turns_by_the_odometry(robot):
     begin(robot, "stroll", distance=0.3)
     farthest, steps = 0.0, []
     while robot.core.performer.active:
+        twist = robot.core.twist
         robot.tick()
         farthest = max(farthest, robot.pose[0])
+        assert status(robot).step in ("", *steps[-1:]) or not twist.any(), "the one before has come to rest"
         steps += [] if status(robot).step in steps else [status(robot).step]
     assert status(robot).outcome is Outcome.SUCCEEDED
     assert steps == ["1 of 4: walk ahead", "2 of 4: turn round", "3 of 4: walk back", "4 of 4: turn round"]
@@ -94,6 +108,10 @@ def test_it_walks_and_turns_by_the_odometry(robot):
 def test_walking_at_half_the_speed(robot):
     begin(robot, "stroll", 2.0, speed=0.5)
     assert robot.core.twist == pytest.approx([0.075, 0.0, 0.0], abs=0.003)
+    while not status(robot).step.startswith("2 of"):
+        robot.tick()
+    robot.run(2.0)
+    assert robot.core.twist[2] == pytest.approx(math.radians(15), abs=0.02)
 
 
 def test_it_stands_up_walks_performs_and_sits_down(robot):
@@ -246,6 +264,39 @@ def test_steps_are_repeated_while_a_condition_holds(robot):
     assert robot.largest_step() < 0.05
 
 
+def test_loops_in_loops_count_anew(robot):
+    robot.orientation, robot.pose = tilted(5.0), None
+    robot.run(0.1)
+    begin(robot, "nods_again")
+    nods = 0
+    while robot.core.performer.active:
+        before = status(robot)
+        robot.tick()
+        nods += before.phase > 0.5 and (status(robot).outcome is not None or status(robot).phase < 0.5)
+    assert status(robot).outcome is Outcome.SUCCEEDED and nods == 4
+
+
+def test_a_loop_ends_by_the_distance_walked(robot):
+    begin(robot, "out")
+    finish(robot)
+    assert robot.pose[0] == pytest.approx(0.3, abs=0.02)
+
+
+def test_a_cancel_whose_way_back_is_not_free_ends_after_the_loop(robot, monkeypatch):
+    planner = robot.core._robot.planner
+    free, robot.pose = planner.check.refusal, None
+    robot.orientation = tilted(5.0)
+    robot.run(0.1)
+    begin(robot, "nods", 1.0)
+    monkeypatch.setattr(planner.check, "refusal", lambda *arguments: (0, "something is in the way"))
+    robot.core.performer.cancel()
+    while not status(robot).step.startswith("2 of 4"):
+        robot.tick()
+    monkeypatch.setattr(planner.check, "refusal", free)
+    assert finish(robot)[-1] == "back to rest"
+    assert status(robot).outcome is Outcome.CANCELLED and robot.largest_step() < 0.05
+
+
 def test_laps_end_by_time(robot):
     begin(robot, "laps")
     begun = robot.t
@@ -286,9 +337,10 @@ def test_undo_is_ended_by_resume_and_by_cancel(robot):
     robot.core.performer.undo()
     robot.run(0.2)
     robot.core.performer.pause(False)
-    at = status(robot).progress
-    robot.run(1.0)
-    assert status(robot).progress > at
+    robot.run(0.35)
+    at = status(robot).phase
+    robot.run(0.1)
+    assert status(robot).phase > at
     robot.core.performer.undo()
     robot.core.performer.cancel()
     finish(robot)
@@ -310,7 +362,8 @@ def test_an_action_says_how_it_is_cancelled(robot):
     assert robot.core.performer.cancel(Cancel.NOW) == ""
     step = status(robot).step
     while status(robot).step == step:
+        phase = status(robot).phase
         robot.tick()
-    assert status(robot).step == "back to rest"
+    assert status(robot).step == "back to rest" and phase > 0.95
     finish(robot)
     assert status(robot).outcome is Outcome.CANCELLED and robot.pose[0] == 0.0
