@@ -367,7 +367,19 @@ class ActionManagerCore:
         self._announcer.say("cmd_vel", complaint)
         self._notice = complaint or (ignored if ignored != self._ignored else "")  # once: the mode's text says it, too
         self._ignored = ignored
-        return Commands(twist, commands.body_pose, commands.upper_shells, gait, self._machine.obeys, commands.lost_legs)
+        foot_velocity, wrong = fresh_twist(
+            commands.foot_velocity, commands.foot_velocity_time, t, self.config.cmd_vel_timeout, "foot_velocity"
+        )
+        self._announcer.say("foot_velocity", wrong)
+        return Commands(
+            twist,
+            commands.body_pose,
+            commands.upper_shells,
+            gait,
+            self._machine.obeys,
+            commands.lost_legs,
+            foot_velocity,
+        )
 
     def _forget_old_answers(self, dt: float) -> None:
         """Remove an answer from the mode's text after _ANSWER_HOLDS s; a new request restarts the time."""

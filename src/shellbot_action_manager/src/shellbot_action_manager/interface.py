@@ -28,6 +28,9 @@ class OperatorCommands:
     upper_shells: Optional[np.ndarray] = None
     gait: str = ""  #: Name in the gait table; empty: the one in use
     lost_legs: Tuple[int, ...] = ()  #: Numbers of the lower legs that cannot be walked with, 1 to 6
+    #: (3,) Of a foot that an action leads by hand, in the axes of its leg: out, left, up, m/s
+    foot_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    foot_velocity_time: float = -math.inf  #: Simulated time at which it arrived, s; -inf: never
 
 
 @dataclass(frozen=True)

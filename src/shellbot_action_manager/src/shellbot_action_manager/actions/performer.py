@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Dict, Mapping, Optional, Tuple
+from typing import Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.guided_walk import GuidedWalk
-from shellbot_action_manager.actions.plan import Again, Guided, ModeChange, Part, Performance, Plan, While
+from shellbot_action_manager.actions.hand_player import HandPlayer
+from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.player import BACK, Player
 from shellbot_action_manager.actions.postures import Postures
@@ -86,7 +87,7 @@ class Performer:
         self._planner = planner
         self._plan = Plan("", (), "now")
         self._index = 0
-        self._player: Optional[Player] = None
+        self._player: Optional[Union[Player, HandPlayer]] = None
         self._walk: Optional[GuidedWalk] = None
         self._cancel: Optional[Cancel] = None
         self._requested = self._paused = False
@@ -179,7 +180,7 @@ class Performer:
             return Orders()
         self._see(dt, seen)
         part = self._part
-        if isinstance(part, Performance):
+        if isinstance(part, (Performance, ByHand)):
             orders = self._lead_to("perform")
         elif isinstance(part, ModeChange):
             orders = self._change_mode(part)
@@ -188,11 +189,17 @@ class Performer:
         self._report()
         return orders
 
-    def step(self, dt: float) -> Postures:
-        """Return the posture `dt` (s) later, alone in its array; only while it `plays`."""
+    def step(self, dt: float, foot_velocity: Optional[np.ndarray] = None) -> Postures:
+        """Return the posture `dt` (s) later, alone in its array; only while it `plays`.
+
+        `foot_velocity` (3,) is what the operator commands for a foot that is led by hand, in the axes of its leg, m/s.
+        """
         player = self._player
-        assert player is not None
-        posture = player.step(dt, self._speed, self._paused)
+        if isinstance(player, HandPlayer):
+            posture = player.step(dt, self._speed, self._paused, foot_velocity)
+        else:
+            assert player is not None
+            posture = player.step(dt, self._speed, self._paused)
         self._report()
         if player.ended:
             if player.goes_back:
@@ -246,6 +253,8 @@ class Performer:
         self._index = index
         if isinstance(part, Performance):
             self._player = Player(self._planner, part)
+        elif isinstance(part, ByHand):
+            self._player = HandPlayer(self._planner, part)
         elif isinstance(part, Guided):
             self._walk = GuidedWalk(part.motion, self._speed)
 

@@ -61,6 +61,18 @@ class Guided:
 
 
 @dataclass(frozen=True)
+class ByHand:
+    """A lifted foot that the operator leads."""
+
+    steps: Tuple[str, ...]  #: Its name
+    leg: int  #: 1 to 6
+    posture: Postures  #: In which it begins, alone in its array
+    footholds: np.ndarray  #: (6, 3) Where the feet stand in W, m
+    height: float  #: Of the body over them at rest, m
+    duration = 0.0
+
+
+@dataclass(frozen=True)
 class While:
     """Goes on with the next part if its condition holds, and else with part `end`; at most `most` times in turn."""
 
@@ -81,7 +93,7 @@ class Again:
     duration = 0.0
 
 
-Part = Union[Performance, ModeChange, Guided, While, Again]
+Part = Union[Performance, ModeChange, Guided, ByHand, While, Again]
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from robot_mechanics.trajectories import Limits, Through, Trajectory, fastest
-from shellbot_action_manager.actions.plan import Again, Guided, ModeChange, Part, Performance, Plan, While
+from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.posture_check import PostureCheck
 from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
-from shellbot_action_manager.actions.steps import COORDINATES, AnyStep, Loop, ModeStep, Motion, Place, Step, WalkStep
+from shellbot_action_manager.actions.steps import (
+    COORDINATES,
+    AnyStep,
+    HandStep,
+    Loop,
+    ModeStep,
+    Motion,
+    Place,
+    Step,
+    WalkStep,
+)
 from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
@@ -42,6 +52,7 @@ class Planner:
         self._geometry = geometry
         self.check = PostureCheck(config, geometry)
         action = config.action
+        self.foot_limits = (action.foot_velocity, action.foot_acceleration)  #: m/s, m/s^2
         self._limits = {
             "body": Limits(tuple(config.body.rate), tuple(config.body.acceleration)),
             "foot": Limits(action.foot_velocity, action.foot_acceleration),
@@ -189,6 +200,7 @@ class _Draft:
         self._footholds, self._height = footholds, height
         self.parts: List[Part] = []
         self._mode = ""  # after the last change of mode; empty: the one that the action begins in, on its feet
+        self._ended = False  # nothing may follow
         self._begin(planner.rest)
 
     @property
@@ -204,6 +216,10 @@ class _Draft:
     def add(self, steps: Sequence[AnyStep]) -> None:
         """Add steps."""
         for step in steps:
+            if self._ended:
+                raise self._library.complain(
+                    step.place, "by_hand is the last step of an action; leave out what follows"
+                )
             if isinstance(step, Loop):
                 self._add_loop(step)
             elif isinstance(step, ModeStep):
@@ -221,6 +237,14 @@ class _Draft:
             self.rest()
             self.parts.append(Guided((step.name,), step.motion, step.gait))
             return
+        if isinstance(step, HandStep):
+            self._finish_part()
+            if self._postures.stands[-1, step.leg - 1]:
+                raise self._library.complain(step.place, f"the foot of lower_{step.leg} stands; lift it before")
+            self.parts.append(ByHand((step.name,), step.leg, self._postures[-1], self._footholds, self._height))
+            self._begin(self._planner.rest)  # the way back is planned when the foot is let go
+            self._ended = True
+            return
         assert isinstance(step, Step)
         try:
             self._append(step.name, self._planner.step(step, self._postures[-1]), step.place)
@@ -231,6 +255,8 @@ class _Draft:
 
     def _add_loop(self, loop: Loop) -> None:
         travels = _travels(loop.steps)
+        if any(isinstance(step, HandStep) for step in loop.steps):
+            raise self._library.complain(loop.place, "by_hand is no part of a loop; it is the last step of an action")
         on_feet = self._on_feet
         if travels:
             self.rest()

@@ -43,6 +43,11 @@ class PostureCheck:
     def __init__(self, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         self._config, self._geometry = config, geometry
 
+    def joints(self, postures: Postures, footholds: np.ndarray, height: float) -> np.ndarray:
+        """Return the joints of the legs (6, m, 3), rad; arguments as those of `refusal`."""
+        p_base = all_in_base(feet_in_walk_axes(postures.feet, footholds), postures.pose, height)
+        return self._geometry.legs.solve(np.swapaxes(p_base, 0, 1))
+
     def refusal(self, postures: Postures, footholds: np.ndarray, height: float) -> Optional[Tuple[int, str]]:
         """Return the first posture that the robot cannot take, and why; None: all is well.
 
@@ -58,9 +63,8 @@ class PostureCheck:
         config, legs = self._config, self._geometry.legs
         p_walk = feet_in_walk_axes(postures.feet, footholds)
         stands = postures.stands
-        p_base = all_in_base(p_walk, postures.pose, height)
         found: List[Tuple[int, str]] = []
-        q = legs.solve(np.swapaxes(p_base, 0, 1))  # (6, m, 3)
+        q = self.joints(postures, footholds, height)
         margin = legs.margin(q) - config.joint_margin
         bad = (margin < 0.0).any(axis=(0, 2))
         if bad.any():

@@ -24,7 +24,7 @@ MODES = ("stand", "hexapod", "sit", "relax", "shell")
 MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walked", "turned_deg")
 """What a condition `while` may use beside parameters; docs/actions.md explains them."""
 MOST_STEPS = 500  # of one performance, references and repetitions counted
-_KINDS = ("do", "action", "mode", "walk", "turn")
+_KINDS = ("do", "action", "mode", "walk", "turn", "by_hand")
 _STEP_KEYS = ("name", *_KINDS, "with", "repeat", "when", "while", "wait")
 _MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "priority")
 _WALK_KEYS = ("x", "y", "speed", "gait")
@@ -83,6 +83,15 @@ class WalkStep:
 
 
 @dataclass(frozen=True)
+class HandStep:
+    """A lifted foot that the operator leads; the last step."""
+
+    name: str
+    leg: int
+    place: Place
+
+
+@dataclass(frozen=True)
 class Loop:
     """Steps that are begun as long as a condition holds, at most so often."""
 
@@ -93,7 +102,7 @@ class Loop:
     place: Place
 
 
-AnyStep = Union[Step, ModeStep, WalkStep, Loop]
+AnyStep = Union[Step, ModeStep, WalkStep, HandStep, Loop]
 
 
 def check_step(row: Any) -> None:
@@ -140,6 +149,9 @@ def read_step(row: Mapping[str, Any], values: Mapping[str, Number], place: Place
         kind = "walk" if "walk" in row else "turn"
         motion = (_walk if kind == "walk" else _turn)(row[kind], values)
         return WalkStep(str(row.get("name", kind)), motion, str((row[kind] or {}).get("gait", "")), place)
+    if "by_hand" in row:
+        leg = whole("by_hand", evaluate(row["by_hand"], values), 1, LEG_COUNT)
+        return HandStep(str(row.get("name", "by hand")), leg, place)
     motions = row.get("do") or []
     if not isinstance(motions, list):
         raise ActionError("do is no list; give one entry for each motion")

@@ -32,7 +32,7 @@ class Perform(OnFeet):
         upper = upper_joints(state.commanded.limbs)
         if not performer.plays:
             return Motion(state.commanded.limbs, state.commanded.planted, done=True)
-        posture = performer.step(dt)
+        posture = performer.step(dt, commands.foot_velocity)
         assert performer.status is not None
         p_walk = feet_in_walk_axes(posture.feet[0], robot.engine.p_walk)
         p_base = feet_in_base(p_walk, posture.pose[0], robot.engine.gait.stance_height)

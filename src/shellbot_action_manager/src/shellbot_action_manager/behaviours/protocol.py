@@ -23,6 +23,8 @@ class Commands:
     gait: str  #: Name in the gait table, or one that is not in it; empty: the one in use
     obeyed: FrozenSet[str]  #: The key `obeys` of the mode in the mode table
     lost_legs: Tuple[int, ...] = ()  #: Numbers of the lower legs that cannot be walked with, 1 to 6
+    #: (3,) Of a foot that is led by hand, in the axes of its leg: out, left, up, m/s; None: none is commanded
+    foot_velocity: Optional[np.ndarray] = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
-from geometry_msgs.msg import Pose, Twist
+from geometry_msgs.msg import Pose, Twist, Vector3
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String, UInt8MultiArray
@@ -79,6 +79,7 @@ class ActionManagerNode:
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
             rospy.Subscriber("body_pose", Pose, self._on_body_pose, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("upper_shells", UpperShells, self._on_upper_shells, queue_size=1),
+            rospy.Subscriber("foot_velocity", Vector3, self._on_foot_velocity, queue_size=1, tcp_nodelay=True),
             rospy.Subscriber("lost_legs", UInt8MultiArray, self._on_lost_legs, queue_size=5),
             rospy.Subscriber("servo_states", ServoStates, self._on_servo_states, queue_size=1),
             rospy.Subscriber("odom", Odometry, self._on_odometry, queue_size=1, tcp_nodelay=True),
@@ -183,6 +184,11 @@ class ActionManagerNode:
     def _on_odometry(self, message: Odometry) -> None:
         with self._lock:
             self._odometry = (message.header.stamp.to_sec(), conversions.odometry_to_pose(message))
+
+    def _on_foot_velocity(self, message: Vector3) -> None:
+        velocity = np.array([message.x, message.y, message.z])
+        with self._lock:
+            self._commands = replace(self._commands, foot_velocity=velocity, foot_velocity_time=self._time)
 
     def _on_body_pose(self, message: Pose) -> None:
         with self._lock:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""A lifted foot that the operator leads by its velocity while the other five stand."""
+
+from __future__ import annotations
+
+from typing import Optional, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.actions.plan import ByHand, Performance
+from shellbot_action_manager.actions.planning import Planner
+from shellbot_action_manager.actions.player import Player
+from shellbot_action_manager.actions.postures import Postures
+
+IDLE = 10.0  # s without a command after which the foot goes back
+_FASTEST = 0.1  # m/s
+_JOINT_SPEED = 2.0  # rad/s: near the edge of its reach a foot needs fast joints
+_CLEARANCE = 0.01  # m that the foot stays above the ground
+
+
+class HandPlayer:
+    """Follows the commanded velocity as far as every posture can be taken; then back to rest. Used as a `Player` is.
+
+    Parameters
+    ----------
+    planner : Planner
+        Checks the postures, limits the foot, plans the way back.
+    part : ByHand
+        The posture in which it begins, and the leg.
+    """
+
+    undoing = False
+
+    def __init__(self, planner: Planner, part: ByHand) -> None:
+        self._planner, self._part, self._posture = planner, part, part.posture
+        self._velocity = np.zeros(3)  # m/s, in the axes of the leg
+        self._idle, self._reason = 0.0, ""
+        self._wants_back, self._back = False, None  # type: Tuple[bool, Optional[Player]]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the robot is back at rest."""
+        return self._back is not None and self._back.ended
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether it goes back to rest because it was cancelled."""
+        return self._wants_back and self._back is not None
+
+    @property
+    def status(self) -> Tuple[int, str, float]:
+        """Number of the step from 0, its name with what stops the foot, and how much of the patience is used up."""
+        name = self._part.steps[0]
+        return 0, f"{name}: {self._reason}" if self._reason else name, min(self._idle / IDLE, 1.0)
+
+    @property
+    def played(self) -> float:
+        """Time that counts for the progress, s."""
+        return 0.0
+
+    def go_back(self, after_step: bool) -> None:
+        """Go back to rest as soon as the foot is still."""
+        self._wants_back = True
+
+    def undo(self) -> bool:
+        """Return that there is nothing to undo."""
+        return False
+
+    def step(self, dt: float, speed: float, paused: bool, velocity: Optional[np.ndarray]) -> Postures:
+        """Return the posture `dt` (s) later, alone in its array.
+
+        Parameters
+        ----------
+        dt : float
+            Since the last tick, s.
+        speed : float
+            Fraction of the greatest speed of the foot.
+        paused : bool
+            Whether the foot stands still.
+        velocity : (3,) array or None
+            Commanded for the foot in the axes of its leg: out, left, up, m/s; None: nothing is commanded.
+        """
+        if self._back is not None:
+            return self._back.step(dt, speed, False)
+        greatest, acceleration = self._planner.foot_limits
+        commanded = velocity is not None and bool(velocity.any()) and not paused and not self._wants_back
+        wanted = (
+            _shortened(velocity, speed * min(greatest, _FASTEST)) if commanded and velocity is not None else np.zeros(3)
+        )
+        self._velocity = self._velocity + _shortened(wanted - self._velocity, acceleration * dt)
+        self._move(dt)
+        self._idle = 0.0 if commanded or paused else self._idle + dt
+        if (self._wants_back or self._idle > IDLE) and not self._velocity.any():
+            self._go_home()
+        return self._posture
+
+    def _move(self, dt: float) -> None:
+        """Move the foot if the posture can be taken; else along the axes in which it can."""
+        if not self._velocity.any():
+            return
+        self._reason = ""
+        self._velocity = self._velocity * min(1.0, _JOINT_SPEED * dt / max(self._turned(self._velocity * dt), 1e-9))
+        by = self._velocity * dt
+        if self._try(by):
+            return
+        reason = self._reason
+        for axis in range(3):
+            along = np.where(np.arange(3) == axis, by, 0.0)
+            if not along.any() or not self._try(along):
+                self._velocity[axis] = 0.0
+        self._reason = reason
+
+    def _moved(self, by: np.ndarray) -> Postures:
+        feet = self._posture.feet.copy()
+        feet[0, self._part.leg - 1] += by
+        return Postures(self._posture.pose, feet, self._posture.upper)
+
+    def _turned(self, by: np.ndarray) -> float:
+        """Return by how much a joint turns at most when the foot is moved, rad; 0 out of reach."""
+        part, check = self._part, self._planner.check
+        q, now = (check.joints(p, part.footholds, part.height) for p in (self._moved(by), self._posture))
+        return float(np.nan_to_num(np.abs(q - now)).max())
+
+    def _try(self, by: np.ndarray) -> bool:
+        part, posture = self._part, self._moved(by)
+        found = self._planner.check.refusal(posture, part.footholds, part.height)
+        if posture.feet[0, part.leg - 1, 2] < _CLEARANCE:
+            found = (0, f"the foot stays {1e3 * _CLEARANCE:g} mm above the ground")
+        if found is None:
+            self._posture = posture
+            return True
+        self._reason = found[1]
+        return False
+
+    def _go_home(self) -> None:
+        part, back = self._part, self._planner.back(self._posture)
+        if self._planner.check.refusal(back, part.footholds, part.height) is not None:
+            self._reason = "the way back is not free from here; lead the foot elsewhere"
+            return
+        ends = np.array([len(back.pose) - 1])
+        self._back = Player(self._planner, Performance(back, ("back to rest",), ends, part.footholds, part.height))
+
+
+def _shortened(vector: np.ndarray, length: float) -> np.ndarray:
+    """Return a vector of the same direction that is no longer than `length`."""
+    norm = float(np.linalg.norm(vector))
+    return vector if norm <= length else vector * (length / norm)
