@@ -10,6 +10,7 @@ import pytest
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import MissionFailed
+from shellbot_evaluation import action_check
 from shellbot_evaluation.action_check import check_action
 from shellbot_evaluation.action_cli import main
 
@@ -37,6 +38,20 @@ def test_parts_that_touch_and_what_is_refused_are_red(folder, capsys):
     assert main(["check", "--folder", folder, "crash"]) == 1
     assert "RED" in capsys.readouterr().out
     assert "this robot has no upper legs" in check_action("greet", {}, variant="walker").verdict
+
+
+def test_the_second_example_of_the_documentation_walks(tmp_path):
+    example = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), re.DOTALL)[1]
+    (tmp_path / "mine.yaml").write_text(example)
+    found = check_action("lap", {"distance": 0.1}, [str(tmp_path)])
+    assert found.verdict == "green" and found.drift_mm < 5.0 and found.margin_mm > 50.0
+
+
+def test_the_centre_of_mass_too_near_to_the_edge_is_red(monkeypatch):
+    found = check_action("wave", {"times": 1})
+    assert found.verdict == "green" and 100.0 < found.margin_mm < 200.0
+    monkeypatch.setattr(action_check, "MARGIN_MM", found.margin_mm + 1.0)
+    assert "the centre of mass comes within" in check_action("wave", {"times": 1}).verdict
 
 
 def test_list_names_parameters_and_ranges(folder, capsys):

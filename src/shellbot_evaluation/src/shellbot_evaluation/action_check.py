@@ -8,6 +8,7 @@ from typing import List, Mapping, Sequence, Set, Tuple
 
 import numpy as np
 
+from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.errors import ActionError
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import MissionFailed
@@ -16,6 +17,7 @@ from shellbot_simulator.core.urdf_tree import link_bodies
 EFFORT = 0.9  # of the servo's limit
 FOLLOWED_DEG = 5.0  # by which a joint may be behind its command
 DRIFT_MM = 5.0  # that the feet may slip; of one that walks, that its odometry may be wrong by, beside 1 %
+MARGIN_MM = 30.0  # of the centre of mass of all parts from the edge of the feet that are to stand
 COLUMNS = {
     "action": "action",
     "duration_s": "s",
@@ -23,6 +25,7 @@ COLUMNS = {
     "joint": "joint",
     "error_deg": "joint error / deg",
     "drift_mm": "drift / mm",
+    "margin_mm": "margin / mm",
     "verdict": "verdict",
 }
 
@@ -37,6 +40,7 @@ class ActionCheck:
     joint: str  #: Which one
     error_deg: float  #: Greatest error of a joint against its command
     drift_mm: float  #: How far the body is from where it began; of one that walks: what its odometry is wrong by
+    margin_mm: float  #: Least distance of the whole robot's centre of mass inside the feet that are to stand
     reason: str  #: Why it is red; empty: green
 
     @property
@@ -76,14 +80,15 @@ def check_action(
     chain.stand_up()
     limits, at_rest = chain.limits.effort, _collisions(chain)
     start, start_odom, travels = chain.state.p_world_base[:2], np.array(chain.odom[:2]), False
-    worst, error = np.zeros(len(limits)), 0.0
+    worst, error, margin = np.zeros(len(limits)), 0.0, np.inf
     collided: List[Tuple[str, ...]] = []
 
     def watch(c: Chain) -> None:
-        nonlocal worst, error
+        nonlocal worst, error, margin
         worst = np.maximum(worst, np.abs(c.state.effort) / limits)
         if c.robot.applied is not None:
             error = max(error, float(np.abs(c.robot.applied - c.state.q).max()))
+        margin = min(margin, _margin(c))
         collided.extend(_collisions(c) - at_rest)
 
     begin, reason = chain.time, ""
@@ -99,14 +104,33 @@ def check_action(
         reason = f"{' and '.join(collided[0])} touch"
     elif not reason and worst[joint] > EFFORT:
         reason = f"{chain.joint_names[joint]} needs {worst[joint]:.0%} of its torque, allowed are {EFFORT:.0%}"
+    elif not reason and not travels and 1e3 * margin < MARGIN_MM:
+        reason = (
+            f"the centre of mass comes within {1e3 * margin:.0f} mm of the edge, {MARGIN_MM:g} at least are required"
+        )
     elif not reason and np.degrees(error) > FOLLOWED_DEG:
         reason = f"a joint is {np.degrees(error):.1f} deg behind, allowed are {FOLLOWED_DEG:g}"
     elif not reason and drift > DRIFT_MM + 10.0 * float(np.linalg.norm(walked)):
         what = "the odometry is wrong by" if travels else "the feet slip by"
         reason = f"{what} {drift:.0f} mm, allowed are {DRIFT_MM:g}"
+    behind = float(np.degrees(error))
     return ActionCheck(
-        name, chain.time - begin, float(worst[joint]), chain.joint_names[joint], float(np.degrees(error)), drift, reason
+        name, chain.time - begin, float(worst[joint]), chain.joint_names[joint], behind, drift, 1e3 * margin, reason
     )
+
+
+def _margin(chain: Chain) -> float:
+    """Return how far the centre of mass is inside the feet that are to stand, m; infinite where that is not planned."""
+    model, data = chain.simulator.model, chain.simulator.data
+    if chain.output is None or chain.output.references is None:
+        return np.inf
+    legs = [limb for limb in chain.output.references.limbs if limb.limb.startswith("lower")]
+    stands = np.array([limb.load_share > 0.0 for limb in legs])
+    if not stands.any():
+        return np.inf
+    feet = np.array([data.xpos[model.body(f"{limb.limb}_foot").id] for limb in legs])
+    centre = data.subtree_com[model.body("base_link").id]
+    return float(stability(feet[None], stands[None], centre[None, :2])[0])
 
 
 def _collisions(chain: Chain) -> Set[Tuple[str, ...]]:

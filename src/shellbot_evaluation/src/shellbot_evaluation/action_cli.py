@@ -93,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except ActionManagerError as error:
         raise EvaluationError(str(error)) from error
     rows = [{**vars(check), "verdict": check.verdict} for check in checks]
-    say(markdown_table(rows, COLUMNS, {"duration_s": 1, "effort": 2, "error_deg": 1, "drift_mm": 1}))
+    say(markdown_table(rows, COLUMNS, {"duration_s": 1, "effort": 2, "error_deg": 1, "drift_mm": 1, "margin_mm": 0}))
     return 1 if any(check.reason for check in checks) else 0
 
 
