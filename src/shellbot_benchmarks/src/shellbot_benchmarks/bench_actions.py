@@ -53,6 +53,8 @@ def bench_actions() -> List[Dict[str, Any]]:
         if plan.travels:  # there is no odometry here, and no one who sits down
             continue
         core.begin_action(plan)
+        if not core.performer.active:  # its conditions do not hold
+            continue
         ticks = []
         while core.performer.active:
             ticks.append(tick())
