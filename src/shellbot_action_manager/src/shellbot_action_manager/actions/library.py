@@ -28,7 +28,7 @@ COORDINATES = {
 _MOST_STEPS = 500  # of one performance, references and repetitions counted
 _ACTION_KEYS = ("text", "parameters", "steps")
 _STEP_KEYS = ("name", "do", "repeat", "when", "wait", "action", "with")
-_MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "priority")
+_MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "at", "priority")
 _PARAMETER_KEYS = ("default", "range", "unit", "text")
 Where = Tuple[Union[str, int], ...]
 
@@ -60,6 +60,7 @@ class Motion:
     time: Optional[float]  #: s; None: as fast as the limits allow
     priority: int  #: The higher one wins where two motions of a step move the same limb
     where: Where = ()  #: In the file, for errors
+    at: Tuple[float, ...] = ()  #: When each waypoint is passed, s since the step began; empty: as `time` says
 
 
 @dataclass(frozen=True)
@@ -321,7 +322,21 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
         if not 0.01 <= time <= 600.0:
             raise ActionError(f"time is {time:g} s; give 0.01 to 600, or leave it out to be as fast as possible")
     priority = _whole("priority", evaluate(row.get("priority", 0), values), -100, 100)
-    return Motion(kind, numbers, toward, through, time, priority, where)
+    return Motion(kind, numbers, toward, through, time, priority, where, _times(row, through, values))
+
+
+def _times(row: Mapping[str, Any], through: Sequence[Any], values: Mapping[str, Number]) -> Tuple[float, ...]:
+    if "at" not in row:
+        return ()
+    if "time" in row:
+        raise ActionError("give either time or at")
+    at = row["at"] if isinstance(row["at"], list) else [row["at"]]
+    times = tuple(float(evaluate(value, values)) for value in at)
+    if len(times) != len(through):
+        raise ActionError(f"at has {len(times)} times for {len(through)} waypoints; give one for each")
+    if not all(0.01 <= later - earlier <= 600.0 for earlier, later in zip((0.0, *times), times)):
+        raise ActionError(f"at is {list(times)}; give seconds that increase from 0, each 0.01 to 600 after the last")
+    return times
 
 
 def _waypoint(row: Any, kind: str, values: Mapping[str, Number]) -> Dict[str, float]:
