@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_mechanics.trajectories import (
     ArcLength,
+    Keyframes,
     Limits,
     Nurbs,
     RotationCurve,
@@ -205,3 +206,41 @@ def test_the_acceleration_of_a_rotation_does_not_jump_at_an_orientation():
 def test_what_makes_no_trajectory_is_refused_in_words(make, says):
     with pytest.raises(TrajectoryError, match=says):
         make()
+
+
+def test_keyframes_are_passed_in_time_without_overshoot_and_from_rest_to_rest():
+    points = np.array([[0.0, 1.0], [0.0, np.nan], [5.0, 3.0], [5.0, np.nan], [2.0, 2.0]])
+    at = [0.0, 0.5, 1.0, 2.0, 2.4]
+    curve = Keyframes(points, at)
+    passed = curve(at)
+    assert passed[np.isfinite(points)] == pytest.approx(points[np.isfinite(points)])
+    t = np.linspace(0.0, 2.4, 2001)
+    values = curve(t)
+    assert (values[t <= 0.5, 0] == 0.0).all(), "equal points hold it"
+    assert values[(t >= 1.0) & (t <= 2.0), 0] == pytest.approx(5.0, abs=1e-12)
+    assert values[:, 0].min() == 0.0 and values[:, 0].max() == pytest.approx(5.0, abs=1e-12)
+    assert curve.derivatives([0.0, 2.4])[1] == pytest.approx(np.zeros((2, 2)), abs=1e-12)
+    assert np.diff(values, axis=0) / np.diff(t)[:, None] == pytest.approx(curve.derivatives(t[:-1])[1], abs=0.2)
+
+
+def test_keyframes_say_where_they_are_too_fast_and_by_how_much():
+    curve = Keyframes([[0.0], [1.0], [1.0], [1.1]], [0.0, 1.0, 2.0, 3.0])
+    assert curve.stretch(Limits(velocity=0.75)) == pytest.approx([2.0, 1.0, 1.0]), "3/2 of the mean at most"
+    assert curve.stretch(Limits(acceleration=1.5)) == pytest.approx([2.0, 1.0, 1.0]), "6 / T^2"
+    slower = Keyframes([[0.0], [1.0], [1.0], [1.1]], [0.0, 2.0, 3.0, 4.0])
+    assert slower.stretch(Limits(velocity=0.75)) == pytest.approx([1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "points, at, message",
+    [
+        ([[0.0]], [0.0], "give two at least"),
+        ([[np.nan], [1.0]], [0.0, 1.0], "the first one finite"),
+        ([[0.0], [1.0]], [0.0, 0.0], "increasing from 0"),
+        ([[0.0], [1.0]], [0.5, 1.0], "increasing from 0"),
+        ([[0.0], [1.0]], [0.0, 1.0, 2.0], "give as many"),
+    ],
+)
+def test_keyframes_refuse_what_does_not_fit(points, at, message):
+    with pytest.raises(TrajectoryError, match=message):
+        Keyframes(points, at)

@@ -153,6 +153,14 @@ def test_guards_and_times(tmp_path):
         ("{action: wavve}", "there is no action 'wavve'; is wave meant"),
         ("{action: wave, with: {leg: 9}}", "leg of wave is 9; give a whole number from 1 to 6"),
         ("{action: mine}", "a loop of references: mine > mine"),
+        (
+            "{do: [{move: body, to: {z: 0.01}, at: [0.1, 0.2]}]}",
+            "at has 2 times for 1 waypoints; give one for each",
+        ),
+        ("{do: [{move: body, through: [{z: 0.01}, {z: 0}], at: [2, 1]}]}", "give seconds that increase from 0"),
+        ("{do: [{move: body, to: {z: 0.01}, at: [1], time: 1}]}", "give either time or at"),
+        ("{do: [{move: body, to: rest, at: [1]}]}", "at has 1 times for 0 waypoints"),
+        ("{do: [{move: body, to: {z: 0.04}, at: [0.2]}]}", "at of body is too fast; multiply its times by 3.8"),
         ("{wait: __import__('os').getpid()}", "is not understood|no parameter"),
         ("{wait: 1/0}", "cannot be computed"),
         ("{mode: fly}", "mode is 'fly'; choose from stand, hexapod, sit, relax, shell"),
@@ -268,6 +276,14 @@ def test_an_error_in_an_action_that_is_referred_to_names_its_own_file(tmp_path):
     )
     with pytest.raises(ActionError, match=r"mine.yaml, line 5: far, step 1 \(reach\): "):
         whole_plan("mine", library)
+
+
+def test_waypoints_are_passed_when_at_says_so_and_what_is_equal_holds(tmp_path):
+    do = "{move: foot, legs: 2, through: [{z: 0}, {z: 0.05}, {z: 0.05}, {z: 0}], at: [0.5, 1, 2, 2.5]}"
+    lift = plan("mine", steps_of(tmp_path, f"{{do: [{do}, {{move: body, to: {{x: -0.02}}, at: 0.8}}]}}"))
+    z = lift.postures.feet[: int(2.5 / TICK) + 1, 1, 2]
+    assert (z[:51] == 0.0).all() and z[100:201] == pytest.approx(0.05) and z[-1] == pytest.approx(0.0)
+    assert lift.postures.pose[80, 0] == pytest.approx(-0.02) and lift.postures.pose[79, 0] > -0.02
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):

@@ -155,3 +155,35 @@ def test_there_is_no_chain_over_ros_and_no_robot_without_a_master(monkeypatch):
         Shellbot()
     with pytest.raises(DefinitionError, match="use Shellbot.simulated()"):
         Shellbot(object()).chain  # noqa: B018
+
+
+def test_what_a_program_does_is_recorded_saved_and_performed(tmp_path):
+    file = tmp_path / "mine.yaml"
+    with Shellbot.simulated(seed=5, record=False) as robot:
+        robot.go_to("hexapod")
+        with robot.recording() as motion:
+            robot.body(pitch_deg=6)
+            robot.body()
+        saved = motion.save("nod", file, text="nods")
+        assert saved.action.moves == ("body",) and saved.action.waypoints <= 6
+        with robot.recording() as motion:
+            robot.body(z=-0.02)
+            robot.wait(0.6)
+        motion.save("low", file, posture=True)
+        with pytest.raises(DefinitionError, match="has an action 'low'"):
+            motion.save("low", file)
+        robot.body()
+        with robot.recording() as motion:
+            robot.walk(x=0.15)
+        with pytest.raises(DefinitionError, match="feet stand after|stands .* from where it began|without walking"):
+            motion.save("walks", file)
+    with Shellbot.simulated(seed=6, action_folders=(str(tmp_path),)) as robot:
+        robot.go_to("hexapod")
+        level = robot.chain.state.p_world_base[2]
+        start = robot.chain.time
+        robot.perform("nod")
+        robot.perform("low", hold=1)
+        trace = robot.chain.trace()
+    pitch = np.degrees(2.0 * trace.q_world_base[trace.t > start, 1])
+    assert pitch.max() == pytest.approx(6.0, abs=0.8)
+    assert trace.p_world_base[:, 2][trace.t > start].min() == pytest.approx(level - 0.02, abs=0.004)

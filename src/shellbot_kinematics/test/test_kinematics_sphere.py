@@ -22,6 +22,7 @@ from shellbot_kinematics import (
     UnknownNameError,
     pack_upper,
     shell_branches,
+    shell_heights,
     shell_joints,
     solve_sphere,
     sphere_branches,
@@ -172,6 +173,10 @@ def test_shoulder_and_shell_by_height_and_turn(model):
     for angles in ((-26.69, 131.69), (26.69, 78.31)):
         q = np.radians(angles)
         np.testing.assert_allclose(shell_joints(packed, chain.fk(q)[2, 3], q.sum()), q, atol=1e-9)
+    q = np.radians([[-26.69, 131.69], [26.69, 78.31], [150.0, 10.0]])
+    heights, elbow_out = shell_heights(packed, q)
+    np.testing.assert_allclose(heights, [chain.fk(angles)[2, 3] for angles in q], atol=1e-12)
+    assert elbow_out.tolist() == [True, True, False]
     assert np.isnan(shell_joints(packed, 1.0, 0.0)).all()
 
 

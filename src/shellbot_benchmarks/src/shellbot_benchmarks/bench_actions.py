@@ -43,7 +43,7 @@ def bench_actions() -> List[Dict[str, Any]]:
 
     while core.mode.label != "hexapod":
         tick()
-    rows = []
+    rows: List[Dict[str, Any]] = []
     for name in sorted(core.config.actions.actions):
         planning = []
         for _ in range(_REPETITIONS):

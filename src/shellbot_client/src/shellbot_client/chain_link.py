@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Tuple
+from typing import Mapping, Sequence, Tuple
 
 from shellbot_action_manager.actions.performer import Outcome
 from shellbot_chain.chain import Chain
@@ -56,6 +56,11 @@ class ChainLink:
     def gait(self) -> str:
         """The gait in use."""
         return "" if self.chain.output is None else self.chain.output.walkspace.gait
+
+    @property
+    def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
+        """Names and positions (rad) of the joints at the newest tick."""
+        return self.chain.joint_names, self.chain.state.q.tolist()
 
     def begin_action(self, name: str, speed: float, parameters: Mapping[str, float]) -> None:
         """Send an action of the library; `progress` says what becomes of it."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Mapping, Optional, Protocol, Tuple
+from typing import Callable, Mapping, Optional, Protocol, Sequence, Tuple
 
 from .mission import BodyPose, Mission, MissionState, Observation, Twist
 
@@ -47,6 +47,10 @@ class Link(Protocol):
     @property
     def gait(self) -> str:
         """The gait in use."""
+
+    @property
+    def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
+        """Names and positions (rad) of the joints at the newest tick."""
 
     def begin_action(self, name: str, speed: float, parameters: Mapping[str, float]) -> None:
         """Send an action of the library; `progress` says what becomes of it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import importlib
 import math
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Callable, NamedTuple, Optional, Type, cast
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Type, cast
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import MODE_LIMIT_S
@@ -16,6 +17,7 @@ from shellbot_common import TICK, SettingsError, check_number
 from .chain_link import ChainLink
 from .link import ActionProgress, Link, run_mission
 from .mission import REST_POSE, ZERO_TWIST, BodyPose, Mission, Observation, Twist
+from .motion_recording import MotionRecording, RecordingLink
 from .phases import OPEN_LIMIT_S, GoTo, Phase, Pose, roll, turn, walk
 
 _READY_S = 20.0  # of simulated time, for mode and odometry to be known
@@ -78,9 +80,10 @@ class Shellbot:
         DefinitionError
             If the robot runs over ROS.
         """
-        if not isinstance(self._link, ChainLink):
+        chain = getattr(self._link, "chain", None)
+        if chain is None:
             raise DefinitionError("the running robot has no chain in this process; use Shellbot.simulated()")
-        return self._link.chain
+        return cast(Chain, chain)
 
     def __enter__(self) -> Shellbot:
         """Wait until the robot says its mode and where it is."""
@@ -309,6 +312,24 @@ class Shellbot:
             raise MissionFailed(progress.text)
         while self._seen.step == "perform":  # the mode is told a tick later
             self._link.tick()
+
+    @contextmanager
+    def recording(self) -> Iterator[MotionRecording]:
+        """Record the joints in a `with` block; what it gives is saved as an action afterwards.
+
+        Examples
+        --------
+        >>> with robot.recording() as motion:
+        ...     robot.body(pitch_deg=6)
+        ...     robot.body()
+        >>> motion.save("nod", "my_actions/mine.yaml")
+        """
+        link, motion = self._link, MotionRecording()
+        self._link = cast(Link, RecordingLink(link, motion))
+        try:
+            yield motion
+        finally:
+            self._link = link
 
     def wait(self, seconds: float) -> None:
         """Do nothing for a time, s of simulated time."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Mapping, Tuple
+from typing import Mapping, Sequence, Tuple
 
 import actionlib
 import rosgraph
@@ -49,6 +49,7 @@ class RosLink:
             rospy.init_node("shellbot_client", anonymous=True, disable_rostime=True, disable_signals=True)
         self._ticked = threading.Condition()
         self._stamp, self._seen_stamp = math.nan, math.nan
+        self._joints: Tuple[Sequence[str], Sequence[float]] = ((), ())
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._velocity: Tuple[float, float] = (0.0, 0.0)
         self._mode, self._walkspace = Mode(name="waiting", target="waiting"), Walkspace()
@@ -122,6 +123,11 @@ class RosLink:
         """The gait in use."""
         return str(self._walkspace.gait)
 
+    @property
+    def joints(self) -> Tuple[Sequence[str], Sequence[float]]:
+        """Names and positions (rad) of the joints at the newest tick."""
+        return self._joints
+
     def begin_action(self, name: str, speed: float, parameters: Mapping[str, float]) -> None:
         """Send an action of the library; `progress` says what becomes of it.
 
@@ -132,7 +138,7 @@ class RosLink:
         """
         if not self._action.wait_for_server(rospy.Duration(_PATIENCE)):
             raise MissionFailed(f"no server {rospy.resolve_name('perform_action')}; {_START}")
-        self._progress, self._heard = ActionProgress(), self._seen_stamp
+        self._progress, self._heard = ActionProgress(), self._stamp  # newer than the last tick that was looked at
         goal = PerformActionGoal(name, speed, [float(value) for value in parameters.values()], list(parameters))
         self._action.send_goal(goal, feedback_cb=self._on_feedback)
 
@@ -187,6 +193,7 @@ class RosLink:
     def _on_tick(self, message: JointState) -> None:
         with self._ticked:
             self._stamp = message.header.stamp.to_sec()
+            self._joints = message.name, message.position
             self._ticked.notify_all()
 
     def _on_feedback(self, feedback: PerformActionFeedback) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/action: lists, checks and runs the actions of the library."""
+"""Command line of scripts/action: lists, checks, runs and records actions of the library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
 from shellbot_client.link import ActionProgress
 
-from . import transform_gate
+from . import action_record, transform_gate
 from .action_check import COLUMNS, check_action
 from .console import Progress, run_tool, say
 from .errors import EvaluationError
@@ -27,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
         description="Actions of the library: motions by name, docs/actions.md.",
         epilog="examples: scripts/action check wave leg=3 | scripts/action run dance | scripts/action check transform",
     )
-    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run")
+    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run|record")
     for name, text in (
         ("list", "names, parameters with their ranges, and what each does"),
         ("check", "plan actions and play them in the simulator, or the path to the ball: check transform"),
@@ -44,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("action", help="its name; scripts/action list has them all")
     _add_parameters(run)
     run.add_argument("--speed", type=float, default=1.0, help="fraction of the usual speed, 0.05 to 1 (default 1)")
+    action_record.add_parser(commands)
     return p
 
 
@@ -53,7 +54,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     if argv[:2] == ["check", "transform"]:
         return transform_gate.main(argv)
     arguments = parser().parse_args(argv)
-    return run_tool(lambda: (_perform if arguments.command == "run" else _run)(arguments))
+    tools = {"run": _perform, "record": action_record.run}
+    return run_tool(lambda: tools.get(arguments.command, _run)(arguments))
 
 
 def _perform(arguments: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that drive the running robot: walking, actions, refusals, an interrupt, a dead action manager."""
+"""Programs that drive the running robot: walking, actions, refusals, an interrupt, recording, a dead action manager."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import xmlrpc.client
 
@@ -17,9 +18,11 @@ import rospy
 import rostest
 from nav_msgs.msg import Odometry
 
+from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
 from shellbot_client.pose_conversions import planar_pose
+from shellbot_evaluation.action_check import check_action
 
 PATIENCE = 120.0  # s of wall clock
 
@@ -83,6 +86,26 @@ class ClientLive(unittest.TestCase):
             while robot._seen.step == "perform":
                 robot._link.tick()
             robot.walk(x=0.1)
+
+    def test_4_what_is_performed_is_recorded_and_can_be_performed(self):
+        folder = tempfile.mkdtemp()
+        command = [sys.executable, "-m", "shellbot_evaluation.action_cli", "record", "again", "--out"]
+        with Shellbot() as robot, subprocess.Popen(
+            [*command, f"{folder}/mine.yaml"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            self.assertIn(b"waiting for a joint to move", process.stderr.readline())
+            robot.perform("wave", leg=2, times=1)
+            robot.wait(5.0)  # of simulated time: it ends by itself after 3 s of rest
+            out, error = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, error)
+        self.assertIn(b"body, foot of lower_2", out)
+        found = check_action("again", {}, [folder])
+        self.assertEqual(found.verdict, "green")
+        steps = ActionLibrary([folder]).steps("again", {})
+        lifted = [motion for step in steps for motion in step.motions if motion.kind == "foot"]
+        self.assertEqual({motion.legs for motion in lifted}, {(2,)})
+        highest = max(waypoint["z"] for motion in lifted for waypoint in motion.through)
+        self.assertAlmostEqual(highest, 0.06, delta=0.005)
 
     def test_5_a_dead_action_manager_is_named(self):
         def kill(progress):

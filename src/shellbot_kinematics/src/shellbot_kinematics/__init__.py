@@ -34,6 +34,7 @@ from shellbot_kinematics.limb_inverse import (
     ShellBranch,
     foot_branches,
     shell_branches,
+    shell_heights,
     shell_joints,
     solve_limb,
 )
@@ -147,6 +148,7 @@ __all__ = [
     "reach_cloud",
     "reach_slice",
     "shell_branches",
+    "shell_heights",
     "shell_joints",
     "singularity_map",
     "solve_limb",

@@ -5,12 +5,26 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import TYPE_CHECKING, Dict, Optional
+from typing import TYPE_CHECKING, Dict, Optional, Tuple
 
 import numpy as np
 
 from shellbot_kinematics._angles import sincos
-from shellbot_kinematics._layout import G_SFAN, LEG, P_SHELL, REACHED, SHELL, STOP_NONE, U_A0, U_B0, U_ORG, U_SH, U_SS
+from shellbot_kinematics._layout import (
+    G_SFAN,
+    LEG,
+    P_SHELL,
+    REACHED,
+    SHELL,
+    STOP_NONE,
+    U_A0,
+    U_B0,
+    U_L,
+    U_M,
+    U_ORG,
+    U_SH,
+    U_SS,
+)
 from shellbot_kinematics._lower_inverse import lower_branch, lower_inverse
 from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics._planar import wrap
@@ -141,6 +155,21 @@ def shell_joints(leg: np.ndarray, height: float, turn: float) -> np.ndarray:
     """
     found = _by_elbow(leg, 0.0, height - leg[U_ORG + 2], leg[U_B0] - leg[U_SS] * turn, True)
     return found.get(ShellBranch.ELBOW_OUT, np.full(2, np.nan))
+
+
+def shell_heights(leg: np.ndarray, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    """Return z of the sphere centre in base_link, m, and whether the elbow is out, for an upper leg's joints.
+
+    Parameters
+    ----------
+    leg : (28,) array
+        Its packed geometry, from `pack_upper`.
+    q : (..., 2) array
+        Shoulder and shell, rad.
+    """
+    A = leg[U_A0] - leg[U_SS] * q[..., 0]  # noqa: N806
+    B = leg[U_B0] - leg[U_SS] * q[..., 0] - leg[U_SH] * q[..., 1]  # noqa: N806
+    return leg[U_ORG + 2] + leg[U_L] * np.sin(A) + leg[U_M] * np.sin(B), np.cos(A) > 0.0
 
 
 def _by_elbow(leg: np.ndarray, x: float, z: float, B: float, by_height: bool) -> Dict[ShellBranch, np.ndarray]:  # noqa: N803

@@ -4,11 +4,12 @@
 from robot_mechanics.trajectories.curves import ArcLength, Curve, Nurbs, Through
 from robot_mechanics.trajectories.errors import TrajectoryError
 from robot_mechanics.trajectories.rotations import RotationCurve, RotationTrajectory
-from robot_mechanics.trajectories.timing import Limits, Trajectory, fastest, quintic
+from robot_mechanics.trajectories.timing import Keyframes, Limits, Trajectory, fastest, quintic
 
 __all__ = [
     "ArcLength",
     "Curve",
+    "Keyframes",
     "Limits",
     "Nurbs",
     "RotationCurve",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How a curve is followed in time: from rest to rest as fast as limits allow, or between given end conditions."""
+"""How a curve is followed in time: from rest to rest as fast as limits allow, past points at given times, or between
+given end conditions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Sequence, Union
 
 import numpy as np
-from scipy.interpolate import BPoly
+from scipy.interpolate import BPoly, PchipInterpolator
 
 from robot_mechanics.trajectories.curves import ORDERS, Curve, compose
 from robot_mechanics.trajectories.errors import TrajectoryError
@@ -97,17 +99,83 @@ def fastest(curve: Curve, limits: Limits, shortest: float = 1e-3) -> Trajectory:
     The k-th derivative by time falls with the k-th power of the duration, so that the duration follows from one
     evaluation: the greatest over all samples, coordinates and k of (derivative at duration 1 / limit) ^ (1 / k).
     """
-    samples = np.nan_to_num(Trajectory(curve, 1.0).derivatives(np.linspace(0.0, 1.0, _SAMPLES))[1:])
-    duration, bounded = shortest, False
+    samples = Trajectory(curve, 1.0).derivatives(np.linspace(0.0, 1.0, _SAMPLES))[1:]
+    return Trajectory(curve, max(shortest, _stretch(samples, limits)))
+
+
+def _stretch(samples: np.ndarray, limits: Limits) -> float:
+    """Return the factor of time with which the derivatives (k, m, d) from the first on just keep the limits."""
+    factor, bounded, dimension = 0.0, False, samples.shape[-1]
     for k, (name, value) in enumerate(vars(limits).items(), start=1):
         limit = np.asarray(value, dtype=np.float64)
-        if limit.shape not in ((), (curve.dimension,)) or not (limit > 0.0).all():
-            raise TrajectoryError(f"{name} {value}; give a positive number, or {curve.dimension} of them")
+        if limit.shape not in ((), (dimension,)) or not (limit > 0.0).all():
+            raise TrajectoryError(f"{name} {value}; give a positive number, or {dimension} of them")
         bounded = bounded or bool(np.isfinite(limit).any())
-        duration = max(duration, float(np.max(np.abs(samples[k - 1]) / limit) ** (1.0 / k)))
+        factor = max(factor, float(np.max(np.abs(np.nan_to_num(samples[k - 1])) / limit) ** (1.0 / k)))
     if not bounded:
         raise TrajectoryError("no limit is finite; give a velocity, an acceleration or a jerk")
-    return Trajectory(curve, duration)
+    return factor
+
+
+class Keyframes:
+    """Passes points at given times, from rest to rest.
+
+    Between two points no coordinate leaves the interval of its two values, and where they are equal it stands still: a
+    foot that is down stays down. Velocity is continuous, acceleration is not; F. Fritsch and J. Butland, A method for
+    constructing local monotone piecewise cubic interpolants, SIAM J. Sci. Stat. Comput. 5 (1984).
+
+    Parameters
+    ----------
+    points : (n, d) array-like
+        Two at least. A coordinate that is NaN in some of them goes through the others; the first point has all.
+    at : (n,) array-like
+        When each point is passed, s, increasing from 0.
+
+    Raises
+    ------
+    TrajectoryError
+        If points and times do not fit together.
+    """
+
+    def __init__(self, points: ArrayLike, at: ArrayLike) -> None:
+        p, t = np.asarray(points, dtype=np.float64), np.asarray(at, dtype=np.float64)
+        if p.ndim != 2 or len(p) < 2 or np.isinf(p).any() or np.isnan(p[0]).any():
+            raise TrajectoryError(f"points of shape {p.shape}; give two at least as (n, d), the first one finite")
+        if t.shape != (len(p),) or t[0] != 0.0 or not (np.diff(t) > 0.0).all() or not np.isfinite(t[-1]):
+            raise TrajectoryError(f"times {t.tolist()} of {len(p)} points; give as many, increasing from 0")
+        self.duration, self.dimension, self._at = float(t[-1]), p.shape[1], t
+        # a second before and after, where it stands still: this makes it begin and end at rest
+        self._columns = []
+        for column in p.T:
+            known = np.isfinite(column)
+            times = np.concatenate(([-1.0], t[known], [t[-1] + 1.0]))
+            values = np.concatenate((column[:1], column[known], column[known][-1:]))
+            self._columns.append(PchipInterpolator(times, values))
+
+    def derivatives(self, t: ArrayLike) -> np.ndarray:
+        """Return position, velocity, acceleration and jerk, (4, ..., d), at times t (...), s from the beginning."""
+        x = np.clip(np.asarray(t, dtype=np.float64), 0.0, self.duration)
+        return np.stack([np.stack([c(x, nu=k) for c in self._columns], axis=-1) for k in range(ORDERS)])
+
+    def __call__(self, t: ArrayLike) -> np.ndarray:
+        """Return the positions (..., d) at times t (...), s."""
+        x = np.clip(np.asarray(t, dtype=np.float64), 0.0, self.duration)
+        return np.stack([c(x) for c in self._columns], axis=-1)
+
+    def stretch(self, limits: Limits) -> np.ndarray:
+        """Return the factor (n - 1,) by which each interval has to grow to keep limits; 1 where it does keep them.
+
+        Neighbours change with an interval that grows: repeat until all are 1, or stretch all by the greatest.
+
+        Raises
+        ------
+        TrajectoryError
+            As for `fastest`.
+        """
+        inside = np.linspace(1e-9, 1.0 - 1e-9, 9)  # acceleration is linear between two points, and jumps at them
+        t = self._at[:-1, None] + np.diff(self._at)[:, None] * inside
+        samples = self.derivatives(t)[1:]
+        return np.array([max(1.0, _stretch(samples[:, i], limits)) for i in range(len(t))])
 
 
 def quintic(start: ArrayLike, end: ArrayLike, duration: float) -> BPoly:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from robot_mechanics.trajectories import Limits, Through, Trajectory, fastest
+from robot_mechanics.trajectories import Keyframes, Limits, Through, Trajectory, fastest
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.posture_check import PostureCheck
 from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _CLEAR = 0.03  # m that a foot is lifted on its way back to where it stood
 _LONGEST = 600.0  # s
 _ON_FEET = ("stand", "hexapod")
+_STRETCHED = 1.005  # times of `at` may be this much too short: they are rounded
 
 
 class Planner:
@@ -58,6 +59,11 @@ class Planner:
             "foot": Limits(action.foot_velocity, action.foot_acceleration),
             "upper": Limits(config.upper.joint_rate, action.upper_acceleration),
         }
+
+    @property
+    def limits(self) -> Mapping[str, Limits]:
+        """Greatest velocity and acceleration of each kind of motion."""
+        return self._limits
 
     @property
     def rest(self) -> Postures:
@@ -114,15 +120,15 @@ class Planner:
 
     def step(self, step: Step, start: Postures) -> Postures:
         """Return the postures of a step, its first the one that it begins in."""
-        moves: List[Tuple[Motion, Tuple[int, ...], Trajectory]] = []
+        moves: List[Tuple[Motion, Tuple[int, ...], Union[Trajectory, Keyframes]]] = []
         for motion in step.motions:
             if motion.kind == "upper" and self._geometry.upper is None:
                 raise ActionError("this robot has no upper legs; leave out the motion")
             legs = _own_legs(motion, step.motions)
             if legs is not None:
-                path = self._path(motion, legs, start)
-                if path is not None:
-                    moves.append((motion, legs, self._timed(motion, path)))
+                points = self._points(motion, legs, start)
+                if points is not None:
+                    moves.append((motion, legs, self._timed(motion, points)))
         duration = max([trajectory.duration for _, _, trajectory in moves], default=0.0)
         ticks = max(int(np.ceil((duration + step.wait) / TICK)), 1 if moves or step.wait else 0)
         t = TICK * np.arange(ticks + 1)
@@ -136,8 +142,8 @@ class Planner:
                 part[:, [leg - 1 for leg in legs]] = values.reshape(len(t), len(legs), -1)
         return Postures(pose, feet, upper)
 
-    def _path(self, motion: Motion, legs: Tuple[int, ...], start: Postures) -> Optional[Through]:
-        """Return the curve of a motion from where it starts; None if it does not move anything."""
+    def _points(self, motion: Motion, legs: Tuple[int, ...], start: Postures) -> Optional[np.ndarray]:
+        """Return the points of a motion, from where it starts; None if it does not move anything."""
         if motion.kind == "body":
             first, rest = start.pose[0], self.rest.pose[0]
         else:
@@ -157,7 +163,7 @@ class Planner:
         moved = np.flatnonzero(np.nansum(np.abs(np.diff(path, axis=0)), axis=1) > 1e-9)
         if not len(moved):
             return None
-        return Through(path[np.concatenate(([0], moved + 1))])
+        return path if motion.at else path[np.concatenate(([0], moved + 1))]
 
     def _waypoint(self, motion: Motion, waypoint: Mapping[str, float]) -> np.ndarray:
         values = np.array([waypoint.get(key, np.nan) for key in COORDINATES[motion.kind]])
@@ -176,8 +182,15 @@ class Planner:
                         values[pair] = R_walk_leg @ np.nan_to_num(values[pair])
         return values
 
-    def _timed(self, motion: Motion, path: Through) -> Trajectory:
+    def _timed(self, motion: Motion, points: np.ndarray) -> Union[Trajectory, Keyframes]:
         limits = self._limits[motion.kind]
+        if motion.at:
+            keyframes = Keyframes(points, (0.0, *motion.at))
+            stretch = float(keyframes.stretch(limits).max())
+            if stretch > _STRETCHED:
+                raise ActionError(f"at of {motion.kind} is too fast; multiply its times by {stretch + 0.005:.2f}")
+            return keyframes
+        path = Through(points)
         quickest = fastest(path, limits)
         if motion.time is None:
             return quickest

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from shellbot_action_manager.actions.expressions import Number, evaluate
 from shellbot_action_manager.body.geometry import LEG_COUNT
@@ -26,7 +26,7 @@ MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walke
 MOST_STEPS = 500  # of one performance, references and repetitions counted
 _KINDS = ("do", "action", "mode", "walk", "turn", "by_hand")
 _STEP_KEYS = ("name", *_KINDS, "with", "repeat", "when", "while", "wait")
-_MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "priority")
+_MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "at", "priority")
 _WALK_KEYS = ("x", "y", "speed", "gait")
 _TURN_KEYS = ("angle_deg", "rate_deg")
 Where = Tuple[Union[str, int], ...]
@@ -43,6 +43,7 @@ class Motion:
     time: Optional[float]  #: s; None: as fast as the limits allow
     priority: int  #: The higher one wins where two motions of a step move the same limb
     where: Where = ()  #: In the file, for errors
+    at: Tuple[float, ...] = ()  #: When each waypoint is passed, s since the step began; empty: as `time` says
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,21 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
         if not 0.01 <= time <= 600.0:
             raise ActionError(f"time is {time:g} s; give 0.01 to 600, or leave it out to be as fast as possible")
     priority = whole("priority", evaluate(row.get("priority", 0), values), -100, 100)
-    return Motion(kind, numbers, toward, through, time, priority, where)
+    return Motion(kind, numbers, toward, through, time, priority, where, _times(row, through, values))
+
+
+def _times(row: Mapping[str, Any], through: Sequence[Any], values: Mapping[str, Number]) -> Tuple[float, ...]:
+    if "at" not in row:
+        return ()
+    if "time" in row:
+        raise ActionError("give either time or at")
+    at = row["at"] if isinstance(row["at"], list) else [row["at"]]
+    times = tuple(float(evaluate(value, values)) for value in at)
+    if len(times) != len(through):
+        raise ActionError(f"at has {len(times)} times for {len(through)} waypoints; give one for each")
+    if not all(0.01 <= later - earlier <= 600.0 for earlier, later in zip((0.0, *times), times)):
+        raise ActionError(f"at is {list(times)}; give seconds that increase from 0, each 0.01 to 600 after the last")
+    return times
 
 
 def _waypoint(row: Any, kind: str, values: Mapping[str, Number]) -> Dict[str, float]:

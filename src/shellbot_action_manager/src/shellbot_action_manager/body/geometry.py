@@ -13,7 +13,7 @@ import shellbot_description as description
 from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
-from shellbot_kinematics import DHRow, LegSet, SerialChain, pack_upper, shell_joints
+from shellbot_kinematics import DHRow, LegSet, SerialChain, pack_upper, shell_heights, shell_joints
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
 
 LEG_COUNT = 6
@@ -35,6 +35,17 @@ class UpperLeg:
         NaN when the height is out of reach.
         """
         return shell_joints(self.packed, height, self.upright - opening)
+
+    def forward(self, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """Return height (m) and opening angle (rad), (..., 2), and whether `solve` finds these joints, (...).
+
+        Parameters
+        ----------
+        q : (..., 2) array
+            Shoulder and shell, rad.
+        """
+        height, out = shell_heights(self.packed, q)
+        return np.stack((height, self.upright - q.sum(axis=-1)), axis=-1), out
 
 
 @dataclass(frozen=True)
