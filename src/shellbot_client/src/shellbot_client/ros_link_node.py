@@ -139,7 +139,12 @@ class RosLink:
         if not self._action.wait_for_server(rospy.Duration(_PATIENCE)):
             raise MissionFailed(f"no server {rospy.resolve_name('perform_action')}; {_START}")
         self._progress, self._heard = ActionProgress(), self._stamp  # newer than the last tick that was looked at
-        goal = PerformActionGoal(name, speed, [float(value) for value in parameters.values()], list(parameters))
+        goal = PerformActionGoal(
+            name=name,
+            speed=speed,
+            parameters=[float(value) for value in parameters.values()],
+            parameter_names=list(parameters),
+        )
         self._action.send_goal(goal, feedback_cb=self._on_feedback)
 
     def progress(self) -> ActionProgress:
