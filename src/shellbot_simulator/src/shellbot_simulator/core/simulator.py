@@ -19,7 +19,7 @@ from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
 from .model_builder import build_model, servo_gains
 from .pushes import Push, PushList
-from .render_process import RenderProcess
+from .render_process import RenderProcess, View
 from .servo import PidGains, ServoBank
 from .state import SimState
 
@@ -325,8 +325,8 @@ class Simulator:
             Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration))
         )
 
-    def render(self, width: int = 640, height: int = 480) -> np.ndarray:
-        """Return a picture from the camera that follows the robot, (height, width, 3) uint8.
+    def render(self, width: int = 640, height: int = 480, view: Optional[View] = None) -> np.ndarray:
+        """Return a picture (height, width, 3) uint8, from `view` or else from the camera that follows the robot.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class Simulator:
         """
         if self._renderer is None:
             self._renderer = RenderProcess(self.model)
-        return self._renderer.render(self.data.qpos, width, height)
+        return self._renderer.render(self.data.qpos, width, height, view)
 
     def show(self, state: SimState) -> None:
         """Take the pose of another simulator's state, for pictures of it; nothing is stepped.
