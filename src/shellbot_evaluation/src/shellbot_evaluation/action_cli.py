@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/action: lists, checks, runs and records actions of the library."""
+"""Command line of scripts/action: lists, checks, shows, runs and records actions of the library."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import Dict, List, Optional, Tuple
+from typing import List, Optional
 
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
@@ -13,7 +13,7 @@ from shellbot_chain.errors import MissionFailed
 from shellbot_client import Shellbot
 from shellbot_client.link import ActionProgress
 
-from . import action_record, transform_gate
+from . import action_record, preview_cli, transform_gate
 from .action_check import COLUMNS, check_action
 from .console import Progress, run_tool, say
 from .errors import EvaluationError
@@ -25,9 +25,9 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="scripts/action",
         description="Actions of the library: motions by name, docs/actions.md.",
-        epilog="examples: scripts/action check wave leg=3 | scripts/action run dance | scripts/action check transform",
+        epilog="examples: scripts/action check wave leg=3 | scripts/action preview bow | scripts/action run dance",
     )
-    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|run|record")
+    commands = p.add_subparsers(dest="command", required=True, metavar="list|check|preview|run|record")
     for name, text in (
         ("list", "names, parameters with their ranges, and what each does"),
         ("check", "plan actions and play them in the simulator, or the path to the ball: check transform"),
@@ -36,13 +36,14 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--folder", action="append", default=[], help="with actions of your own; may be repeated")
         if name == "check":
             command.add_argument("action", nargs="?", help="its name; all by default")
-            _add_parameters(command)
+            preview_cli.add_parameters(command)
             command.add_argument("--seed", type=int, default=0, help="of the simulator (default 0)")
             command.add_argument("--variant", default="simulation", help="simulation (default) or walker")
+    preview_cli.add_command(commands)
     text = "perform an action on the running robot; Ctrl-C takes it back to rest"
     run = commands.add_parser("run", help=text, description=text)
     run.add_argument("action", help="its name; scripts/action list has them all")
-    _add_parameters(run)
+    preview_cli.add_parameters(run)
     run.add_argument("--speed", type=float, default=1.0, help="fraction of the usual speed, 0.05 to 1 (default 1)")
     action_record.add_parser(commands)
     return p
@@ -54,13 +55,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     if argv[:2] == ["check", "transform"]:
         return transform_gate.main(argv)
     arguments = parser().parse_args(argv)
-    tools = {"run": _perform, "record": action_record.run}
+    tools = {"run": _perform, "record": action_record.run, "preview": preview_cli.preview}
     return run_tool(lambda: tools.get(arguments.command, _run)(arguments))
 
 
 def _perform(arguments: argparse.Namespace) -> int:
     """Perform an action on the running robot."""
-    parameters = _parameters_of(arguments)
+    parameters = preview_cli.parameters_of(arguments)
     with Shellbot() as robot:
         try:
             robot.perform(arguments.action, arguments.speed, _show, **parameters)
@@ -84,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.command == "list":
             say(_listed(library))
             return 0
-        values = _parameters_of(arguments)
+        values = preview_cli.parameters_of(arguments)
         names = [arguments.action] if arguments.action else sorted(library.actions)
         for name in names:
             library.find(name).values(values)
@@ -107,24 +108,6 @@ def _listed(library: ActionLibrary) -> str:
             unit = f" {p.unit}" if p.unit else ""
             lines.append(f"    {key}={p.default:g}  ({p.low:g} to {p.high:g}{unit}) {p.text}".rstrip())
     return "\n".join(lines)
-
-
-def _add_parameters(command: argparse.ArgumentParser) -> None:
-    command.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="those that differ from their defaults")
-
-
-def _parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:
-    return dict(_value(text) for text in arguments.values)
-
-
-def _value(text: str) -> Tuple[str, float]:
-    name, equals, value = text.partition("=")
-    try:
-        if name and equals:
-            return name, float(value)
-    except ValueError:
-        pass
-    raise EvaluationError(f"'{text}' is no PARAMETER=VALUE; give for example leg=3")
 
 
 if __name__ == "__main__":

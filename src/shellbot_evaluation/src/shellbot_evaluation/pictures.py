@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Mapping, Sequence, Tuple
 
@@ -96,6 +98,45 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     palette = column.quantize(colours, method=Image.MAXCOVERAGE)  # the few pixels of a bright colour count, too
     first, *rest = (tile.quantize(palette=palette, dither=0) for tile in tiles)
     first.save(path, save_all=True, append_images=rest, duration=round(1e3 * frame_s), loop=0, optimize=True)
+
+
+def save_mp4(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: float) -> None:
+    """Write pictures with their captions as a film (H.264), by the program ffmpeg.
+
+    Parameters
+    ----------
+    path : Path
+        File.
+    frames : sequence of (str, (height, width, 3) uint8 array)
+        Caption and picture, all of one size.
+    frame_s : float
+        For which each is shown, s.
+
+    Raises
+    ------
+    EvaluationError
+        If there are no pictures, or ffmpeg is not installed or fails.
+    """
+    if not frames:
+        raise EvaluationError("no pictures for a film; did the robot stand up?")
+    program = find_ffmpeg(path)
+    tiles = [_tile(caption, picture, picture.shape[1]) for caption, picture in frames]
+    width, height = (2 * (side // 2) for side in tiles[0].size)  # H.264 with its usual colours takes even sides only
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{1.0 / frame_s:g}", "-i", "-"]
+    command = [program, "-y", "-loglevel", "error", *source, "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    pixels = b"".join(tile.crop((0, 0, width, height)).tobytes() for tile in tiles)
+    done = subprocess.run([*command, str(path)], input=pixels, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise EvaluationError(f"ffmpeg cannot write {path}: {' '.join(reason)}; write a .gif")
+
+
+def find_ffmpeg(path: Path) -> str:
+    """Return the program that writes a film; raise EvaluationError where it is not installed."""
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise EvaluationError(f"{path.name} needs the program ffmpeg; install the package ffmpeg, or write a .gif")
+    return program
 
 
 def _tile(caption: str, picture: np.ndarray, width: int) -> Image.Image:

@@ -76,7 +76,7 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         )
         figure.savefig(path, dpi=100, metadata=metadata, bbox_inches="tight", pad_inches=0.15)
         if path.suffix == ".png":
-            _shrink(path)
+            shrink(path)
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
     if show:
@@ -85,7 +85,7 @@ def finish(figure: Any, path: Path, show: bool) -> None:
         pyplot.show()
 
 
-def _shrink(path: Path) -> None:
+def shrink(path: Path) -> None:
     """Store a PNG with a palette: a third of the size, and no difference to the eye.
 
     Half of the palette are the colours that cover most, as they are, or the pale fills of two legs would become one;

@@ -37,7 +37,7 @@ def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
         if axes is None or not everything:
             axes = figure.add_subplot(1, width, i + 1, projection="3d")
             drawn = []
-        chain, labels = _dh_chain(limb, model)
+        chain, labels = dh_chain(limb, model)
         q = given_joints(arguments, chain) if arguments.q else pose[model.columns(limb)]
         quiet = [*[""] * (len(labels) - 1), " "]  # a triad at the end alone
         size = 0.025 if everything else 0.032
@@ -55,7 +55,7 @@ def frames(arguments: argparse.Namespace) -> Tuple[Any, str]:
     return figure, f"frames_{arguments.leg or 'legs'}"
 
 
-def _dh_chain(limb: str, model: ShellbotModel) -> Tuple[SerialChain, List[str]]:
+def dh_chain(limb: str, model: ShellbotModel) -> Tuple[SerialChain, List[str]]:
     """Return a limb from its Denavit-Hartenberg table with its sphere centre, and what to write at its frames."""
     model.columns(limb)
     variables, k = description.load_variables(), int(limb.rsplit("_", 1)[1])
