@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
 from shellbot_common import Settings, number
-from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.config import Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 
 from .errors import DefinitionError
@@ -31,6 +31,7 @@ class ChainConfig(Settings, error=DefinitionError):
     self_collision: bool = True  #: Whether the robot's parts collide with each other
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
+    boxes: Tuple[Box, ...] = ()  #: That stand on the floor
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
     design: Mapping[str, float] = field(default_factory=dict)
@@ -63,6 +64,7 @@ class ChainConfig(Settings, error=DefinitionError):
                 self_collision=self.self_collision,
                 slope_deg=self.slope_deg,
                 slope_azimuth_deg=self.slope_azimuth_deg,
+                boxes=self.boxes,
                 mass_scale=self.mass_scale,
                 imu_orientation=not self.raw_imu,
                 gyroscope_bias_std=math.radians(self.gyro_bias_std_deg),

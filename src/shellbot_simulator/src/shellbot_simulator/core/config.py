@@ -12,6 +12,9 @@ from shellbot_common import TICK, Settings, check_number, choice, number, packag
 
 from .errors import ConfigError
 
+Box = Tuple[float, float, float, float, float]
+"""On the floor: centre x, y, length along x, width along y, height, m."""
+
 
 @dataclasses.dataclass(frozen=True)
 class SimulatorConfig(Settings, error=ConfigError):
@@ -33,6 +36,7 @@ class SimulatorConfig(Settings, error=ConfigError):
     gravity: float = number(0.0, 30.0, "m/s^2", default=9.81)
     slope_deg: float = number(0.0, 45.0, "deg", default=0.0)
     slope_azimuth_deg: float = number(-360.0, 360.0, "deg", default=0.0)
+    boxes: Tuple[Box, ...] = ()
     mass_scale: float = number(0.2, 5.0, default=1.0)
     coupling_solref: Tuple[float, float] = (0.004, 1.0)
     yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
@@ -56,6 +60,9 @@ class SimulatorConfig(Settings, error=ConfigError):
         for index, value in enumerate(self.contact_solimp[:2]):
             check_number(f"contact_solimp[{index}]", value, 0.0001, 0.9999)
         check_number("contact_solimp[2]", self.contact_solimp[2], 1e-6, 0.1, "m")
+        for index, box in enumerate(self.boxes):
+            for name, size in zip(("length", "width", "height"), box[2:]):
+                check_number(f"{name} of boxes[{index}]", size, 0.001, 100.0, "m")
         return ""
 
     @property

@@ -11,7 +11,6 @@ import numpy as np
 from shellbot_common.robot_profile import Contact
 
 from .errors import ModelError
-from .scene import FLOOR
 from .shape_points import ShapePoints, shape_points
 from .state import GroundContacts
 from .urdf_tree import COLLISION_GROUP, link_bodies
@@ -32,7 +31,8 @@ class GroundSensor:
 
     def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
         self._model = model
-        self._floor = model.geom(FLOOR).id
+        #: (ngeom,) The floor, and what stands on it
+        self._is_floor = model.geom_bodyid == model.body("world").id
         self._body_names = [model.body(body).name for body in range(model.nbody)]
         self._foot_radius = np.array([foot.radius for foot in feet.values()])
         self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
@@ -91,9 +91,9 @@ class GroundSensor:
         """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
         contact = data.contact
         geoms = contact.geom
-        rows = np.flatnonzero((geoms == self._floor).any(axis=1))
+        rows = np.flatnonzero(self._is_floor[geoms].any(axis=1))
         geoms = geoms[rows]
-        floor_first = geoms[:, 0] == self._floor
+        floor_first = self._is_floor[geoms[:, 0]]
         bodies = self._link[np.where(floor_first, geoms[:, 1], geoms[:, 0])]
         feet = self._foot_of_body[bodies]
         is_foot = feet >= 0

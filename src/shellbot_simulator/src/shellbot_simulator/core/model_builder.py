@@ -75,7 +75,7 @@ def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) ->
         root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="false", balanceinertia="false"
     )
     _add_options(root, config)
-    add_scene(root, base, contact)
+    add_scene(root, base, contact, config.boxes)
     ElementTree.SubElement(root, "asset").extend(tree.meshes)
     _add_servos(root, profile, efforts)
     _add_couplings(root, profile, config)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List
+from typing import Dict, List, Sequence
 
 import numpy as np
 
 from .collision_bits import ALL_BITS
+from .config import Box
 
 FLOOR = "floor"
 CAMERA = "follow"
@@ -36,7 +37,9 @@ _WORLD = """<worldbody>
 </worldbody>"""
 
 
-def add_scene(mujoco: ElementTree.Element, base: ElementTree.Element, contact: Dict[str, str]) -> None:
+def add_scene(
+    mujoco: ElementTree.Element, base: ElementTree.Element, contact: Dict[str, str], boxes: Sequence[Box] = ()
+) -> None:
     """Add the surroundings, and the robot on them, to a model.
 
     Parameters
@@ -47,6 +50,8 @@ def add_scene(mujoco: ElementTree.Element, base: ElementTree.Element, contact: D
         The root body of the robot; gets the camera.
     contact : dict
         Contact attributes of the floor.
+    boxes : sequence of Box
+        That stand on the floor; parts of it for contacts.
     """
     for text in (_VISUAL, _ASSET, _WORLD):
         mujoco.append(ElementTree.fromstring(text))
@@ -58,6 +63,11 @@ def add_scene(mujoco: ElementTree.Element, base: ElementTree.Element, contact: D
     ElementTree.SubElement(
         world, "geom", floor, name=FLOOR, type="plane", size="0 0 0.05", material="checker", group="0"
     )
+    for index, (x, y, length, width, height) in enumerate(boxes):
+        place = {"pos": f"{x!r} {y!r} {0.5 * height!r}", "size": f"{0.5 * length!r} {0.5 * width!r} {0.5 * height!r}"}
+        ElementTree.SubElement(
+            world, "geom", {**floor, **place}, name=f"{FLOOR}_{index}", type="box", rgba="0.62 0.55 0.46 1", group="0"
+        )
     # "track" keeps the camera's direction in the world while the base moves: the horizon does not shake with the body
     ElementTree.SubElement(
         base,
