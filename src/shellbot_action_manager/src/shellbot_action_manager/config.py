@@ -18,6 +18,7 @@ from shellbot_action_manager.estimation.feet_filter import FeetFilterConfig
 from shellbot_action_manager.gait.gait_table import Gait, find_gait, load_gaits
 from shellbot_action_manager.gait.heading import HeadingConfig
 from shellbot_action_manager.gait.lost_legs import LimpConfig
+from shellbot_action_manager.gait.terrain import TerrainConfig
 from shellbot_action_manager.modes.mode_table import ModeTable, load_mode_table
 from shellbot_common import Settings, number, package_file, required
 
@@ -98,13 +99,14 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
     speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
-    #: heading, body, posture, contact, upper, limp, attitude, action, odometry: See their classes
+    #: heading, body, posture, contact, upper, limp, terrain, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()
     posture: PostureConfig = required()
     contact: ContactConfig = required()
     upper: UpperConfig = required()
     limp: LimpConfig = required()
+    terrain: TerrainConfig = required()
     attitude: AttitudeConfig = required()
     action: ActionConfig = required()
     odometry: OdometryConfig = required()

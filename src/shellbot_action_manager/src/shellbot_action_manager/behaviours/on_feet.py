@@ -37,7 +37,12 @@ class OnFeet(BehaviourBase):
         self, dt: float, twist: np.ndarray, pose: np.ndarray, state: State, home_radius: Optional[float] = None
     ) -> LowerCommand:
         """Return the legs' command for a twist (3,) and a body pose (6,); zero twist steps home and stands."""
-        command = self._robot.engine.step(dt, twist, pose, state.yaw, home_radius)
+        engine, geometry, feet = self._robot.engine, self._robot.geometry, None
+        if engine.rough:
+            feet = geometry.legs.forward(geometry.q_lower(state.q))
+        command = engine.step(
+            dt, twist, pose, state.yaw, home_radius, feet, None if state.rpy is None else state.rpy[:2]
+        )
         self._robot.announcer.say("body_pose", self._robot.engine.text)
         return within_reach(command, state)
 

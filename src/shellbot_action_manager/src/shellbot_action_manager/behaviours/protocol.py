@@ -61,6 +61,8 @@ class Motion:
     phase: Optional[np.ndarray] = None
     #: (3,) Velocity that the robot is commanded to after all limits, m/s, m/s, rad/s
     twist: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    #: (k,) Heights at which contacts found the ground, m, along the body's z; None: the ground is flat
+    ground: Optional[np.ndarray] = None
     activity: str = ""  #: One word for the mode topic while no transition runs, such as walking; empty at rest
     progress: float = 0.0  #: 0..1 of a behaviour that ends
     done: bool = False  #: Whether it has ended

@@ -60,8 +60,9 @@ class Walk(OnFeet):
         engine, activity = robot.engine, ""
         if engine.walking:
             activity = "walking" if engine.twist.any() else "stepping_home"
+        ground = engine.terrain.z.copy() if engine.rough else None
         limbs, standing = limb_commands(lower, upper, engine.standing), engine.standing
-        return Motion(limbs, standing, engine.phases, engine.twist.copy(), activity, 0.5, done, notice=notice)
+        return Motion(limbs, standing, engine.phases, engine.twist.copy(), ground, activity, 0.5, done, notice=notice)
 
     def _drive(self, dt: float, commands: Commands, state: State) -> tuple:
         """Return the legs' command, whether the behaviour has ended, and a notice."""

@@ -48,7 +48,7 @@ class NoContacts:
     def step(self, dt: float, state: State, motion: Motion) -> ContactEstimate:
         """Return the measured feet, and those that stand with equal load."""
         position = self._geometry.legs.forward(self._geometry.q_lower(state.q))
-        stands = self._standing(dt, position, motion.planted, state.orientation)
+        stands = self._standing(dt, position, motion, state.orientation)
         phase = self._nothing if motion.phase is None else motion.phase
         load_share = stands / max(int(stands.sum()), 1)
         pressure = np.where(stands[:, None], position, np.nan)  # a tip is a point
@@ -56,7 +56,7 @@ class NoContacts:
         return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, pressure)
 
     def _standing(
-        self, dt: float, p_base_feet: np.ndarray, planted: Optional[np.ndarray], orientation: Optional[np.ndarray]
+        self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
     ) -> np.ndarray:
         return np.zeros(len(self._frames), dtype=bool)
 
@@ -75,12 +75,14 @@ class FeetContacts(NoContacts):
         self._since_planted = np.full(len(self._frames), np.inf)
 
     def _standing(
-        self, dt: float, p_base_feet: np.ndarray, planted: Optional[np.ndarray], orientation: Optional[np.ndarray]
+        self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
     ) -> np.ndarray:
         self._since_planted = self._since_planted + dt
-        if planted is not None:
-            self._since_planted[planted] = 0.0
+        if motion.planted is not None:
+            self._since_planted[motion.planted] = 0.0
         candidates = self._since_planted <= self._lag
+        if motion.ground is not None:
+            return candidates  # they felt the ground, at whatever height
         if not candidates.any():
             return candidates
         height = p_base_feet[:, 2]

@@ -18,6 +18,7 @@ _TUNED = {
     "stance_radius": "circle on which the feet stand while walking, m",
     "stance_height": "body centre above the ground, m",
     "stride_limit": "longest path of a foot in one stance, m",
+    "search_depth": "how deep a foot searches for the ground, m; 0 takes the floor as flat",
 }
 
 

@@ -51,6 +51,8 @@ class Gait(Settings, error=ConfigError):
     stance_height: float = number(0.10, 0.22, "m")
     stride_limit: float = number(0.01, 0.20, "m")  #: Longest way of a foot relative to the body in one stance, m
     slip_scale: SlipScale = required()  #: Factor from the commanded to the feet's twist
+    #: How deep below the mean of the standing feet a foot searches for the ground, m; 0: the floor is taken as flat
+    search_depth: float = number(0.0, 0.06, "m", default=0.0)
 
     def conflict(self) -> str:
         """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""

@@ -8,7 +8,7 @@ from typing import Mapping, Optional, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base
+from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_base, feet_in_walk
 from shellbot_action_manager.body.legs import LegGeometry, LowerCommand
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
 from shellbot_action_manager.config import ActionManagerConfig
@@ -17,8 +17,10 @@ from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
 from shellbot_action_manager.gait.lost_legs import LostLegs
 from shellbot_action_manager.gait.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.terrain import Terrain
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walking import (
+    NO_LEG,
     WalkState,
     advance,
     is_home,
@@ -39,6 +41,7 @@ from shellbot_kinematics.workspace_walk import StrokeReach
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
 _SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # fractions of a swing at which its height is checked
 _SLIP_RATE = 0.1  # 1/s: how fast the slip scale changes with the gait
+_HEIGHTS = np.linspace(-0.06, 0.12, 37)  # m: heights of a foot at which its reach is checked on rough ground
 _LIFT_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.25)
 
 
@@ -58,6 +61,7 @@ class WalkEngine:
         self.gaits: Mapping[str, Gait] = config.gaits  #: May be replaced at any time; the next `set_gait` looks there
         self._heading = HeadingHold(config.heading)
         self.lost_legs = LostLegs(config.limp)
+        self.terrain = Terrain(config.terrain)
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -75,6 +79,7 @@ class WalkEngine:
         self.text = ""
         self._blocked = False
         self.lost_legs.start()
+        self.terrain.start()
         self._home: Gait = self.gait
         self._next, self._lifts = None, True
         self._heading.reset()
@@ -98,7 +103,13 @@ class WalkEngine:
     @property
     def standing(self) -> np.ndarray:
         """Feet that the gait keeps on the ground, (6,) bool."""
-        return ~(self._state.swinging | self.lost_legs.idle)
+        stand = ~(self._state.swinging | self.lost_legs.idle)
+        return stand & self.terrain.down if self.rough else stand
+
+    @property
+    def rough(self) -> bool:
+        """Whether the ground is not taken as flat: by the gait, or while feet still stand at different heights."""
+        return self.gait.search_depth > 0.0 or not self.terrain.flat
 
     @property
     def phases(self) -> np.ndarray:
@@ -144,6 +155,8 @@ class WalkEngine:
         pose: np.ndarray,
         yaw: Optional[float],
         home_radius: Optional[float] = None,
+        measured: Optional[np.ndarray] = None,
+        tilt: Optional[np.ndarray] = None,
     ) -> LowerCommand:
         """Return the command of the lower legs one tick later; joints are NaN where a foot is out of reach.
 
@@ -157,6 +170,10 @@ class WalkEngine:
             Measured heading, rad.
         home_radius : float, optional
             Circle (m) to which the feet step home; the gait's by default.
+        measured : (6, 3) array, optional
+            Feet in base_link by the measured joints, m, for rough ground.
+        tilt : (2,) array, optional
+            Measured roll and pitch, rad, for rough ground.
         """
         twist = self._change_gait(np.asarray(twist, dtype=np.float64))
         walking = bool(np.any(twist) or self._state.active)
@@ -178,14 +195,22 @@ class WalkEngine:
         slip = self.gait.slip_scale.array
         self._slip_scale = self._slip_scale + np.clip(slip - self._slip_scale, -_SLIP_RATE * dt, _SLIP_RATE * dt)
         feet_twist = (self.twist + correction) * self._slip_scale
-        return self._within_reach(dt, feet_twist, usage)
+        landed = NO_LEG
+        if self.gait.search_depth > 0.0:
+            z = None if measured is None else feet_in_walk(measured, self.pose, self.gait.stance_height)[:, 2]
+            landed = self.terrain.sense(z) & self._state.swinging
+            self.terrain.level(dt, self._state.p_feet[:, :2], None if tilt is None else tilt - self.pose[3:5])
+        return self._within_reach(dt, feet_twist, usage, landed, measured is not None)
 
-    def _within_reach(self, dt: float, twist: np.ndarray, usage: float) -> LowerCommand:
+    def _within_reach(
+        self, dt: float, twist: np.ndarray, usage: float, landed: np.ndarray, measured: bool
+    ) -> LowerCommand:
         """Advance the feet; with less speed when one would leave its leg's reach (in sudden reversals).
 
         Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead.
         """
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
+        rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
             state = advance(
                 self._state,
@@ -198,10 +223,16 @@ class WalkEngine:
                 twist,
                 self._lifts,
                 idle,
+                landed,
             )
+            if rough:
+                if fraction == 1.0:
+                    self._find_ground(dt, state, measured)
+                state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
             led = feet + self._config.servo_lead * state.a_feet
-            led[:, 2] = np.maximum(led[:, 2], 0.0)
+            if not rough:
+                led[:, 2] = np.maximum(led[:, 2], 0.0)
             # one call of the leg inverse for both: where the feet are to be, and where they are led
             both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
             joints = legs.solve(both)
@@ -215,6 +246,25 @@ class WalkEngine:
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
         return LowerCommand(q, p_base)
+
+    def _find_ground(self, dt: float, state: WalkState, measured: bool) -> None:
+        """Move the heights of the feet on, within what their legs can reach where they are in the plane."""
+        gait, terrain = self.gait, self.terrain
+        if gait.search_depth == 0.0:
+            terrain.fade(dt)
+            return
+        feet = np.repeat(state.p_feet[:, None], _HEIGHTS.size, axis=1)
+        feet[..., 2] = _HEIGHTS
+        q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))
+        margin = self._legs.margin(q, True).min(axis=-1)
+        free = np.where(state.swinging[:, None], self._legs.margin(q).min(axis=-1), margin) >= 0.0
+        low = np.where(free, _HEIGHTS, np.inf).min(axis=1)
+        high = np.where(free, _HEIGHTS, -np.inf).max(axis=1)
+        none = ~free.any(axis=1)
+        low, high = np.where(none, terrain.z, low), np.where(none, terrain.z, high)
+        lowers_from = gait.duty_factor + gait.lift_peak * (1.0 - gait.duty_factor)
+        lowers = state.swinging & (leg_phases(state, gait) >= lowers_from)
+        terrain.step(dt, gait.lift_height, gait.search_depth, state.swinging, lowers, measured, low, high)
 
     def _free_lift(self, leg: int, p_lift: np.ndarray, p_target: np.ndarray) -> float:
         """Return how high (m) a foot can swing between two points of the ground (2,) in W with the body as it is."""

@@ -77,6 +77,7 @@ def advance(
     planned: Optional[np.ndarray] = None,
     lifts: bool = True,
     idle: np.ndarray = NO_LEG,
+    landed: np.ndarray = NO_LEG,
 ) -> WalkState:
     """Return the state one tick later.
 
@@ -99,6 +100,8 @@ def advance(
         Whether feet may lift; otherwise those in the air land, and the others wait on the ground.
     idle : (6,) bool array
         Legs that do not walk: their feet stay where they are in W.
+    landed : (6,) bool array
+        Legs whose feet met the ground before the end of their swing: they stand where they are.
 
     Notes
     -----
@@ -128,7 +131,7 @@ def advance(
     p_lift, p_target = fixed[6:12], fixed[12:]
     p_feet[~idle, :2] = fixed[:6][~idle]
 
-    swinging = state.swinging & in_swing & ~idle
+    swinging = state.swinging & in_swing & ~idle & ~landed
     landing = state.swinging & ~in_swing & ~idle
     p_feet[landing, :2], p_feet[landing, 2] = p_target[landing], 0.0
 
