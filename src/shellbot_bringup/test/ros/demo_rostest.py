@@ -67,7 +67,7 @@ class DemoTest(unittest.TestCase):
             commanded, walked = summary[part]["commanded_m"], summary[part]["walked_m"]
             # The demo ends a walk by the odometry that has come; on a busy machine the simulation runs on meanwhile.
             self.assertLess(abs(walked - commanded), 0.2 * abs(commanded), (part, summary[part]))
-            self.assertLess(abs(walked - summary[part]["odometry_m"]), 0.02 * abs(commanded), (part, summary[part]))
+            self.assertLess(abs(walked - summary[part]["odometry_m"]), 0.05 * abs(commanded), (part, summary[part]))
             self.assertLess(abs(summary[part]["lateral_m"]), 0.03 * abs(commanded), (part, summary[part]))
         self.assertLess(
             abs(summary["turn"]["turned_deg"] - summary["turn"]["commanded_deg"]),

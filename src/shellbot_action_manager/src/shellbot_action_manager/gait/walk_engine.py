@@ -231,8 +231,7 @@ class WalkEngine:
                 state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
             led = feet + self._config.servo_lead * state.a_feet
-            if not rough:
-                led[:, 2] = np.maximum(led[:, 2], 0.0)
+            led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
             # one call of the leg inverse for both: where the feet are to be, and where they are led
             both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
             joints = legs.solve(both)
