@@ -140,9 +140,12 @@ def test_a_port_without_permission_says_which_group(pair, monkeypatch):
         SerialPort(pair[1])
 
 
-def test_a_port_that_hangs_up_is_lost():
+def test_a_port_that_hangs_up_is_lost(tmp_path):
     master, slave = os.openpty()
-    port = SerialPort(os.ttyname(slave))
+    name = tmp_path / "port"  # as udev links it; the bare name may be another program's as soon as it is free
+    name.symlink_to(os.ttyname(slave))
+    port = SerialPort(str(name))
+    name.unlink()
     os.close(slave)
     os.close(master)
     with pytest.raises(PortLostError, match="plug it in again"):

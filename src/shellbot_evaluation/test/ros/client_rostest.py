@@ -89,15 +89,11 @@ class ClientLive(unittest.TestCase):
 
     def test_4_what_is_performed_is_recorded_and_can_be_performed(self):
         folder = tempfile.mkdtemp()
-        command = [sys.executable, "-m", "shellbot_evaluation.action_cli", "record", "again", "--out"]
-        with Shellbot() as robot, subprocess.Popen(
-            [*command, f"{folder}/mine.yaml"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            self.assertIn(b"waiting for a joint to move", process.stderr.readline())
-            robot.perform("wave", leg=2, times=1)
-            robot.wait(5.0)  # of simulated time: it ends by itself after 3 s of rest
-            out, error = process.communicate(timeout=PATIENCE)
-        self.assertEqual(process.returncode, 0, error)
+        for _ in range(4):
+            code, out, error = self.record_a_wave(f"{folder}/mine.yaml")
+            if b"record again" not in error:  # which it says if the machine stood still meanwhile
+                break
+        self.assertEqual(code, 0, error)
         self.assertIn(b"body, foot of lower_2", out)
         found = check_action("again", {}, [folder])
         self.assertEqual(found.verdict, "green")
@@ -106,6 +102,16 @@ class ClientLive(unittest.TestCase):
         self.assertEqual({motion.legs for motion in lifted}, {(2,)})
         highest = max(waypoint["z"] for motion in lifted for waypoint in motion.through)
         self.assertAlmostEqual(highest, 0.06, delta=0.005)
+
+    def record_a_wave(self, path):
+        command = [sys.executable, "-m", "shellbot_evaluation.action_cli", "record", "again", "--out", path]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with Shellbot() as robot, subprocess.Popen(command, **pipes) as process:
+            self.assertIn(b"waiting for a joint to move", process.stderr.readline())
+            robot.perform("wave", leg=2, times=1)
+            robot.wait(5.0)  # of simulated time: it ends by itself after 3 s of rest
+            out, error = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, error
 
     def test_5_a_dead_action_manager_is_named(self):
         def kill(progress):

@@ -19,6 +19,7 @@ from .lockstep import Phase
 
 _DIAGNOSTICS_PERIOD = 1.0  # s of wall time
 _SLOW = 0.9  # below this share of the wanted factor the status is a warning
+_KEPT = 100  # messages for a node that is late: a recording of a fast simulation misses none
 
 
 class StatePublisher:
@@ -37,10 +38,10 @@ class StatePublisher:
         self._base = simulator.profile.base.link
         self._imu_frame = simulator.profile.imu or self._base
         self._clock = Publisher("/clock", Clock, queue_size=10)
-        self._joint_states = Publisher("joint_states", JointState, queue_size=10)
-        self._imu = Publisher("imu/data", Imu, queue_size=10)
-        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=10)
-        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=10)
+        self._joint_states = Publisher("joint_states", JointState, queue_size=_KEPT)
+        self._imu = Publisher("imu/data", Imu, queue_size=_KEPT)
+        self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=_KEPT)
+        self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=_KEPT)
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
