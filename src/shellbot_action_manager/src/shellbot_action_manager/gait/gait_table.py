@@ -41,8 +41,11 @@ class Gait(Settings, error=ConfigError):
     period_fast: float = number(0.2, 5.0, "s")
     lift_height: float = number(0.005, 0.10, "m")  #: Top of the swing above the ground, m
     lift_peak: float = number(0.3, 0.6)  #: Share of the swing at which the foot is highest
-    #: Share of the swing at each end in which the foot moves only vertically over the ground
-    dwell: float = number(0.0, 0.3)
+    #: lift_dwell, landing_dwell: Share of the swing at its start and, creeping, at its end in which the foot moves only
+    #: vertically over the ground
+    lift_dwell: float = number(0.0, 0.3)
+    landing_dwell: float = number(0.0, 0.3)
+    landing_dwell_fast: float = number(0.0, 0.3)  #: landing_dwell at top speed
     ramp: float = number(0.05, 0.5)  #: Share of the rest at each end in which it speeds up and slows down
     #: rest_radius, stance_radius, stance_height: Circle on which the feet stand at rest and while walking, and height
     #: of the body's centre, m
@@ -67,6 +70,11 @@ class Gait(Settings, error=ConfigError):
     def period(self, usage: float) -> float:
         """Return the cycle time (s) at a share 0..1 of the top speed."""
         return self.period_slow + (self.period_fast - self.period_slow) * min(max(usage, 0.0), 1.0)
+
+    def dwell(self, usage: float) -> float:
+        """Return the share of the swing without travel before the landing at a share 0..1 of the top speed."""
+        slow, fast = self.landing_dwell, self.landing_dwell_fast
+        return slow + (fast - slow) * min(max(usage, 0.0), 1.0)
 
 
 def _poor_support(offsets: Phases, duty: float) -> str:

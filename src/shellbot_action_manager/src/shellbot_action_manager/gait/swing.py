@@ -36,15 +36,15 @@ def lift_profile(fraction: float, peak: float) -> Tuple[float, float]:
     return scale * u**3 * v**n, scale * acceleration
 
 
-def travel_profile(fraction: float, dwell: float, ramp: float) -> Tuple[float, float]:
+def travel_profile(fraction: float, lift_dwell: float, landing_dwell: float, ramp: float) -> Tuple[float, float]:
     """Return how far along its path over the ground, 0..1, the foot is, and the second derivative by the fraction.
 
     Parameters
     ----------
     fraction : float
         Fraction of the swing that is over.
-    dwell : float
-        Fraction at each end in which the foot stays over its point on the ground, 0..0.3.
+    lift_dwell, landing_dwell : float
+        Fraction at the start and at the end in which the foot stays over its point on the ground, 0..0.3.
     ramp : float
         Fraction of the remainder at each end in which the foot speeds up and slows down, 0.05..0.5.
 
@@ -54,14 +54,13 @@ def travel_profile(fraction: float, dwell: float, ramp: float) -> Tuple[float, f
     mean. A short ramp asks for less speed of the servos, a long one for less torque. Speed and acceleration are zero at
     both ends.
     """
-    u = min(max((fraction - dwell) / (1.0 - 2.0 * dwell), 0.0), 1.0)
+    share = 1.0 - lift_dwell - landing_dwell
+    u = min(max((fraction - lift_dwell) / share, 0.0), 1.0)
     near = min(u, 1.0 - u)  # the curve is point-symmetric about its middle
     acceleration = 0.0
     if near < ramp:
         distance = 0.5 * near - ramp / (2.0 * math.pi) * math.sin(math.pi * near / ramp)
-        acceleration = (
-            0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * (1.0 - 2.0 * dwell) ** 2)
-        )
+        acceleration = 0.5 * math.pi / ramp * math.sin(math.pi * near / ramp) / ((1.0 - ramp) * share**2)
     else:
         distance = near - 0.5 * ramp
     distance /= 1.0 - ramp

@@ -16,11 +16,12 @@ from shellbot_action_manager.gait.gait_change import begin_gait
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
 from shellbot_action_manager.gait.lost_legs import LostLegs
-from shellbot_action_manager.gait.swing import lift_profile, travel_profile
+from shellbot_action_manager.gait.swing import lift_profile
 from shellbot_action_manager.gait.terrain import Terrain
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walking import (
     NO_LEG,
+    SWING_SAMPLES,
     WalkState,
     advance,
     is_home,
@@ -39,7 +40,6 @@ from shellbot_action_manager.gait.walkspace import (
 from shellbot_kinematics.workspace_walk import StrokeReach
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
-_SWING_SAMPLES = np.array([0.15, 0.3, 0.45, 0.6, 0.75, 0.9])  # fractions of a swing at which its height is checked
 _SLIP_RATE = 0.1  # 1/s: how fast the slip scale changes with the gait
 _HEIGHTS = np.linspace(-0.06, 0.12, 37)  # m: heights of a foot at which its reach is checked on rough ground
 _LIFT_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.25)
@@ -265,13 +265,12 @@ class WalkEngine:
         lowers = state.swinging & (leg_phases(state, gait) >= lowers_from)
         terrain.step(dt, gait.lift_height, gait.search_depth, state.swinging, lowers, measured, low, high)
 
-    def _free_lift(self, leg: int, p_lift: np.ndarray, p_target: np.ndarray) -> float:
-        """Return how high (m) a foot can swing between two points of the ground (2,) in W with the body as it is."""
+    def _free_lift(self, leg: int, p_swing: np.ndarray) -> float:
+        """Return how high (m) a foot can swing over points of the ground (n, 2) in W, at SWING_SAMPLES of the swing."""
         gait = self.gait
-        travel = np.array([travel_profile(u, gait.dwell, gait.ramp)[0] for u in _SWING_SAMPLES])
-        lift = np.array([lift_profile(u, gait.lift_peak)[0] for u in _SWING_SAMPLES])
-        feet = np.zeros((6, _SWING_SAMPLES.size, 3))
-        feet[..., :2] = p_lift + travel[:, None] * (p_target - p_lift)
+        lift = np.array([lift_profile(u, gait.lift_peak)[0] for u in SWING_SAMPLES])
+        feet = np.zeros((6, len(SWING_SAMPLES), 3))
+        feet[..., :2] = p_swing
         for fraction in _LIFT_FRACTIONS:
             feet[..., 2] = fraction * gait.lift_height * lift
             q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))

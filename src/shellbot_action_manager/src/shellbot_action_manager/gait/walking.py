@@ -19,9 +19,11 @@ from shellbot_action_manager.gait.swing import lift_profile, travel_profile
 
 LEG_AZIMUTH = np.arange(6) * (np.pi / 3.0)  # rad, of lower_1 .. lower_6: the six-fold symmetry of the robot
 
-FreeLift = Callable[[int, np.ndarray, np.ndarray], float]
+FreeLift = Callable[[int, np.ndarray], float]
 
-_TARGET_FROZEN_FROM = 0.7  # fraction of the swing after which the foothold stays where it is on the ground
+SWING_SAMPLES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)  # fractions of a swing at which its height is checked
+
+_TARGET_FROZEN_FROM = 0.7  # fraction of the way through the air after which the foothold stays where it is
 NO_LEG = np.zeros(6, dtype=bool)
 _HOME_TOLERANCE = 1e-3  # m: a foot that is nearer to its rest point need not step any more
 _HOME_PERIOD_FRACTION = 0.75  # of period_slow: how fast the feet are brought home after the last command
@@ -46,7 +48,9 @@ class WalkState:
     p_lift: np.ndarray
     p_target: np.ndarray
     a_feet: np.ndarray  #: (6, 3) Acceleration of the swinging feet over the ground, m/s^2
-    lift_height: np.ndarray  #: (6,) Top of the present swing of each leg, m
+    #: lift_height, dwell: (6,) Top of the present swing of each leg, m, and the share without travel at its end
+    lift_height: np.ndarray
+    dwell: np.ndarray
     radius: float = 0.0  #: Circle around which the footholds are planned, m: one while walking, one to come home to
 
 
@@ -56,7 +60,16 @@ def standing_at(p_feet: np.ndarray) -> WalkState:
     feet[:, :2] = np.asarray(p_feet, dtype=np.float64)[:, :2]
     no_leg = np.zeros(6, dtype=bool)
     return WalkState(
-        0.0, False, no_leg, no_leg, feet, feet[:, :2].copy(), feet[:, :2].copy(), np.zeros((6, 3)), np.zeros(6)
+        0.0,
+        False,
+        no_leg,
+        no_leg,
+        feet,
+        feet[:, :2].copy(),
+        feet[:, :2].copy(),
+        np.zeros((6, 3)),
+        np.zeros(6),
+        np.zeros(6),
     )
 
 
@@ -92,8 +105,8 @@ def advance(
     commanded : bool
         Whether the robot is to walk; otherwise the feet step home, and the clock stops when they are there.
     free_lift : callable, optional
-        Asked when a foot lifts: leg, start and end of the swing on the ground (2,) in W; answers how high it may go, m.
-        The gait's lift_height by default.
+        Asked when a foot lifts: leg, and where over the ground (n, 2) it will be at SWING_SAMPLES, in W as it will be
+        then, m; answers how high the foot may go, m. The gait's lift_height by default.
     planned : (3,) array, optional
         Twist that the footholds are planned for, when the body is held back for a moment; `twist` by default.
     lifts : bool
@@ -140,27 +153,39 @@ def advance(
     p_lift[lifting] = p_feet[lifting, :2]
     swinging = swinging | lifting
     lift_height = state.lift_height.copy()
+    dwell = np.where(lifting, gait.dwell(usage if commanded else 0.0), state.dwell)
 
     a_feet = np.zeros((6, 3))
     swing_time, stance_time = (1.0 - gait.duty_factor) * period, gait.duty_factor * period
+    planned = twist if planned is None else planned
     for k in np.flatnonzero(swinging):
-        if fraction[k] < _TARGET_FROZEN_FROM or lifting[k]:
+        travelled = 0.0 if lifting[k] else travel_profile(before[k], gait.lift_dwell, dwell[k], gait.ramp)[0]
+        if travelled < _TARGET_FROZEN_FROM:
             ahead = (1.0 - fraction[k]) * swing_time + 0.5 * stance_time
-            p_target[k] = body_points_after(neutral[k : k + 1], twist if planned is None else planned, ahead)[0]
+            p_target[k] = body_points_after(neutral[k : k + 1], planned, ahead)[0]
             if radius != state.radius and not lifting[k]:
                 # The foothold jumps: the start of the swing goes along, so that the foot in the air does not.
-                travel, _ = travel_profile(before[k], gait.dwell, gait.ramp)
-                p_lift[k] = (p_feet[k, :2] - travel * p_target[k]) / (1.0 - travel)
+                p_lift[k] = (p_feet[k, :2] - travelled * p_target[k]) / (1.0 - travelled)
         if lifting[k]:
-            lift_height[k] = gait.lift_height if free_lift is None else free_lift(int(k), p_lift[k], p_target[k])
-        travel, travel_acceleration = travel_profile(fraction[k], gait.dwell, gait.ramp)
+            lift_height[k] = gait.lift_height
+            if free_lift is not None:
+                path = [
+                    ground_points_after(p[None], planned, u * swing_time)[0]
+                    for u in SWING_SAMPLES
+                    for p in [
+                        p_lift[k]
+                        + travel_profile(u, gait.lift_dwell, dwell[k], gait.ramp)[0] * (p_target[k] - p_lift[k])
+                    ]
+                ]
+                lift_height[k] = free_lift(int(k), np.array(path))
+        travel, travel_acceleration = travel_profile(fraction[k], gait.lift_dwell, dwell[k], gait.ramp)
         lift, lift_acceleration = lift_profile(fraction[k], gait.lift_peak)
         p_feet[k, :2] = p_lift[k] + travel * (p_target[k] - p_lift[k])
         p_feet[k, 2] = lift_height[k] * lift
         a_feet[k, :2] = travel_acceleration / swing_time**2 * (p_target[k] - p_lift[k])
         a_feet[k, 2] = lift_acceleration / swing_time**2 * lift_height[k]
 
-    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, radius)
+    new = WalkState(clock.phase, True, in_swing, swinging, p_feet, p_lift, p_target, a_feet, lift_height, dwell, radius)
     if not commanded and is_home(new, gait, idle):
         return replace(standing_at(p_feet), p_feet=np.where(idle[:, None], p_feet, standing_at(p_feet).p_feet))
     return new
