@@ -113,9 +113,17 @@ def test_footsteps_are_published_at_20_hz_while_somebody_listens(warnings):
 
 
 def feet_message(t, x_body, model="feet"):
+    points = [Point(x - x_body, y, z) for x, y, z in FEET]
     contacts = [
-        Contact(name=f"lower_{k}_foot", in_contact=True, load_share=1 / 6, position=Point(x - x_body, y, z))
-        for k, (x, y, z) in enumerate(FEET, 1)
+        Contact(
+            name=f"lower_{k}_foot",
+            in_contact=True,
+            load_share=1 / 6,
+            position=p,
+            centre_of_pressure=p,
+            previous_centre_of_pressure=p,
+        )
+        for k, p in enumerate(points, 1)
     ]
     message = Contacts(model=model, contacts=contacts)
     message.header.stamp = rospy.Time.from_sec(t)

@@ -10,6 +10,7 @@ from typing import Dict, Mapping, Optional, Tuple
 import numpy as np
 
 import shellbot_description as description
+from shellbot_action_manager.body.feet import Feet
 from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
@@ -60,6 +61,8 @@ class RobotGeometry:
         fan, lower and, unless the variant is `walker`, upper.
     legs : LegGeometry
         Lower legs.
+    feet : Feet
+        The balls at their ends.
     upper : UpperLeg or None
         Upper legs, all alike; None for the variant `walker`.
     sit_lower : (6, 4) array
@@ -75,6 +78,7 @@ class RobotGeometry:
     joint_names: Tuple[str, ...]
     limbs: Mapping[str, LimbGroup]
     legs: LegGeometry
+    feet: Feet
     upper: Optional[UpperLeg]
     gores: Optional[Gores]
     sit_lower: np.ndarray
@@ -97,14 +101,15 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         If there is no such variant or the variables file is not valid.
     """
     variables = description.load_variables()
-    legs = LegGeometry(LegSet.from_chains([_leg(variables, k) for k in range(1, LEG_COUNT + 1)]))
+    chains = tuple(_leg(variables, k) for k in range(1, LEG_COUNT + 1))
     names = description.driven_joint_names(variant)
     has_upper = len(names) > LOWER_COUNT
     sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
-        legs=legs,
+        legs=LegGeometry(LegSet.from_chains(chains)),
+        feet=Feet(chains, variables.foot.radius, variables.foot.back),
         upper=_upper_leg(variables) if has_upper else None,
         gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),

@@ -51,44 +51,64 @@ class NoContacts:
         stands = self._standing(dt, position, motion, state.orientation)
         phase = self._nothing if motion.phase is None else motion.phase
         load_share = stands / max(int(stands.sum()), 1)
-        pressure = np.where(stands[:, None], position, np.nan)  # a tip is a point
-        # a tip that stands stays where it is
-        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, pressure)
+        pressure, previous = self._pressure(state, stands)
+        return ContactEstimate(self._name, self._frames, stands, phase, load_share, position, pressure, previous)
 
     def _standing(
         self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
     ) -> np.ndarray:
         return np.zeros(len(self._frames), dtype=bool)
 
+    def _pressure(self, state: State, stands: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """Return where the feet touch the ground, and where the points that did before are now, both (6, 3)."""
+        unknown = np.full((len(self._frames), 3), np.nan)
+        return unknown, unknown
+
 
 class FeetContacts(NoContacts):
-    """Feet that are commanded to stand, or were until just now, and that are as low as the lowest of them.
+    """Feet that were commanded to stand a moment ago, and that are as low as the lowest of them.
 
     Notes
     -----
-    A foot may stand up to `config.contact.height` above the lowest foot, and for `config.contact.lag` after it was
-    commanded to lift: the measured joints are behind their command.
+    The measured joints are behind their command: a foot touches down `config.contact.lag` after it was commanded to,
+    and lifts as late. One that feels for the ground stands as soon as it felt it. A foot may stand up to
+    `config.contact.height` above the lowest foot.
     """
 
     def __init__(self, name: str, config: ActionManagerConfig, geometry: RobotGeometry) -> None:
         super().__init__(name, config, geometry)
-        self._since_planted = np.full(len(self._frames), np.inf)
+        count = len(self._frames)
+        self._planted: Optional[np.ndarray] = None  # as commanded
+        self._since = np.full(count, np.inf)  # s: how long each has been commanded so
+        self._p_foot = np.full((count, 3), np.nan)  # where each touched the ground at the previous tick
 
     def _standing(
         self, dt: float, p_base_feet: np.ndarray, motion: Motion, orientation: Optional[np.ndarray]
     ) -> np.ndarray:
-        self._since_planted = self._since_planted + dt
-        if motion.planted is not None:
-            self._since_planted[motion.planted] = 0.0
-        candidates = self._since_planted <= self._lag
+        planted = np.zeros(len(self._frames), dtype=bool) if motion.planted is None else motion.planted
+        if self._planted is not None:
+            self._since = np.where(planted == self._planted, self._since + dt, 0.0)
+        self._planted = planted
+        late = self._since < self._lag - 1e-9
         if motion.ground is not None:
-            return candidates  # they felt the ground, at whatever height
+            return planted | late  # they felt the ground, at whatever height
+        candidates = planted ^ late
         if not candidates.any():
             return candidates
         height = p_base_feet[:, 2]
         if orientation is not None:
             height = p_base_feet @ up_from_quaternion(orientation)
         return candidates & (height <= height[candidates].min() + self._tolerance)
+
+    def _pressure(self, state: State, stands: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        feet = self._geometry.feet
+        T_base_foot = feet.poses(self._geometry.q_lower(state.q))
+        R_base_foot, p_tip = T_base_foot[:, :3, :3], T_base_foot[:, :3, 3]
+        down = np.array([0.0, 0.0, -1.0]) if state.orientation is None else -up_from_quaternion(state.orientation)
+        pressure = np.where(stands[:, None], feet.lowest_points(T_base_foot, down), np.nan)
+        previous = np.einsum("kij,kj->ki", R_base_foot, self._p_foot) + p_tip
+        self._p_foot = np.einsum("kji,kj->ki", R_base_foot, pressure - p_tip)
+        return pressure, previous
 
 
 class RollingContacts:

@@ -21,6 +21,8 @@ class FeetFilterConfig(Settings, error=ConfigError):
     velocity: float = number(1e-3, 10.0, "m/s")  #: Of the body at the first tick and after a gap
     foot: float = number(1e-6, 0.1, "m")  #: Of a foot's position, measured by its joints
     creep: float = number(0.0, 10.0, "m/s")  #: Of a standing foot over the ground
+    landing_creep: float = number(0.0, 10.0, "m/s")  #: The same of one that just came down, which fades
+    landing_time: float = number(0.001, 1.0, "s")  #: with this time constant, s
     slip_gain: float = number(0.0, 100.0)  #: The same, per speed at which the foot moves against the others
     slip_time: float = number(0.001, 1.0, "s")  #: Time constant of that speed, s
 
@@ -55,6 +57,7 @@ class FeetFilter:
         self._stands = np.zeros(feet, dtype=bool)
         self._slip = np.zeros((feet, 2))  # m/s, low-passed
         self._p_feet = np.zeros((feet, 2))
+        self._since_landed = np.zeros(feet)  # s
         self._acceleration: Optional[np.ndarray] = None
 
     @property
@@ -67,7 +70,14 @@ class FeetFilter:
         """Of each coordinate of the position, m^2."""
         return float(self._P[0, 0])
 
-    def step(self, dt: float, p_feet: np.ndarray, stands: np.ndarray, acceleration: Optional[np.ndarray]) -> None:
+    def step(
+        self,
+        dt: float,
+        p_feet: np.ndarray,
+        stands: np.ndarray,
+        acceleration: Optional[np.ndarray],
+        rolled: Optional[np.ndarray] = None,
+    ) -> None:
         """Go on by a tick.
 
         Parameters
@@ -80,12 +90,16 @@ class FeetFilter:
             Which of them stand.
         acceleration : (2,) array or None
             Of the body, m/s^2; None: not measured.
+        rolled : (k, 2) array, optional
+            How far each foot rolled over the ground since the tick before, m; not at all by default.
         """
+        rolled = np.zeros_like(p_feet) if rolled is None else rolled
         if self._stands.any():
             self._predict(dt, acceleration)
         self._acceleration = acceleration
         stayed = self._stands & stands
-        self._drift(dt, p_feet, stayed)
+        self._x[2:][stayed] += rolled[stayed]
+        self._drift(dt, p_feet - rolled, stayed)
         for i in np.flatnonzero(stands & ~stayed):
             self._land(i, p_feet[i])
         self._stands, self._p_feet = stands.copy(), p_feet.copy()
@@ -114,13 +128,16 @@ class FeetFilter:
             slip[stayed] = velocity - np.median(velocity, axis=0)
         blend = min(dt / config.slip_time, 1.0)
         self._slip = np.where(stayed[:, None], self._slip + blend * (slip - self._slip), 0.0)
-        variance = config.creep**2 + config.slip_gain**2 * (self._slip[stayed] ** 2).sum(axis=1)
+        self._since_landed += dt
+        landing = config.landing_creep * np.exp(-self._since_landed[stayed] / config.landing_time)
+        variance = config.creep**2 + landing**2 + config.slip_gain**2 * (self._slip[stayed] ** 2).sum(axis=1)
         anchors = 2 + np.flatnonzero(stayed)
         self._P[anchors, anchors] += variance * dt**2
 
     def _land(self, foot: int, p_foot: np.ndarray) -> None:
         x, P, anchor = self._x, self._P, 2 + foot  # noqa: N806
         x[anchor] = x[0] + p_foot
+        self._since_landed[foot] = 0.0
         P[anchor, :] = P[0, :]
         P[:, anchor] = P[:, 0]
         P[anchor, anchor] = P[0, 0] + self._config.foot**2

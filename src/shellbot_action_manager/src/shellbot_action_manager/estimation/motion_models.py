@@ -57,7 +57,7 @@ class MotionModel(Protocol):
 
 
 class FeetModel:
-    """Feet that stand on the ground do not move, so the body does.
+    """Feet that stand on the ground do not slide, so the body moves.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class FeetModel:
     Notes
     -----
     With the IMU the turn is known; without it the rigid fit of the standing feet at two ticks gives it. The shift is
-    that of `FeetFilter`, which works in axes that do not turn. Its variance is that of chance; what every step errs
+    that of `FeetFilter`, which works in axes that do not turn. A foot is a ball: it rolls as its shank tilts, and the
+    point at which it touches the ground moves on. Its variance is that of chance; what every step errs
     alike, by floor, gait and speed, grows with the distance from where it began.
     """
 
@@ -83,7 +84,10 @@ class FeetModel:
 
     def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
-        stands, p_feet = contacts.in_contact, p_level[:, :2]
+        stands, R = contacts.in_contact, attitude.R_level_base  # noqa: N806
+        pressure = contacts.centre_of_pressure
+        p_feet = np.where(np.isfinite(pressure), pressure, contacts.position) @ R.T[:, :2]
+        rolled = np.nan_to_num((pressure - contacts.previous_centre) @ R.T[:, :2])
         if self._filter is None or not stands.any():
             self.reset()
             self._filter = FeetFilter(self._config, len(stands))
@@ -101,7 +105,7 @@ class FeetModel:
         R_start_level = rotation_2d(self._yaw)  # noqa: N806
         acceleration = None if attitude.acceleration is None else R_start_level @ attitude.acceleration
         position, variance = self._filter.position, self._variance
-        self._filter.step(dt, p_feet @ R_start_level.T, stands, acceleration)
+        self._filter.step(dt, p_feet @ R_start_level.T, stands, acceleration, rolled @ R_start_level.T)
         moved = self._filter.position - position
         distance = float(np.linalg.norm(self._filter.position))
         self._variance = self._filter.variance + (self._scale_error * distance) ** 2
