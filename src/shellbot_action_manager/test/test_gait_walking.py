@@ -9,8 +9,11 @@ import math
 import numpy as np
 import pytest
 
+from shellbot_action_manager.body.geometry import load_geometry
+from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.planar_motion import body_points_after, exp_twist, ground_points_after, wrap_angle
+from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walking import advance, is_home, leg_phases, neutral_feet, standing_at
 
 DT = 0.01
@@ -101,6 +104,28 @@ def test_swinging_feet_lift_and_land_at_rest_over_the_ground(twist):
         previous = (here, state)
     assert landings > 20
     assert peak > 0.1
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.5, 1.0])
+def test_the_foot_of_the_leg_that_leads_lifts_as_high_as_the_others(angle):
+    engine = WalkEngine(load_config(), load_geometry("walker").legs)
+    heights = []
+    for _ in range(300):
+        engine.step(DT, np.array([0.2 * math.cos(angle), 0.2 * math.sin(angle), 0.0]), np.zeros(6), None)
+        heights.append(engine.p_walk[:, 2])
+    assert np.max(heights[150:], axis=0) == pytest.approx(np.full(6, engine.gait.lift_height), rel=0.05)
+
+
+@pytest.mark.parametrize("name", sorted(load_gaits()))
+def test_a_foot_waits_over_its_foothold_before_it_lands(name):
+    g, waited = gait(name), []
+    for _, state in walk(g, (0.5 * g.stride_limit / g.period_slow, 0.0, 0.0), 600):
+        end = (leg_phases(state, g) - g.duty_factor) / (1.0 - g.duty_factor) > 1.0 - state.dwell
+        over = np.linalg.norm(state.p_feet[:, :2] - state.p_target, axis=1)
+        waited += over[state.swinging & end].tolist()
+        assert (state.dwell[state.swinging] > 0.0).all()
+    assert len(waited) > 20
+    assert max(waited) < 1e-12
 
 
 def test_steady_stance_is_centred_on_the_rest_point():
