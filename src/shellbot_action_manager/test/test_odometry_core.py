@@ -233,3 +233,23 @@ def test_a_foot_that_rolls_carries_the_body_along():
         rolling = dataclasses.replace(standing(p_feet), previous_centre=p_feet - [0.0004, 0.0, 0.0])
         state = odometry.step(i * DT, rolling, BLIND)
     assert state.x == pytest.approx(50 * 0.0014, rel=0.05)
+
+
+@pytest.mark.parametrize("gyro", [None, 0.0, 0.02], ids=["no gyroscope", "gyroscope", "biased gyroscope"])
+def test_a_noisy_heading_is_smoothed_by_the_gyroscope(gyro):
+    odometry, rng, rate, noise = core(), np.random.default_rng(3), 0.5, np.deg2rad(0.3)
+    feet = np.column_stack((neutral_feet(0.3), np.full(6, -0.16)))
+    errors, turned = [], 0.0
+    for i in range(1000):
+        if 300 <= i < 700:
+            turned += rate * DT
+        turning = rate if 300 <= i < 700 else 0.0
+        reading = ImuReading(
+            yaw_quaternion(turned + noise * rng.normal()),
+            None if gyro is None else np.array([0.0, 0.0, turning + gyro]),
+        )
+        estimate = odometry.step(i * DT, standing(feet), reading)
+        errors.append(math.remainder(estimate.yaw - turned, 2.0 * math.pi))
+    settled = np.array(errors[250:])  # a bias leads ahead by bias / gain, always by the same
+    assert settled.std() == pytest.approx(noise, rel=0.1) if gyro is None else settled.std() < 0.2 * noise
+    assert abs(settled[-200:].mean() - settled[:200].mean()) < 0.3 * noise

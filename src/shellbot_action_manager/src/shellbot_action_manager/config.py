@@ -78,6 +78,8 @@ class OdometryConfig(Settings, error=ConfigError):
     #: The same with the way that the feet move against the body while it is not known what touches the ground
     sliding_variance_rate: float = number(0.0, 1.0, "m^2/m")
     yaw_variance: float = number(0.0, 1.0, "rad^2")  #: Of the IMU's heading, rad^2
+    #: Rate at which the heading, integrated from the gyroscope, follows that of the IMU's orientation, 1/s
+    yaw_gain: float = number(0.01, 100.0, "1/s")
 
 
 @dataclass(frozen=True)

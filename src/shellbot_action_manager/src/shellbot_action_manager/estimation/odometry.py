@@ -62,6 +62,7 @@ class OdometryCore:
         self._models = {name: build(self._config) for name, build in MOTION_MODELS.items()}
         self._continues: Tuple[str, Tuple[str, ...]] = ("", ())
         self._previous_yaw: Optional[float] = None
+        self._previous_rate: Optional[float] = None
         self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0)
 
     def step(self, t: float, contacts: ContactEstimate, imu: ImuReading) -> OdometryState:
@@ -97,9 +98,15 @@ class OdometryCore:
         R_level_base = rotation_from_quaternion(quat_level_base)
         p_level = contacts.position @ R_level_base.T
         imu_turn = None
+        rate = None  # rad/s about the vertical; that of a ball's heading the gyroscope does not measure
+        if imu.angular_velocity is not None and contacts.heading is None:
+            rate = float(R_level_base[2] @ imu.angular_velocity)
         if yaw is not None and self._previous_yaw is not None:
+            if rate is not None and self._previous_rate is not None and kind is Stamp.NEXT:
+                expected = self._previous_yaw + 0.5 * (self._previous_rate + rate) * dt
+                yaw = expected + min(self._config.yaw_gain * dt, 1.0) * wrap_angle(yaw - expected)
             imu_turn = wrap_angle(yaw - self._previous_yaw)
-        self._previous_yaw = yaw
+        self._previous_yaw, self._previous_rate = yaw, rate
         acceleration = None
         if yaw is not None and imu.specific_force is not None:
             acceleration = (R_level_base @ imu.specific_force)[:2]  # what is left of it is vertical: gravity

@@ -10,8 +10,7 @@ from typing import Tuple, Union
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 _BRAKES_WITH = 0.8  # of the gait's greatest acceleration
 _ANSWER_S = 0.02  # s: legs answer a command so late
-# 1/s: velocity back to the line, or the point, per distance from it, at most so much; more follows the odometry's noise
-HOLD_GAIN, HOLD_M_S = 0.15, 0.03
+HOLD_GAIN, HOLD_M_S = 0.5, 0.03  # 1/s: velocity back to the line, or the point, per distance from it, at most so much
 Planar = Tuple[float, float, float]
 
 
