@@ -39,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
         help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
         "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
-        "and rolling), limp (walk without a leg), terrain (rubble, slopes), onboard, bus-faults (emulated servo bus)",
+        "and rolling), gaits (3 m by each), limp (walk without a leg), terrain (rubble, slopes), onboard, bus-faults "
+        "(emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -92,6 +93,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .transport_experiment import TRANSPORT
 
         return TRANSPORT.main(given[1:])
+    if given[:1] == ["gaits"]:
+        from .gaits_experiment import GAITS
+
+        return GAITS.main(given[1:])
     if given[:1] == ["limp"]:
         from .limp_experiment import LIMP
 

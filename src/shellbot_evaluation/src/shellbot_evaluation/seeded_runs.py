@@ -144,7 +144,14 @@ class GroupedRuns(SeededRuns):
 
     `conditions` returns the cases of a seed; a case, and its row, has a `label`. A line holds the median of numbers,
     how many of truth values are true, and other values of the first run.
+
+    Attributes
+    ----------
+    worst : tuple of str
+        Columns of which a line holds the greatest value instead of the median.
     """
+
+    worst: Tuple[str, ...] = ()
 
     def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
         """Return a label for the progress bar and the case, of every run."""
@@ -155,7 +162,13 @@ class GroupedRuns(SeededRuns):
         groups: Dict[str, List[Mapping[str, Any]]] = {}
         for row in rows:
             groups.setdefault(row["label"], []).append(row)
-        return [{key: _together([row[key] for row in group]) for key in self.columns} for group in groups.values()]
+        return [
+            {
+                key: _together([row[key] for row in group], np.max if key in self.worst else np.median)
+                for key in self.columns
+            }
+            for group in groups.values()
+        ]
 
     def report(self, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], command: str) -> str:
         """Return the table as Markdown."""
@@ -180,10 +193,10 @@ def _range(low: float, high: float) -> str:
     return f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
 
 
-def _together(values: Sequence[Any]) -> Any:
+def _together(values: Sequence[Any], function: Any) -> Any:
     if isinstance(values[0], bool):
         return f"{sum(values)} of {len(values)}"
-    return _over(values, np.median) if isinstance(values[0], float) else values[0]
+    return _over(values, function) if isinstance(values[0], float) else values[0]
 
 
 def _over(values: Sequence[float], function: Any) -> Optional[float]:
