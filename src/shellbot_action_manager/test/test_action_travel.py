@@ -231,6 +231,15 @@ def test_odometry_that_jumps_or_ends_ends_the_walk(robot):
     assert status(robot).outcome is Outcome.ABORTED and "no odometry" in status(robot).text
 
 
+def test_a_body_posed_so_that_the_legs_have_no_room_is_straightened_to_walk(robot):
+    posed = np.array([-0.02, -0.04, 0.07, 0.3, 0.2, 0.21])
+    robot.run(2.0, body_pose=posed)
+    assert not robot.output.walkspace.max_acceleration.any()
+    begin(robot, "stroll")
+    robot.run(40.0, body_pose=posed)
+    assert status(robot).outcome is Outcome.SUCCEEDED
+
+
 def tilted(degrees):
     return np.array([math.sin(0.5 * math.radians(degrees)), 0.0, 0.0, math.cos(0.5 * math.radians(degrees))])
 

@@ -243,7 +243,8 @@ class _Located(ActionError):
 
 def _choices(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, 1)
-    return (f"is {near[0]} meant? " if near else "") + f"There are: {', '.join(known) or 'none'}"
+    there = f"are {', '.join(known)}" if known else "is none"
+    return f"is {near[0]} meant? There {there}" if near else f"there {there}"
 
 
 def _parameter(row: Any) -> Parameter:

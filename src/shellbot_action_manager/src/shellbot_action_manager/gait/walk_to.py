@@ -122,4 +122,6 @@ def _approach(remaining: float, cruise: float, creep: float, acceleration: float
 
 def _braking(speed: float, acceleration: float) -> float:
     """Distance from which a speed comes to rest: the answer of the legs comes late, and they brake."""
+    if acceleration <= 0.0:  # the legs have no room as the body is posed; it stands, and is straightened to walk
+        return 0.0
     return _ANSWER_S * speed + 0.5 * speed**2 / acceleration
