@@ -253,3 +253,15 @@ def test_a_noisy_heading_is_smoothed_by_the_gyroscope(gyro):
     settled = np.array(errors[250:])  # a bias leads ahead by bias / gain, always by the same
     assert settled.std() == pytest.approx(noise, rel=0.1) if gyro is None else settled.std() < 0.2 * noise
     assert abs(settled[-200:].mean() - settled[:200].mean()) < 0.3 * noise
+
+
+@pytest.mark.parametrize(("silent", "known"), [(0.5, 1.5), (1.5, 0.0)])
+def test_what_the_robot_turned_during_a_short_gap_of_the_imu_is_known_in_the_end(silent, known):
+    odometry, turned = core(), 0.0
+    feet = np.column_stack((neutral_feet(0.3), np.full(6, -0.16)))  # slide along and see no turn
+    for i in range(400):
+        gap = 100 <= i < 100 + int(100 * silent)
+        turned += 3.0 * DT if 100 <= i < 150 else 0.0
+        reading = BLIND if gap else ImuReading(yaw_quaternion(turned), np.array([0.0, 0.0, 0.0]))
+        estimate = odometry.step(i * DT, standing(feet), reading)
+    assert estimate.yaw == pytest.approx(known, abs=1e-6)

@@ -25,6 +25,9 @@ from shellbot_common.rotations import (
 )
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
+# s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one before,
+# so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
+_GAP = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class OdometryCore:
         self._continues: Tuple[str, Tuple[str, ...]] = ("", ())
         self._previous_yaw: Optional[float] = None
         self._previous_rate: Optional[float] = None
+        self._unseen = 0.0  # s without a heading of the IMU
         self._state = OdometryState(-math.inf, 0.0, 0.0, 0.0, math.nan, _LEVEL, np.zeros(3), 0.0, 0.0)
 
     def step(self, t: float, contacts: ContactEstimate, imu: ImuReading) -> OdometryState:
@@ -106,7 +110,6 @@ class OdometryCore:
                 expected = self._previous_yaw + 0.5 * (self._previous_rate + rate) * dt
                 yaw = expected + min(self._config.yaw_gain * dt, 1.0) * wrap_angle(yaw - expected)
             imu_turn = wrap_angle(yaw - self._previous_yaw)
-        self._previous_yaw, self._previous_rate = yaw, rate
         acceleration = None
         if yaw is not None and imu.specific_force is not None:
             acceleration = (R_level_base @ imu.specific_force)[:2]  # what is left of it is vertical: gravity
@@ -115,11 +118,19 @@ class OdometryCore:
             self._continues = contacts.model, contacts.names
             model.reset()  # it goes on from here, not from before a gap or from where it was last used
         moved = model.step(dt, contacts, p_level, Attitude(R_level_base, imu_turn, acceleration))
+        self._follow_heading(dt, yaw, rate, moved.turn)
         height = self._state.height
         if contact.any():  # what carries load is the lowest point of the robot
             height = -float((contacts.centre_of_pressure[contact] @ R_level_base[2]).mean())
         self._state = self._advance(t, dt, moved, height, quat_level_base)
         return self._state
+
+    def _follow_heading(self, dt: float, yaw: Optional[float], rate: Optional[float], turn: float) -> None:
+        """Keep the heading for the next tick; over a gap of the IMU the turn of the contacts goes on from it."""
+        self._unseen = 0.0 if yaw is not None else self._unseen + dt
+        if yaw is None and self._previous_yaw is not None and self._unseen <= _GAP:
+            yaw = self._previous_yaw + turn
+        self._previous_yaw, self._previous_rate = yaw, rate
 
     def _attitude(
         self, contacts: ContactEstimate, orientation: Optional[np.ndarray]
@@ -154,5 +165,5 @@ class OdometryCore:
             quat_footprint_base=quat_footprint_base,
             twist=twist,
             position_variance=grown,
-            yaw_variance=config.yaw_variance + (0.0 if self._previous_yaw is not None else 0.1 * grown),
+            yaw_variance=config.yaw_variance + (0.1 * grown if self._unseen else 0.0),
         )
