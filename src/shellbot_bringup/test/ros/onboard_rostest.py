@@ -59,8 +59,22 @@ class OnboardTest(unittest.TestCase):
         return {name: line.message for name, line in self.lines.items() if line.level} or self.lines.keys()
 
     def stand(self):
+        """Wait until it stands; re-arm it and request hexapod where a stutter of a busy machine stopped the driver."""
+        rearm = rospy.ServiceProxy("rearm", Trigger)
+
+        def stands():
+            mode = self.robot.mode
+            if mode is not None and mode.name == "stopped":
+                rearm()
+            elif mode is not None and mode.target != "hexapod":
+                self.robot.request("hexapod")
+            elif self.robot.in_mode("hexapod") and self.robot.truth is not None:
+                return self.robot.truth.pose.pose.position.z > 0.13
+            time.sleep(0.5)
+            return False
+
         try:
-            self.robot.wait_until_standing(240)
+            self.robot.wait_for(stands, 240, "stand up")
         except AssertionError as error:
             raise AssertionError(f"{error}; {self.said()}") from error
 
@@ -114,23 +128,6 @@ class OnboardTest(unittest.TestCase):
         page.update_configuration({"coxa_p": 18.52})
         page.close()
 
-    def stand_again(self):
-        """Re-arm and request hexapod; again, should a stutter of a busy machine have stopped the driver in between."""
-        rearm = rospy.ServiceProxy("rearm", Trigger)
-
-        def stands():
-            if self.robot.mode.name == "stopped":
-                rearm()
-            elif self.robot.mode.target != "hexapod":
-                self.robot.request("hexapod")
-            else:
-                return self.robot.in_mode("hexapod")
-            time.sleep(0.5)
-            return False
-
-        self.robot.wait_for(stands, 120, "stands again")
-        self.assertIs(self.heard.get("stopped"), False)
-
     def test_4_an_emergency_stop_is_seen_above_and_rearm_brings_it_back(self):
         self.stand()
         self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
@@ -139,8 +136,8 @@ class OnboardTest(unittest.TestCase):
         self.robot.wait_for(lambda: not any(s.torque_enabled for s in self.heard["servos"].servos), 60, "torque off")
         time.sleep(1.0)
         self.assertLess(tilt_of(self.robot.truth.pose.pose.orientation), math.radians(30.0), "sinks, does not topple")
-        self.stand_again()
-        self.robot.wait_for(lambda: self.robot.truth.pose.pose.position.z > 0.13, 60, "at its height")
+        self.stand()
+        self.assertIs(self.heard.get("stopped"), False)
 
     def test_5_sits(self):
         self.robot.watch_falls = False
