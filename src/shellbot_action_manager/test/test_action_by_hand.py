@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.gait.walking import LEG_AZIMUTH
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from action_echo import EchoRobot
 
-from shellbot_action_manager.actions.performer import Cancel, Outcome
+from shellbot_action_manager.actions.performance import Cancel, Outcome
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_description import named_pose_array
 

@@ -8,7 +8,8 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performer import Orders, Outcome, Performer, Seen
+from shellbot_action_manager.actions.performance import Orders, Outcome, Seen
+from shellbot_action_manager.actions.performer import Performer
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours

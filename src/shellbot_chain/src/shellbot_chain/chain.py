@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
 from shellbot_action_manager.core import ActionManagerCore

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping, Sequence, Tuple
 
-from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_chain.chain import Chain
 
 from .link import ActionProgress

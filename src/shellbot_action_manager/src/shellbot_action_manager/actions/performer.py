@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from typing import Dict, Mapping, Optional, Tuple, Union
+from dataclasses import replace
+from typing import Dict, Optional, Union
 
 import numpy as np
 
 from shellbot_action_manager.actions.expressions import evaluate
 from shellbot_action_manager.actions.guided_walk import GuidedWalk
 from shellbot_action_manager.actions.hand_player import HandPlayer
+from shellbot_action_manager.actions.performance import Cancel, Orders, Outcome, PerformanceStatus, Seen
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, Plan, While
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.player import BACK, Player
@@ -20,58 +20,6 @@ from shellbot_action_manager.actions.postures import Postures
 from shellbot_action_manager.errors import ActionError
 
 _MOST_JUMPS = 1000  # loops that are left out, one after the other, in a tick
-
-
-class Outcome(Enum):
-    """How a performance ended."""
-
-    SUCCEEDED = "succeeded"
-    CANCELLED = "cancelled"
-    ABORTED = "aborted"
-
-
-class Cancel(Enum):
-    """When a cancelled action goes back to rest."""
-
-    NOW = "now"
-    AFTER_STEP = "step"
-
-
-@dataclass(frozen=True)
-class PerformanceStatus:
-    """How far an action is."""
-
-    name: str
-    step: str  #: Such as "2 of 5: lift"
-    phase: float  #: 0..1 of the step
-    progress: float  #: 0..1 of the whole
-    paused: bool
-    outcome: Optional[Outcome] = None  #: None while it runs
-    text: str = ""  #: Sentence about the outcome
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What an action goes by at a tick."""
-
-    mode: str
-    goal: str  #: Mode that the robot is on its way to, or in
-    steps: Tuple[str, ...]  #: Behaviours that are left on the way there
-    text: str  #: Sentence of the mode topic
-    progress: float = 0.0  #: 0..1 of the way there
-    moves: bool = False  #: Whether the robot walks
-    pose: Optional[np.ndarray] = None  #: (3,) x, y (m) and yaw (rad) in odom; None: no odometry
-    acceleration: Tuple[float, float, float] = (math.inf,) * 3  #: Greatest of the gait: m/s^2, m/s^2, rad/s^2
-    measured: Mapping[str, float] = field(default_factory=dict)  #: For conditions, deg; what is not known is not in it
-
-
-@dataclass(frozen=True)
-class Orders:
-    """What an action wants of the robot at a tick, beside postures."""
-
-    request: str = ""  #: Mode
-    twist: Optional[np.ndarray] = None  #: (3,) m/s, m/s, rad/s; None: it does not walk
-    gait: str = ""  #: Empty: the commanded one
 
 
 class Performer:

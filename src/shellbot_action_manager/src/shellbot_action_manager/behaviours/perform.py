@@ -7,7 +7,7 @@ from typing import Optional
 
 import numpy as np
 
-from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.postures import feet_in_walk_axes
 from shellbot_action_manager.behaviours.on_feet import OnFeet, within_reach
 from shellbot_action_manager.behaviours.protocol import Commands, Motion, State

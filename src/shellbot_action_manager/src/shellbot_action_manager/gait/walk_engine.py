@@ -12,16 +12,15 @@ from shellbot_action_manager.body.body_pose import REST_POSE, approach, feet_in_
 from shellbot_action_manager.body.legs import LegGeometry, LowerCommand
 from shellbot_action_manager.body.pose_range import clamp_pose, pose_ranges
 from shellbot_action_manager.config import ActionManagerConfig
+from shellbot_action_manager.gait.foot_reach import free_lift, height_range
 from shellbot_action_manager.gait.gait_change import begin_gait
 from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
 from shellbot_action_manager.gait.lost_legs import LostLegs
-from shellbot_action_manager.gait.swing import lift_profile
 from shellbot_action_manager.gait.terrain import Terrain
 from shellbot_action_manager.gait.twist_command import limit_change
 from shellbot_action_manager.gait.walking import (
     NO_LEG,
-    SWING_SAMPLES,
     WalkState,
     advance,
     is_home,
@@ -41,8 +40,6 @@ from shellbot_kinematics.workspace_walk import StrokeReach
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
 _SLIP_RATE = 0.1  # 1/s: how fast the slip scale changes with the gait
-_HEIGHTS = np.linspace(-0.06, 0.12, 37)  # m: heights of a foot at which its reach is checked on rough ground
-_LIFT_FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.25)
 
 
 class WalkEngine:
@@ -252,31 +249,14 @@ class WalkEngine:
         if gait.search_depth == 0.0:
             terrain.fade(dt)
             return
-        feet = np.repeat(state.p_feet[:, None], _HEIGHTS.size, axis=1)
-        feet[..., 2] = _HEIGHTS
-        q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))
-        margin = self._legs.margin(q, True).min(axis=-1)
-        free = np.where(state.swinging[:, None], self._legs.margin(q).min(axis=-1), margin) >= 0.0
-        low = np.where(free, _HEIGHTS, np.inf).min(axis=1)
-        high = np.where(free, _HEIGHTS, -np.inf).max(axis=1)
-        none = ~free.any(axis=1)
-        low, high = np.where(none, terrain.z, low), np.where(none, terrain.z, high)
+        feet, height = state.p_feet, gait.stance_height
+        low, high = height_range(self._legs, feet, self.pose, height, state.swinging, terrain.z)
         lowers_from = gait.duty_factor + gait.lift_peak * (1.0 - gait.duty_factor)
         lowers = state.swinging & (leg_phases(state, gait) >= lowers_from)
         terrain.step(dt, gait.lift_height, gait.search_depth, state.swinging, lowers, measured, low, high)
 
     def _free_lift(self, leg: int, p_swing: np.ndarray) -> float:
-        """Return how high (m) a foot can swing over points of the ground (n, 2) in W, at SWING_SAMPLES of the swing."""
-        gait = self.gait
-        lift = np.array([lift_profile(u, gait.lift_peak)[0] for u in SWING_SAMPLES])
-        feet = np.zeros((6, len(SWING_SAMPLES), 3))
-        feet[..., :2] = p_swing
-        for fraction in _LIFT_FRACTIONS:
-            feet[..., 2] = fraction * gait.lift_height * lift
-            q = self._legs.solve(feet_in_base(feet, self.pose, gait.stance_height))
-            if (self._legs.margin(q)[leg] >= 0.0).all():
-                break
-        return fraction * gait.lift_height
+        return free_lift(self._legs, self.gait, self.pose, leg, p_swing)
 
     def _spare_idle(self, dt: float) -> bool:
         """Move the feet of idle legs on; return whether the others can do without them: down, and leaning away."""

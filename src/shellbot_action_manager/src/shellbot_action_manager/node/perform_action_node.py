@@ -11,7 +11,7 @@ import actionlib
 import rospy
 from std_srvs.srv import SetBool, SetBoolRequest, SetBoolResponse, Trigger, TriggerRequest, TriggerResponse
 
-from shellbot_action_manager.actions.performer import Outcome
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What passes between an action that is performed and the robot: what it sees, what it wants, how far it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Mapping, Optional, Tuple
+
+import numpy as np
+
+
+class Outcome(Enum):
+    """How a performance ended."""
+
+    SUCCEEDED = "succeeded"
+    CANCELLED = "cancelled"
+    ABORTED = "aborted"
+
+
+class Cancel(Enum):
+    """When a cancelled action goes back to rest."""
+
+    NOW = "now"
+    AFTER_STEP = "step"
+
+
+@dataclass(frozen=True)
+class PerformanceStatus:
+    """How far an action is."""
+
+    name: str
+    step: str  #: Such as "2 of 5: lift"
+    phase: float  #: 0..1 of the step
+    progress: float  #: 0..1 of the whole
+    paused: bool
+    outcome: Optional[Outcome] = None  #: None while it runs
+    text: str = ""  #: Sentence about the outcome
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an action goes by at a tick."""
+
+    mode: str
+    goal: str  #: Mode that the robot is on its way to, or in
+    steps: Tuple[str, ...]  #: Behaviours that are left on the way there
+    text: str  #: Sentence of the mode topic
+    progress: float = 0.0  #: 0..1 of the way there
+    moves: bool = False  #: Whether the robot walks
+    pose: Optional[np.ndarray] = None  #: (3,) x, y (m) and yaw (rad) in odom; None: no odometry
+    acceleration: Tuple[float, float, float] = (math.inf,) * 3  #: Greatest of the gait: m/s^2, m/s^2, rad/s^2
+    measured: Mapping[str, float] = field(default_factory=dict)  #: For conditions, deg; what is not known is not in it
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What an action wants of the robot at a tick, beside postures."""
+
+    request: str = ""  #: Mode
+    twist: Optional[np.ndarray] = None  #: (3,) m/s, m/s, rad/s; None: it does not walk
+    gait: str = ""  #: Empty: the commanded one
