@@ -25,8 +25,8 @@ from shellbot_common.rotations import (
 )
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
-# s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one before,
-# so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
+# s without the IMU, or with its messages late, as on a busy machine, after which its heading goes on from the one
+# before, so that what the robot turned meanwhile is measured in the end; after a longer time it may have begun anew
 _GAP = 1.0
 
 
