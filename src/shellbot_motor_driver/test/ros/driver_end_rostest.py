@@ -40,8 +40,11 @@ class EndTest(unittest.TestCase):
         driver = Driver(**{"port": self.port, "setpoint": QUICK, **parameters})
         self.addCleanup(driver.end)
         self.witness.forget()
-        self.witness.free(OTHER)
-        self.witness.arrive(OTHER)
+        try:
+            self.witness.free(OTHER)
+            self.witness.arrive(OTHER)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {driver.output()[-2000:]}") from error
         self.chain.largest_step()
         return driver
 

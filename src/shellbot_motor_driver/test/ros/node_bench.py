@@ -111,7 +111,7 @@ class Witness:
         self.state_times = []
         self.stopped = []
         self.diagnostics = {}
-        self.log = []
+        self.log, self.lines_read = [], 0
         self.targets = rospy.Publisher("joint_targets", JointState, queue_size=5, tcp_nodelay=True)
         self.stop_topic = rospy.Publisher("emergency_stop", Bool, queue_size=1)
         self.subscribers = [
@@ -141,6 +141,7 @@ class Witness:
         """Forget what was heard."""
         self.states = self.servos = self.battery = self.status = None
         self.state_times, self.stopped, self.diagnostics = [], [], {}
+        self.lines_read = len(self.log)
 
     def position(self):
         """The joints as last measured."""
@@ -151,11 +152,16 @@ class Witness:
         return self.status is not None and not self.status.holding
 
     def free(self, target, seconds=60.0):
-        """Give targets, and re-arm if the driver waits for it, until they are followed."""
+        """Give targets, and re-arm if the driver waits for it, until they are followed.
+
+        It also waits for that where it did not start, as a starved machine loses packets of its roll call.
+        """
         self.target = np.array(target)
 
         def follows():
-            if self.stopped and self.stopped[-1] and self.states is not None:
+            said, self.lines_read = self.log[self.lines_read :], len(self.log)
+            refused = any("call rearm to try again" in line for line in said)
+            if refused or (self.stopped and self.stopped[-1] and self.states is not None):
                 call("rearm")
             return self.follows()
 
