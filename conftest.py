@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C works in tests that run in the background, too: there SIGINT is ignored, and programs inherit that. And the
 shipped robot is expanded once per process, not by every test that needs one (0.4 s each). The garbage collector, which
-took an eighth of the time, leaves what was imported alone and looks less often.
+took an eighth of the time, leaves what was imported alone and looks less often. Hypothesis measures no time: machines
+are shared.
 """
 
 from __future__ import annotations
 
 import gc
 import signal
+
+try:
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("shared")
+except ImportError:  # as for xacro
+    pass
 
 try:
     import xacro
