@@ -24,6 +24,7 @@ from shellbot_description import (
     motor_joint_names,
     package_path,
 )
+from shellbot_description.expansion import _expand_adopted
 
 FRAMES = {"base_link", "imu_link", "camera_link", "camera_optical_frame"}
 LOWER = ("fan_link", "coxa_link", "femur_link", "tibia_link", "gore_link", "foot", "sphere_centre")
@@ -187,6 +188,7 @@ def test_xacro_arguments():
 def test_program_is_used_where_the_library_is_missing(monkeypatch):
     """Without the library the `xacro` program gives the same robot."""
     expected = expand("walker", "gazebo")
+    _expand_adopted.cache_clear()
     monkeypatch.setitem(sys.modules, "xacro", None)  # what `import xacro` then does is an ImportError
     by_program = expand("walker", "gazebo")
 
@@ -200,6 +202,7 @@ def test_program_of_the_workspace_is_found_by_any_interpreter(monkeypatch):
     """`python3 script.py` works without activating the workspace's virtual environment."""
     if not (package_path().parent.parent / ".venv" / "bin" / "xacro").is_file():
         pytest.skip("the workspace has no virtual environment (scripts/setup makes it)")
+    _expand_adopted.cache_clear()
     monkeypatch.setitem(sys.modules, "xacro", None)
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setattr(sys, "executable", "/nonexistent/bin/python3")

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
-from typing import Dict
+from typing import Dict, Tuple
 
 import yaml
 
@@ -70,6 +71,12 @@ def run_xacro(file: Path, mappings: Dict[str, str]) -> str:
         raise DescriptionError(f"xacro could not expand {file}: {error}") from error
 
 
+@lru_cache(maxsize=8)
+def _expand_adopted(file: Path, mappings: Tuple[Tuple[str, str], ...]) -> str:
+    """Return the text for the adopted variables, from the second time on without the third of a second it takes."""
+    return run_xacro(file, dict(mappings))
+
+
 def expand(
     variant: str = "simulation",
     simulator: str = "mujoco",
@@ -105,7 +112,7 @@ def expand(
     mappings = {"variant": variant, "simulator": simulator}
     mappings.update((key, _xacro_argument(key, value)) for key, value in xacro_args.items())
     if variables is None:
-        return run_xacro(file, mappings)
+        return _expand_adopted(file, tuple(mappings.items()))
     raw = load_raw(variables)
     checked = variables_from_raw(raw)
     with tempfile.TemporaryDirectory(prefix="shellbot_") as folder:
