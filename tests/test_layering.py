@@ -43,6 +43,7 @@ OWN = {
         "shellbot_description",
         "shellbot_kinematics",
         "shellbot_control",
+        "shellbot_simulator",
         "robot_mechanics",
     },
     "shellbot_simulator": {"shellbot_common", "shellbot_control"},
@@ -63,6 +64,10 @@ OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbo
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
 KINEMATICS_SERVER = {"server_core", "solver_config", "kinematics_server_node"}
+
+
+# Of the simulator the action manager may know the robot at rest, and nothing that simulates.
+AT_REST = "shellbot_simulator.core.static_model"
 
 
 def python_files():
@@ -123,6 +128,8 @@ def offences(package, file):
             yield f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
         if top in OWN and top != package and top not in OWN[package]:
             yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
+        elif (package, top) == ("shellbot_action_manager", "shellbot_simulator") and not module.startswith(AT_REST):
+            yield f"{where}: {package} may import {AT_REST} only, not {module}"
         elif top in OWN and top != package == "shellbot_kinematics" and file.stem not in KINEMATICS_SERVER:
             yield f"{where} imports {top}: the general library imports nothing of ours; let the server's modules do it"
 

@@ -483,6 +483,18 @@ def test_upper_shells_follow_and_are_limited(standing):
     assert r.largest_step() < SMOOTH
 
 
+@pytest.mark.parametrize("far", [(0.0764, -0.1), (0.040, -0.1), (0.040, 0.6), (0.100, 0.0), (0.0764, 0.6)])
+def test_upper_shells_stop_before_other_parts_and_come_back(standing, far):
+    """Within the range of the keys there are places where gores meet each other, the fan or the chassis."""
+    r, geometry = standing, standing.core.geometry
+    out = r.run(3.0, upper_shells=np.array(far))
+    assert "would overlap by" in out.mode.text and "command another height or opening" in out.mode.text
+    assert np.abs(r.q[24:].reshape(6, 2) - geometry.up_upper).max() > 0.05  # it went as far as it could
+    out = r.run(3.0, upper_shells=None)
+    assert r.q[24:].reshape(6, 2) == pytest.approx(geometry.up_upper) and "overlap" not in out.mode.text
+    assert max(geometry.overlap(q)[0] for _, q, _ in r.history) == 0.0
+
+
 def test_upper_shells_up_are_those_of_the_stand_pose(standing):
     upper = standing.core.geometry.upper
     stand = named_pose_array("stand")[24:26]

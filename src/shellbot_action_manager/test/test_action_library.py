@@ -135,6 +135,10 @@ def test_guards_and_times(tmp_path):
         ("{do: [{move: foot, legs: 2, to: {x: 0.05}}]}", "the foot of lower_2 stands away from its foothold; lift it"),
         ("{do: [{move: body, to: {pitch_deg: 12, x: 0.02}}]}", r"lower_1_tibia would go to 2.5\d rad, limits -2.55 to"),
         ("{do: [{move: foot, legs: 2, to: {z: -0.02}}]}", "the foot of lower_2 goes into the ground"),
+        (
+            "{do: [{move: upper, legs: all, to: {height: 0.0764, opening_deg: -5}}]}",
+            r"upper_\d_gore_link and upper_\d_gore_link would overlap by \d.\d mm",
+        ),
         ("{do: [{move: foot, legs: 2, to: {x: 0.5, z: 0.1}}]}", "the foot of lower_2 would be out of reach"),
         ("{do: [{move: body, to: {z: 0.02}, time: 0.05}]}", r"time 0.05 s of body is too short; give 0.\d+ s at least"),
         ("{do: [{move: upper, legs: all, to: {height: 2, opening_deg: 0}}]}", "do not reach a height of 2 m"),
@@ -186,6 +190,25 @@ def test_what_cannot_be_done_is_refused_with_file_line_and_step(tmp_path, step, 
     with pytest.raises(ActionError, match=reason) as caught:
         plan("mine", steps_of(tmp_path, "{name: first, wait: 0.1}", step))
     assert f"{tmp_path}/mine.yaml, line 5: mine, step 2" in str(caught.value)
+
+
+def test_a_posture_in_which_a_leg_meets_the_chassis_is_refused():
+    feet = np.zeros((1, 6, 3))
+    feet[0, 4] = (0.0, 0.0, 0.22)
+    high = dataclasses.replace(PLANNER.rest, feet=feet)
+    reason = PLANNER.check.refusal(high, FOOTHOLDS, GAIT.stance_height)
+    assert reason is not None and "chassis and lower_5_gore_link would overlap by 1." in reason[1]
+
+
+def test_a_posture_that_takes_nearly_all_the_torque_is_refused_where_it_begins(tmp_path):
+    lean = "{name: lean, do: [{move: body, to: {x: 0.06, y: 0.05, yaw_deg: -9}}]}"
+    lift = "{name: lift, do: [{move: foot, legs: [5, 6], to: {z: 0.04}}]}"
+    reason = r"lower_4_femur would need 8\d% of its torque, allowed are 80%; lift fewer feet"
+    with pytest.raises(ActionError, match=reason) as caught:
+        plan("mine", steps_of(tmp_path, lean, lift))
+    assert f"{tmp_path}/mine.yaml, line 5: mine, step 2" in str(caught.value)
+    stronger = Planner(dataclasses.replace(CONFIG, action=dataclasses.replace(CONFIG.action, effort=0.95)), GEOMETRY)
+    assert plan("mine", ActionLibrary([tmp_path]), planner=stronger).duration > 1.0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-import mujoco
 import numpy as np
 
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
@@ -22,8 +21,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_description import expand, robot_profile
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_simulator.core.simulator import Simulator
-from shellbot_simulator.core.urdf_tree import link_bodies
+from shellbot_simulator.core.static_model import StaticModel
 
 from .console import run_tool, say
 from .errors import EvaluationError
@@ -88,13 +86,7 @@ class Gate:
         self.config = config or load_transform()
         self.geometry: RobotGeometry = load_geometry()
         self.path = TransformPath(self.config, self.geometry)
-        self._simulator = Simulator(expand("simulation"), robot_profile("simulation"))
-        self._simulator.model.geom_margin[:] = _SEEN
-        self._simulator.model.body_margin[:] = _SEEN
-        self._link = link_bodies(self._simulator.model)
-        self._q_index = self._simulator.model.jnt_qposadr[
-            [self._simulator.model.joint(name).id for name in self.geometry.joint_names]
-        ]
+        self._statics = StaticModel(expand("simulation"), robot_profile("simulation"), _SEEN)
 
     def margins(self, every: float = 0.02, fraction: float = 0.5) -> List[Margin]:
         """Return the least distance of each step, without levelling and with it.
@@ -143,17 +135,9 @@ class Gate:
 
     def _distances(self, time: float, offset: np.ndarray) -> Dict[str, float]:
         """Return the pairs of links that are near at a time of the path, and their distances, mm."""
-        model, data = self._simulator.model, self._simulator.data
         lower, upper = self.path.at(time)
-        data.qpos[:3] = (0.0, 0.0, 1.0)
-        data.qpos[3:7] = (1.0, 0.0, 0.0, 0.0)
-        data.qpos[self._q_index] = np.concatenate([opened(lower, offset).ravel(), upper.ravel()])
-        mujoco.mj_fwdPosition(model, data)
-        found: Dict[str, float] = {}
-        for geoms, distance in zip(data.contact.geom, data.contact.dist):
-            pair = " and ".join(sorted(model.body(self._link[geom]).name for geom in geoms))
-            found[pair] = min(found.get(pair, np.inf), 1e3 * float(distance))
-        return found
+        near = self._statics.near(np.concatenate([opened(lower, offset).ravel(), upper.ravel()]))
+        return {" and ".join(pair): 1e3 * distance for pair, distance in near.items()}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Refuses postures that the robot cannot take: reach, joint limits, ground, footholds, stand."""
+"""Refuses postures that the robot cannot take: reach, limits, ground, footholds, stand, self-collision, torque."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, List, Optional, Tuple
 import numpy as np
 
 from shellbot_action_manager.actions.postures import DOWN, Postures, all_in_base, feet_in_walk_axes, stability
+from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from shellbot_action_manager.config import ActionManagerConfig
 
 _DRAGGED = 1e-3  # m that a standing foot may be moved
+_TURNED = 0.08  # rad: after as much of a turn of any joint the parts and the torques are looked at again
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class ActionConfig(Settings, error=ConfigError):
     foot_acceleration: float = number(0.05, 50.0, "m/s^2")
     upper_acceleration: float = number(0.1, 100.0, "rad/s^2")
     stability: float = number(0.0, 0.2, "m")  #: Least distance of the body's centre from the edge of the standing feet
+    effort: float = number(0.1, 1.0)  #: Greatest torque that a still posture may take, as a fraction of the servo's
 
 
 class PostureCheck:
@@ -87,7 +90,25 @@ class PostureCheck:
             text = f"the body's centre is {1e3 * edge[i]:.0f} mm inside the standing feet; give"
             found.append((i, f"{text} {1e3 * config.action.stability:.0f} at least, lean away from the lifted leg"))
         found.extend(self._upper_refusals(postures))
-        return min(found, default=None)
+        return min(found, default=None) or self._body_refusal(postures, q)
+
+    def _body_refusal(self, postures: Postures, q: np.ndarray) -> Optional[Tuple[int, str]]:
+        geometry, most = self._geometry, self._config.action.effort
+        fans = np.zeros((len(postures.pose), LEG_COUNT, 1))
+        lower = np.concatenate((fans, np.swapaxes(q, 0, 1)), axis=2)
+        everything = np.hstack([part.reshape(len(part), -1) for part in (lower, postures.upper)])
+        stands = postures.stands
+        for i in _samples(everything, stands):
+            overlap, text = geometry.overlap(everything[i])
+            if overlap > 0.0:
+                return i, f"{text}; move less, or one after the other"
+            torque = geometry.statics.holding_torque(everything[i], postures.pose[i, 3:], stands[i])
+            effort = np.abs(torque) / geometry.statics.effort_limits
+            joint = int(effort.argmax())
+            if effort[joint] > most:
+                text = f"{geometry.joint_names[joint]} would need {effort[joint]:.0%} of its torque, allowed are"
+                return i, f"{text} {most:.0%}; lift fewer feet or keep them and the body nearer"
+        return None
 
     def _upper_refusals(self, postures: Postures) -> List[Tuple[int, str]]:
         if self._geometry.upper is None:
@@ -103,3 +124,11 @@ class PostureCheck:
         low, high = limits[:, joint]
         angle = postures.upper[i, leg, joint]
         return [(i, f"upper_{leg + 1}_{name} would go to {angle:.2f} rad, limits {low:.2f} to {high:.2f} rad")]
+
+
+def _samples(q: np.ndarray, stands: np.ndarray) -> np.ndarray:
+    """Return which of the joints (m, n) to look at: first, last, where other feet stand, and after every turn."""
+    turned = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0).cumsum()
+    part = np.concatenate(([0.0], turned // _TURNED))
+    changes = (part[1:] != part[:-1]) | (stands[1:] != stands[:-1]).any(axis=1)
+    return np.unique(np.concatenate(([0], np.flatnonzero(changes) + 1, [len(q) - 1])))

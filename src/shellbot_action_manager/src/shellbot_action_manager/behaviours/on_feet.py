@@ -11,7 +11,7 @@ from shellbot_action_manager.behaviours.protocol import Commands, State
 from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
 from shellbot_action_manager.body.legs import LowerCommand, lower_command, upper_joints
 from shellbot_action_manager.body.rising import Moves
-from shellbot_action_manager.body.upper_shells import clamp_upper
+from shellbot_action_manager.body.upper_shells import clamp_upper, move_toward
 from shellbot_action_manager.errors import UnknownGaitError
 
 _CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
@@ -57,9 +57,10 @@ class OnFeet(BehaviourBase):
             inside, text = clamp_upper(commands.upper_shells, config)
             pair = geometry.upper.solve(*inside)
             goal = np.tile(pair, (6, 1)) if np.isfinite(pair).all() else present
-        self._robot.announcer.say("upper", text)
-        step = config.joint_rate * dt
-        return present + np.clip(goal - present, -step, step)
+        lower = lower_command(state.commanded.limbs).q
+        upper, blocked = move_toward(goal, present, config.joint_rate * dt, lower, geometry)
+        self._robot.announcer.say("upper", blocked or text)
+        return upper
 
     def follow_gait(self, name: str) -> str:
         """Change to the commanded gait; return a notice. An unknown one is refused and changes nothing."""

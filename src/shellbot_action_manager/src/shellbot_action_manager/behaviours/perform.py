@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Optional
 
-import numpy as np
-
 from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.postures import feet_in_walk_axes
 from shellbot_action_manager.behaviours.on_feet import OnFeet, within_reach
@@ -14,6 +12,7 @@ from shellbot_action_manager.behaviours.protocol import Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import register
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.legs import feet_command, limb_commands, upper_joints
+from shellbot_action_manager.body.upper_shells import move_toward
 
 
 @register("perform")
@@ -40,7 +39,7 @@ class Perform(OnFeet):
         planted = posture.stands[0]
         if len(upper):
             step = robot.config.upper.joint_rate * dt  # the operator may have commanded them elsewhere
-            upper = upper + np.clip(posture.upper[0] - upper, -step, step)
+            upper, _ = move_toward(posture.upper[0], upper, step, lower.q, robot.geometry)
         limbs = limb_commands(lower, upper, planted)
         return Motion(limbs, planted, progress=performer.status.progress, done=not performer.plays)
 

@@ -16,6 +16,7 @@ from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
 from shellbot_kinematics import DHRow, LegSet, SerialChain, pack_upper, shell_heights, shell_joints
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
+from shellbot_simulator.core.static_model import StaticModel
 
 LEG_COUNT = 6
 LOWER_COUNT = 24  # joints of the six lower legs, first in every joint array
@@ -71,6 +72,8 @@ class RobotGeometry:
         The same of the standing robot and of the closed ball.
     gores : Gores or None
         The gores of the ball; None for the variant `walker`.
+    statics : StaticModel
+        Shapes and masses of its parts: what touches, and what torque holds a posture.
     up_upper, closed_upper : (6, 2) array
         shoulder, shell of the walking robot and of the closed ball, rad; empty (0, 2) for `walker`.
     """
@@ -81,6 +84,7 @@ class RobotGeometry:
     feet: Feet
     upper: Optional[UpperLeg]
     gores: Optional[Gores]
+    statics: StaticModel
     sit_lower: np.ndarray
     stand_lower: np.ndarray
     closed_lower: np.ndarray
@@ -90,6 +94,20 @@ class RobotGeometry:
     def q_lower(self, q: np.ndarray) -> np.ndarray:
         """Return fan, coxa, femur, tibia of the lower legs, (6, 4), in all driven joints q (n,), rad."""
         return q[:LOWER_COUNT].reshape(6, 4)
+
+    def overlap(self, q: np.ndarray) -> Tuple[float, str]:
+        """Return how deep two parts overlap at worst, m, and which, in words; 0 and empty if none do.
+
+        Parameters
+        ----------
+        q : (n,) array
+            All driven joints, rad.
+        """
+        near = self.statics.near(q)
+        if not near:
+            return 0.0, ""
+        (one, other), distance = min(near.items(), key=lambda item: item[1])
+        return -distance, f"{one} and {other} would overlap by {-1e3 * distance:.1f} mm"
 
 
 def load_geometry(variant: str = "simulation") -> RobotGeometry:
@@ -112,6 +130,7 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         feet=Feet(chains, variables.foot.radius, variables.foot.back),
         upper=_upper_leg(variables) if has_upper else None,
         gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
+        statics=StaticModel(description.expand(variant), description.robot_profile(variant)),
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
         closed_lower=closed[:LOWER_COUNT].reshape(6, 4),
