@@ -54,6 +54,16 @@ def test_stands_up_by_itself_from_the_spawn_pose_without_a_jump():
     assert np.linalg.norm(feet(r)[:, :2], axis=1) == pytest.approx(0.270, abs=1e-3)
 
 
+def test_a_gait_of_another_height_that_is_chosen_while_it_stands_up_is_approached_afterwards():
+    r = robot()
+    r.run(0.5, gait="rough")  # 16 mm higher than the others
+    assert r.output.mode.step == "stand_up"
+    r.run(0.6, gait="wave")
+    r.until("hexapod")
+    r.run(2.0)
+    assert feet(r)[:, 2] == pytest.approx(-0.1623, abs=1e-4) and r.largest_step() < CALM
+
+
 @pytest.mark.parametrize("start", ["stand", "sit"])
 def test_start_mode_is_obeyed(start):
     r = robot(start_mode=start)

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from action_echo import EchoRobot
 
+from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.estimation.lost_servos import LostServos
@@ -107,3 +110,57 @@ def test_a_bus_without_torque_loses_no_leg():
     for t in range(10):
         assert watch.update(t, servos(dead=off)) == ()
         assert watch.update(t + 0.5, servos(silent=["lower_1_fan", "upper_2_shell"], dead=off)) == ()
+
+
+@pytest.mark.parametrize("request_it", ["wave", "shell"])
+def test_a_leg_that_is_lost_on_the_way_to_what_needs_six_is_walked_without(robot, request_it):
+    core = robot.core
+    core.request_mode("stand")
+    robot.run(3.0, body_pose=np.array([0.01, 0.01, 0.0, 0.05, 0.0, 0.1]))
+    assert (core.perform("wave", {}) if request_it == "wave" else core.request_mode("shell"))[0]
+    robot.run(0.1)
+    assert robot.output.mode.step == "centre_body"
+    robot.run(3.0, lost_legs=(5,))
+    assert robot.output.mode.name == "stand" and "lower_5 is lost, and this needs all" in robot.output.mode.text
+    robot.run(5.0)
+    assert robot.output.mode.text == "walking without lower_5" and core._robot.engine.lost_legs.idle[4]
+    assert robot.largest_step() < JUMP
+    if request_it == "wave":
+        assert core.performer.status.outcome is Outcome.ABORTED and "lower_5 is lost" in core.performer.status.text
+
+
+@pytest.mark.parametrize("cancel", ["now", "step", "never"])
+def test_an_action_goes_back_to_rest_when_a_leg_is_lost(robot, cancel):
+    core = robot.core
+    plan = core.plan_action("dance", {})
+    assert core.begin_action(replace(plan, cancel=cancel))[0]
+    robot.run(6.0)
+    assert core.performer.plays and core.performer.status.progress < 0.3
+    robot.run(4.0, lost_legs=(2,))
+    status = core.performer.status
+    assert (status.outcome, status.text) == (Outcome.CANCELLED, "dance cancelled, back at rest: lower_2 is lost")
+    assert robot.output.mode.text == "walking without lower_2" and robot.largest_step() < JUMP
+
+
+@pytest.mark.parametrize("ticks", range(1, 60, 10))
+def test_a_leg_that_comes_back_stands_before_an_action_begins(robot, ticks):
+    """Wherever its foot is on the way down, when the action is asked for."""
+    run(robot, 3.0, [0.0, 0.0, 0.0], (1,))
+    run(robot, 0.01 * ticks, [0.0, 0.0, 0.0], ())
+    assert robot.core.perform("bow", {})[0]
+    robot.run(6.0)
+    assert robot.core.performer.status.outcome is Outcome.SUCCEEDED
+    assert robot.largest_step() < JUMP
+
+
+def test_the_foot_of_a_lost_leg_stays_within_its_reach(robot):
+    """A body that leans towards the leg leaves its foot less room to be lifted; the robot walks on nevertheless."""
+    robot.core.request_mode("stand")
+    robot.run(3.0, body_pose=np.array([-0.059, 0.046, -0.009, 0.25, -0.012, 0.047]))
+    robot.run(2.0, lost_legs=(4,))
+    assert robot.largest_step() < JUMP
+    engine = robot.core._robot.engine
+    assert 0.01 < engine.p_walk[3, 2] < 0.05, "m: as far as it can be lifted"
+    robot.core.request_mode("hexapod")
+    run(robot, 3.0, [0.05, 0.0, 0.0], (4,))
+    assert engine.twist[0] > 0.02 and robot.largest_step() < JUMP

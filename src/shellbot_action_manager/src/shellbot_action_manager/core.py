@@ -14,7 +14,7 @@ from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
-from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
+from shellbot_action_manager.body.geometry import LEG_COUNT, RobotGeometry, load_geometry
 from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
@@ -326,13 +326,20 @@ class ActionManagerCore:
 
     def _select(self, state: State) -> Behaviour:
         """Return the behaviour that the mode table names for this tick; a new one begins at the present command."""
-        behaviour = self._behaviours[self._machine.behaviour]
+        machine = self._machine
+        behaviour = self._behaviours[machine.behaviour]
         if behaviour is not self._running:
+            reason = self._robot.lacks_a_leg() if behaviour.needs_all_legs and machine.finished else None
+            if reason:  # since it was requested
+                machine.enter(machine.mode if machine.mode in (Mode.STAND, Mode.HEXAPOD) else Mode.STAND)
+                machine.answer(reason)
+                behaviour = self._behaviours[machine.behaviour]
             self._running = behaviour
             behaviour.enter(state)
         return behaviour
 
     def _run(self, dt: float, t: float, commands: OperatorCommands, state: State) -> None:
+        self._robot.engine.lost_legs.lose(np.isin(np.arange(1, LEG_COUNT + 1), commands.lost_legs))
         machine, behaviour = self._machine, self._select(state)
         reason = behaviour.failure(state)
         self._failing_for = self._failing_for + dt if reason else 0.0

@@ -38,6 +38,7 @@ class Performer:
         self._player: Optional[Union[Player, HandPlayer]] = None
         self._walk: Optional[GuidedWalk] = None
         self._cancel: Optional[Cancel] = None
+        self._because = ""
         self._requested = self._paused = False
         self._speed, self._elapsed = 1.0, 0.0
         self._counts: Dict[int, int] = {}  # how often each While went on
@@ -80,7 +81,7 @@ class Performer:
         if seen.pose is None and any(isinstance(part, Guided) for part in plan.parts):
             raise ActionError(f"{plan.name} walks, and there is no odometry; start the node odometry")
         self._plan, self._speed, self._elapsed = plan, speed, 0.0
-        self._paused, self._cancel, self._counts, self._origin = False, None, {}, None
+        self._paused, self._cancel, self._because, self._counts, self._origin = False, None, "", {}, None
         self._player = self._walk = None
         self.status = PerformanceStatus(plan.name, "", 0.0, 0.0, False)
         self._see(0.0, seen)
@@ -99,17 +100,18 @@ class Performer:
         self._paused = True
         return ""
 
-    def cancel(self, when: Cancel = Cancel.NOW) -> str:
+    def cancel(self, when: Cancel = Cancel.NOW, because: str = "") -> str:
         """Go back to rest, out of a pause too; return why not, or nothing.
 
         On the spot lifted feet are put down first, then the body goes home. A walk stops; a change of mode goes on to
-        its end. What the action says of cancelling counts, too.
+        its end. What the action says of cancelling counts, too, unless there is a reason, `because`.
         """
-        if not self.active or self._cancel is not None:
+        if not self.active or self._because or (self._cancel is not None and not because):
             return ""
-        if self._plan.cancel == "never":
+        self._because = because
+        if self._plan.cancel == "never" and not because:
             return f"{self._plan.name} is not cancelled: it goes on to its end; an emergency stop ends it at once"
-        self._cancel = Cancel.AFTER_STEP if self._plan.cancel == "step" else when
+        self._cancel = Cancel.AFTER_STEP if self._plan.cancel == "step" and not because else when
         self._paused = False
         if self._player is not None:
             self._player.go_back(self._cancel is Cancel.AFTER_STEP)
@@ -151,7 +153,8 @@ class Performer:
         self._report()
         if player.ended:
             if player.goes_back:
-                self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, back at rest")
+                reason = f": {self._because}" if self._because else ""
+                self.end(Outcome.CANCELLED, f"{self._plan.name} cancelled, back at rest{reason}")
             else:
                 self._begin_part(self._index + 1)
                 if self._player is not None and self._cancel is not None:  # the way back was not free yet

@@ -91,11 +91,13 @@ class OnPath(BehaviourBase):
 class CloseBall(OnPath):
     """Plays the path forwards, from wherever it is."""
 
+    needs_all_legs = True
+
     def refusal(self, state: State) -> Optional[str]:
         """Accept, besides, every attitude of a ball that only has to shut."""
         if self._robot.transformation is not None and self._path().on_pole:
             return None
-        return self.needs_all_legs() or super().refusal(state)
+        return self._robot.lacks_a_leg() or super().refusal(state)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion."""

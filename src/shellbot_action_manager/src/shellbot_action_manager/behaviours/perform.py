@@ -19,11 +19,13 @@ from shellbot_action_manager.body.upper_shells import move_toward
 class Perform(OnFeet):
     """Begins and ends in the rest stance, whatever happens between."""
 
+    needs_all_legs = True
+
     def refusal(self, state: State) -> Optional[str]:
         """Refuse if no action is loaded."""
         if not self._robot.performer.active:
             return "there is no action to perform; send a goal to perform_action"
-        return self.needs_all_legs()
+        return super().refusal(state)
 
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next posture of the action."""
@@ -31,6 +33,8 @@ class Perform(OnFeet):
         upper = upper_joints(state.commanded.limbs)
         if not performer.plays:
             return Motion(state.commanded.limbs, state.commanded.planted, done=True)
+        if commands.lost_legs:
+            performer.cancel(because=f"lower_{commands.lost_legs[0]} is lost")
         posture = performer.step(dt, commands.foot_velocity)
         assert performer.status is not None
         p_walk = feet_in_walk_axes(posture.feet[0], robot.engine.p_walk)

@@ -88,12 +88,15 @@ class Behaviour(Protocol):
     ends_in_any_attitude : bool
         Whether the robot may lie in any attitude when it ends. A request that begins with it is then accepted without
         checking whether the behaviours after it could begin in the present attitude.
+    needs_all_legs : bool
+        Whether the robot stands instead if a leg was lost by the time it would begin.
     """
 
     name: str
     contact_model: str
     safe_modes: Tuple[str, ...]
     ends_in_any_attitude: bool
+    needs_all_legs: bool
 
     @property
     def limits(self) -> WalkspaceLimits:

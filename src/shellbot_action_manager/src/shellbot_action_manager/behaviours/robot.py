@@ -64,6 +64,13 @@ class Robot:
         if self.transformation is not None:
             self.after_a_fall = "request recover, or turn it upright and request stand"
 
+    def lacks_a_leg(self) -> Optional[str]:
+        """Return why what needs all legs cannot be done now, or None."""
+        lost = np.flatnonzero(self.engine.lost_legs.lost) + 1
+        if not lost.size:
+            return None
+        return f"lower_{lost[0]} is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs"
+
 
 class BehaviourBase:
     """Defaults of a behaviour: begins whenever it is requested, cannot fail, and is safe when the joints are held.
@@ -79,6 +86,7 @@ class BehaviourBase:
     contact_model = "feet"
     safe_modes: Tuple[str, ...] = ("sit",)
     ends_in_any_attitude = False
+    needs_all_legs = False
 
     def __init__(self, name: str, robot: Robot) -> None:
         self.name = name
@@ -95,15 +103,8 @@ class BehaviourBase:
         return None
 
     def refusal(self, state: State) -> Optional[str]:
-        """Refuse nothing."""
-        return None
-
-    def needs_all_legs(self) -> Optional[str]:
-        """Return why it cannot be done without a leg that is lost, or None."""
-        lost = np.flatnonzero(self._robot.engine.lost_legs.lost) + 1
-        if not lost.size:
-            return None
-        return f"lower_{lost[0]} is lost, and this needs all six legs; mend it, then publish an empty list on lost_legs"
+        """Refuse, where all legs are needed, without one."""
+        return self._robot.lacks_a_leg() if self.needs_all_legs else None
 
     def take_over(self, state: State) -> Optional[Motion]:
         """Recognise no posture."""

@@ -36,10 +36,10 @@ class StandUp(OnFeet):
         robot, engine = self._robot, self._robot.engine
         upper = self.move_upper(dt, commands, state)
         notice = self.follow_gait(commands.gait)
-        height = engine.gait.stance_height
         if self._runner is None:
+            self._height = engine.gait.stance_height  # of the whole rise, whatever gait is chosen meanwhile
             geometry, start = robot.geometry, lower_command(state.commanded.limbs).q
-            moves = plan_rise(start, height, geometry.sit_lower, geometry.legs, robot.config.posture)
+            moves = plan_rise(start, self._height, geometry.sit_lower, geometry.legs, robot.config.posture)
             self._runner = MoveRunner(robot, moves)
         moves = self._runner.moves
         if moves.done:
@@ -50,6 +50,7 @@ class StandUp(OnFeet):
         planted = np.full(6, moves.on_feet)
         lower = self._runner.step(dt, state)
         if moves.done and lower.p_base is not None:
-            engine.start(lower.p_base + np.array([0.0, 0.0, height]), REST_POSE)
+            pose = REST_POSE + np.array([0.0, 0.0, self._height - engine.gait.stance_height, 0.0, 0.0, 0.0])
+            engine.start(lower.p_base + np.array([0.0, 0.0, self._height]), pose)
         limbs = limb_commands(lower, upper, planted)
         return Motion(limbs, planted, progress=_RISEN * moves.progress, notice=notice)

@@ -16,7 +16,6 @@ from shellbot_action_manager.body.postures import FootMove, find_standing
 from shellbot_action_manager.body.rising import FAN_CLOSED_FROM, Moves
 
 _NO_TWIST = np.zeros(3)
-LEG_NUMBERS = np.arange(1, 7)
 
 
 @register("walk")
@@ -49,7 +48,6 @@ class Walk(OnFeet):
     def step(self, dt: float, commands: Commands, state: State) -> Motion:
         """Return the next motion: feet that were found in the air are put down before anything else."""
         robot, upper = self._robot, self.move_upper(dt, commands, state)
-        robot.engine.lost_legs.lose(np.isin(LEG_NUMBERS, commands.lost_legs))
         if robot.settling is not None:
             lower, planted = robot.settling.step(dt), state.commanded.planted
             if robot.settling.done:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 
@@ -39,11 +40,12 @@ class LostLegs:
         self._config = config
         self.lost = np.zeros(6, dtype=bool)  #: (6,)
         self.idle = self.lost  #: (6,)
+        self._landed = self.lost  # those that are no longer idle from the next tick on
         self._lifted = False
 
     def start(self) -> None:
         """Begin with every foot where it stands."""
-        self.idle = np.zeros(6, dtype=bool)
+        self.idle = self._landed = np.zeros(6, dtype=bool)
 
     @property
     def ready(self) -> bool:
@@ -61,11 +63,18 @@ class LostLegs:
         return pose
 
     def lose(self, lost: np.ndarray) -> None:
-        """Take note of which legs (6,) are lost now."""
+        """Take note of which legs (6,) are lost in this tick."""
         self.lost = lost
-        self.idle = self.idle | lost
+        self.idle = self.idle & ~self._landed | lost
 
-    def step(self, dt: float, p_feet: np.ndarray, rest: np.ndarray, lifts: bool) -> np.ndarray:
+    def step(
+        self,
+        dt: float,
+        p_feet: np.ndarray,
+        rest: np.ndarray,
+        lifts: bool,
+        within_reach: Callable[[np.ndarray], np.ndarray],
+    ) -> np.ndarray:
         """Return the feet (6, 3) in W, those of idle legs moved on.
 
         Parameters
@@ -78,6 +87,8 @@ class LostLegs:
             Where feet stand at rest, m.
         lifts : bool
             Whether the other legs can do without the idle ones now; otherwise these stay where they are.
+        within_reach : callable
+            Which legs (6,) reach feet (6, 3) in W; a foot that cannot go on to where it is held stays where it is.
         """
         if not self.idle.any() or not lifts:
             return p_feet
@@ -87,7 +98,9 @@ class LostLegs:
         distance = np.linalg.norm(way, axis=1)
         part = np.minimum(farthest / np.maximum(distance, 1e-9), 1.0)
         feet[self.idle] = (p_feet + part[:, None] * way)[self.idle]
-        arrived = distance <= farthest
+        free = within_reach(feet)
+        feet[~free] = p_feet[~free]
+        arrived = np.where(self.lost, (distance <= farthest) | ~free, (distance <= farthest) & free)
         self._lifted = bool(arrived[self.idle & self.lost].all())
-        self.idle = self.idle & ~(arrived & ~self.lost)
+        self._landed = self.idle & arrived & ~self.lost
         return feet

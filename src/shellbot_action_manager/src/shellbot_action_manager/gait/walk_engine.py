@@ -89,8 +89,10 @@ class WalkEngine:
 
     @property
     def at_rest(self) -> bool:
-        """Whether the feet are home and the twist is zero."""
-        return not self._state.active and not self.twist.any() and is_home(self._state, self._home, self.lost_legs.idle)
+        """Whether the feet are home, those of legs that came back too, and the twist is zero."""
+        idle = self.lost_legs.idle
+        moves = self._state.active or self.twist.any() or (idle != self.lost_legs.lost).any()
+        return not moves and is_home(self._state, self._home, idle)
 
     @property
     def pose_reached(self) -> bool:
@@ -265,9 +267,15 @@ class WalkEngine:
             return True
         leans = self._next is None and (self.pose_reached or self._blocked)
         self._lifts = self._lifts and leans
-        feet = self.lost_legs.step(dt, self._state.p_feet, neutral_feet(self.gait.rest_radius), leans)
+        rest = neutral_feet(self.gait.rest_radius)
+        feet = self.lost_legs.step(dt, self._state.p_feet, rest, leans, self._within_limits)
         self._state = replace(self._state, p_feet=feet, swinging=self._state.swinging & ~idle)
         return leans
+
+    def _within_limits(self, feet: np.ndarray) -> np.ndarray:
+        """Return which legs (6,) reach feet (6, 3) in W with the body where it is."""
+        q = self._legs.solve(feet_in_base(feet, self.pose, self.gait.stance_height)[:, None])
+        return np.asarray((self._legs.margin(q) >= 0.0).all(axis=(1, 2)))
 
     def _change_gait(self, twist: np.ndarray) -> np.ndarray:
         """Change to the next gait, if there is one, as soon as every foot is down; return the twist (3,) for this tick.
