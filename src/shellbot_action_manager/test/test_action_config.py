@@ -34,7 +34,7 @@ def modes():
 def test_shipped_settings_load():
     config = load_config()
     assert config.cmd_vel_timeout == 0.5
-    assert config.speed_cap[0] == 0.40
+    assert config.gaits["tripod"].speed_cap[0] == 0.40
 
 
 @pytest.mark.parametrize(

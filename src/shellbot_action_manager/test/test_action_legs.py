@@ -23,6 +23,7 @@ from shellbot_action_manager.gait.walkspace import acceleration_limits, find_rea
 from shellbot_description import expand, named_pose_array
 from shellbot_kinematics.solver import ShellbotSolver
 
+UNCAPPED = (5.0, 5.0, 5.0)
 MARGIN = 0.05
 
 
@@ -121,27 +122,29 @@ def test_pose_approach_respects_rate_and_acceleration_and_does_not_overshoot():
 def test_limits_reach_the_speed_of_the_issue(geometry, config):
     gait = config.gaits["tripod"]
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
-    speed = speed_limits(reach, gait, config.speed_cap)
+    speed = speed_limits(reach, gait)
     assert speed[0] == pytest.approx(0.40)
     assert (acceleration_limits(speed, gait, 0.6) > 0.0).all()
     low = find_reach(geometry.legs, gait, np.array([0, 0, -0.025, 0.05, 0, 0]), MARGIN)
-    assert speed_limits(low, gait, (9.0, 9.0, 9.0))[0] < speed_limits(reach, gait, (9.0, 9.0, 9.0))[0]
+    uncapped = dataclasses.replace(gait, speed_cap=UNCAPPED)
+    assert speed_limits(low, uncapped)[0] < speed_limits(reach, uncapped)[0]
 
 
 def test_limits_follow_from_stride_duty_and_period(geometry, config):
-    gait = dataclasses.replace(config.gaits["tripod"], stride_limit=0.05, slip_scale=SlipScale(1.0, 1.0, 1.0))
+    changes = {"stride_limit": 0.05, "slip_scale": SlipScale(1.0, 1.0, 1.0), "speed_cap": UNCAPPED}
+    gait = dataclasses.replace(config.gaits["tripod"], **changes)
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
-    speed = speed_limits(reach, gait, (9.0, 9.0, 9.0))
+    speed = speed_limits(reach, gait)
     longest = 0.05 / (gait.duty_factor * gait.period_fast)
     assert speed == pytest.approx([longest, longest, longest / gait.stance_radius])
     wide = dataclasses.replace(gait, stride_limit=0.2)  # now the legs decide: 45 to 75 mm each way
-    assert longest * 1.7 < speed_limits(reach, wide, (9.0, 9.0, 9.0))[0] < longest * 3.1
+    assert longest * 1.7 < speed_limits(reach, wide)[0] < longest * 3.1
 
 
 def test_scaling_keeps_the_direction_and_leaves_small_twists_alone(geometry, config):
     gait, rng = config.gaits["tripod"], np.random.default_rng(4)
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
-    speed = speed_limits(reach, gait, config.speed_cap)
+    speed = speed_limits(reach, gait)
     for _ in range(500):
         twist = rng.normal(size=3) * rng.uniform(0.01, 2.0)
         scaled, usage = scale_twist(twist, reach, gait, speed)
@@ -159,7 +162,7 @@ def test_no_foot_leaves_its_reach_at_random_scaled_twists(geometry, config):
     """Every steady walk within the limits, in every direction, stays inside the joint limits."""
     gait, rng = config.gaits["tripod"], np.random.default_rng(5)
     reach = find_reach(geometry.legs, gait, np.zeros(6), MARGIN)
-    speed = speed_limits(reach, gait, config.speed_cap)
+    speed = speed_limits(reach, gait)
     for _ in range(40):
         twist, usage = scale_twist(rng.normal(size=3) * 3.0, reach, gait, speed)
         state = standing_at(neutral_feet(gait.stance_radius))

@@ -26,7 +26,7 @@ def test_feet_stay_within_reach_and_twists_keep_their_direction(name):
     for _ in range(POSES):
         pose, _ = clamp_pose(1.5 * rng.uniform(low, high), config, legs, gait, walking=True)
         reach = find_reach(legs, gait, pose, config.joint_margin)
-        limits = speed_limits(reach, gait, config.speed_cap)
+        limits = speed_limits(reach, gait)
         for twist in rng.normal(size=(TWISTS, 3)) * [0.3, 0.3, 1.0]:
             allowed, usage = scale_twist(twist, reach, gait, limits)
             assert 0.0 <= usage <= 1.0

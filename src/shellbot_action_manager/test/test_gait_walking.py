@@ -69,7 +69,7 @@ def test_wrap_angle():
     assert wrap_angle(-math.pi) == pytest.approx(math.pi)
 
 
-@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod"])
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
 @pytest.mark.parametrize("twist", TWISTS)
 def test_standing_feet_stay_where_they_are_in_the_world(name, twist):
     last, compared = None, 0
@@ -143,7 +143,7 @@ def test_first_tick_after_the_command_changes_standing_and_swinging_feet():
     assert list(state.swinging) == [True, False] * 3
 
 
-@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod"])
+@pytest.mark.parametrize("name", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
 def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
     g = gait(name)
     _, state = list(walk(g, (0.05, 0.02, 0.1), 333))[-1]
@@ -158,13 +158,13 @@ def test_feet_come_home_after_the_last_command_and_then_nothing_moves(name):
 
 
 def test_at_least_three_feet_stand_all_the_time():
-    for name in ("tripod", "ripple", "wave", "tetrapod"):
+    for name in ("tripod", "ripple", "wave", "tetrapod", "sprint"):
         g = gait(name)
         for _, state in walk(g, (0.05, 0.0, 0.1), 500):
             assert (~state.swinging).sum() >= 3
 
 
-@pytest.mark.parametrize("gait", ["tripod", "ripple", "wave", "tetrapod"])
+@pytest.mark.parametrize("gait", ["tripod", "ripple", "wave", "tetrapod", "sprint"])
 def test_a_command_that_ends_in_mid_swing_moves_no_foot_at_once(gait):
     """The feet come home to a smaller circle than they walk on: a foot in the air turns there, it does not jump."""
     gait, twist = load_gaits()[gait], np.array([0.1, 0.0, 0.0])

@@ -173,7 +173,7 @@ def test_changes_its_gait_while_it_walks():
     chain, speed = robot(gait="wave", friction=0.7), 0.0
     speed = 0.5 * chain.output.walkspace.max_velocity[0]
     run(chain, 2.0, (speed, 0.0, 0.0))
-    for name in ("tripod", "ripple", "tetrapod", "tripod", "wave", "ripple", "wave"):
+    for name in ("tripod", "ripple", "tetrapod", "sprint", "wave", "ripple", "wave"):
         chain.commands = dataclasses.replace(chain.commands, gait=name)
         trace, others = run(chain, 2.0, (speed, 0.0, 0.0))
         assert chain.output.walkspace.gait == name

@@ -77,7 +77,7 @@ def test_csv_and_json_survive_missing_keys_and_numbers_json_does_not_know(tmp_pa
 
 def test_shipped_experiments_hold_the_cases_and_limits_asked_for():
     experiments = load_experiments(CONFIG / "experiments.yaml")
-    assert set(experiments) == {"walk", "turn", "square", "speed"}
+    assert set(experiments) == {"walk", "turn", "square", "speed", "sprint"}
     walk = experiments["walk"]
     assert [(case.name, case.values["distance_m"]) for case in walk.cases] == [("forward", 1.0), ("sideways", 1.0)]
     bounds = {limit.column: (limit.bound, limit.is_minimum) for limit in walk.limits}

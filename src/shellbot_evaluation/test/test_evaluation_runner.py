@@ -110,4 +110,7 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
-    assert "there is no experiment 'absent'; choose from walk, turn, square, speed or all" in capsys.readouterr().err
+    assert (
+        "there is no experiment 'absent'; choose from walk, turn, square, speed, sprint or all"
+        in capsys.readouterr().err
+    )

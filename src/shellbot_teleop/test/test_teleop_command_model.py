@@ -341,7 +341,8 @@ def test_the_next_gait_follows_the_one_in_use(model):
     assert model.press("n", 0.1)[0] == effects.PublishGait("tetrapod")
     assert model.press("n", 0.2)[0] == effects.PublishGait("wave")
     assert model.press("n", 0.3)[0] == effects.PublishGait("rough")
-    assert model.press("n", 0.4)[0] == effects.PublishGait("tripod")
+    assert model.press("n", 0.4)[0] == effects.PublishGait("sprint")
+    assert model.press("n", 0.5)[0] == effects.PublishGait("tripod")
 
 
 def test_a_key_without_a_binding_does_nothing_and_perform_refuses_held_actions(model):

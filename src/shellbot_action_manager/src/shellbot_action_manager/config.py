@@ -100,7 +100,6 @@ class FileConfig(Settings, error=ConfigError):
     #: Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
-    speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s")  #: m/s, m/s, rad/s
     #: heading, body, posture, contact, upper, limp, terrain, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()

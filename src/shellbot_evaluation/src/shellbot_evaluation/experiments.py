@@ -30,6 +30,7 @@ class Case(Settings, error=DefinitionError):
     name: str
     kind: str = choice(tuple(CASE_KEYS))
     values: Mapping[str, float] = required()
+    gait: str = ""  #: Empty: that of the command line
 
     def conflict(self) -> str:
         """Refuse numbers that are missing or not of this kind."""
@@ -153,10 +154,15 @@ def make_case(name: str, values: Mapping[str, Any]) -> Case:
     DefinitionError
         Naming the case and what it lacks.
     """
-    known = ("kind", *dict.fromkeys(key for needed, optional in CASE_KEYS.values() for key in needed + optional))
+    known = (
+        "kind",
+        "gait",
+        *dict.fromkeys(key for needed, optional in CASE_KEYS.values() for key in needed + optional),
+    )
     try:
         check_names(values, known, ("kind",))
-        return Case(name, values["kind"], {key: value for key, value in values.items() if key != "kind"})
+        numbers = {key: value for key, value in values.items() if key not in ("kind", "gait")}
+        return Case(name, values["kind"], numbers, values.get("gait", ""))
     except SettingsError as error:
         raise DefinitionError(f"case '{name}': {error}") from None
 

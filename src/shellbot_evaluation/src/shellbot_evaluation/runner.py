@@ -38,7 +38,8 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
     EvaluationError
         Naming case, seed and friction, if the robot does not do what it should.
     """
-    chain = Chain((base or ChainConfig()).replace(seed=run.seed, friction=run.friction))
+    base = base or ChainConfig()
+    chain = Chain(base.replace(seed=run.seed, friction=run.friction, gait=run.case.gait or base.gait))
     head: Dict[str, object] = {
         "experiment": run.experiment,
         "case": run.case.name,

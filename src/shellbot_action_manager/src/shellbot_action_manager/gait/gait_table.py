@@ -56,6 +56,8 @@ class Gait(Settings, error=ConfigError):
     slip_scale: SlipScale = required()  #: Factor from the commanded to the feet's twist
     #: How deep below the mean of the standing feet a foot searches for the ground, m; 0: the floor is taken as flat
     search_depth: float = number(0.0, 0.06, "m", default=0.0)
+    #: Greatest forward, sideways, turning speed where the legs allow more, m/s, m/s, rad/s
+    speed_cap: Tuple[float, float, float] = number(0.0, 5.0, "m/s, rad/s", default=(0.40, 0.30, 1.0))
 
     def conflict(self) -> str:
         """Return what is wrong with the periods, or the phase at which fewer than three feet stand."""

@@ -286,7 +286,7 @@ class WalkEngine:
         self._lifts = True
         if self._next is None:
             return twist
-        limits = speed_limits(self._next_reach, self._next, self._config.speed_cap)
+        limits = speed_limits(self._next_reach, self._next)
         twist, _ = scale_twist(twist, self._next_reach, self._next, limits)
         if twist_usage(self.twist, self._next_reach, self._next, limits) > 1.0 + 1e-9:
             return twist
@@ -331,7 +331,7 @@ class WalkEngine:
             radius = np.where(self.lost_legs.idle[:, None], reach.radius.max(), reach.radius)
             self._reach: StrokeReach = replace(reach, radius=radius)
         self._searched_walking = walking
-        speed = speed_limits(self._reach, self.gait, self._config.speed_cap)
+        speed = speed_limits(self._reach, self.gait)
         min_shift, max_shift, max_tilt = self._ranges[walking]
         self.limits: WalkspaceLimits = WalkspaceLimits(
             speed,

@@ -80,14 +80,14 @@ def find_reach(legs: LegGeometry, gait: Gait, pose: np.ndarray, joint_margin: fl
     )
 
 
-def speed_limits(reach: StrokeReach, gait: Gait, speed_cap: Tuple[float, float, float]) -> np.ndarray:
-    """Return the greatest speed (3,) of each axis alone: what the reach allows, at most `speed_cap`."""
+def speed_limits(reach: StrokeReach, gait: Gait) -> np.ndarray:
+    """Return the greatest speed (3,) of each axis alone: what the reach allows, at most the gait's `speed_cap`."""
     limits = np.zeros(3)
     for axis in range(3):
         unit = np.zeros(3)
         unit[axis] = 1.0
         needed = max(reach_usage(reach, gait, unit), reach_usage(reach, gait, -unit))
-        limits[axis] = 0.0 if not np.isfinite(needed) else min(1.0 / needed, speed_cap[axis])
+        limits[axis] = 0.0 if not np.isfinite(needed) else min(1.0 / needed, gait.speed_cap[axis])
     return limits
 
 
