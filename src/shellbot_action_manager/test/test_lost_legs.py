@@ -136,6 +136,10 @@ def test_an_action_goes_back_to_rest_when_a_leg_is_lost(robot, cancel):
     assert core.begin_action(replace(plan, cancel=cancel))[0]
     robot.run(6.0)
     assert core.performer.plays and core.performer.status.progress < 0.3
+    if cancel == "now":  # on its way back already
+        core.performer.cancel()
+        robot.run(0.4)
+        assert core.performer.status.step == "back to rest"
     robot.run(4.0, lost_legs=(2,))
     status = core.performer.status
     assert (status.outcome, status.text) == (Outcome.CANCELLED, "dance cancelled, back at rest: lower_2 is lost")

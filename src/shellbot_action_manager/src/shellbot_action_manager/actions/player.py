@@ -61,6 +61,8 @@ class Player:
 
     def go_back(self, after_step: bool) -> None:
         """Go back to rest, now or at the end of the present step: lifted feet first, then the body."""
+        if self.goes_back:
+            return
         self._wants_back, self._stopping, self._undo_to = True, not after_step, -1.0
         self._back_at = self._end_of_step()
 

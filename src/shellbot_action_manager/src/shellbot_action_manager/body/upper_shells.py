@@ -52,11 +52,16 @@ def move_toward(
     by, reason = np.clip(goal - present, -step, step), ""
     if not by.any():
         return present, ""
-    now, _ = geometry.overlap(np.concatenate((lower.ravel(), present.ravel())))
+
+    def overlap(upper: np.ndarray) -> Tuple[float, str]:
+        return geometry.overlap(np.concatenate((lower.ravel(), upper.ravel())))
+
     for moved in (_BOTH, _SHOULDERS, _SHELLS):
+        if not (by * moved).any():
+            continue
         there = present + moved * by
-        overlap, text = geometry.overlap(np.concatenate((lower.ravel(), there.ravel())))
-        if (by * moved).any() and overlap <= now:
+        depth, text = overlap(there)
+        if depth == 0.0 or depth <= overlap(present)[0]:
             return there, ""
         reason = reason or f"upper shells hold: {text}; command another height or opening"
     return present, reason

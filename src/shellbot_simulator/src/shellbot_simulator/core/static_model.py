@@ -16,6 +16,7 @@ from .config import load_config
 from .model_builder import build_model
 from .urdf_tree import link_bodies
 
+_NONE = np.zeros(3)
 _ALOFT = 10.0  # m: so high over the floor that nothing meets it
 
 
@@ -103,10 +104,8 @@ class StaticModel:
             balance = np.column_stack((np.ones(len(bodies)), places[:, :2] - centre[:2])).T
             weight = float(model.body_mass.sum() * -model.opt.gravity[2])
             loads = balance.T @ np.linalg.solve(balance @ balance.T, [weight, 0.0, 0.0])
-            jacobian = np.zeros((3, model.nv))
-            for body, load in zip(bodies, loads):
-                mujoco.mj_jac(model, data, jacobian, None, data.xpos[body], body)
-                torque -= load * jacobian[2]
+            for body, place, load in zip(bodies, places, loads):
+                mujoco.mj_applyFT(model, data, np.array([0.0, 0.0, -load]), _NONE, place, body, torque)
         return np.asarray(self._shared @ torque[self._v_index])
 
     def _put(self, q: np.ndarray, roll: float = 0.0, pitch: float = 0.0, yaw: float = 0.0) -> None:
