@@ -140,7 +140,7 @@ def test_a_library_that_is_missing_or_too_old_is_named_with_what_to_do(tmp_path,
             [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import {package}"],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
             env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"),
         )

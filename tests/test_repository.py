@@ -117,7 +117,7 @@ def test_scripts_explain_themselves_from_anywhere(script, tmp_path):
         cwd=str(tmp_path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -132,7 +132,7 @@ def test_scripts_refuse_nonsense_in_words(script):
         [str(script), "--nonsense"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode != 0

@@ -89,7 +89,7 @@ def test_choices_on_board_are_arguments_and_match_the_driver():
 
 def test_the_script_says_so_and_starts_nothing():
     done = subprocess.run(
-        [str(ROOT / "scripts" / "sim"), "rft:=0"], capture_output=True, text=True, timeout=60, check=False
+        [str(ROOT / "scripts" / "sim"), "rft:=0"], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 1
     assert "do you mean rtf?" in done.stderr

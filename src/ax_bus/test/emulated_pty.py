@@ -26,5 +26,5 @@ def emulated(*options, module="ax_tools.cli", environment=None):
         yield port
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
         watch.cancel()

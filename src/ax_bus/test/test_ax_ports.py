@@ -94,7 +94,7 @@ def test_the_kernel_keeps_out_programs_that_ask_for_no_lock(pair):
     script = (
         "import os, sys; os.setuid(65534) if os.getuid() == 0 else 0; os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)"
     )
-    opens = lambda: subprocess.run([sys.executable, "-c", script, pair[1]], capture_output=True, text=True, timeout=60)  # noqa: E731
+    opens = lambda: subprocess.run([sys.executable, "-c", script, pair[1]], capture_output=True, text=True, timeout=600)  # noqa: E731
     with SerialPort(pair[1]) as port:
         assert is_exclusive(slave)
         assert "Device or resource busy" in opens().stderr

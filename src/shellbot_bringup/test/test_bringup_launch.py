@@ -33,7 +33,7 @@ def environment(tmp_path):
 
 def parameters(environment, *arguments):
     command = ["roslaunch", "--dump-params", str(LAUNCH / "sim.launch"), *HEADLESS, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return yaml.safe_load(done.stdout)
 

@@ -37,7 +37,7 @@ def run(*arguments, **environment):
         env={**os.environ, "ROS_IP": "", "ROS_HOSTNAME": "", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 
@@ -228,7 +228,7 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path):
     run("install", "--root", tmp_path)
     unit = tmp_path / "etc/systemd/system/shellbot-onboard.service"
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, timeout=60, check=False
+        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, timeout=600, check=False
     )
     complaints = [text for text in done.stderr.splitlines() if "shellbot-onboard" in text]
     assert done.returncode == 0 and not complaints, done.stderr
@@ -288,7 +288,7 @@ def test_the_udev_rules_parse_and_give_the_stable_name():
 @pytest.mark.skipif(shutil.which("udevadm") is None, reason="udev is not installed")
 def test_the_udev_rules_are_ones_that_udev_takes():
     rule = str(ROOT / "src/shellbot_bringup/deploy/99-shellbot-servo-bus.rules")
-    done = subprocess.run(["udevadm", "verify", rule], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["udevadm", "verify", rule], capture_output=True, text=True, timeout=600, check=False)
     if "Unknown command" in done.stderr or "unrecognized" in done.stderr.lower():
         pytest.skip("this udev cannot verify")
     assert done.returncode == 0, done.stderr

@@ -198,7 +198,7 @@ def run_leg(*arguments, display=None):
     if display:
         environment["DISPLAY"] = display
     command = [sys.executable, "-m", "shellbot_evaluation.leg_view.cli", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +300,7 @@ def test_stop_works_with_mouse_and_keys_in_the_real_window(display, tmp_path):
     shot = tmp_path / "stopped.png"
     done = subprocess.run(
         [sys.executable, "-c", WINDOW, str(shot)],
-        env=environment, capture_output=True, text=True, timeout=240, check=False,
+        env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0 and "done" in done.stdout, done.stderr
     red, green, blue = np.moveaxis(np.asarray(Image.open(shot).convert("RGB")).astype(int), 2, 0)
@@ -321,5 +321,5 @@ def test_the_wrapper_hands_over():
     script = Path(__file__).resolve().parents[3] / "scripts" / "servo"
     if not (script.parents[1] / "devel" / "setup.sh").exists():
         pytest.skip("the workspace is not built")
-    done = subprocess.run([str(script), "leg", "--help"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([str(script), "leg", "--help"], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0 and "slider for each joint of one limb" in done.stdout

@@ -184,7 +184,7 @@ def test_a_window_opens_and_the_file_is_written_when_there_is_a_display(tmp_path
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0 and done.stdout.strip() == "closed", done.stderr
@@ -197,7 +197,7 @@ def test_a_display_that_does_not_answer_is_said(tmp_path):
     environment = dict(os.environ, DISPLAY=":3987")
     environment.pop("WAYLAND_DISPLAY", None)
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 2 and "--show cannot open a window" in done.stderr
 
@@ -258,7 +258,7 @@ def test_pale_fills_of_two_legs_stay_apart(tmp_path):
 
 def test_matplotlib_is_loaded_only_for_a_picture():
     code = "import sys, shellbot_evaluation.plot_cli as p; p.parser(); print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, timeout=600)
     assert done.stdout.strip() == "False"
 
 
@@ -268,7 +268,7 @@ def test_the_script_draws_from_any_folder(tmp_path):
         cwd=str(tmp_path),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -173,7 +173,7 @@ def test_sphinx_reports_a_broken_page(tmp_path):
         [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(broken), str(tmp_path / "html")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env=environment,
     )

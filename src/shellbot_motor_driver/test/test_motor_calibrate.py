@@ -335,5 +335,5 @@ def test_a_servo_that_moves_or_is_silent_is_not_recorded(bench, tmp_path):
 
 def test_without_a_terminal_it_is_refused(bench):
     command = [sys.executable, "-m", "shellbot_motor_driver.tools.cli", "calibrate", "--port", bench.server.name]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, check=False)
     assert done.returncode == 1 and "needs a person at a terminal" in done.stderr

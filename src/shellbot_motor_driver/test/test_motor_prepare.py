@@ -98,7 +98,7 @@ for argv in (["--help"], ["prepare", "--help"], ["calibrate", "--ids", "x"], ["e
 heavy = {"numpy", "yaml", "serial"} & set(sys.modules)
 assert not heavy, heavy
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert all(getattr(shellbot_motor_driver, name) is not None for name in shellbot_motor_driver.__all__)
 

@@ -67,7 +67,7 @@ def test_without_a_terminal_it_says_what_to_do(program, nowhere):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=600,
         env=dict(os.environ, **nowhere),
     )
     assert result.returncode == 3
@@ -80,7 +80,11 @@ def test_without_a_display_the_window_names_the_terminal_version(display, nowher
         name: value for name, value in os.environ.items() if name not in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     }
     result = subprocess.run(
-        command("window"), capture_output=True, text=True, timeout=30, env=dict(environment, DISPLAY=display, **nowhere)
+        command("window"),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=dict(environment, DISPLAY=display, **nowhere),
     )
     assert result.returncode == 3
     assert "scripts/teleop --terminal" in result.stderr and "Traceback" not in result.stderr
@@ -94,7 +98,7 @@ def test_an_unreadable_file_ends_the_window_with_its_name(tmp_path, option, cont
         command("window", option, str(path)),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=600,
         env=dict(os.environ, DISPLAY=teleop_display, **nowhere),
     )
     assert result.returncode == 2
@@ -118,5 +122,5 @@ def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, n
     finally:
         display.close()
         process.terminate()
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=600) == 0
     assert "Traceback" not in log.read_text()

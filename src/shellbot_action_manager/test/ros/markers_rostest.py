@@ -48,10 +48,16 @@ class Viewer(ModeWatch):
             else:
                 shown[marker.ns, marker.id] = marker
         self.pictures += 1
-        before, self.time, self.shown = self.time, message.markers[0].header.stamp.to_sec(), shown
+        before, self.time = self.time, message.markers[0].header.stamp.to_sec()
+        # on a busy machine a picture may be lost, and with it what it deletes
+        self.shown = {key: marker for key, marker in shown.items() if not self.is_over(marker)}
         if self.time - before > TOGETHER or self.time < before:
             self.steps, self.landing = {}, {}
         self.score()
+
+    def is_over(self, marker):
+        """Return whether a marker was not renewed for its lifetime."""
+        return marker.lifetime.to_sec() > 0.0 and self.time - (marker.header.stamp + marker.lifetime).to_sec() > 0.0
 
     def score(self):
         """Compare where feet have landed with the last footstep that was shown."""
