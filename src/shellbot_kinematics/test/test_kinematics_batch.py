@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import OrderedDict
 
 import mpmath
 import numba
@@ -20,12 +21,15 @@ from shellbot_kinematics import (
     SerialChain,
     batch,
     compile_chain,
+    compiled_chain,
+    foot_batch_free_fan,
     foot_branches,
 )
 from shellbot_kinematics import _lanes as lanes
 from shellbot_kinematics._jit import scalar_kernel
 from shellbot_kinematics._marks import events, lowest, others
 from shellbot_kinematics.batch import inverse_batch
+from shellbot_kinematics.compiled_chain import CompiledChain
 from shellbot_kinematics.errors import InvalidConfigError, InvalidReferenceError, ShapeError, UnknownNameError
 from shellbot_kinematics.foot_batch import FootBatch, foot_batch
 from shellbot_kinematics.threads import run_parts
@@ -466,3 +470,45 @@ def test_answers_print_on_one_line(model, leg):
 
 def test_a_compiled_chain_lists_its_kernels(leg):
     assert {"fk", "jacobian", "ik", "ik_pose", "clik"} <= set(dir(leg.compile() if hasattr(leg, "compile") else leg))
+
+
+def test_three_targets_are_not_guessed_at(model):
+    """(3, 3) can be read by row and by column: one of them is 80 to 200 mm off, and would be called reached."""
+    points = np.array([[0.27, 0.02, -0.16], [0.26, -0.03, -0.15], [0.28, 0.01, -0.17]])
+    for solve in (foot_batch, foot_batch_free_fan):
+        with pytest.raises(ShapeError, match=r"three targets.*by_coordinate=True"):
+            solve(model, "lower_1", points)
+        rows = solve(model, "lower_1", points, by_coordinate=False)
+        columns = solve(model, "lower_1", points.T, by_coordinate=True)
+        four = solve(model, "lower_1", np.vstack((points, points[:1])))
+        np.testing.assert_array_equal(columns.q.T, rows.q)
+        np.testing.assert_array_equal(four.q[:3], rows.q)
+        with pytest.raises(ShapeError, match=r"shape \(4, 3\); expected \(3, N\)"):
+            solve(model, "lower_1", np.zeros((4, 3)), by_coordinate=True)
+
+
+def test_a_chain_is_never_answered_by_the_kernel_of_one_that_is_gone():
+    """A new object may get the address of an old one."""
+    arms = [SerialChain.from_dh([(0.0, length, 0.0, 0.0)] * 2, name="arm") for length in (0.3, 0.4)]
+    target = np.array([[0.35, 0.1, 0.0]])
+    for _ in range(3):
+        for arm in arms:
+            compiled = CompiledChain(arm, KernelOptions())
+            found = inverse_batch(compiled, target)
+            assert found.converged.all()
+            np.testing.assert_allclose(arm.fk(found.q[0])[:3, 3], target[0], atol=1e-5)
+            del compiled
+
+
+def test_chains_of_other_names_are_other_chains_and_old_ones_are_forgotten(monkeypatch):
+    rows = [(0.0, 0.3, 0.0, 0.0)] * 2
+    a, b = (SerialChain.from_dh(rows, [f"{name}0", f"{name}1"], name) for name in "ab")
+    assert a.compile() is a.compile()
+    assert a.compile().chain.joint_names == ("a0", "a1") and b.compile().chain.joint_names == ("b0", "b1")
+    monkeypatch.setattr(compiled_chain, "_MOST_CHAINS", 3)
+    monkeypatch.setattr(compiled_chain, "_chains", OrderedDict())
+    kept = a.compile()
+    for length in (0.1, 0.2, 0.3):
+        SerialChain.from_dh([(0.0, length, 0.0, 0.0)], name="other").compile()
+        assert a.compile() is kept, "the one in use stays"
+    assert len(compiled_chain._chains) == 3

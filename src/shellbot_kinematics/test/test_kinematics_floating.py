@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.optimize import least_squares
 from shellbot_kinematics import (
     LIMBS,
     Frame,
+    Mimic,
     ParallelChain,
     SerialChain,
     ShapeError,
@@ -233,3 +235,51 @@ def test_upper_limb_by_one_coordinate(model):
     chain = model.chain("upper_1", Frame.SPHERE_CENTRE)
     result = solve_pose(model, "upper_1", Frame.SPHERE_CENTRE, [math.nan, math.nan, 0.05], seed=[0.4, 1.4])
     assert result.converged and abs(chain.fk(result.q)[2, 3] - 0.05) < 1e-8
+
+
+def geared(limbs, **mimics):
+    """Return limbs of three joints and a few of them following others: name=(joint, ratio, offset)."""
+    rows = [(0.0, 0.3, 0.0, 0.0)] * 3
+    made = {}
+    for name in limbs:
+        chain = SerialChain.from_dh(rows, [f"{name}{i}" for i in range(3)], name)
+        joints = [
+            replace(j, lower=-2.0, upper=2.0, mimic=Mimic(*mimics[j.name]) if j.name in mimics else None)
+            for j in chain.joints
+        ]
+        made[name] = SerialChain(joints, name)
+    return made
+
+
+def test_a_drive_of_two_joints_inside_a_limb_turns_both(rng):
+    robot = ParallelChain(geared("ab"), {"motor": ["a0", "a2"]})
+    for _ in range(20):
+        goal = robot.expand(rng.uniform(-1.0, 1.0, len(robot.drive_names)))
+        result = parallel_inverse(robot, np.eye(4), base={"a": robot.fk(goal)[0], "b": robot.fk(goal)[1][:3, 3]})
+        assert result.converged
+        assert result.q[0] == result.q[2]
+        np.testing.assert_allclose(robot.fk(result.q)[0], robot.fk(goal)[0], atol=1e-8)
+        np.testing.assert_array_equal(robot.expand(result.u), result.q)
+
+
+def test_a_joint_that_follows_another_limb_stays_and_so_does_the_one_it_follows(rng):
+    robot = ParallelChain(geared("ab", b1=("a1", -0.5, 0.3)))
+    q0 = robot.expand(rng.uniform(-0.5, 0.5, len(robot.drive_names)))
+    target = robot.fk(q0)[0][:3, 3] + [0.01, 0.02, 0.0]
+    result = parallel_inverse(robot, np.eye(4), base={"a": (target, None)}, q0=q0)
+    assert result.q[4] == pytest.approx(-0.5 * result.q[1] + 0.3, abs=1e-12)
+    assert result.q[1] == pytest.approx(q0[1], abs=1e-12)
+    np.testing.assert_allclose(result.q[3:], q0[3:], atol=1e-12)
+    assert robot.within_limits(result.u, 1e-12)
+
+
+def test_reduce_is_the_inverse_of_expand_and_names_what_no_drive_can_do(rng):
+    robot = ParallelChain(geared("ab", b1=("a1", -0.5, 0.3)), {"motor": ["a0", "a2"]})
+    u = rng.uniform(-0.5, 0.5, len(robot.drive_names))
+    np.testing.assert_allclose(robot.reduce(robot.expand(u)), u, atol=1e-12)
+    q = robot.expand(u)
+    q[2] += 0.1
+    with pytest.raises(ShapeError, match=r"joint 'a2' at .* but drive 'motor' takes it to .*expand\(u\)"):
+        robot.reduce(q)
+    with pytest.raises(ShapeError, match="joint 'a2'"):
+        parallel_inverse(robot, np.eye(4), base={"a": [0.5, 0.1, 0.0]}, q0=q)

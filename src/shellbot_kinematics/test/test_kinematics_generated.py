@@ -178,14 +178,18 @@ def test_bad_input_raises_and_leaves_the_arrays():
 
 @pytest.mark.jit
 def test_other_types_are_a_type_error_instead_of_a_silent_compilation():
-    compiled = dh_chain(LEG, "leg").compile()
-    for q, T in (
-        (np.zeros(4, dtype=int), np.zeros((4, 4))),
-        (np.zeros((4, 2))[:, 0], np.zeros((4, 4))),
-        (np.zeros(4), np.zeros((4, 4)).T[:, ::-1]),
-        ([0.0] * 4, np.zeros((4, 4))),
+    compiled, frozen = dh_chain(LEG, "leg").compile(), np.zeros(4)
+    frozen.setflags(write=False)
+    for q, T, words in (
+        (np.zeros(4, dtype=int), np.zeros((4, 4)), r"argument 1 of fk .* not int64; give np.array\(x, dtype=float\)"),
+        (np.zeros(4, dtype=np.float32), np.zeros((4, 4)), "argument 1 of fk .* not float32"),
+        (np.zeros((4, 2))[:, 0], np.zeros((4, 4)), "argument 1 of fk .* not a slice that is not contiguous"),
+        (np.zeros(4), np.zeros((4, 4)).T[:, ::-1], "argument 2 of fk .* not a slice that is not contiguous"),
+        (frozen, np.zeros((4, 4)), "argument 1 of fk .* not read-only"),
+        ([0.0] * 4, np.zeros((4, 4)), "argument 1 of fk .* 1-dimensional float64 array.* not a list"),
+        (np.zeros(4), np.zeros(16), "argument 2 of fk .* 2-dimensional float64 array.* not 1-dimensional"),
     ):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=words):
             compiled.fk(q, T)
 
 
@@ -204,8 +208,9 @@ def test_options_out_of_range_name_the_field(field):
 
 
 def test_equal_chains_share_one_object():
-    one, two = dh_chain(PUMA, "puma"), dh_chain(PUMA, "other name")
+    one, two = dh_chain(PUMA, "puma"), dh_chain(PUMA, "puma")
     assert one.compile() is two.compile() and compile_chain(one) is one.compile()
+    assert dh_chain(PUMA, "other name").compile() is not one.compile()
     assert compile_chain(one, KernelOptions(tolerance=1e-9)) is not one.compile()
     assert one.compile() is not dh_chain(UR5, "ur5").compile()
     assert pickle.loads(pickle.dumps(one.compile())) is one.compile()

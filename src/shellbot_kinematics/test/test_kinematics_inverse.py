@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 from kinematics_chains import PUMA, UR5, dh_chain, random_chain
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize
 
 from shellbot_kinematics import (
     Damping,
@@ -385,6 +385,11 @@ def test_other_bad_input():
         lambda: InverseConfig(weights=[-1.0] * 6),
         lambda: InverseConfig(tolerances=[0.0] * 6),
         lambda: InverseConfig(steps=0),
+        lambda: InverseConfig(steps=2.5),
+        lambda: InverseConfig(restarts=True),
+        lambda: InverseConfig(damping=0.3),
+        lambda: InverseConfig(weights="many"),
+        lambda: InverseConfig(tolerance="small"),
         lambda: InverseConfig(restarts=-1),
         lambda: InverseConfig(orientation_frame="tool"),
         lambda: Damping(start=0.0),
@@ -397,3 +402,34 @@ def test_other_bad_input():
 def test_settings_out_of_range(make):
     with pytest.raises(InvalidConfigError, match="expected"):
         make()
+
+
+def test_a_quaternion_that_is_a_little_too_long_is_the_rotation_it_means():
+    chain = ur5()
+    pose = chain.fk(READY)
+    quaternion = np.array(quaternion_from_rotation(pose[:3, :3]))
+    T, rows = read_target((pose[:3, 3], 1.0009 * quaternion))
+    assert rows.all()
+    np.testing.assert_allclose(T[:, :3], pose[:3, :3], atol=1e-12)
+    found = InverseKinematics(chain).solve((pose[:3, 3], 0.9991 * quaternion), READY + 0.1)
+    assert found.converged
+    np.testing.assert_allclose(chain.fk(found.q), pose, atol=1e-8)
+
+
+def test_null_space_is_used_up_to_the_limits_and_along_them(rng):
+    """As near to the posture as scipy comes, which knows target and limits as constraints."""
+    chain = limited(panda(), -0.9, 0.9)
+    inverse, posture = InverseKinematics(chain), np.full(7, 2.0)
+    at_limits = 0
+    for _ in range(some(6)):
+        start = rng.uniform(-0.5, 0.5, 7)
+        target = chain.fk(start)[:3, 3]
+        result = inverse.solve(target, start, null_space=NullSpaceTask("posture", posture=posture))
+        best = minimize(
+            lambda q: np.sum((q - posture) ** 2), start, bounds=[(-0.9, 0.9)] * 7, method="SLSQP", tol=1e-10,
+            constraints={"type": "eq", "fun": lambda q, target=target: chain.fk(q)[:3, 3] - target},
+        )  # fmt: skip
+        assert chain.within_limits(result.q, 1e-12) and result.converged
+        assert np.sum((result.q - posture) ** 2) <= best.fun * 1.05  # both are local
+        at_limits += np.sum(np.abs(result.q) > 0.9 - 1e-9)
+    assert at_limits

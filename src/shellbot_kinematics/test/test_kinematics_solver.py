@@ -25,6 +25,7 @@ from shellbot_kinematics import (
     UnknownNameError,
     solve_limb,
 )
+from shellbot_kinematics.rotations import rpy_from_rotation
 
 DT = 0.01
 NO_BLEND = SolverConfig(blend_time=0.0)
@@ -462,3 +463,42 @@ def test_no_place_for_the_cache_is_a_warning_not_the_end(monkeypatch):
     with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):
         double = kernel(lambda x: 2 * x)
     assert double(3) == 6
+
+
+def test_joints_too_slow_for_their_foot_are_slowed_down_alike(solver, stand):
+    """A foot that is led too fast goes slower, and not somewhere else."""
+    solver.set_config(SolverConfig(solver="clik", blend_time=0.0))
+    rng, feet = np.random.default_rng(5), solver.fk_feet(stand)
+    v = rng.normal(size=(6, 3))
+    found = []
+    for scale in (0.02, 20.0):
+        solver.reset(stand)
+        found.append(solver.solve(PackedReferences.feet(0.0, feet, scale * v), stand, DT).velocity[:24].reshape(6, 4))
+    slow, fast = (rates[:, 1:] for rates in found)
+    limits = solver.model.velocity[:24].reshape(6, 4)[:, 1:]
+    np.testing.assert_allclose(np.abs(fast / limits).max(axis=1), 1.0)
+    directions = [rates / np.linalg.norm(rates, axis=1, keepdims=True) for rates in (slow, fast)]
+    np.testing.assert_allclose(directions[1], directions[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [[np.nan, 0.0, -0.1], [np.nan] * 3])
+def test_a_part_of_the_orientation_that_is_given_counts(solver, p):
+    """With yaw left free, roll and pitch are still met, or the answer says that they are not."""
+    q = np.array([0.1, 0.2, -0.3, 1.2])
+    whole = solver.forward("lower_1", Frame.SPHERE_CENTRE, q)
+    rpy = np.array(rpy_from_rotation(whole[:3, :3]))
+    found = solver.inverse("lower_1", Frame.SPHERE_CENTRE, [np.nan] * 3, rpy, fan_position=np.nan, seed=q + 0.05)
+    assert found.converged
+    wrong = solver.inverse("lower_1", Frame.SPHERE_CENTRE, p, [3.14, -0.55, np.nan], fan_position=0.0)
+    reached = rpy_from_rotation(solver.forward("lower_1", Frame.SPHERE_CENTRE, wrong.q)[:3, :3])
+    off = np.abs((np.array(reached[:2]) - [3.14, -0.55] + np.pi) % (2 * np.pi) - np.pi)
+    assert not wrong.converged or off.max() < 1e-6
+
+
+@pytest.mark.parametrize("limb", ["lower_1", "upper_2"])
+@pytest.mark.parametrize("bad", ["abc", [0.1, 0.2], [np.inf, 0.0, 0.0], 0.3, [[0.0, 0.0, 0.0]]])
+def test_a_malformed_pose_is_refused_in_words(solver, limb, bad):
+    with pytest.raises(ShapeError, match=r"rpy_base is .*expected roll, pitch, yaw in rad"):
+        solver.inverse(limb, Frame.SPHERE_CENTRE, [0.2, 0.0, 0.0], bad)
+    with pytest.raises(ShapeError, match=r"p_base is .*expected x, y, z in m"):
+        solver.inverse(limb, Frame.SPHERE_CENTRE, bad)

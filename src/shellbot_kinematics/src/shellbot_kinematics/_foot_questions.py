@@ -45,7 +45,7 @@ def check_limb(model: ShellbotModel, limb: str, frame: Frame) -> None:
         raise ShapeError(f"expected one of {', '.join(LOWER_LIMBS)} for FOOT or SPHERE_CENTRE, not {limb} {frame}")
 
 
-def points_of(values: ArrayLike) -> Tuple[np.ndarray, bool, int]:
+def points_of(values: ArrayLike, by_coordinate: Optional[bool]) -> Tuple[np.ndarray, bool, int]:
     """Return the targets, whether they come by coordinate, (3, N), and how many there are."""
     try:
         points = np.ascontiguousarray(values, dtype=np.float64)
@@ -53,7 +53,15 @@ def points_of(values: ArrayLike) -> Tuple[np.ndarray, bool, int]:
         raise ShapeError("p_base cannot be read as numbers; expected (3, N) or (N, 3)") from None
     if points.ndim != 2 or 3 not in points.shape:
         raise ShapeError(f"p_base has shape {points.shape}; expected (3, N) or (N, 3)")
-    by_coordinate = points.shape[0] == 3
+    if by_coordinate is None:
+        if points.shape == (3, 3):
+            raise ShapeError(
+                "p_base has shape (3, 3), three targets, which can be read in two ways; give "
+                "by_coordinate=True for rows x, y, z, or False for one target a row"
+            )
+        by_coordinate = points.shape[0] == 3
+    elif points.shape[0 if by_coordinate else 1] != 3:
+        raise ShapeError(f"p_base has shape {points.shape}; expected {'(3, N)' if by_coordinate else '(N, 3)'}")
     return points, by_coordinate, points.shape[1] if by_coordinate else points.shape[0]
 
 

@@ -9,6 +9,7 @@ So kernels may live in as many files as is good for the reader.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -89,7 +90,35 @@ def typed_kernel(function: Callable[..., Any], signature: str, bare: bool = Fals
     With `bare`, without numba's reference counts, as `bare_kernel`: for kernels that make no arrays. numba's cache does
     not tell the two apart, so a source must always be compiled in the same way.
     """
-    return _compiled(function, signature, **_scalar_options(), **({"_nrt": False} if bare else {}))
+    made = _compiled(function, signature, **_scalar_options(), **({"_nrt": False} if bare else {}))
+    if not config.DISABLE_JIT:
+        # what numba itself says, "No matching definition", names neither argument nor remedy
+        made._explain_matching_error = functools.partial(_refuse_arguments, function.__name__, signature)
+    return made
+
+
+def _refuse_arguments(name: str, signature: str, *given: Any, **_: Any) -> None:
+    """Raise for arguments that a kernel of one signature does not take: say which one, and how to convert it."""
+    inner = signature[signature.index("(") + 1 : -1]
+    wanted = [part.strip() for part in re.split(r",(?![^\[]*\])", inner)]
+    if len(given) != len(wanted):
+        raise TypeError(f"{name} takes {len(wanted)} arguments ({inner}), not {len(given)}")
+    for i, (argument, kind) in enumerate(zip(given, wanted)):
+        axes = kind.count(":") - 1 if "[" in kind else 0  # the last of them is ::1
+        if not axes:
+            continue
+        expected = f"argument {i + 1} of {name} is to be a {axes}-dimensional float64 array, C-contiguous and writable"
+        if not isinstance(argument, np.ndarray) or argument.ndim != axes:
+            is_array = isinstance(argument, np.ndarray)
+            found = f"{argument.ndim}-dimensional" if is_array else f"a {type(argument).__name__}"
+            raise TypeError(f"{expected}, not {found}")
+        flags, problems = argument.flags, []
+        problems += [f"{argument.dtype}"] if argument.dtype != np.float64 else []
+        problems += ["a slice that is not contiguous"] if not flags.c_contiguous else []
+        problems += ["read-only"] if not flags.writeable else []
+        if problems:
+            raise TypeError(f"{expected}, not {' and '.join(problems)}; give np.array(x, dtype=float)")
+    raise TypeError(f"{name} takes ({inner}), not ({', '.join(type(argument).__name__ for argument in given)})")
 
 
 def c_kernel(function: Callable[..., Any], signature: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 
 import numpy as np
 from numba.core import config
@@ -28,7 +28,6 @@ _LINE = 8  # floats of a line of the cache
 _PART = 256  # poses, the smallest part of a large batch that a thread is given
 _POSITIONS = 2048  # the same of positions, which cost a hundredth: as long as it takes to wake a thread
 _lock = threading.RLock()
-_kernels: Dict[Tuple[int, str, bool], Tuple[Any, int]] = {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,15 +187,15 @@ def _work(workers: int, floats: int) -> np.ndarray:
 
 def _kernel(compiled: CompiledChain, kind: str, limits: bool) -> Tuple[Any, int]:
     """Return the batch kernel of a chain and the floats of work memory that a thread needs."""
-    key = (id(compiled), kind, limits)  # compiled chains live as long as the process
+    kernels, key = compiled.batch_kernels, (kind, limits)
     with _lock:
-        if key not in _kernels:
+        if key not in kernels:
             name = "ik_pose_limited" if limits else "ik_pose"
             if kind == "lanes":
                 p = compiled.chain.parameters()
                 text, floats = lanes_source(p, whole_turns(p), limits, compiled.options)
-                _kernels[key] = load(text, "lanes").inverse_lanes, floats
+                kernels[key] = load(text, "lanes").inverse_lanes, floats
             else:
                 text = loop_source(name, compiled.source(name), compiled.source("fk"))
-                _kernels[key] = load(text, "loop").inverse_loop, 16 + compiled.chain.n
-        return _kernels[key]
+                kernels[key] = load(text, "loop").inverse_loop, 16 + compiled.chain.n
+        return kernels[key]

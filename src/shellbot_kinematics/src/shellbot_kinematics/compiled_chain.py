@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Tuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from shellbot_kinematics.generated.store import load
 if TYPE_CHECKING:
     from shellbot_kinematics.chain import SerialChain
 
+_MOST_CHAINS = 256  # that are remembered, each with some hundred kB of machine code: the last ones asked for
 _lock = threading.RLock()
-_chains: Dict[Tuple[object, ...], CompiledChain] = {}
+_chains: OrderedDict[Tuple[object, ...], CompiledChain] = OrderedDict()
 
 
 class CompiledChain:
@@ -26,7 +28,8 @@ class CompiledChain:
 
     The kernels are numba dispatchers, to be called from Python or from jitted code. Each is compiled when it is first
     asked for, or loaded from the cache. Arrays are float64, C-contiguous and writable; results are written in place;
-    nothing is allocated. Another type raises TypeError, a wrong shape or a value that is not finite ShapeError.
+    nothing is allocated. Another type raises TypeError, which says what to convert; a wrong shape or a value that is
+    not finite ShapeError.
 
     Attributes
     ----------
@@ -55,6 +58,7 @@ class CompiledChain:
 
     def __init__(self, chain: SerialChain, options: KernelOptions) -> None:
         self.chain, self.options = chain, options
+        self.batch_kernels: Dict[Tuple[str, bool], Tuple[Any, int]] = {}  # those of `inverse_batch`
 
     def source(self, name: str) -> str:
         """Return the generated source of the kernel `name`."""
@@ -89,7 +93,8 @@ class CompiledChain:
 
 
 def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -> CompiledChain:
-    """Return the chain as generated kernels; the same object for an equal chain with equal options.
+    """Return the chain as generated kernels: the same object for equal chain, names and options, while
+    it is among the last 256.
 
     Raises
     ------
@@ -101,8 +106,12 @@ def compile_chain(chain: SerialChain, options: Optional[KernelOptions] = None) -
     if p.n == 0:
         raise InvalidChainError(f"chain '{chain.name}' has no joint that moves; there is nothing to compile")
     arrays = (p.pre, p.post, p.kind, p.column, p.ratio, p.offset, p.lower, p.upper)
-    key = (*(np.asarray(a).tobytes() for a in arrays), chosen)
+    names = (chain.name, chain.base, chain.tip, chain.joint_names)
+    key = (*(np.asarray(a).tobytes() for a in arrays), names, chosen)
     with _lock:
         if key not in _chains:
             _chains[key] = CompiledChain(chain, chosen)
+            if len(_chains) > _MOST_CHAINS:
+                _chains.popitem(last=False)
+        _chains.move_to_end(key)
         return _chains[key]

@@ -45,6 +45,7 @@ def foot_batch(
     frame: Frame = Frame.FOOT,
     threads: Optional[int] = None,
     out: Optional[FootBatch] = None,
+    by_coordinate: Optional[bool] = None,
 ) -> FootBatch:
     """Solve one lower leg for many positions of its tip by the closed form.
 
@@ -55,7 +56,7 @@ def foot_batch(
     limb : str
         lower_1 .. lower_6.
     p_base : (3, N) or (N, 3) float64
-        Targets in base_link, m; by coordinate, (3, N), is the faster form. Three targets are read as (3, N).
+        Targets in base_link, m; by coordinate, (3, N), is the faster form.
     fan : float or (N,)
         Angle of the fan, rad, for all targets or one each.
     branch : LegBranch or "nearest"
@@ -72,6 +73,8 @@ def foot_batch(
         Default: all cores.
     out : FootBatch, optional
         Written to instead of new arrays (of an earlier call of the same size).
+    by_coordinate : bool, optional
+        Whether targets, seeds and answers are (3, N); default by the shape of `p_base`. Needed for three targets.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def foot_batch(
     answers differ from the single solver's by rounding, and not with the number of threads.
     """
     check_limb(model, limb, frame)
-    points, by_coordinate, count = points_of(p_base)
+    points, by_coordinate, count = points_of(p_base, by_coordinate)
     workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake

@@ -39,6 +39,7 @@ def foot_batch_free_fan(
     frame: Frame = Frame.FOOT,
     threads: Optional[int] = None,
     out: Optional[FootBatch] = None,
+    by_coordinate: Optional[bool] = None,
 ) -> FootBatch:
     """Solve one lower leg for many positions of its tip, turning the fan only where, and as little as, it takes.
 
@@ -49,7 +50,7 @@ def foot_batch_free_fan(
     limb : str
         lower_1 .. lower_6.
     p_base : (3, N) or (N, 3) float64
-        Targets in base_link, m. Three targets are read as (3, N).
+        Targets in base_link, m.
     seeds : (4,), or (4, N) or (N, 4) as the targets, optional
         Where the leg is, or the angles preferred: fan, coxa, femur, tibia, rad; default zero.
     limits : bool
@@ -60,6 +61,8 @@ def foot_batch_free_fan(
         Default: all cores.
     out : FootBatch, optional
         Written to instead of new arrays (of an earlier call of the same size).
+    by_coordinate : bool, optional
+        Whether targets, seeds and answers are (3, N); default by the shape of `p_base`. Needed for three targets.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def foot_batch_free_fan(
     ten times as long. Answers do not depend on the number of threads.
     """
     check_limb(model, limb, frame)
-    points, by_coordinate, count = points_of(p_base)
+    points, by_coordinate, count = points_of(p_base, by_coordinate)
     workers = crew_of(threads, -(-count // _PART))
     with helpers(workers) as held:
         words, workers = words_of(held, workers)  # first, for helpers need a while to wake

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, field
 from typing import Optional, Sequence, Tuple
 
@@ -51,7 +52,7 @@ class NullSpaceTask:
         kinds = (POSTURE, LIMITS, MANIPULABILITY)
         if self.kind not in kinds:
             raise InvalidConfigError(f"kind of NullSpaceTask is {self.kind!r}; expected one of {', '.join(kinds)}")
-        _range("steps of NullSpaceTask", self.steps, 1, 100_000)
+        _count("steps of NullSpaceTask", self.steps, 1, 100_000)
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,15 @@ class InverseConfig:
         """Check the values."""
         _range("tolerance of InverseConfig", self.tolerance, 1e-13, math.inf)
         _range("angle_tolerance of InverseConfig", self.angle_tolerance, 1e-13, math.inf)
-        _range("steps of InverseConfig", self.steps, 1, 1_000_000)
-        _range("restarts of InverseConfig", self.restarts, 0, 1_000_000)
+        _count("steps of InverseConfig", self.steps, 1, 1_000_000)
+        _count("restarts of InverseConfig", self.restarts, 0, 1_000_000)
         if self.orientation_frame not in (WORLD, TARGET):
             raise InvalidConfigError(
                 f"orientation_frame of InverseConfig is {self.orientation_frame!r}; expected '{WORLD}' or '{TARGET}'"
+            )
+        if not isinstance(self.damping, Damping):
+            raise InvalidConfigError(
+                f"damping of InverseConfig is {self.damping!r}; expected a Damping, such as Damping(start=0.3)"
             )
         _six("weights", self.weights, 0.0)
         if self.tolerances is not None:
@@ -126,11 +131,19 @@ class IkResult:
 
 
 def _range(what: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise InvalidConfigError(f"{what} is {value}; expected {low} .. {high}")
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidConfigError(f"{what} is {value!r}; expected {low} .. {high}")
+
+
+def _count(what: str, value: int, low: int, high: int) -> None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidConfigError(f"{what} is {value!r}; expected a whole number, {low} .. {high}")
 
 
 def _six(what: str, values: Sequence[float], low: float) -> None:
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
     if array.shape != (6,) or not np.isfinite(array).all() or (array < low).any():
         raise InvalidConfigError(f"{what} of InverseConfig are {values}; expected six finite numbers of at least {low}")

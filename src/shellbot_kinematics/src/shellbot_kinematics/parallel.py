@@ -143,6 +143,34 @@ class ParallelChain:
         values = _finite(u, len(self.drive_names), "u", "drive_names")
         return self._ratio * values[self._drive_index] + self._offset
 
+    def reduce(self, q: ArrayLike, tolerance: float = 1e-9) -> np.ndarray:
+        """Return u (all drives) for the joints q; the inverse of `expand`.
+
+        Raises
+        ------
+        ShapeError
+            If joints of one drive differ by more than `tolerance` (rad or m) from what it can do; the message names
+            the worst.
+        """
+        values = self._check(q)
+        u = np.zeros(len(self.drive_names))
+        for i in reversed(range(len(values))):  # the first joint of a drive decides
+            if self._ratio[i] != 0.0:
+                u[self._drive_index[i]] = (values[i] - self._offset[i]) / self._ratio[i]
+        off = np.abs(self.expand(u) - values)
+        worst = int(off.argmax())
+        if off[worst] > tolerance:
+            raise ShapeError(
+                f"q has joint '{self.joint_names[worst]}' at {values[worst]:.6g}, but drive "
+                f"'{self.drive_names[self._drive_index[worst]]}' takes it to {self.expand(u)[worst]:.6g}; give joints "
+                "that their drives can take, such as expand(u)"
+            )
+        return u
+
+    def transmission(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return of each joint the index of its drive in `drive_names`, its ratio and its offset, (n,) each."""
+        return self._drive_index.copy(), self._ratio.copy(), self._offset.copy()
+
     def fk(self, q: ArrayLike, T_world_base: Optional[np.ndarray] = None) -> np.ndarray:  # noqa: N803
         """Return the poses (limbs, 4, 4) of all tips in base, or in world where the pose of the base is given."""
         values = self._check(q)

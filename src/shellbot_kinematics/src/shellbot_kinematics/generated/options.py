@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -56,5 +57,6 @@ class KernelOptions:
         }
         for field in fields(self):
             value, (low, high) = getattr(self, field.name), ranges[field.name]
-            if not low <= value <= high:
-                raise InvalidConfigError(f"{field.name} of KernelOptions is {value}; expected {low} .. {high}")
+            whole = not isinstance(low, int) or (isinstance(value, numbers.Integral) and not isinstance(value, bool))
+            if not (isinstance(value, numbers.Real) and whole and low <= value <= high):
+                raise InvalidConfigError(f"{field.name} of KernelOptions is {value!r}; expected {low} .. {high}")
