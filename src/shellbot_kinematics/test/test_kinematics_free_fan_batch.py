@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from shellbot_kinematics import FootBatch, Frame, _free_fan, foot_batch_free_fan
+from shellbot_kinematics import FootBatch, Frame, _free_fan, foot_batch, foot_batch_free_fan
 from shellbot_kinematics.errors import InvalidConfigError, ShapeError, UnknownNameError
 from shellbot_kinematics.packed import LegBlock, foot_inverse_free_fan
 
@@ -161,3 +161,21 @@ def test_bad_input_is_refused(model):
         foot_batch_free_fan(model, "lower_9", good)
     with pytest.raises(InvalidConfigError, match="threads"):
         foot_batch_free_fan(model, "lower_1", good, threads=0)
+
+
+@pytest.mark.jit
+def test_the_fan_turns_least(model, rng):
+    """No fan angle nearer to the given one meets the target: against all angles of a fine grid, without limits."""
+    grid = np.linspace(-math.pi, math.pi, 4001)
+    _, points = random_points(model, "lower_1", Frame.FOOT, False, rng, 300)
+    turned = 0
+    for point in points:
+        seed = rng.uniform(-math.pi, math.pi, 4)
+        fan = foot_batch_free_fan(model, "lower_1", point[None], seed).q[0, 0]
+        turn = abs((fan - seed[0] + math.pi) % (2.0 * math.pi) - math.pi)
+        meets = foot_batch(
+            model, "lower_1", np.tile(point, (len(grid), 1)), fan=seed[0] + grid, branch="nearest"
+        ).reached
+        assert turn <= np.abs(grid[meets]).min() + 1e-9
+        turned += turn > 1e-9
+    assert 30 < turned < 270
