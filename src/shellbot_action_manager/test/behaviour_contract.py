@@ -17,7 +17,7 @@ from shellbot_control import JointLimits
 from shellbot_description import expand
 
 JUMP = 0.16  # rad in a tick: a swinging leg at top speed
-KICK = 0.09  # rad in a tick: change of a joint's step from one tick to the next; 0.08 at 0.2 m/s with a turn
+KICK = 0.10  # rad in a tick: change of a joint's step from one tick to the next; 0.09 at 0.2 m/s with a turn
 PUSH_KICK = 0.24  # rad in a tick, of gores that push a ball: their speed is limited, and reverses within a tick
 PUSHING = ("roll", "open_ball")  # and the behaviour that follows, for a tick
 TILTED = np.array([np.sin(0.5), 0.0, 0.0, np.cos(0.5)])  # rolled by 1 rad

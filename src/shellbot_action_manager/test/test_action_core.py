@@ -235,10 +235,13 @@ def test_walks_stops_by_time_out_and_falls_silent(standing):
 
 def test_acceleration_is_limited_and_speed_scaled_with_its_direction(standing):
     r = standing
-    last, limits = r.core.twist, r.output.walkspace
+    last, limits, acceleration = r.core.twist, r.output.walkspace, np.zeros(3)
     for _ in range(150):
         r.tick(twist=[3.0, -1.5, 0.0])
-        assert (np.abs(r.core.twist - last) <= limits.max_acceleration * 0.01 + 1e-12).all()
+        before, acceleration = acceleration, (r.core.twist - last) / 0.01
+        assert (np.abs(acceleration) <= limits.max_acceleration + 1e-9).all()
+        jerk = (acceleration - before) / 0.01
+        assert (np.abs(jerk) <= limits.max_acceleration / r.core.config.jerk_time + 1e-6).all()
         last = r.core.twist
     assert last[1] / last[0] == pytest.approx(-0.5)
     assert 0.2 < last[0] < 0.4

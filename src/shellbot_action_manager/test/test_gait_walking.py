@@ -13,7 +13,9 @@ from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.planar_motion import body_points_after, exp_twist, ground_points_after, wrap_angle
+from shellbot_action_manager.gait.twist_command import ease_change
 from shellbot_action_manager.gait.walk_engine import WalkEngine
+from shellbot_action_manager.gait.walk_to import LineWalk
 from shellbot_action_manager.gait.walking import advance, is_home, leg_phases, neutral_feet, standing_at
 
 DT = 0.01
@@ -126,6 +128,37 @@ def test_a_foot_waits_over_its_foothold_before_it_lands(name):
         assert (state.dwell[state.swinging] > 0.0).all()
     assert len(waited) > 20
     assert max(waited) < 1e-12
+
+
+def test_a_twist_arrives_from_anywhere_within_acceleration_and_jerk_and_from_rest_without_overshoot():
+    rng, most, jerk_time = np.random.default_rng(4), np.array([0.5, 0.4, 1.5]), 0.1
+    for trial in range(200):
+        is_at_rest = trial % 2 == 0
+        twist, rate = (np.zeros(3), np.zeros(3)) if is_at_rest else (rng.normal(size=3), rng.uniform(-1, 1, 3) * most)
+        goal = twist + rng.normal(size=3) * rng.choice([1e-4, 1e-2, 0.5])
+        begin, ticks = twist, 0
+        while (twist != goal).any() or rate.any():
+            before = rate
+            twist, rate = ease_change(twist, rate, goal, most, jerk_time, DT)
+            assert (np.abs(rate) <= most * (1.0 + 1e-9)).all()
+            assert (np.abs(rate - before) <= most * DT / jerk_time * (1.0 + 1e-6)).all()
+            if is_at_rest:
+                assert (np.abs(twist - begin) <= np.abs(goal - begin) + 1e-15).all()
+            ticks += 1
+        assert ticks < 1200
+
+
+def test_a_creeping_robot_stops_where_the_walk_to_a_point_expects_it():
+    """`stop_before` knows nothing of the engine: within half a millimetre it is what the engine goes on."""
+    engine = WalkEngine(load_config(), load_geometry("walker").legs)
+    x, after = 0.0, None
+    for k in range(400):
+        engine.step(DT, np.array([0.03 if k < 300 else 0.0, 0.0, 0.0]), np.zeros(6), None)
+        x += engine.twist[0] * DT
+        after = x if k == 299 else after
+    expected = LineWalk(1.0, (1.0, 0.0), 0.2).stop_before(tuple(engine.limits.max_acceleration))
+    answer = 0.02 * 0.03  # the legs follow later, which the engine does not know
+    assert x - after + answer == pytest.approx(expected, abs=0.5e-3)
 
 
 def test_steady_stance_is_centred_on_the_rest_point():

@@ -12,7 +12,7 @@ from shellbot_action_manager.core import ActionManagerCore
 from shellbot_common import TICK
 
 JUMP = 0.2  # rad in a tick
-STRAIGHT = 0.4  # rad: a knee as straight as this turns faster for the same motion of the foot
+STRAIGHT = 0.5  # rad: a knee as straight as this turns faster for the same motion of the foot
 HANGS = 15.0  # s without any progress
 OVERLAP = 1e-3  # m
 MODES = ("hexapod", "hexapod", "stand", "sit")

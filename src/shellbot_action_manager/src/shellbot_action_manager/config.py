@@ -100,6 +100,7 @@ class FileConfig(Settings, error=ConfigError):
     #: Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
+    jerk_time: float = number(0.02, 1.0, "s")  #: From no acceleration of the body to the greatest
     #: heading, body, posture, contact, upper, limp, terrain, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()

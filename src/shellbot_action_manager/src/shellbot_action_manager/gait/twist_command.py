@@ -37,3 +37,44 @@ def limit_change(present: np.ndarray, commanded: np.ndarray, max_acceleration: n
     change = commanded - present
     step = np.maximum(max_acceleration * dt, 1e-9)
     return present + change / max(1.0, float(np.max(np.abs(change) / step)))
+
+
+def ease_change(
+    present: np.ndarray,
+    acceleration: np.ndarray,
+    commanded: np.ndarray,
+    max_acceleration: np.ndarray,
+    jerk_time: float,
+    dt: float,
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the next twist (3,) and its derivative (3,), within limits of acceleration and jerk.
+
+    From rest the twist moves on the straight line to `commanded`, so that its direction is kept. The acceleration is
+    the least of the greatest one and sqrt(2 j d), from which the difference d that remains is met without overshoot at
+    jerk j.
+
+    Parameters
+    ----------
+    present, acceleration : (3,) array
+        Twist, m/s, m/s, rad/s, and its derivative, as returned one tick before.
+    commanded : (3,) array
+        Where the twist is to go.
+    max_acceleration : (3,) array
+        m/s^2, m/s^2, rad/s^2.
+    jerk_time : float
+        From no acceleration to the greatest one, s: the greatest jerk is `max_acceleration` over this.
+    dt : float
+        s.
+    """
+    scale = np.maximum(max_acceleration, 1e-9)
+    remaining, rate = (commanded - present) / scale, acceleration / scale  # s; a fraction of the greatest
+    distance = float(np.abs(remaining).max())
+    step = dt / jerk_time
+    if distance <= step * dt and np.abs(rate).max() <= step + 1e-9:
+        return np.array(commanded, dtype=np.float64), np.zeros(3)
+    # one tick less of it keeps the discrete steps on the safe side
+    room = max(distance - float(np.abs(rate).max()) * dt, 0.0)
+    wanted = remaining * (min(1.0, (2.0 * room / jerk_time) ** 0.5) / distance) if distance else np.zeros(3)
+    change = wanted - rate
+    rate = rate + change / max(1.0, float(np.abs(change).max()) / step)
+    return present + rate * scale * dt, rate * scale

@@ -18,7 +18,7 @@ from shellbot_action_manager.gait.gait_table import Gait, find_gait
 from shellbot_action_manager.gait.heading import HeadingHold
 from shellbot_action_manager.gait.lost_legs import LostLegs
 from shellbot_action_manager.gait.terrain import Terrain
-from shellbot_action_manager.gait.twist_command import limit_change
+from shellbot_action_manager.gait.twist_command import ease_change
 from shellbot_action_manager.gait.walking import (
     NO_LEG,
     WalkState,
@@ -72,7 +72,7 @@ class WalkEngine:
         self._pose_rate = np.zeros(6)
         self._requested: Optional[Tuple[np.ndarray, bool]] = None
         self._goal_pose = REST_POSE
-        self.twist = np.zeros(3)
+        self.twist, self._acceleration = np.zeros(3), np.zeros(3)
         self.text = ""
         self._blocked = False
         self.lost_legs.start()
@@ -182,7 +182,9 @@ class WalkEngine:
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
         goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
-        self.twist = limit_change(self.twist, goal, self.limits.max_acceleration, dt)
+        self.twist, self._acceleration = ease_change(
+            self.twist, self._acceleration, goal, self.limits.max_acceleration, self._config.jerk_time, dt
+        )
         usage = goal_usage
         if (self.twist != goal).any():
             _, usage = scale_twist(self.twist, self._reach, self.gait, self.limits.max_velocity)

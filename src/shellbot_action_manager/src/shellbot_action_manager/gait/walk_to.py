@@ -9,7 +9,7 @@ from typing import Tuple, Union
 
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 _BRAKES_WITH = 0.8  # of the gait's greatest acceleration
-_ANSWER_S = 0.02  # s: legs answer a command so late
+_ANSWER_S = 0.07  # s: legs answer a command by so much later: 0.02 s, and half of the rise of the acceleration
 HOLD_GAIN, HOLD_M_S = 0.5, 0.03  # 1/s: velocity back to the line, or the point, per distance from it, at most so much
 Planar = Tuple[float, float, float]
 
