@@ -129,3 +129,23 @@ def test_bad_numbers_stop_it(robot):
     lead(robot, 0.5, np.nan, 0.0, 0.0)
     assert (foot(robot) == at).all()
     assert "foot_velocity (nan, 0, 0) is not a number" in robot.output.mode.text
+
+
+@pytest.mark.parametrize("target", [(-0.048, -0.118, 0.150), (-0.043, 0.093, 0.116)])
+def test_where_the_short_way_back_is_not_free_the_foot_goes_back_as_it_came(robot, target):
+    """Behind its hip, the foot cannot be lowered to its foothold in one go; nor may it stay in the air."""
+    player = robot.core.performer._player
+    for _ in range(1500):
+        away = np.array(target) - player._offset
+        if np.linalg.norm(away) < 0.004:
+            break
+        velocity = away * min(2.0, 0.08 / np.linalg.norm(away))
+        robot.tick(foot_velocity=velocity, foot_velocity_time=robot.t + 0.01)
+    else:
+        raise AssertionError(f"led to {player._offset} only: {status(robot).step}")
+    robot.core.performer.cancel()
+    for _ in range(50):
+        robot.tick()
+    assert "back as it came" in status(robot).step
+    finish(robot)
+    assert status(robot).outcome is Outcome.CANCELLED

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import os
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.postures import stability
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
-from shellbot_action_manager.errors import ActionError
+from shellbot_action_manager.core import ActionManagerCore
+from shellbot_action_manager.errors import ActionError, ConfigError
 from shellbot_action_manager.gait.walking import neutral_feet
 from shellbot_common import TICK, package_file
 
@@ -130,7 +132,7 @@ def test_guards_and_times(tmp_path):
         ("{do: [{move: body, to: {z: 0.2}}]}", r"lower_1_\w+ would go to|out of reach"),
         (
             "{do: [{move: foot, legs: 2, to: {z: 0.06}}, {move: foot, legs: 3, to: {z: 0.06}}]}",
-            "mm inside the standing",
+            "the stability margin is",
         ),
         ("{do: [{move: foot, legs: 2, to: {x: 0.05}}]}", "the foot of lower_2 stands away from its foothold; lift it"),
         ("{do: [{move: body, to: {pitch_deg: 12, x: 0.02}}]}", r"lower_1_tibia would go to 2.5\d rad, limits -2.55 to"),
@@ -141,7 +143,7 @@ def test_guards_and_times(tmp_path):
         ),
         ("{do: [{move: foot, legs: 2, to: {x: 0.5, z: 0.1}}]}", "the foot of lower_2 would be out of reach"),
         ("{do: [{move: body, to: {z: 0.02}, time: 0.05}]}", r"time 0.05 s of body is too short; give 0.\d+ s at least"),
-        ("{do: [{move: upper, legs: all, to: {height: 2, opening_deg: 0}}]}", "do not reach a height of 2 m"),
+        ("{do: [{move: upper, legs: all, to: {height: 0.9, opening_deg: 0}}]}", "do not reach a height of 0.9 m"),
         ("{do: [{move: body, to: {z: .nan}}]}", "nan is no finite number"),
         ("{do: [{move: body, to: {z: hight}}]}", "there is no parameter 'hight'"),
         ("{do: [{move: body, to: {heigth: 0.1}}]}", "heigth does not exist; there are x, y, z, roll_deg"),
@@ -163,8 +165,11 @@ def test_guards_and_times(tmp_path):
         ),
         ("{do: [{move: body, through: [{z: 0.01}, {z: 0}], at: [2, 1]}]}", "give seconds that increase from 0"),
         ("{do: [{move: body, to: {z: 0.01}, at: [1], time: 1}]}", "give either time or at"),
-        ("{do: [{move: body, to: rest, at: [1]}]}", "at has 1 times for 0 waypoints"),
-        ("{do: [{move: body, to: {z: 0.04}, at: [0.2]}]}", "at of body is too fast; multiply its times by 3.8"),
+        ("{do: [{move: body, to: rest, at: [1]}]}", "at is for waypoints"),
+        (
+            "{do: [{move: body, to: {z: 0.04}, at: [0.2]}]}",
+            "or acceleration; multiply them by 3.8",
+        ),
         ("{wait: __import__('os').getpid()}", "is not understood|no parameter"),
         ("{wait: 1/0}", "cannot be computed"),
         ("{mode: fly}", "mode is 'fly'; choose from stand, hexapod, sit, relax, shell"),
@@ -217,7 +222,7 @@ def test_a_posture_that_takes_nearly_all_the_torque_is_refused_where_it_begins(t
         ("mine: {steps: []}", "mine.yaml, line 1: mine: text is missing"),
         ("wave: {text: again, steps: [{wait: 1}]}", "action 'wave' is in .*basic.yaml, too"),
         ("mine: {text: a, steps: {}}", "steps is no list"),
-        ("mine: {text: a, steps: []}", "mine has no step"),
+        ("mine: {text: a, steps: []}", "no step is left"),
         (
             "\nmine:\n  text: a\n  parameters: {p: {default: 3, range: [0, 1]}}\n  steps: []",
             "line 2: mine: default 3 is outside",
@@ -358,3 +363,124 @@ def test_a_robot_without_upper_legs_refuses_what_needs_them():
 def test_limits_make_an_action_slower():
     slow = dataclasses.replace(CONFIG, action=dataclasses.replace(CONFIG.action, foot_velocity=0.05))
     assert plan("wave", planner=Planner(slow, GEOMETRY)).duration > 1.5 * plan("wave").duration
+
+
+@pytest.mark.parametrize(
+    ("through", "passes"),
+    [
+        ("[{x: 0.02}, {y: 0.02}, {x: 0, y: 0}]", {"x": 0.02, "y": 0.02}),
+        ("[{x: 0.01}, {y: 0.01}]", {"x": 0.01, "y": 0.01}),
+        ("[{x: 0.01}, {x: 0.01, y: 0.01}]", {"x": 0.01, "y": 0.01}),
+        ("[{x: 0.01}, {y: 0.01}, {z: 0.01}]", {"x": 0.01, "y": 0.01, "z": 0.01}),
+        ("[{x: 0.01}, {y: 0.01}, {y: -0.01}]", {"x": 0.01, "y": 0.01}),
+    ],
+)
+def test_waypoints_of_different_coordinates_are_all_passed(tmp_path, through, passes):
+    """A coordinate that is left out goes smoothly through those that are given: none is dropped."""
+    pose = plan("mine", steps_of(tmp_path, f"{{do: [{{move: body, through: {through}}}]}}")).postures.pose
+    for axis, value in passes.items():
+        column = pose[:, "xyz".index(axis)]
+        assert np.abs(column - value).min() < 2e-4, axis
+        assert column.max() < value + 0.004, axis
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        ("{do: [{move: body, to: {x: 1.0e+3}}]}", "x of body is 1000 m; give -1 to 1"),
+        ("{do: [{move: body, to: {yaw_deg: 1.0e+300}}]}", "yaw_deg of body is 1e\\+300 deg; give -360 to 360"),
+        ("{do: [{move: foot, legs: 1, through: [{x: 1.7e+308}, {x: -1.7e+308}]}]}", "x of foot is 1.7e\\+308 m"),
+        ("{do: [{move: body, through: [{x: 0.01}, {x: 0.02}], at: [400, 800]}]}", "to 600"),
+        ("{do: [{move: foot, legs: [], to: {z: 0.03}}]}", "legs is empty"),
+        ("{do: [{move: [body], to: {x: 0.01}}]}", "move is \\['body'\\]; choose from"),
+        ("{do: [{move: body, to: {x: %s}}]}" % ("9" * 401), "is no finite number|cannot be computed"),
+        ('{do: [{move: body, to: {x: "%s1"}}]}' % ("-" * 100000), "give an expression of 200 at most"),
+        ("{wait: 1, with: {leg: 2}}", "with gives the parameters of another action"),
+        ("{action: wave, with: [1]}", "with is \\[1\\]; give parameters of wave by name"),
+        ("{action: wave, with: {1: 33}}", "wave has no parameter '1'"),
+        ("{action: [wave]}", "there is no action \\['wave'\\]"),
+        ("{name: [a, b], wait: 1}", "name is \\['a', 'b'\\]; give a text"),
+        ("{do: [{move: foot, legs: [1, 2, 3, 4], to: {z: 0.03}}]}", "2 feet stand, which three at least must"),
+    ],
+)
+def test_nonsense_is_refused_before_it_costs_memory_or_a_traceback(tmp_path, step, reason):
+    with pytest.raises(ActionError, match=reason):
+        plan("mine", steps_of(tmp_path, step))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("on: {text: a, steps: [{wait: 1}]}", "an action is named True; give a text, in quotes"),
+        ("1: {text: a, steps: [{wait: 1}]}", "an action is named 1"),
+        ("? [a]\n: {text: a, steps: [{wait: 1}]}", "a key is a list or a mapping"),
+        ("a: {text: 2020-99-99, steps: [{wait: 1}]}", "holds a value that cannot be read"),
+        ("a: {text: !!int x, steps: [{wait: 1}]}", "holds a value that cannot be read"),
+        ("a: {text: !!bool x, steps: [{wait: 1}]}", "holds a value that cannot be read"),
+        ("a: {text: a, parameters: [1], steps: [{wait: 1}]}", "parameters is \\[1\\]; give a mapping"),
+        (
+            "a: {text: a, parameters: {p q: {default: 1, range: [0, 2]}}, steps: [{wait: 1}]}",
+            "named 'p q'; give a name of",
+        ),
+        (
+            "a: {text: a, parameters: {speed: {default: 1, range: [0, 2]}}, steps: [{wait: 1}]}",
+            "speed means something else",
+        ),
+        ("a: " + 100000 * "[" + 100000 * "]", "brackets are nested 100000 deep"),
+        ("a: {text: a, steps: []}", "line 1: a: no step is left"),
+    ],
+)
+def test_a_file_of_nonsense_is_refused_in_a_sentence(tmp_path, text, reason):
+    with pytest.raises((ActionError, ConfigError), match=reason):
+        library_of(tmp_path, text)
+
+
+def test_references_that_double_at_every_level_are_refused_at_once(tmp_path):
+    twice = "{action: c%d, while: elapsed < 0, repeat: 0}"
+    rows = [f"c{i}: {{text: t, steps: [{twice % (i + 1)}, {twice % (i + 1)}, {{wait: 0.1}}]}}" for i in range(18)]
+    with pytest.raises(ActionError, match="more than 5000 steps are read, or references 20 deep"):
+        library_of(tmp_path, "\n".join([*rows, "c18: {text: t, steps: [{wait: 0.1}]}"]))
+    deep = [f"d{i}: {{text: t, steps: [{{action: d{i + 1}}}]}}" for i in range(1000)]
+    with pytest.raises(ActionError, match="references 20 deep"):
+        library_of(tmp_path, "\n".join([*deep, "d1000: {text: t, steps: [{wait: 0.1}]}"]))
+
+
+def test_a_plan_of_hours_is_refused(tmp_path):
+    library = library_of(
+        tmp_path,
+        "mine: {text: t, steps: [{action: b, repeat: 60}]}\nb: {text: t, steps: [{wait: 600}, {walk: {x: 0.1}}]}",
+    )
+    with pytest.raises(ActionError, match="longer than 3600 s together"):
+        plan("mine", library)
+
+
+def test_folders_that_cannot_be_used_are_named(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("mine: {text: t, steps: [{wait: 1}]}")
+    with pytest.raises(ActionError, match="mine.yaml is a file; give the folder that it is in"):
+        ActionLibrary([file])
+    with pytest.raises(ActionError, match="does not exist"):
+        ActionLibrary([tmp_path / "nowhere"])
+    with pytest.raises(ActionError, match="cannot be read"):
+        ActionLibrary(["x" * 5000])
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(ConfigError, match="it is no regular file"):
+        ActionLibrary([tmp_path])
+
+
+def test_a_file_that_changes_after_it_was_read_does_not_change_what_is_said(tmp_path):
+    parameters = "  parameters: {h: {default: 0.01, range: [0, 5]}}\n"
+    library = steps_of(tmp_path, "{do: [{move: body, to: {z: h}}]}", parameters=parameters)
+    for change in (lambda file: file.write_bytes(b"\xff\x00"), lambda file: file.unlink()):
+        change(tmp_path / "mine.yaml")
+        with pytest.raises(ActionError, match="mine.yaml, line 5: mine, step 1"):
+            plan("mine", library, h=0.3)
+
+
+@pytest.mark.parametrize("leg", ["3", [3], None, {}, b"3", 3 + 0j, True, 10**400])
+def test_a_parameter_of_another_type_is_refused_in_words(leg):
+    core = ActionManagerCore.from_description()
+    accepted, reason = core.perform("wave", {"leg": leg})
+    assert not accepted and "leg of wave is" in reason and "from 1 to 6" in reason
+    assert core.perform("wave", {}, speed="fast")[1].startswith("speed is fast")
+    assert core.perform(None, {})[1].startswith("there is no action None")

@@ -237,7 +237,7 @@ def test_what_the_robot_cannot_do_is_refused_and_the_file_stays(tmp_path):
     file = tmp_path / "mine.yaml"
     TEACHER.save(performed(name="bow"), "first", file)
     before = file.read_text()
-    with pytest.raises(ActionError, match="mine, step 1 .*: the body's centre is .* inside the standing feet"):
+    with pytest.raises(ActionError, match="mine, step 1 .*: the stability margin is .* mm"):
         TEACHER.save(recorded(Postures(original.pose, feet, original.upper)), "mine", file)
     assert file.read_text() == before and [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 

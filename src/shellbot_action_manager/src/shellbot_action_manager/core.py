@@ -125,13 +125,16 @@ class ActionManagerCore:
         ActionError
             If there is no such action or parameter, or the robot cannot do it.
         """
-        gait = self._robot.engine.gait
-        footholds = np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1))))
-        plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, gait.stance_height)
+        footholds, height = self._rest_stance()
+        plan = self._robot.planner.plan(self.config.actions, name, parameters, footholds, height)
         for wanted in plan.gaits:
             if wanted not in self.gaits:
                 raise ActionError(f"{name} walks by gait '{wanted}'; there are: {', '.join(sorted(self.gaits))}")
         return plan
+
+    def _rest_stance(self) -> Tuple[np.ndarray, float]:
+        gait = self._robot.engine.gait
+        return np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1)))), gait.stance_height
 
     def begin_action(self, plan: Plan, speed: float = 1.0) -> Tuple[bool, str]:
         """Begin a planned action; return whether it was accepted, and one sentence.
@@ -139,16 +142,19 @@ class ActionManagerCore:
         Parameters
         ----------
         plan : Plan
-            Of `plan_action`.
+            Of `plan_action`. If the gait has another rest stance by now, it is planned anew.
         speed : float
             Fraction of the speed that the limits allow, 0.05 to 1.
         """
         performer = self._robot.performer
         if performer.active:
             return False, f"{performer.status.name} is being performed; cancel it first"  # type: ignore[union-attr]
-        if not 0.05 <= speed <= 1.0:
-            return False, f"speed is {speed:g}; give 0.05 to 1 of the speed that the limits allow"
+        if not isinstance(speed, (int, float)) or not 0.05 <= speed <= 1.0:
+            return False, f"speed is {speed}; give 0.05 to 1 of the speed that the limits allow"
         try:
+            footholds, height = self._rest_stance()
+            if height != plan.height or (footholds != plan.footholds).any():
+                plan = self.plan_action(plan.name, plan.given)
             performer.load(plan, speed, self._seen())
         except ActionError as error:
             return False, str(error)

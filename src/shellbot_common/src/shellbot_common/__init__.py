@@ -6,7 +6,7 @@ from shellbot_common.log_throttle import LogThrottle
 from shellbot_common.notices import Level, Notice
 from shellbot_common.package_files import package_file, package_folders
 from shellbot_common.robot_profile import ProfileError, RobotProfile
-from shellbot_common.settings import Settings, check_names, check_number, choice, number, required
+from shellbot_common.settings import Settings, check_names, check_number, choice, number, required, short
 from shellbot_common.stamps import GAP, TICK, Stamp, classify_stamp
 from shellbot_common.yaml_file import read_yaml
 
@@ -32,4 +32,5 @@ __all__ = [
     "package_folders",
     "read_yaml",
     "required",
+    "short",
 ]

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 from collections import abc
 from difflib import get_close_matches
 from enum import Enum
@@ -173,7 +174,7 @@ def check_names(values: Any, known: Iterable[str], required: Iterable[str]) -> N
     known = tuple(known)
     listed = ", ".join(known)
     if not isinstance(values, abc.Mapping):
-        raise SettingsError(f"{_short(values)} is no mapping; give the keys {listed}")
+        raise SettingsError(f"{short(values)} is no mapping; give the keys {listed}")
     for name in values:
         if name not in known:
             raise SettingsError(f"{name} does not exist; {_nearest(name, known, 'there are')} {listed}")
@@ -214,13 +215,13 @@ def _converted(where: str, kind: Any, value: Any, metadata: Mapping[str, Any]) -
         return _tuple(where, arguments, value, metadata)
     if origin in (dict, abc.Mapping):
         if not isinstance(value, abc.Mapping):
-            raise SettingsError(f"{where} is {_short(value)}; give a mapping of names to values")
+            raise SettingsError(f"{where} is {short(value)}; give a mapping of names to values")
         return {str(k): _converted(f"{where}.{k}", arguments[1], v, metadata) for k, v in value.items()}
     if not isinstance(kind, type) or (isinstance(value, kind) and kind not in (bool, int, float, str)):
         return value
     if issubclass(kind, Settings):
         if not isinstance(value, abc.Mapping):
-            raise SettingsError(f"{where} is {_short(value)}; give a mapping with the keys {', '.join(_fields(kind))}")
+            raise SettingsError(f"{where} is {short(value)}; give a mapping with the keys {', '.join(_fields(kind))}")
         return kind.from_mapping(value, f"{where}.")
     if issubclass(kind, Enum):
         return kind[_text(where, value, {"choices": tuple(name.lower() for name in kind.__members__)}).upper()]
@@ -232,19 +233,19 @@ def _converted(where: str, kind: Any, value: Any, metadata: Mapping[str, Any]) -
         return _number(where, kind, value, metadata)
     if kind is str:
         return _text(where, value, metadata)
-    raise SettingsError(f"{where} is {_short(value)}; give a {kind.__name__}")
+    raise SettingsError(f"{where} is {short(value)}; give a {kind.__name__}")
 
 
 def _number(where: str, kind: type, value: Any, metadata: Mapping[str, Any]) -> Any:
     low, high = metadata.get("range", (-math.inf, math.inf))
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
     if is_number and low <= value <= high and (kind is float or value == int(value)):
         return kind(value)
     ends = f" from {low:.9g} to {high:.9g}" if high < math.inf else f" of at least {low:.9g}" if low > -math.inf else ""
     unit = f" {metadata['unit']}" if metadata.get("unit") else ""
     hint = f" ({metadata['hint']})" if metadata.get("hint") else ""
     what = "whole number" if kind is int else "number" if ends else "finite number"
-    raise SettingsError(f"{where} is {_short(value)}; give a {what}{ends}{unit}{hint}")
+    raise SettingsError(f"{where} is {short(value)}; give a {what}{ends}{unit}{hint}")
 
 
 def _text(where: str, value: Any, metadata: Mapping[str, Any]) -> str:
@@ -253,9 +254,9 @@ def _text(where: str, value: Any, metadata: Mapping[str, Any]) -> str:
         value = str(value).lower()  # roslaunch and YAML make a truth value of the word true
     if choices and value not in choices:
         text = f"{_nearest(value, choices, 'choose from')} {', '.join(choices)}"
-        raise SettingsError(f"{where} is {_short(value)}; {text}")
+        raise SettingsError(f"{where} is {short(value)}; {text}")
     if not isinstance(value, str):
-        raise SettingsError(f"{where} is {_short(value)}; give a text, in quotes")
+        raise SettingsError(f"{where} is {short(value)}; give a text, in quotes")
     return value
 
 
@@ -263,14 +264,14 @@ def _tuple(where: str, arguments: Tuple[Any, ...], value: Any, metadata: Mapping
     is_list = isinstance(value, abc.Sequence) and not isinstance(value, str)
     if arguments[-1] is Ellipsis:
         if not is_list:
-            raise SettingsError(f"{where} is {_short(value)}; give a list")
+            raise SettingsError(f"{where} is {short(value)}; give a list")
         arguments = (arguments[0],) * len(value)
     elif not is_list or len(value) != len(arguments):
         what = "numbers" if arguments[0] in (int, float) else "entries"
-        raise SettingsError(f"{where} is {_short(value)}; give a list of {len(arguments)} {what}")
+        raise SettingsError(f"{where} is {short(value)}; give a list of {len(arguments)} {what}")
     items = tuple(_converted(f"{where}[{i}]", a, v, metadata) for i, (a, v) in enumerate(zip(arguments, value)))
     if metadata.get("ordered") and not isinstance(items[0], tuple) and list(items) != sorted(items):
-        raise SettingsError(f"{where} is {_short(value)}; the first number must not be the greater one")
+        raise SettingsError(f"{where} is {short(value)}; the first number must not be the greater one")
     return items
 
 
@@ -280,6 +281,11 @@ def _nearest(value: Any, choices: Sequence[str], words: str) -> str:
     return f"is {near[0]} meant? {words.capitalize()}" if near else words
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+def short(value: Any) -> str:
+    """Return a value as a message shows it: of a long or deep one the beginning, without writing all of it."""
+    return _SHORT.repr(value)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_SHORT.maxlevel = 3

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from pathlib import Path
 from typing import Any, Dict, Type, Union
 
@@ -10,6 +12,9 @@ import yaml
 
 from shellbot_common.errors import SettingsError
 
+_LARGEST = 4_000_000  # bytes; the largest file of the project has 30 kB
+_DEEPEST = 200  # brackets within brackets; the parser in C does not survive very many
+_BRACKETS = re.compile(r"[\[\]{}]")
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -20,11 +25,29 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         """Return the mapping of a node."""
         seen = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key is a list or a mapping; give a name"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             if key.tag != _MERGE and (key.tag, key.value) in seen:
                 raise yaml.MarkedYAMLError(problem=f"key {key.value!r} is given twice", problem_mark=key.start_mark)
-            if isinstance(key, yaml.ScalarNode):
-                seen.add((key.tag, key.value))
+            seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep=deep)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file that a parser can be given: none that never ends, or nests without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    if path.stat().st_size > _LARGEST:
+        raise OSError(errno.EFBIG, f"it has more than {_LARGEST // 1_000_000} MB")
+    text = path.read_text(encoding="utf-8")
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
+        raise OSError(errno.EINVAL, f"its brackets are nested {deepest} deep")
+    return text
 
 
 def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError) -> Dict[str, Any]:
@@ -43,7 +66,7 @@ def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError
         If the file cannot be read, is not YAML, gives a key twice or holds no mapping; names file and line.
     """
     try:
-        data = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a SafeLoader
+        data = yaml.load(_text(Path(path)), Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (OSError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise error(f"cannot read {path}: {reason}; give the path of a readable YAML file") from problem
@@ -52,6 +75,8 @@ def read_yaml(path: Union[str, Path], error: Type[SettingsError] = SettingsError
         line = f" in line {mark.line + 1}" if mark is not None else ""
         reason = getattr(problem, "problem", None) or "syntax error"
         raise error(f"{path} is not valid YAML{line}: {reason}; correct that line") from problem
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:  # values that no type takes
+        raise error(f"{path} holds a value that cannot be read ({str(problem)[:80]}); put it in quotes") from problem
     if data is None:
         return {}
     if not isinstance(data, dict):

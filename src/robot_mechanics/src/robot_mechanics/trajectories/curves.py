@@ -275,8 +275,18 @@ def _clamped(count: int, degree: int) -> np.ndarray:
     return np.concatenate((np.zeros(degree), np.linspace(0.0, 1.0, count - degree + 1), np.ones(degree)))
 
 
+def filled(points: ArrayLike) -> np.ndarray:
+    """Return points (n, d) whose free coordinates, NaN, lie on straight lines between those given; 0 if none is."""
+    p = np.array(points, dtype=np.float64)
+    number = np.arange(len(p))
+    for column in p.T:
+        known = np.isfinite(column)
+        column[:] = np.interp(number, number[known], column[known]) if known.any() else 0.0
+    return p
+
+
 def _parameters(p: np.ndarray) -> np.ndarray:
-    steps = np.sqrt(np.sqrt(np.nansum(np.diff(p, axis=0) ** 2, axis=1)))
+    steps = np.sqrt(np.linalg.norm(np.diff(filled(p), axis=0), axis=1))
     if (steps <= 0.0).any():
         i = int(np.argmin(steps))
         raise TrajectoryError(f"points {i} and {i + 1} are equal; leave one out, or give the parameter of each point")

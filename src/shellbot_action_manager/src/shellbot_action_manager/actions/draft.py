@@ -9,7 +9,7 @@ import numpy as np
 
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, While
 from shellbot_action_manager.actions.postures import Postures, joined
-from shellbot_action_manager.actions.steps import AnyStep, HandStep, Loop, ModeStep, Place, Step, WalkStep
+from shellbot_action_manager.actions.steps import LONGEST, AnyStep, HandStep, Loop, ModeStep, Place, Step, WalkStep
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shellbot_action_manager.actions.library import ActionLibrary
     from shellbot_action_manager.actions.planning import Planner
 
-_LONGEST = 600.0  # s
+_LONGEST_PLAN = 3600.0  # s of motions on the spot, all parts together: their postures are kept in memory
 _ON_FEET = ("stand", "hexapod")
 
 
@@ -47,6 +47,7 @@ class Draft:
         self.parts: List[Part] = []
         self._mode = ""  # after the last change of mode; empty: the one that the action begins in, on its feet
         self._ended = False  # nothing may follow
+        self._planned = 0.0  # s
         self._begin(planner.rest)
 
     @property
@@ -87,6 +88,9 @@ class Draft:
             self._finish_part()
             if self._postures.stands[-1, step.leg - 1]:
                 raise self._library.complain(step.place, f"the foot of lower_{step.leg} stands; lift it before")
+            found = self._planner.check.refusal(self._planner.back(self._postures[-1]), self._footholds, self._height)
+            if found is not None:
+                raise self._library.complain(step.place, f"from here the way back to rest is not free: {found[1]}")
             self.parts.append(ByHand((step.name,), step.leg, self._postures[-1], self._footholds, self._height))
             self._begin(self._planner.rest)  # the way back is planned when the foot is let go
             self._ended = True
@@ -96,8 +100,8 @@ class Draft:
             self._append(step.name, self._planner.step(step, self._postures[-1]), step.place)
         except ActionError as error:
             raise self._library.complain(step.place, str(error)) from None
-        if TICK * self._ends[-1] > _LONGEST:
-            raise self._library.complain(step.place, f"it would take longer than {_LONGEST:g} s; repeat less")
+        if TICK * self._ends[-1] > LONGEST:
+            raise self._library.complain(step.place, f"it would take longer than {LONGEST:g} s; repeat less")
 
     def _add_loop(self, loop: Loop) -> None:
         travels = _travels(loop.steps)
@@ -148,6 +152,12 @@ class Draft:
             at = int(np.searchsorted(ends, i))
             raise self._library.complain(self._places[at], f"{reason} (after {TICK * i:.2f} s, {self._names[at]})")
         self.parts.append(Performance(postures, tuple(self._names), ends, self._footholds, self._height))
+        self._planned += TICK * float(ends[-1])
+        if self._planned > _LONGEST_PLAN:
+            raise self._library.complain(
+                self._place,
+                f"the motions would take longer than {_LONGEST_PLAN:g} s together; repeat less, or by while",
+            )
         self._begin(postures[-1])
 
 

@@ -9,8 +9,10 @@ import operator
 from typing import Any, Callable, Dict, Mapping, Union
 
 from shellbot_action_manager.errors import ActionError
+from shellbot_common import short
 
 Number = Union[int, float]
+_LONGEST = 200  # characters of an expression
 _BINARY: Dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -45,16 +47,19 @@ def evaluate(value: Any, parameters: Mapping[str, Number]) -> Number:
     ActionError
         If it is neither, names something unknown, or its value is not finite.
     """
+    if isinstance(value, str) and len(value) > _LONGEST:
+        raise ActionError(f"{short(value)} has {len(value)} characters; give an expression of {_LONGEST} at most")
     try:
         found = value
         if isinstance(value, str):
             found = _value(ast.parse(value, mode="eval").body, parameters)
+        is_finite = isinstance(found, (int, float)) and math.isfinite(found)
     except (SyntaxError, ArithmeticError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, ActionError):
             raise
-        raise ActionError(f"'{value}' cannot be computed ({error}); give a number or an expression") from None
-    if not isinstance(found, (int, float)) or not math.isfinite(found):
-        raise ActionError(f"{value!r} is no finite number; give one, or an expression of {_known(parameters)}")
+        raise ActionError(f"{short(value)} cannot be computed ({error}); give a number or an expression") from None
+    if not is_finite:
+        raise ActionError(f"{short(value)} is no finite number; give one, or an expression of {_known(parameters)}")
     return found
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from shellbot_action_manager.actions.plan import ByHand, Performance
 from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.player import Player
 from shellbot_action_manager.actions.postures import Postures
+from shellbot_action_manager.gait.swing import smooth_step
 
 IDLE = 10.0  # s without a command after which the foot goes back
 _FASTEST = 0.1  # m/s
 _JOINT_SPEED = 2.0  # rad/s: near the edge of its reach a foot needs fast joints
 _CLEARANCE = 0.01  # m that the foot stays above the ground
+_CELL = 0.002  # m: the way that the foot came is kept in steps of this
+_RETRACE = 0.05  # m/s, in the mean, along that way
 
 
 class HandPlayer:
@@ -36,6 +39,9 @@ class HandPlayer:
         self._velocity = np.zeros(3)  # m/s, in the axes of the leg
         self._idle, self._reason = 0.0, ""
         self._wants_back, self._back = False, None  # type: Tuple[bool, Optional[Player]]
+        self._came: Dict[Tuple[int, ...], np.ndarray] = {}  # offsets of the foot on its way here, without detours
+        self._retrace: Optional[Tuple[np.ndarray, float, float]] = None  # the way, s that it takes, s since it began
+        self._note()
 
     @property
     def ended(self) -> bool:
@@ -82,7 +88,11 @@ class HandPlayer:
         """
         if self._back is not None:
             return self._back.step(dt, speed, False)
-        greatest, acceleration = self._planner.foot_limits
+        if self._retrace is not None:
+            self._go_where_it_came_from(dt)
+            return self._posture
+        limits = self._planner.limits["foot"]
+        greatest, acceleration = float(np.max(limits.velocity)), float(np.max(limits.acceleration))
         commanded = velocity is not None and bool(velocity.any()) and not paused and not self._wants_back
         wanted = (
             _shortened(velocity, speed * min(greatest, _FASTEST)) if commanded and velocity is not None else np.zeros(3)
@@ -128,6 +138,7 @@ class HandPlayer:
             found = (0, f"the foot stays {1e3 * _CLEARANCE:g} mm above the ground")
         if found is None:
             self._posture = posture
+            self._note()
             return True
         self._reason = found[1]
         return False
@@ -135,10 +146,42 @@ class HandPlayer:
     def _go_home(self) -> None:
         part, back = self._part, self._planner.back(self._posture)
         if self._planner.check.refusal(back, part.footholds, part.height) is not None:
-            self._reason = "the way back is not free from here; lead the foot elsewhere"
+            self._reason = "the short way back is not free: the foot goes back as it came"
+            way = np.array([self._offset, *reversed(list(self._came.values()))])
+            length = float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
+            self._retrace = way, max(length / _RETRACE, 0.1), 0.0
             return
         ends = np.array([len(back.pose) - 1])
         self._back = Player(self._planner, Performance(back, ("back to rest",), ends, part.footholds, part.height))
+
+    @property
+    def _offset(self) -> np.ndarray:
+        return self._posture.feet[0, self._part.leg - 1].copy()
+
+    def _note(self) -> None:
+        """Keep where the foot is; where it has been before, what it did since then is no part of its way."""
+        cell = tuple(np.floor(self._offset / _CELL).astype(int).tolist())
+        if self._came and cell == next(reversed(self._came)):
+            return
+        if cell in self._came:
+            kept = list(self._came).index(cell) + 1
+            self._came = dict(list(self._came.items())[:kept])
+        else:
+            self._came[cell] = self._offset
+
+    def _go_where_it_came_from(self, dt: float) -> None:
+        assert self._retrace is not None
+        way, duration, time = self._retrace
+        time = min(time + dt, duration)
+        index = float(smooth_step(np.array(time / duration))) * (len(way) - 1)
+        i = min(int(index), len(way) - 2)
+        target = way[i] + (index - i) * (way[i + 1] - way[i])
+        self._posture = self._moved(target - self._offset)
+        self._retrace = way, duration, time
+        if time >= duration:
+            self._retrace, self._came = None, {}
+            self._note()
+            self._go_home()
 
 
 def _shortened(vector: np.ndarray, length: float) -> np.ndarray:

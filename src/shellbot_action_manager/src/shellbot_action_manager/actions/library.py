@@ -28,12 +28,15 @@ from shellbot_action_manager.actions.steps import (
     whole,
 )
 from shellbot_action_manager.errors import ActionError, ConfigError
-from shellbot_common import SettingsError, check_names, package_file, read_yaml
+from shellbot_common import SettingsError, check_names, package_file, read_yaml, short
 
 CANCELS = ("now", "step", "never")
 """When an action that is cancelled goes back to rest: at once, after the present step, or at its own end."""
 _ACTION_KEYS = ("text", "parameters", "cancel", "steps")
 _PARAMETER_KEYS = ("default", "range", "unit", "text")
+_RESERVED = ("name", "speed", "on_progress", "each_tick")  # keywords of those who start an action
+_MOST_ROWS = 10 * MOST_STEPS  # that are read for one performance, all references followed
+_DEEPEST = 20  # references within references
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Action:
     steps: Sequence[Any] = field(repr=False)  #: As read
     file: Path = Path()
     cancel: str = "now"  #: One of CANCELS
+    source: str = field(default="", repr=False)  #: Text of the file when it was read
 
     def values(self, given: Mapping[str, Number]) -> Dict[str, Number]:
         """Return all parameters, those not given by default.
@@ -78,12 +82,16 @@ class Action:
         values = {name: parameter.default for name, parameter in known.items()}
         for name, value in given.items():
             p = known[name]
-            whole = isinstance(value, int) or float(value).is_integer()
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
+                raise ActionError(
+                    f"{name} of {self.name} is {short(value)}; give a number from {p.low:g} to {p.high:g}"
+                )
+            whole = isinstance(value, int) or value.is_integer()
             if not p.low <= value <= p.high or (p.is_whole and not whole):  # NaN fails the comparison
                 kind = "a whole number" if p.is_whole else "a number"
                 unit = f" {p.unit}" if p.unit else ""
                 raise ActionError(
-                    f"{name} of {self.name} is {value:g}{unit}; give {kind} from {p.low:g} to {p.high:g}{unit}"
+                    f"{name} of {self.name} is {short(value)}{unit}; give {kind} from {p.low:g} to {p.high:g}{unit}"
                 )
             values[name] = int(value) if p.is_whole else float(value)
         return values
@@ -102,6 +110,8 @@ class Action:
                 f"{self.name}: {len(values)} parameters for {len(names)} names; give one value for each of "
                 f"{', '.join(self.parameters) or 'none'}"
             )
+        if len(set(names)) < len(names):
+            raise ActionError(f"{self.name}: parameter names {', '.join(names)} have one twice; give each once")
         return dict(zip(names, values))
 
 
@@ -124,9 +134,7 @@ class ActionLibrary:
         self._actions: Dict[str, Action] = {}
         own = package_file("shellbot_action_manager", "config/actions/basic.yaml").parent
         for folder in (own, *map(Path, folders)):
-            if not folder.is_dir():
-                raise ActionError(f"the folder of actions {folder} does not exist; create it or correct its path")
-            for file in sorted(folder.glob("*.yaml")):
+            for file in _files(folder):
                 self._read(file)
         for action in self._actions.values():
             self.steps(action.name, {})
@@ -144,8 +152,8 @@ class ActionLibrary:
         ActionError
             If there is none of that name; names the nearest.
         """
-        if name not in self._actions:
-            raise ActionError(f"there is no action '{name}'; {_choices(name, sorted(self._actions))}")
+        if not isinstance(name, str) or name not in self._actions:
+            raise ActionError(f"there is no action {short(name)}; {_choices(str(name), sorted(self._actions))}")
         return self._actions[name]
 
     def steps(self, name: str, given: Mapping[str, Number]) -> Tuple[AnyStep, ...]:
@@ -165,9 +173,10 @@ class ActionLibrary:
             line, action and step.
         """
         action = self.find(name)
+        self._rows = 0
         steps = tuple(self._expand(action, action.values(given), (name,)))
         if not steps:
-            raise ActionError(f"{name} has no step with these parameters; give it one")
+            raise self.complain(Place(name, ("steps",)), "no step is left with these parameters; give it one")
         return steps
 
     def complain(self, place: Place, reason: str) -> ActionError:
@@ -178,42 +187,52 @@ class ActionLibrary:
         if len(where) > 1 and where[0] == "steps" and isinstance(where[1], int) and isinstance(steps, list):
             named = steps[where[1]].get("name", "") if isinstance(steps[where[1]], Mapping) else ""
             step = f", step {where[1] + 1}" + (f" ({named})" if named else "")
-        line = _line(action.file, (action.name, *where))
+        line = _line(action.source, (action.name, *where))
         return ActionError(f"{action.file}, line {line}: {action.name}{step}: {reason}")
 
     def _read(self, file: Path) -> None:
-        for name, row in read_yaml(file, ConfigError).items():
+        rows = read_yaml(file, ConfigError)
+        source = file.read_text(encoding="utf-8")
+        for name, row in rows.items():
+            if not isinstance(name, str):
+                raise ActionError(
+                    f"{file}: an action is named {short(name)}; give a text, in quotes where YAML needs them"
+                )
             if name in self._actions:
                 raise ActionError(
-                    f"{file}, line {_line(file, (name,))}: action '{name}' is in {self._actions[name].file}, too; "
+                    f"{file}, line {_line(source, (name,))}: action '{name}' is in {self._actions[name].file}, too; "
                     "give one of the two another name"
                 )
-            self._actions[name] = Action(str(name), "", {}, [], file)
+            self._actions[name] = Action(name, "", {}, [], file, source=source)
             try:
                 check_names(row, _ACTION_KEYS, ("text", "steps"))
-                parameters = {key: _parameter(value) for key, value in (row.get("parameters") or {}).items()}
+                parameters = _parameters(row.get("parameters") or {})
                 if not isinstance(row["steps"], list):
                     raise ActionError("steps is no list; give one entry for each step")
-                taken = sorted(set(parameters) & set(MEASURED))
-                if taken:
-                    raise ActionError(f"{taken[0]} is what the robot measures; give the parameter another name")
                 cancel = row.get("cancel", "now")
-                if cancel not in CANCELS:
-                    raise ActionError(f"cancel is '{cancel}'; choose from {', '.join(CANCELS)}")
+                if cancel not in list(CANCELS):
+                    raise ActionError(f"cancel is {short(cancel)}; choose from {', '.join(CANCELS)}")
             except (SettingsError, ActionError) as error:
                 raise self.complain(Place(name), str(error)) from None
-            self._actions[name] = Action(str(name), str(row["text"]), parameters, row["steps"], file, cancel)
+            self._actions[name] = Action(name, str(row["text"]), parameters, row["steps"], file, cancel, source)
 
     def _expand(self, action: Action, values: Mapping[str, Number], within: Tuple[str, ...]) -> Iterator[AnyStep]:
         count = 0
         for i, row in enumerate(action.steps):
             place = Place(action.name, ("steps", i))
             try:
+                self._rows += 1
+                if self._rows > _MOST_ROWS or len(within) > _DEEPEST:
+                    raise ActionError(
+                        f"more than {_MOST_ROWS} steps are read, or references {_DEEPEST} deep; refer to fewer actions"
+                    )
                 check_step(row)
                 if not evaluate(row.get("when", 1), values):
                     continue
                 repeat = whole("repeat", evaluate(row.get("repeat", 1), values), 0, MOST_STEPS)
                 condition = read_condition(row, values)
+                if not repeat and not condition:
+                    continue
                 inner = self._inner(row, values, within) if "action" in row else [read_step(row, values, place)]
             except _Located:
                 raise
@@ -230,10 +249,13 @@ class ActionLibrary:
 
     def _inner(self, row: Mapping[str, Any], values: Mapping[str, Number], within: Tuple[str, ...]) -> List[AnyStep]:
         """Return the steps of the action that a row refers to."""
-        other = self.find(str(row["action"]))
+        other = self.find(row["action"])
         if other.name in within:
             raise ActionError(f"a loop of references: {' > '.join((*within, other.name))}; remove one")
-        given = {key: evaluate(value, values) for key, value in (row.get("with") or {}).items()}
+        chosen = row.get("with") or {}
+        if not isinstance(chosen, Mapping):
+            raise ActionError(f"with is {short(chosen)}; give parameters of {other.name} by name, such as {{leg: 2}}")
+        given = {str(key): evaluate(value, values) for key, value in chosen.items()}
         return list(self._expand(other, other.values(given), (*within, other.name)))
 
 
@@ -245,6 +267,32 @@ def _choices(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, 1)
     there = f"are {', '.join(known)}" if known else "is none"
     return f"is {near[0]} meant? There {there}" if near else f"there {there}"
+
+
+def _files(folder: Path) -> List[Path]:
+    """Return the YAML files of a folder."""
+    try:
+        return sorted(file for file in folder.expanduser().iterdir() if file.suffix == ".yaml")
+    except FileNotFoundError:
+        reason = "does not exist; create it or correct its path"
+    except NotADirectoryError:
+        reason = "is a file; give the folder that it is in"
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror}); make it readable or correct its path"
+    raise ActionError(f"the folder of actions {str(folder)[:200]} {reason}")
+
+
+def _parameters(rows: Any) -> Dict[str, Parameter]:
+    if not isinstance(rows, Mapping):
+        raise ActionError(f"parameters is {short(rows)}; give a mapping of names to default and range")
+    for name in rows:
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ActionError(f"a parameter is named {short(name)}; give a name of letters, digits and underscores")
+        if name in MEASURED:
+            raise ActionError(f"{name} is what the robot measures; give the parameter another name")
+        if name in _RESERVED:
+            raise ActionError(f"{name} means something else to who starts an action; give the parameter another name")
+    return {name: _parameter(row) for name, row in rows.items()}
 
 
 def _parameter(row: Any) -> Parameter:
@@ -259,9 +307,9 @@ def _parameter(row: Any) -> Parameter:
     return Parameter(default, low, high, str(row.get("unit", "")), str(row.get("text", "")))
 
 
-def _line(file: Path, where: Where) -> int:
-    """Return the line, from 1, of the deepest key or entry of `where` that the file has."""
-    node = yaml.compose(file.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+def _line(source: str, where: Where) -> int:
+    """Return the line, from 1, of the deepest key or entry of `where` that a file's text has."""
+    node = yaml.compose(source, Loader=yaml.SafeLoader)
     line = 1
     for key in where:
         if isinstance(node, yaml.MappingNode):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Mapping, Tuple, Union
 
 import numpy as np
@@ -103,6 +103,9 @@ class Plan:
     name: str
     parts: Tuple[Part, ...]
     cancel: str  #: One of `library.CANCELS`
+    given: Mapping[str, Number] = field(default_factory=dict)  #: Parameters that it was planned with
+    footholds: np.ndarray = field(default_factory=lambda: np.zeros((6, 3)))  #: Where the feet stand in W at first, m
+    height: float = 0.0  #: Of the body over them then, m
 
     @property
     def duration(self) -> float:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from robot_mechanics.trajectories import Keyframes, Limits, Through, Trajectory, fastest
+from robot_mechanics.trajectories import Keyframes, Limits, Through, Trajectory, TrajectoryError, fastest
+from robot_mechanics.trajectories.curves import filled
 from shellbot_action_manager.actions.draft import Draft
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.actions.posture_check import PostureCheck
 from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
-from shellbot_action_manager.actions.steps import COORDINATES, Motion, Place, Step
+from shellbot_action_manager.actions.steps import COORDINATES, LONGEST, Motion, Place, Step
 from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
@@ -42,7 +43,6 @@ class Planner:
         self._geometry = geometry
         self.check = PostureCheck(config, geometry)
         action = config.action
-        self.foot_limits = (action.foot_velocity, action.foot_acceleration)  #: m/s, m/s^2
         self._limits = {
             "body": Limits(tuple(config.body.rate), tuple(config.body.acceleration)),
             "foot": Limits(action.foot_velocity, action.foot_acceleration),
@@ -85,7 +85,7 @@ class Planner:
         draft = Draft(self, library, Place(name), footholds, height)
         draft.add(library.steps(name, given))
         draft.rest()
-        return Plan(name, tuple(draft.parts), library.find(name).cancel)
+        return Plan(name, tuple(draft.parts), library.find(name).cancel, dict(given), footholds, height)
 
     def back(self, present: Postures) -> Postures:
         """Return the way from a posture to the one at rest: lifted feet first, then body and shells."""
@@ -119,6 +119,8 @@ class Planner:
                 if points is not None:
                     moves.append((motion, legs, self._timed(motion, points)))
         duration = max([trajectory.duration for _, _, trajectory in moves], default=0.0)
+        if not duration + step.wait <= LONGEST:
+            raise ActionError(f"it would take {duration + step.wait:.0f} s; a step may take {LONGEST:g} s")
         ticks = max(int(np.ceil((duration + step.wait) / TICK)), 1 if moves or step.wait else 0)
         t = TICK * np.arange(ticks + 1)
         pose, feet, upper = (np.repeat(part, ticks + 1, axis=0) for part in (start.pose, start.feet, start.upper))
@@ -149,7 +151,7 @@ class Planner:
         for column in np.flatnonzero(np.isnan(last)):  # a coordinate that is not given at the end stays as it was last
             known = path[np.isfinite(path[:, column]), column]
             last[column] = known[-1]
-        moved = np.flatnonzero(np.nansum(np.abs(np.diff(path, axis=0)), axis=1) > 1e-9)
+        moved = np.flatnonzero(np.abs(np.diff(filled(path), axis=0)).sum(axis=1) > 1e-9)
         if not len(moved):
             return None
         return path if motion.at else path[np.concatenate(([0], moved + 1))]
@@ -172,12 +174,20 @@ class Planner:
         return values
 
     def _timed(self, motion: Motion, points: np.ndarray) -> Union[Trajectory, Keyframes]:
-        limits = self._limits[motion.kind]
+        try:
+            return self._fastest(motion, points, self._limits[motion.kind])
+        except TrajectoryError as error:
+            raise ActionError(f"the waypoints of {motion.kind} make no path: {error}") from None
+
+    def _fastest(self, motion: Motion, points: np.ndarray, limits: Limits) -> Union[Trajectory, Keyframes]:
         if motion.at:
             keyframes = Keyframes(points, (0.0, *motion.at))
             stretch = float(keyframes.stretch(limits).max())
             if stretch > _STRETCHED:
-                raise ActionError(f"at of {motion.kind} is too fast; multiply its times by {stretch + 0.005:.2f}")
+                raise ActionError(
+                    f"the times at of {motion.kind} exceed the limits of speed or acceleration; multiply them by "
+                    f"{stretch + 0.005:.2f}"
+                )
             return keyframes
         path = Through(points)
         quickest = fastest(path, limits)

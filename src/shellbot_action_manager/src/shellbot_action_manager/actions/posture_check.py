@@ -87,8 +87,11 @@ class PostureCheck:
         edge = stability(p_walk, stands, postures.pose[:, :2])
         if (edge < config.action.stability).any():
             i = int((edge < config.action.stability).argmax())
-            text = f"the body's centre is {1e3 * edge[i]:.0f} mm inside the standing feet; give"
-            found.append((i, f"{text} {1e3 * config.action.stability:.0f} at least, lean away from the lifted leg"))
+            least = f"{1e3 * config.action.stability:.0f} mm are required; lean away from the lifted leg"
+            if np.isfinite(edge[i]):
+                found.append((i, f"the stability margin is {1e3 * edge[i]:.0f} mm, at least {least}"))
+            else:
+                found.append((i, f"{int(stands[i].sum())} feet stand, which three at least must; lift fewer"))
         found.extend(self._upper_refusals(postures))
         return min(found, default=None) or self._body_refusal(postures, q)
 

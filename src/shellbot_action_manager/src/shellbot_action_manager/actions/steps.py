@@ -11,7 +11,7 @@ from shellbot_action_manager.actions.expressions import Number, evaluate
 from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.gait.walk_to import GuidedMotion, LineWalk, SpotTurn
-from shellbot_common import check_names
+from shellbot_common import check_names, short
 
 COORDINATES = {
     "body": ("x", "y", "z", "roll_deg", "pitch_deg", "yaw_deg"),
@@ -24,6 +24,8 @@ MODES = ("stand", "hexapod", "sit", "relax", "shell")
 MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walked", "turned_deg")
 """What a condition `while` may use beside parameters; docs/actions.md explains them."""
 MOST_STEPS = 500  # of one performance, references and repetitions counted
+LONGEST = 600.0  # s of a step, a wait, or of steps on the spot without a walk or a change of mode between them
+_BOUNDS = {"x": 1.0, "y": 1.0, "z": 1.0, "height": 1.0}  # m; angles 360 deg. Reach is checked by the planner
 _KINDS = ("do", "action", "mode", "walk", "turn", "by_hand")
 _STEP_KEYS = ("name", *_KINDS, "with", "repeat", "when", "while", "wait")
 _MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "at", "priority")
@@ -118,6 +120,8 @@ def check_step(row: Any) -> None:
     kinds = [key for key in _KINDS if key in row]
     if len(kinds) > 1:
         raise ActionError(f"a step has either {kinds[0]} or {kinds[1]}; split it in two")
+    if "with" in row and kinds != ["action"]:
+        raise ActionError("with gives the parameters of another action; give action, too")
     if "wait" in row and kinds not in ([], ["do"]):
         raise ActionError(f"a step with {kinds[0]} has no wait; give the wait a step of its own")
 
@@ -140,27 +144,34 @@ def read_step(row: Mapping[str, Any], values: Mapping[str, Number], place: Place
         If something in it is wrong.
     """
     wait = evaluate(row.get("wait", 0), values)
-    if not 0.0 <= wait <= 600.0:
-        raise ActionError(f"wait is {wait:g} s; give 0 to 600")
+    if not 0.0 <= wait <= LONGEST:
+        raise ActionError(f"wait is {wait:g} s; give 0 to {LONGEST:g}")
     if "mode" in row:
-        if row["mode"] not in MODES:
-            raise ActionError(f"mode is '{row['mode']}'; choose from {', '.join(MODES)}")
-        return ModeStep(str(row.get("name", row["mode"])), str(row["mode"]), place)
+        if row["mode"] not in list(MODES):
+            raise ActionError(f"mode is {short(row['mode'])}; choose from {', '.join(MODES)}")
+        return ModeStep(_name(row, row["mode"]), str(row["mode"]), place)
     if "walk" in row or "turn" in row:
         kind = "walk" if "walk" in row else "turn"
         motion = (_walk if kind == "walk" else _turn)(row[kind], values)
-        return WalkStep(str(row.get("name", kind)), motion, str((row[kind] or {}).get("gait", "")), place)
+        return WalkStep(_name(row, kind), motion, str((row[kind] or {}).get("gait", "")), place)
     if "by_hand" in row:
         leg = whole("by_hand", evaluate(row["by_hand"], values), 1, LEG_COUNT)
-        return HandStep(str(row.get("name", "by hand")), leg, place)
+        return HandStep(_name(row, "by hand"), leg, place)
     motions = row.get("do") or []
     if not isinstance(motions, list):
         raise ActionError("do is no list; give one entry for each motion")
     if not motions and not wait:
         raise ActionError(f"nothing to do; give {', '.join(_KINDS)} or wait")
-    name = str(row.get("name", f"step {int(place.where[1]) + 1}"))
+    name = _name(row, f"step {int(place.where[1]) + 1}")
     found = tuple(_motion(motion, values, (*place.where, "do", k)) for k, motion in enumerate(motions))
     return Step(name, found, float(wait), place)
+
+
+def _name(row: Mapping[str, Any], default: str) -> str:
+    name = row.get("name", default)
+    if not isinstance(name, (str, int, float)) or len(str(name)) > 60:
+        raise ActionError(f"name is {short(name)}; give a text of 60 characters at most")
+    return str(name)
 
 
 def read_condition(row: Mapping[str, Any], values: Mapping[str, Number]) -> str:
@@ -221,8 +232,8 @@ def _between(name: str, value: Number, low: float, high: float, unit: str) -> fl
 def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
     check_names(row, _MOTION_KEYS, ("move",))
     kind = row["move"]
-    if kind not in COORDINATES:
-        raise ActionError(f"move is '{kind}'; choose from {', '.join(COORDINATES)}")
+    if kind not in list(COORDINATES):
+        raise ActionError(f"move is {short(kind)}; choose from {', '.join(COORDINATES)}")
     legs = row.get("legs")
     if (legs is None) != (kind == "body"):
         raise ActionError("the body has no legs key" if kind == "body" else "legs is missing; give a list, or all")
@@ -230,6 +241,8 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
         legs = list(range(1, LEG_COUNT + 1))
     if legs is not None and not isinstance(legs, list):
         legs = [legs]
+    if legs == []:
+        raise ActionError("legs is empty; give a leg, a list of legs, or all")
     numbers = tuple(whole("legs", evaluate(leg, values), 1, LEG_COUNT) for leg in legs or [])
     if len(set(numbers)) < len(numbers):
         raise ActionError(f"legs {list(numbers)} names one twice; name each once")
@@ -249,8 +262,10 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
     time = None
     if "time" in row:
         time = float(evaluate(row["time"], values))
-        if not 0.01 <= time <= 600.0:
-            raise ActionError(f"time is {time:g} s; give 0.01 to 600, or leave it out to be as fast as possible")
+        if not 0.01 <= time <= LONGEST:
+            raise ActionError(
+                f"time is {time:g} s; give 0.01 to {LONGEST:g}, or leave it out to be as fast as possible"
+            )
     priority = whole("priority", evaluate(row.get("priority", 0), values), -100, 100)
     return Motion(kind, numbers, toward, through, time, priority, where, _times(row, through, values))
 
@@ -260,12 +275,17 @@ def _times(row: Mapping[str, Any], through: Sequence[Any], values: Mapping[str, 
         return ()
     if "time" in row:
         raise ActionError("give either time or at")
+    if not through:
+        raise ActionError("at is for waypoints; give to: rest a time, or leave it out to be as fast as possible")
     at = row["at"] if isinstance(row["at"], list) else [row["at"]]
     times = tuple(float(evaluate(value, values)) for value in at)
     if len(times) != len(through):
         raise ActionError(f"at has {len(times)} times for {len(through)} waypoints; give one for each")
-    if not all(0.01 <= later - earlier <= 600.0 for earlier, later in zip((0.0, *times), times)):
-        raise ActionError(f"at is {list(times)}; give seconds that increase from 0, each 0.01 to 600 after the last")
+    steps = [later - earlier for earlier, later in zip((0.0, *times), times)]
+    if not all(step >= 0.01 for step in steps) or times[-1] > LONGEST:
+        raise ActionError(
+            f"at is {short(list(times))}; give seconds that increase from 0 by 0.01 at least, to {LONGEST:g}"
+        )
     return times
 
 
@@ -273,4 +293,13 @@ def _waypoint(row: Any, kind: str, values: Mapping[str, Number]) -> Dict[str, fl
     check_names(row, COORDINATES[kind], COORDINATES[kind] if kind == "upper" else ())
     if not row:
         raise ActionError("a waypoint gives nothing; give one coordinate at least")
-    return {key: float(evaluate(value, values)) for key, value in row.items()}
+    found = {key: float(evaluate(value, values)) for key, value in row.items()}
+    for key, value in found.items():
+        _between(
+            f"{key} of {kind}",
+            value,
+            -_BOUNDS.get(key, 360.0),
+            _BOUNDS.get(key, 360.0),
+            "m" if key in _BOUNDS else "deg",
+        )
+    return found

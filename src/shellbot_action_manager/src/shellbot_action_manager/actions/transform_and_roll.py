@@ -19,6 +19,7 @@ CLOSE_LIMIT_S, OPEN_LIMIT_S = 60.0, 90.0  # waiting and retries included
 ROLL_LIMIT_S, ROLL_LEAST_M_S = 15.0, 0.2  # a roll may take so long, and the time at this speed
 JUMP_M, FASTEST_M_S = 0.2, 2.0  # more than this and that since the last tick: the odometry has begun anew
 REST_M_S, REST_S = 0.05, 0.5  # a ball that was slower for so long is at rest
+BRAKE_LIMIT_S = 20.0  # for it to come to rest after a cancel
 CANCEL_S = 0.5  # that a request of a mode may be under way
 STARTS = ("hexapod", "stand", "sit", "relax", "halfway", "shell")
 
@@ -206,8 +207,10 @@ class TransformAndRoll:
             self._still = seen.t
         since = seen.t - max(self._still, self._started)
         orders = Orders("braking", progress=1.0 / 3.0, velocity=(0.0, 0.0))
-        if since < REST_S:
+        if since < REST_S and seen.t - self._started < BRAKE_LIMIT_S:
             return orders
+        if since < REST_S:
+            return replace(orders, end=End.ABORTED, text=f"the ball still creeps {BRAKE_LIMIT_S:g} s after a cancel")
         return replace(orders, end=End.CANCELLED, text=f"the ball rests in mode {seen.mode}")
 
     def _turn_back(self) -> Orders:

@@ -10,7 +10,7 @@ _LEG = re.compile(r"lower_([1-6])_(?:coxa|femur|tibia)")
 _SILENT = 1.0  # s without an answer after which a servo counts as dead
 _DEAD_FOR = 1.0  # s that a servo is dead before its leg is lost: one that was overloaded may come back sooner
 _ALIVE_FOR = 2.0  # s that all of a leg's servos are alive before it is walked with again
-_MOST_LEGS = 2  # with more legs dead it is the bus, or the torque was switched off: nothing to walk with
+_MOST_LEGS = 2  # with more legs dead it is the bus, or the torque was switched off: what was lost before stays so
 
 
 class LostServos:
@@ -37,8 +37,7 @@ class LostServos:
                 legs[int(match[1])] = legs.get(int(match[1]), False) or age > _SILENT or not has_torque
         if sum(legs.values()) > _MOST_LEGS:
             self._changed.clear()
-            self._lost = ()
-            return ()
+            return self._lost
         lost = set(self._lost)
         for leg, is_dead in legs.items():
             before, since = self._changed.get(leg, (False, t))

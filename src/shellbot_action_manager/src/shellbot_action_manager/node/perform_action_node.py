@@ -53,15 +53,24 @@ class PerformActionServer:
         finally:
             self._server.lock.release()
 
-    def _report(self, t: float) -> None:
-        status, goal = self._core.performer.status, self._goal
-        if goal is None:
-            return
-        if status is None:
+    def _report_end(self) -> bool:
+        """Send the result of the action if it has ended; return whether there is none under way."""
+        status = self._core.performer.status
+        if self._goal is not None and status is None:
             self._end(Outcome.ABORTED, "the simulation was reset")
-        elif status.outcome is not None:
+        elif self._goal is not None and status is not None and status.outcome is not None:
             self._end(status.outcome, status.text)
-        elif not 0.0 <= t - self._last_feedback < FEEDBACK:
+        else:
+            return self._goal is None
+        return True
+
+    def _report(self, t: float) -> None:
+        if self._report_end():
+            return
+        status, goal = self._core.performer.status, self._goal
+        assert status is not None
+        assert goal is not None
+        if not 0.0 <= t - self._last_feedback < FEEDBACK:
             self._last_feedback = t
             goal.publish_feedback(PerformActionFeedback(status.step, status.phase, status.progress, status.paused))
 
@@ -72,7 +81,10 @@ class PerformActionServer:
             parameters = action.assign(given.parameter_names, given.parameters)
             plan = self._core.plan_action(given.name, parameters)  # while the ticks go on
             with self._lock:
-                if given.queued and self._goal is not None and len(self._queue) < LONGEST_QUEUE:
+                self._report_end()  # of an action that ended while this one was planned
+                if given.queued and self._goal is not None:
+                    if len(self._queue) >= LONGEST_QUEUE:
+                        raise ActionError(f"{LONGEST_QUEUE} actions wait already; send it again when one has begun")
                     self._queue.append((goal, plan, given.speed or 1.0))
                     return  # it stays pending
                 accepted, text = self._begin(goal, plan, given.speed or 1.0)
