@@ -18,6 +18,27 @@ die() { printf '%s[shellbot] %s%s\n' "$red" "$*" "$plain" >&2; exit 1; }
 # The text between "# usage:" and the first line that is no comment is a script's --help.
 usage_of() { awk '/^# usage:/{on=1} on{ if ($0 !~ /^#/) exit; sub(/^# ?/, ""); print }' "$1"; }
 
+# A path as the caller means it; the shell leaves a ~ after := alone.
+absolute_path() {
+  case "$1" in
+    ''|/*) printf '%s' "$1" ;;
+    \~/*) printf '%s' "$HOME/${1#\~/}" ;;
+    *) printf '%s' "$PWD/$1" ;;
+  esac
+}
+# action_folders:=A:B with absolute folders, all of which exist.
+absolute_folders() {
+  local folder path joined=""
+  local -a folders
+  IFS=: read -r -a folders <<< "${1#action_folders:=}"
+  for folder in ${folders[@]+"${folders[@]}"}; do
+    path="$(absolute_path "$folder")"
+    [ -d "$path" ] || die "the folder of actions $path does not exist; create it or correct action_folders:="
+    joined="${joined:+$joined:}$path"
+  done
+  printf 'action_folders:=%s' "$joined"
+}
+
 # catkin writes devel/setup.sh before it builds anything; scripts/setup writes the stamp after the build.
 is_built() { [ -f "$SHELLBOT_WS/devel/setup.sh" ] && [ -f "$SHELLBOT_WS/devel/.shellbot.stamp" ]; }
 

@@ -44,6 +44,9 @@ class ChainLink:
         self.chain.command_twist(twist)
         self.chain.command_body_pose(body_pose)
 
+    def renew_body_pose(self) -> None:
+        """Do nothing: every command counts."""
+
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode; return whether it was accepted, and one sentence."""
         return self.chain.request_mode(name)

@@ -38,6 +38,11 @@ class Link(Protocol):
     def command(self, twist: Twist, body_pose: BodyPose) -> None:
         """Command a velocity (m/s, m/s, rad/s) and a body pose (m, rad from the rest pose)."""
 
+    def renew_body_pose(self) -> None:
+        """Let the next command count although its body pose is that of the one before: another operator may have moved
+        the body.
+        """
+
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode; return whether it was accepted, and one sentence."""
 

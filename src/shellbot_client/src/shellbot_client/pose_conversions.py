@@ -28,9 +28,14 @@ def planar_pose(message: Odometry) -> Tuple[float, float, float]:
 
 
 def greatest_acceleration(message: Walkspace) -> Tuple[float, float, float]:
-    """Return the greatest acceleration of the gait, m/s^2, m/s^2, rad/s^2; infinite before the first message."""
+    """Return the greatest acceleration of the gait, m/s^2, m/s^2, rad/s^2; infinite before the first message.
+
+    Zero, where the posed body leaves the legs no room, stays zero.
+    """
+    if not message.gait:
+        return math.inf, math.inf, math.inf
     most = message.max_acceleration
-    return most.linear.x or math.inf, most.linear.y or math.inf, most.angular.z or math.inf
+    return most.linear.x, most.linear.y, most.angular.z
 
 
 def twist_message(twist: Sequence[float]) -> Twist:

@@ -252,21 +252,25 @@ class Shellbot:
         tilts = (("roll_deg", roll_deg), ("pitch_deg", pitch_deg), ("yaw_deg", yaw_deg))
         tilt = [math.radians(_checked(key, value, 90.0, "deg")) for key, value in tilts]
         self._in_mode("hexapod")
+        self._link.renew_body_pose()
         self._body_pose = cast(BodyPose, (*shift, *tilt))
         self._run(Pose("body", _POSED_S, self._body_pose, _STOPPED_S))
 
     def gait(self, name: str) -> None:
-        """Change the gait: tripod, ripple, wave, tetrapod, or one of your own gait table.
+        """Change the gait: tripod, sprint, ripple, wave, tetrapod, rough, or one of your own gait table.
+
+        From sitting or the ball the robot first gets on its feet.
 
         Raises
         ------
         MissionFailed
             If the robot does not know it.
         """
+        self._in_mode("hexapod")
         self._link.set_gait(name)
-        end = self._seen.t + _OBEYED_S
+        begun = self._seen.t
         while self._link.gait != name:
-            if self._seen.t > end:
+            if not 0.0 <= self._seen.t - begun <= _OBEYED_S:
                 raise MissionFailed(f"the gait is still {self._link.gait}, not '{name}'; see config/gaits.yaml")
             self._step()
 
@@ -301,10 +305,10 @@ class Shellbot:
                 self._link.tick()
                 if on_progress is not None:
                     on_progress(self._link.progress())
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C, or an error of on_progress: the robot must not go on alone
             self._link.cancel_action()
-            end = self._seen.t + _BACK_S
-            while not self._link.progress().ended and self._seen.t < end:
+            begun = self._seen.t
+            while not self._link.progress().ended and 0.0 <= self._seen.t - begun < _BACK_S:
                 self._link.tick()
             raise
         progress = self._link.progress()
@@ -352,8 +356,12 @@ class Shellbot:
         self._link.tick()
 
     def _hold(self, twist: Twist, seconds: float) -> None:
-        end = self._seen.t + abs(_checked("seconds", seconds, 3600.0, "s"))
-        while self._seen.t < end - 0.5 * TICK:
+        if _checked("seconds", seconds, 3600.0, "s") < 0.0:
+            raise DefinitionError(f"seconds is {seconds:g}; give 0 or more")
+        begun = self._seen.t
+        while self._seen.t - begun < seconds - 0.5 * TICK:
+            if self._seen.t < begun:
+                raise MissionFailed("the clock went back: the simulation was reset")
             self._step(twist)
 
     def _in_mode(self, mode: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Mapping, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 import actionlib
 import rosgraph
@@ -53,7 +53,9 @@ class RosLink:
         self._odom: Tuple[float, float, float] = (math.nan, math.nan, math.nan)
         self._velocity: Tuple[float, float] = (0.0, 0.0)
         self._mode, self._walkspace = Mode(name="waiting", target="waiting"), Walkspace()
-        self._commanded = REST_POSE  # what another operator has commanded stays until a program changes it
+        self._commanded: Optional[BodyPose] = (
+            REST_POSE  # what another operator has commanded stays until a program changes it
+        )
         self._progress, self._heard = ActionProgress(), math.nan
         self._cmd_vel = rospy.Publisher("cmd_vel", TwistMessage, queue_size=1)
         self._body_pose = rospy.Publisher("body_pose", PoseMessage, queue_size=1)
@@ -104,6 +106,10 @@ class RosLink:
         if body_pose != self._commanded:
             self._commanded = body_pose
             self._body_pose.publish(pose_message(body_pose))
+
+    def renew_body_pose(self) -> None:
+        """Let the next command send its body pose whatever was sent before."""
+        self._commanded = None
 
     def request_mode(self, name: str) -> Tuple[bool, str]:
         """Request a mode; return whether it was accepted, and one sentence."""
