@@ -57,6 +57,6 @@ class KernelOptions:
         }
         for field in fields(self):
             value, (low, high) = getattr(self, field.name), ranges[field.name]
-            whole = not isinstance(low, int) or (isinstance(value, numbers.Integral) and not isinstance(value, bool))
-            if not (isinstance(value, numbers.Real) and whole and low <= value <= high):
+            kind = numbers.Integral if isinstance(low, int) else numbers.Real
+            if not isinstance(value, kind) or isinstance(value, bool) or not low <= float(value) <= high:
                 raise InvalidConfigError(f"{field.name} of KernelOptions is {value!r}; expected {low} .. {high}")
