@@ -13,7 +13,7 @@ from shellbot_action_manager.actions.planning import Planner
 from shellbot_action_manager.actions.postures import Postures, feet_in_walk_axes
 from shellbot_action_manager.actions.recording import Recording
 from shellbot_action_manager.actions.teacher import Teacher
-from shellbot_action_manager.actions.teaching import Tolerance
+from shellbot_action_manager.actions.teaching import Tolerance, teach
 from shellbot_action_manager.body.body_pose import feet_in_base
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
@@ -240,6 +240,23 @@ def test_what_the_robot_cannot_do_is_refused_and_the_file_stays(tmp_path):
     with pytest.raises(ActionError, match="mine, step 1 .*: the stability margin is .* mm"):
         TEACHER.save(recorded(Postures(original.pose, feet, original.upper)), "mine", file)
     assert file.read_text() == before and [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_body_that_was_led_to_the_edge_of_the_reach_is_taught_a_little_smaller(tmp_path):
+    """The window lets it go exactly there, which the action with its margin cannot; it was refused."""
+    pitch = max(
+        angle
+        for angle in np.linspace(0.05, 0.3, 251)
+        if GEOMETRY.legs.reachable(feet_in_base(FOOTHOLDS, np.array([0, 0, 0.02, 0, angle, 0]), GAIT.stance_height))
+    )
+    there = np.sin(np.linspace(0.0, np.pi, 400))[:, None] * np.array([0, 0, 0.02, 0, pitch, 0])
+    led = recorded(Postures(there, np.zeros((400, 6, 3)), np.repeat(PLANNER.rest.upper, 400, axis=0)))
+    whole = teach("nod", "nods", led, GEOMETRY, CONFIG, PLANNER, Tolerance()).text
+    with pytest.raises(ActionError, match="out of reach"):
+        TEACHER._planned_in(tmp_path / "whole.yaml", "", "nod", whole)
+    saved = TEACHER.save(led, "nod", tmp_path / "mine.yaml")
+    assert any("less than it was recorded" in note for note in saved.action.notes)
+    assert repeated("nod", saved, tmp_path / "mine.yaml").pose[:, 4].max() > 0.85 * pitch
 
 
 def test_a_file_keeps_its_other_actions_and_comments(tmp_path):

@@ -51,6 +51,12 @@ def test_the_second_example_of_the_documentation_walks(tmp_path):
     assert found.verdict == "green" and found.drift_mm < 5.0 and found.margin_mm > 50.0
 
 
+@pytest.mark.parametrize("name", ["stroll", "visit"])
+def test_shipped_actions_that_walk_are_green(name):
+    """Those on the spot are cheap in every figure; walking is where the torque goes."""
+    assert check_action(name, {}).verdict == "green"
+
+
 def test_the_centre_of_mass_too_near_to_the_edge_is_red(monkeypatch):
     found = check_action("wave", {"times": 1})
     assert found.verdict == "green" and 100.0 < found.margin_mm < 200.0

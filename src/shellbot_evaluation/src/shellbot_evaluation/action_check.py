@@ -99,7 +99,7 @@ def check_action(
         reason = str(failed)
     walked = np.array(chain.odom[:2]) - start_odom if travels else np.zeros(2)
     drift = 1e3 * float(np.linalg.norm(chain.state.p_world_base[:2] - start - walked))
-    joint = int(worst.argmax())
+    joint, allowed = int(worst.argmax()), DRIFT_MM + 10.0 * float(np.linalg.norm(walked))
     if not reason and collided:
         reason = f"{' and '.join(collided[0])} touch"
     elif not reason and worst[joint] > EFFORT:
@@ -110,9 +110,9 @@ def check_action(
         )
     elif not reason and np.degrees(error) > FOLLOWED_DEG:
         reason = f"a joint is {np.degrees(error):.1f} deg behind, allowed are {FOLLOWED_DEG:g}"
-    elif not reason and drift > DRIFT_MM + 10.0 * float(np.linalg.norm(walked)):
+    elif not reason and drift > allowed:
         what = "the odometry is wrong by" if travels else "the feet slip by"
-        reason = f"{what} {drift:.0f} mm, allowed are {DRIFT_MM:g}"
+        reason = f"{what} {drift:.0f} mm, allowed are {allowed:.0f}"
     behind = float(np.degrees(error))
     return ActionCheck(
         name, chain.time - begin, float(worst[joint]), chain.joint_names[joint], behind, drift, 1e3 * margin, reason

@@ -62,14 +62,16 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _perform(arguments: argparse.Namespace) -> int:
     """Perform an action on the running robot."""
     parameters = preview_cli.parameters_of(arguments)
+    shows = sys.stderr.isatty()
     with Shellbot() as robot:
         try:
-            robot.perform(arguments.action, arguments.speed, _show, **parameters)
+            robot.perform(arguments.action, arguments.speed, _show if shows else None, **parameters)
         except MissionFailed as failed:
-            say(f"\n{failed}")
+            say(f"\n{failed}" if shows else str(failed))
             return 1
         finally:
-            sys.stderr.write("\n")
+            if shows:
+                sys.stderr.write("\n")
     say(f"{arguments.action} done")
     return 0
 

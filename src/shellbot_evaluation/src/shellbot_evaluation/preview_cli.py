@@ -192,9 +192,9 @@ def _write_film(path: Path, recording: Recording, azimuth: Optional[float], prog
 
 def _value(text: str) -> Tuple[str, float]:
     name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise EvaluationError(f"'{text}' is no PARAMETER=VALUE; give for example leg=3")
     try:
-        if name and equals:
-            return name, float(value)
+        return name, float(value)
     except ValueError:
-        pass
-    raise EvaluationError(f"'{text}' is no PARAMETER=VALUE; give for example leg=3")
+        raise EvaluationError(f"{name} is '{value}'; give a number, for example {name}=3") from None

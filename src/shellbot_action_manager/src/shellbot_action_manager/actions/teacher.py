@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, List, Mapping, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import yaml
@@ -24,6 +24,7 @@ from shellbot_common import package_file, read_yaml
 if TYPE_CHECKING:
     from shellbot_action_manager.config import ActionManagerConfig
 
+_SIZES = (1.0, 0.97, 0.94, 0.91, 0.88)  # of the body's poses, tried in turn
 _HEAD = """\
 # Actions taught by hand; docs/actions.md explains every key.
 #
@@ -121,19 +122,31 @@ class Teacher:
         """
         file = Path(file)
         before = self.ready(name, file, force)
-        action = teach(
-            name, text or f"taught as {name}", recording, self._geometry, self._config, self._planner, tolerance
-        )
-        _replace(file, _with(before, name, action.text, file) if before else _HEAD + action.text)
+        refusal: Optional[ActionError] = None
+        text = text or f"taught as {name}"
+        # an operator leads the body to the edge of the reach, and joints that sag seem to be beyond
+        for size in _SIZES:
+            try:
+                action = teach(name, text, recording, self._geometry, self._config, self._planner, tolerance, size)
+                return SavedAction(action, self._planned_in(file, before, name, action.text))
+            except ActionError as error:
+                refusal = refusal or error
+                if "out of reach" not in str(error):
+                    break
+        assert refusal is not None
+        raise refusal
+
+    def _planned_in(self, file: Path, before: str, name: str, text: str) -> float:
+        """Return how long an action is that is now in the file; if it cannot be planned, the file is as it was."""
+        _replace(file, _with(before, name, text, file) if before else _HEAD + text)
         try:
-            duration = self._planned(name, file)
+            return self._planned(name, file)
         except BaseException:
             if before:
                 _replace(file, before)
             else:
                 file.unlink()
             raise
-        return SavedAction(action, duration)
 
     def ready(self, name: str, file: Union[str, Path], force: bool = False) -> str:
         """Return the text of the file that an action is to be saved in; empty if there is none yet.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, List, Mapping, Sequence, Tuple
 
 import numpy as np
@@ -62,6 +62,7 @@ def teach(
     config: ActionManagerConfig,
     planner: Planner,
     tolerance: Tolerance,
+    size: float = 1.0,
 ) -> TaughtAction:
     """Return a recording as an action of the library.
 
@@ -75,6 +76,8 @@ def teach(
         Of the robot that was recorded.
     tolerance : Tolerance
         How far the action may be from the recording.
+    size : float
+        Of the body's poses relative to those recorded.
 
     Raises
     ------
@@ -84,6 +87,10 @@ def teach(
     if not (name.isidentifier() and name.isascii() and yaml.safe_load(name) == name):  # "on" is none in YAML
         raise ActionError(f"'{name}' is no name of an action; give letters, digits and _, such as nod_twice")
     taught = postures_of(recording, geometry, config)
+    if size < 1.0:
+        note = f"the body moves {1.0 - size:.0%} less than it was recorded, which a foot could not reach in the action"
+        smaller = replace(taught.postures, pose=size * taught.postures.pose)
+        taught = replace(taught, postures=smaller, notes=(*taught.notes, note))
     limbs = _grouped([limb for limb in _limbs(taught, geometry, tolerance) if _moves(limb)])
     if not limbs:
         hint = "" if len(recording.t) == 1 else "; for a posture that is held add --posture"
