@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -94,3 +95,21 @@ def test_the_script_says_so_and_starts_nothing():
     assert done.returncode == 1
     assert "do you mean rtf?" in done.stderr
     assert "SUMMARY" not in done.stdout
+
+
+def test_folders_of_actions_are_those_of_the_caller(tmp_path):
+    """Relative ones, those below ~ and several; one that does not exist ends the script before anything starts."""
+    for name in ("mine", "home"):
+        (tmp_path / name).mkdir()
+    common = ROOT / "scripts" / "lib" / "common.sh"
+    script = f'. {common}; args=(); for arg in "$@"; do args+=("$(absolute_folders "$arg")"); done; echo "${{args[@]}}"'
+
+    def resolved(value):
+        command = ["bash", "-c", script, "sim", f"action_folders:={value}"]
+        environment = dict(os.environ, HOME=str(tmp_path))
+        return subprocess.run(command, cwd=str(tmp_path), env=environment, capture_output=True, text=True, check=False)
+
+    assert resolved("mine:~/home").stdout.strip() == f"action_folders:={tmp_path}/mine:{tmp_path}/home"
+    assert resolved("").stdout.strip() == "action_folders:="
+    wrong = resolved("mine:nowhere")
+    assert wrong.returncode == 1 and f"{tmp_path}/nowhere does not exist" in wrong.stderr

@@ -205,15 +205,26 @@ def test_a_stop_before_it_begins_ends_it_too(robot):
     assert robot.output.mode.step == "stop_walking"
     robot.core.emergency_stop()
     robot.tick()
-    assert (
-        status(robot).outcome is Outcome.ABORTED
-        and "emergency stop" in status(robot).text
-        or "stopped" in status(robot).text
-    )
+    assert status(robot).outcome is Outcome.ABORTED
+    assert "emergency stop" in status(robot).text or "stopped" in status(robot).text
 
 
 def test_another_mode_is_gone_to_when_it_has_ended(robot):
     begin(robot, "bow")
     assert robot.core.request_mode("sit")[0]
     robot.until("sit", 20.0)
+    assert status(robot).outcome is Outcome.SUCCEEDED
+
+
+def test_a_plan_of_before_a_change_of_gait_is_made_anew(robot):
+    """`rough` stands higher: what was planned for the tripod's stance would lead a foot out of reach."""
+    plan = robot.core.plan_action("stretch", {"height": 0.04})
+    robot.run(2.0, gait="rough")
+    assert robot.output.walkspace.gait == "rough"
+    accepted, reason = robot.core.begin_action(plan)
+    assert not accepted and "out of reach" in reason
+    small = robot.core.plan_action("bow", {})
+    robot.run(2.0, gait="tripod")
+    assert robot.core.begin_action(small)[0]
+    finish(robot)
     assert status(robot).outcome is Outcome.SUCCEEDED

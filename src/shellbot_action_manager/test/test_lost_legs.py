@@ -112,6 +112,16 @@ def test_a_bus_without_torque_loses_no_leg():
         assert watch.update(t + 0.5, servos(silent=["lower_1_fan", "upper_2_shell"], dead=off)) == ()
 
 
+def test_a_third_dead_leg_does_not_make_the_others_sound_again():
+    watch, two = LostServos(), ["lower_1_coxa", "lower_2_coxa"]
+    watch.update(0.0, servos(two))
+    assert watch.update(1.5, servos(two)) == (1, 2)
+    assert watch.update(2.0, servos([*two, "lower_3_coxa"])) == (1, 2)
+    assert watch.update(9.0, servos([*two, "lower_3_coxa"])) == (1, 2)
+    assert watch.update(9.5, servos()) == (1, 2)
+    assert watch.update(11.6, servos()) == ()
+
+
 @pytest.mark.parametrize("request_it", ["wave", "shell"])
 def test_a_leg_that_is_lost_on_the_way_to_what_needs_six_is_walked_without(robot, request_it):
     core = robot.core

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,3 +188,61 @@ def test_what_a_program_does_is_recorded_saved_and_performed(tmp_path):
     pitch = np.degrees(2.0 * trace.q_world_base[trace.t > start, 1])
     assert pitch.max() == pytest.approx(6.0, abs=0.8)
     assert trace.p_world_base[:, 2][trace.t > start].min() == pytest.approx(level - 0.02, abs=0.004)
+
+
+def test_an_error_of_who_looks_on_takes_an_action_back_to_rest(standing):
+    def divide(progress):
+        if progress.fraction > 0.4:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        standing.perform("wave", on_progress=divide, leg=3)
+    assert not standing.chain.manager.performer.active
+    assert "cancelled" in standing.chain.manager.performer.status.text
+
+
+def test_a_negative_time_is_refused(standing):
+    place = truth(standing)
+    for call in (lambda: standing.drive(-2, x=0.2), lambda: standing.wait(-5)):
+        with pytest.raises(DefinitionError, match="seconds is -.; give 0 or more"):
+            call()
+    assert truth(standing) == pytest.approx(place, abs=2e-3)
+
+
+def test_a_reset_ends_a_drive(standing, monkeypatch):
+    link, ticks = standing._link, []
+
+    class Reset:
+        def __getattr__(self, name):
+            return getattr(link, name)
+
+        def observe(self):
+            seen = link.observe()
+            return replace(seen, t=seen.t - 1000.0) if len(ticks) > 20 else seen
+
+        def tick(self):
+            ticks.append(1)
+            link.tick()
+
+    monkeypatch.setattr(standing, "_link", Reset())
+    with pytest.raises(MissionFailed, match="the clock went back"):
+        standing.drive(2.0, x=0.1)
+    assert len(ticks) < 30
+    monkeypatch.undo()
+    standing.wait(2.0)
+
+
+def test_a_sitting_robot_gets_up_to_change_its_gait(standing):
+    standing.go_to("sit")
+    standing.gait("wave")
+    assert standing.mode == "hexapod" and standing.chain.output.walkspace.gait == "wave"
+    standing.gait("tripod")
+
+
+def test_the_walking_speed_of_stroll_is_no_keyword(standing):
+    start = standing.chain.time
+    standing.perform("stroll", distance=0.3, walk_speed=0.3)
+    fast = standing.chain.time - start
+    start = standing.chain.time
+    standing.perform("stroll", distance=0.3, walk_speed=0.06)
+    assert standing.chain.time - start > fast + 5.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of phases that a mission is made of, as validated data, and the mission of the demo."""
+"""The kinds of phases that a mission is made of, as validated data."""
 
 from __future__ import annotations
 

@@ -31,6 +31,9 @@ class ClientLive(unittest.TestCase):
     def truth(self):
         return planar_pose(rospy.wait_for_message("ground_truth/odom", Odometry, PATIENCE))
 
+    def height(self):
+        return rospy.wait_for_message("ground_truth/odom", Odometry, PATIENCE).pose.pose.position.z
+
     def test_1_it_walks_performs_and_turns(self):
         with Shellbot() as robot:
             robot.go_to("hexapod")
@@ -42,11 +45,15 @@ class ClientLive(unittest.TestCase):
             self.assertAlmostEqual(math.dist(walked[:2], start[:2]), 0.3, delta=0.02)
             robot.turn(deg=40)
             self.assertAlmostEqual(math.degrees(self.truth()[2] - walked[2]), 40.0, delta=2.0)
-            self.assertAlmostEqual(robot.place.x, robot.place.x)
+            self.assertGreater(math.hypot(robot.place.x, robot.place.y), 0.2)
             robot.gait("wave")
             robot.gait("tripod")
+            level = self.height()
             robot.body(z=-0.02)
-            robot.body()
+            self.assertAlmostEqual(self.height(), level - 0.02, delta=0.006)
+        with Shellbot() as another:
+            another.body()
+        self.assertAlmostEqual(self.height(), level, delta=0.006)
 
     def test_2_refusals_are_the_robots_own(self):
         with Shellbot() as robot:

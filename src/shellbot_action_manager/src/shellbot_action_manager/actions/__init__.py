@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Actions of several modes, above the core as an operator is."""
+"""Named motions: library in YAML, planner and player; above the core, `transform_and_roll`."""
