@@ -182,16 +182,16 @@ class Ball:
         self._pitch = None
 
     def step(self, dt, *arguments):
-        if len(arguments) == 2:  # contact model: state, motion
+        if not isinstance(arguments[0], ContactEstimate):  # contact model: state, motion
             point = np.array([[0.0, 0.0, -self.RADIUS]])
             one = np.ones(1)
             return ContactEstimate("ball", ("base_link",), one > 0.0, one * np.nan, one, point, point, point)
-        contacts, p_level, attitude = arguments
+        contacts, attitude = arguments
         R = attitude.R_level_base  # noqa: N806
         pitch = np.arctan2(-R[2, 0], R[0, 0])
         turned = 0.0 if self._pitch is None else pitch - self._pitch
         self._pitch = pitch
-        assert contacts.names == ("base_link",) and p_level.shape == (1, 3)
+        assert contacts.names == ("base_link",)
         return Displacement(np.array([self.RADIUS * turned, 0.0]), attitude.imu_turn or 0.0, 1)
 
 

@@ -40,7 +40,7 @@ class MotionModel(Protocol):
     def reset(self) -> None:
         """Forget the last tick: the next displacement is zero."""
 
-    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement since the last tick.
 
         Parameters
@@ -49,8 +49,6 @@ class MotionModel(Protocol):
             s; after a gap or another model there is a `reset` before.
         contacts : ContactEstimate
             Of the contact model of the same name, k contacts.
-        p_level : (k, 3) array
-            Their positions from the body's centre in level axes, m.
         attitude : Attitude
             Of the body.
         """
@@ -82,7 +80,7 @@ class FeetModel:
         self._yaw = 0.0  # since the filter began
         self._turn = self._variance = 0.0
 
-    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the standing feet where they are."""
         stands, R = contacts.in_contact, attitude.R_level_base  # noqa: N806
         pressure = contacts.centre_of_pressure
@@ -137,7 +135,7 @@ class RollingModel:
         self._before: Optional[np.ndarray] = None
         self._velocity = np.zeros(2)
 
-    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the displacement that keeps the point of contact where it was."""
         turn, shift = attitude.imu_turn or 0.0, np.zeros(2)
         R = attitude.R_level_base  # noqa: N806
@@ -170,7 +168,7 @@ class NoMotion:
         """Forget where the feet were."""
         self._previous: Optional[np.ndarray] = None
 
-    def step(self, dt: float, contacts: ContactEstimate, p_level: np.ndarray, attitude: Attitude) -> Displacement:
+    def step(self, dt: float, contacts: ContactEstimate, attitude: Attitude) -> Displacement:
         """Return the turn of the IMU alone; the feet that moved may have pushed the body along unnoticed."""
         previous, self._previous = self._previous, contacts.position
         slid = 0.0 if previous is None else float(np.linalg.norm(contacts.position - previous, axis=1).mean())

@@ -100,7 +100,6 @@ class OdometryCore:
         contact = contacts.in_contact
         quat_level_base, yaw = self._attitude(contacts, imu.orientation)
         R_level_base = rotation_from_quaternion(quat_level_base)
-        p_level = contacts.position @ R_level_base.T
         imu_turn = None
         rate = None  # rad/s about the vertical; that of a ball's heading the gyroscope does not measure
         if imu.angular_velocity is not None and contacts.heading is None:
@@ -117,7 +116,7 @@ class OdometryCore:
         if (contacts.model, contacts.names) != self._continues or kind is not Stamp.NEXT:
             self._continues = contacts.model, contacts.names
             model.reset()  # it goes on from here, not from before a gap or from where it was last used
-        moved = model.step(dt, contacts, p_level, Attitude(R_level_base, imu_turn, acceleration))
+        moved = model.step(dt, contacts, Attitude(R_level_base, imu_turn, acceleration))
         self._follow_heading(dt, yaw, rate, moved.turn)
         height = self._state.height
         if contact.any():  # what carries load is the lowest point of the robot

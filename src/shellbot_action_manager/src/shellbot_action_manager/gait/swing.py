@@ -23,11 +23,12 @@ def lift_profile(fraction: float, peak: float) -> Tuple[float, float]:
     fraction : float
         Fraction of the swing that is over.
     peak : float
-        Fraction at which the foot is highest, 0.3..0.5; an early peak lets the foot down gently.
+        Fraction at which the foot is highest, 0.3..0.6; an early peak lets the foot down gently.
 
     Notes
     -----
-    h(u) = u^3 (1 - u)^n / h_max with n = 3 (1 - peak) / peak: height, speed and acceleration are zero at both ends.
+    h(u) = u^3 (1 - u)^n / h_max with n = 3 (1 - peak) / peak: height and speed are zero at both ends; so
+    is the acceleration with a peak before 0.6.
     """
     u = min(max(fraction, 0.0), 1.0)
     v, n = 1.0 - u, 3.0 * (1.0 - peak) / peak
