@@ -10,6 +10,7 @@ from typing import Tuple, Union
 APPROACH_GAIN = 2.0  # 1/s: the command falls in proportion to what is left
 _BRAKES_WITH = 0.8  # of the gait's greatest acceleration
 _ANSWER_S = 0.07  # s: legs answer a command by so much later: 0.02 s, and half of the rise of the acceleration
+_ANSWER_TURN_S = 0.045  # s: of a turn, whose end the gyroscope measures without delay
 HOLD_GAIN, HOLD_M_S = 0.5, 0.03  # 1/s: velocity back to the line, or the point, per distance from it, at most so much
 Planar = Tuple[float, float, float]
 
@@ -44,7 +45,7 @@ class LineWalk:
 
     def stop_before(self, acceleration: Planar) -> float:
         """Return what the creeping robot still goes while it stops, m."""
-        return _braking(min(self.creep, self.speed), self._along(acceleration))
+        return _braking(min(self.creep, self.speed), self._along(acceleration), _ANSWER_S)
 
     def twist(self, origin: Planar, now: Planar, acceleration: Planar) -> Planar:
         """Return the velocity along the line, and back to it, in body axes: m/s, m/s, rad/s.
@@ -90,7 +91,7 @@ class SpotTurn:
 
     def stop_before(self, acceleration: Planar) -> float:
         """Return what the robot still turns while it stops, rad."""
-        return _braking(min(self.creep, self.rate), acceleration[2])
+        return _braking(min(self.creep, self.rate), acceleration[2], _ANSWER_TURN_S)
 
     def twist(self, origin: Planar, now: Planar, acceleration: Planar) -> Planar:
         """Return the turning rate, and the velocity back to where the turn began."""
@@ -120,8 +121,8 @@ def _approach(remaining: float, cruise: float, creep: float, acceleration: float
     return min(cruise, max(creep, min(APPROACH_GAIN * left, braked)))
 
 
-def _braking(speed: float, acceleration: float) -> float:
+def _braking(speed: float, acceleration: float, answer: float) -> float:
     """Distance from which a speed comes to rest: the answer of the legs comes late, and they brake."""
     if acceleration <= 0.0:  # the legs have no room as the body is posed; it stands, and is straightened to walk
         return 0.0
-    return _ANSWER_S * speed + 0.5 * speed**2 / acceleration
+    return answer * speed + 0.5 * speed**2 / acceleration

@@ -15,6 +15,7 @@ from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
+from shellbot_action_manager.node.action_server_node import ActionServer
 from shellbot_msgs.msg import PerformActionAction, PerformActionFeedback, PerformActionGoal, PerformActionResult
 
 NAME = "perform_action"
@@ -38,7 +39,7 @@ class PerformActionServer:
         self._goal: Optional[actionlib.ServerGoalHandle] = None
         self._queue: Deque[Tuple[actionlib.ServerGoalHandle, Plan, float]] = deque()
         self._last_feedback = -1.0
-        self._server = actionlib.ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
+        self._server = ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
         self._server.start()
         self._pause_service = rospy.Service("pause_action", SetBool, self._on_pause)
         self._undo_service = rospy.Service("undo_action", Trigger, self._on_undo)

@@ -14,6 +14,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 
 from shellbot_action_manager.actions.transform_and_roll import NAME, End, Orders, Seen, TransformAndRoll, refusal
+from shellbot_action_manager.node.action_server_node import ActionServer
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_msgs.msg import Mode, PerformActionAction, PerformActionFeedback, PerformActionResult
@@ -35,7 +36,7 @@ class TransformAndRollNode:
         self._last_feedback, self._last_odom = -1.0, time.monotonic()  # feedback, simulated; odom, wall
         self._requests: queue.Queue[str] = queue.Queue()
         self._cmd_vel = Publisher("cmd_vel", Twist, queue_size=1, tcp_nodelay=True)
-        self._server = actionlib.ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
+        self._server = ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
         threading.Thread(target=self._request, daemon=True).start()
         self._server.start()
         rospy.Subscriber("mode", Mode, self._on_mode, queue_size=5)
