@@ -326,3 +326,21 @@ def test_a_link_does_not_overwrite_a_file(tmp_path):
     with pytest.raises(EmulationError, match="is not a link"):
         PtyServer(EmulatedChain(equal_servos((1,))), file)
     assert file.read_text(encoding="utf-8") == "x"
+
+
+def test_a_chain_may_keep_the_clock_of_the_machine():
+    """However long it takes from the chain's making to its being served: a campaign scores it by that clock."""
+    chain = EmulatedChain(equal_servos((1,)))
+    chain.time = time.monotonic() - 1.0  # made a second ago
+    server, stop = PtyServer(chain, precise=False, start=0.0), threading.Event()
+    thread = threading.Thread(target=server.run, args=(stop.is_set,), daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 60.0
+        while not -0.5 < time.monotonic() - chain.time < 0.5:
+            assert time.monotonic() < deadline, f"it is {time.monotonic() - chain.time:.2f} s behind"
+            time.sleep(0.01)
+    finally:
+        stop.set()
+        thread.join(10.0)
+        server.close()

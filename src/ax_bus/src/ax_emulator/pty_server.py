@@ -34,6 +34,8 @@ class PtyServer:
     precise : bool
         Whether to spin for the last microseconds before each reply. Without it replies are late by about 0.1 ms, and an
         idle core is not needed.
+    start : float, optional
+        `time.monotonic()` at which the chain's time is 0; by default its time is now.
 
     Raises
     ------
@@ -41,11 +43,13 @@ class PtyServer:
         If the name is taken by something that is no link.
     """
 
-    def __init__(self, chain: EmulatedChain, link: Optional[Path] = None, precise: bool = True) -> None:
+    def __init__(
+        self, chain: EmulatedChain, link: Optional[Path] = None, precise: bool = True, start: Optional[float] = None
+    ) -> None:
         self.chain = chain
         self._link = link
         self._spin = _SPIN if precise else 0.0
-        self._start = time.monotonic() - chain.time
+        self._start = time.monotonic() - chain.time if start is None else start
         self._master = self._slave = -1
         self._open()
 
