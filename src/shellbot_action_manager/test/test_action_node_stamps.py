@@ -58,7 +58,7 @@ def warnings(monkeypatch):
     for module in (action_manager_node, odometry_node):
         monkeypatch.setattr(module, "Publisher", Topic)
     monkeypatch.setattr(action_manager_node, "Server", Topic)
-    monkeypatch.setattr(perform_action_node.actionlib, "ActionServer", Topic)
+    monkeypatch.setattr(perform_action_node, "ActionServer", Topic)
     monkeypatch.setattr(odometry_node.tf2_ros, "TransformBroadcaster", Topic)
     for name in ("logwarn", "loginfo"):
         monkeypatch.setattr(rospy, name, lambda text, *_: said.append(text))

@@ -90,7 +90,6 @@ def test_of_several_low_gores_the_one_counts_that_continues_the_motion():
         return model.step(
             DT,
             ContactEstimate("rolling", ("a", "b"), np.array(touches), nothing, nothing, points, centre, moved, 0.0),
-            points,
             level,
         ).shift[0]
 

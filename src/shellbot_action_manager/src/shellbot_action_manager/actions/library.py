@@ -90,8 +90,9 @@ class Action:
             if not p.low <= value <= p.high or (p.is_whole and not whole):  # NaN fails the comparison
                 kind = "a whole number" if p.is_whole else "a number"
                 unit = f" {p.unit}" if p.unit else ""
+                shown = f"{value:g}" if isinstance(value, float) else short(value)
                 raise ActionError(
-                    f"{name} of {self.name} is {short(value)}{unit}; give {kind} from {p.low:g} to {p.high:g}{unit}"
+                    f"{name} of {self.name} is {shown}{unit}; give {kind} from {p.low:g} to {p.high:g}{unit}"
                 )
             values[name] = int(value) if p.is_whole else float(value)
         return values
