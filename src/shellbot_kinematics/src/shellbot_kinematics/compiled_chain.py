@@ -18,7 +18,7 @@ from shellbot_kinematics.generated.store import load
 if TYPE_CHECKING:
     from shellbot_kinematics.chain import SerialChain
 
-_MOST_CHAINS = 256  # that are remembered, each with some hundred kB of machine code: the last ones asked for
+_MOST_CHAINS = 256  # cached, each with some hundred kB of machine code; the least recently used is dropped first
 _lock = threading.RLock()
 _chains: OrderedDict[Tuple[object, ...], CompiledChain] = OrderedDict()
 

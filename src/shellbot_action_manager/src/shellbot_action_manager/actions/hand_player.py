@@ -17,8 +17,8 @@ IDLE = 10.0  # s without a command after which the foot goes back
 _FASTEST = 0.1  # m/s
 _JOINT_SPEED = 2.0  # rad/s: near the edge of its reach a foot needs fast joints
 _CLEARANCE = 0.01  # m that the foot stays above the ground
-_CELL = 0.002  # m: the way that the foot came is kept in steps of this
-_RETRACE = 0.05  # m/s, in the mean, along that way
+_CELL = 0.002  # m: resolution at which the path of the foot is recorded
+_RETRACE = 0.05  # m/s: mean speed along that path backwards
 
 
 class HandPlayer:
@@ -39,8 +39,8 @@ class HandPlayer:
         self._velocity = np.zeros(3)  # m/s, in the axes of the leg
         self._idle, self._reason = 0.0, ""
         self._wants_back, self._back = False, None  # type: Tuple[bool, Optional[Player]]
-        self._came: Dict[Tuple[int, ...], np.ndarray] = {}  # offsets of the foot on its way here, without detours
-        self._retrace: Optional[Tuple[np.ndarray, float, float]] = None  # the way, s that it takes, s since it began
+        self._path: Dict[Tuple[int, ...], np.ndarray] = {}  # offsets of the foot up to here, m, without detours
+        self._retrace: Optional[Tuple[np.ndarray, float, float]] = None  # path, m; its duration, s; s since it began
         self._note()
 
     @property
@@ -89,7 +89,7 @@ class HandPlayer:
         if self._back is not None:
             return self._back.step(dt, speed, False)
         if self._retrace is not None:
-            self._go_where_it_came_from(dt)
+            self._step_along_retrace(dt)
             return self._posture
         limits = self._planner.limits["foot"]
         greatest, acceleration = float(np.max(limits.velocity)), float(np.max(limits.acceleration))
@@ -147,9 +147,9 @@ class HandPlayer:
         part, back = self._part, self._planner.back(self._posture)
         if self._planner.check.refusal(back, part.footholds, part.height) is not None:
             self._reason = "the short way back is not free: the foot goes back as it came"
-            way = np.array([self._offset, *reversed(list(self._came.values()))])
-            length = float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
-            self._retrace = way, max(length / _RETRACE, 0.1), 0.0
+            path = np.array([self._offset, *reversed(list(self._path.values()))])
+            length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+            self._retrace = path, max(length / _RETRACE, 0.1), 0.0
             return
         ends = np.array([len(back.pose) - 1])
         self._back = Player(self._planner, Performance(back, ("back to rest",), ends, part.footholds, part.height))
@@ -159,27 +159,27 @@ class HandPlayer:
         return self._posture.feet[0, self._part.leg - 1].copy()
 
     def _note(self) -> None:
-        """Keep where the foot is; where it has been before, what it did since then is no part of its way."""
+        """Record where the foot is; a detour that ends where the path has been before is cut off."""
         cell = tuple(np.floor(self._offset / _CELL).astype(int).tolist())
-        if self._came and cell == next(reversed(self._came)):
+        if self._path and cell == next(reversed(self._path)):
             return
-        if cell in self._came:
-            kept = list(self._came).index(cell) + 1
-            self._came = dict(list(self._came.items())[:kept])
+        if cell in self._path:
+            kept = list(self._path).index(cell) + 1
+            self._path = dict(list(self._path.items())[:kept])
         else:
-            self._came[cell] = self._offset
+            self._path[cell] = self._offset
 
-    def _go_where_it_came_from(self, dt: float) -> None:
+    def _step_along_retrace(self, dt: float) -> None:
         assert self._retrace is not None
-        way, duration, time = self._retrace
+        path, duration, time = self._retrace
         time = min(time + dt, duration)
-        index = float(smooth_step(np.array(time / duration))) * (len(way) - 1)
-        i = min(int(index), len(way) - 2)
-        target = way[i] + (index - i) * (way[i + 1] - way[i])
+        index = float(smooth_step(np.array(time / duration))) * (len(path) - 1)
+        i = min(int(index), len(path) - 2)
+        target = path[i] + (index - i) * (path[i + 1] - path[i])
         self._posture = self._moved(target - self._offset)
-        self._retrace = way, duration, time
+        self._retrace = path, duration, time
         if time >= duration:
-            self._retrace, self._came = None, {}
+            self._retrace, self._path = None, {}
             self._note()
             self._go_home()
 
