@@ -424,7 +424,7 @@ def test_nonsense_is_refused_before_it_costs_memory_or_a_traceback(tmp_path, ste
         ),
         (
             "a: {text: a, parameters: {speed: {default: 1, range: [0, 2]}}, steps: [{wait: 1}]}",
-            "speed means something else",
+            "speed is a keyword",
         ),
         ("a: " + 100000 * "[" + 100000 * "]", "brackets are nested 100000 deep"),
         ("a: {text: a, steps: []}", "line 1: a: no step is left"),
@@ -438,10 +438,10 @@ def test_a_file_of_nonsense_is_refused_in_a_sentence(tmp_path, text, reason):
 def test_references_that_double_at_every_level_are_refused_at_once(tmp_path):
     twice = "{action: c%d, while: elapsed < 0, repeat: 0}"
     rows = [f"c{i}: {{text: t, steps: [{twice % (i + 1)}, {twice % (i + 1)}, {{wait: 0.1}}]}}" for i in range(18)]
-    with pytest.raises(ActionError, match="more than 5000 steps are read, or references 20 deep"):
+    with pytest.raises(ActionError, match="its references expand to more than 5000 steps"):
         library_of(tmp_path, "\n".join([*rows, "c18: {text: t, steps: [{wait: 0.1}]}"]))
     deep = [f"d{i}: {{text: t, steps: [{{action: d{i + 1}}}]}}" for i in range(1000)]
-    with pytest.raises(ActionError, match="references 20 deep"):
+    with pytest.raises(ActionError, match="nested deeper than 20"):
         library_of(tmp_path, "\n".join([*deep, "d1000: {text: t, steps: [{wait: 0.1}]}"]))
 
 
@@ -452,6 +452,25 @@ def test_a_plan_of_hours_is_refused(tmp_path):
     )
     with pytest.raises(ActionError, match="longer than 3600 s together"):
         plan("mine", library)
+
+
+def test_a_step_of_hours_is_refused_before_its_postures_are_made(tmp_path):
+    there_and_back = ", ".join(["{x: 1}, {x: -1}"] * 100)
+    with pytest.raises(ActionError, match="a step may take 600 s"):
+        plan("mine", steps_of(tmp_path, f"{{do: [{{move: body, through: [{there_and_back}]}}]}}"))
+
+
+@pytest.mark.parametrize("use", ["wait: *l7", "name: *l7", "do: *l7", "wait: 1, with: *l7"])
+def test_aliases_that_multiply_are_refused_in_a_short_sentence(tmp_path, use):
+    """Ten aliases at each of eight levels: what YAML shares must not be written out."""
+    levels = ["l0: &l0 [1]", *(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]" for i in range(1, 8))]
+    text = "mine: {text: {" + ", ".join(levels) + "}, steps: [{" + use + "}]}"
+    with pytest.raises(ActionError) as caught:
+        library_of(tmp_path, text.replace("text: {", "text: a, cancel: {", 1))
+    assert len(str(caught.value)) < 1000
+    with pytest.raises(ActionError) as caught:
+        library_of(tmp_path, "mine: {text: a, parameters: {" + ", ".join(levels) + "}, steps: [{" + use + "}]}")
+    assert len(str(caught.value)) < 1000
 
 
 def test_folders_that_cannot_be_used_are_named(tmp_path):

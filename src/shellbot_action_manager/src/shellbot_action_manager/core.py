@@ -154,7 +154,7 @@ class ActionManagerCore:
         try:
             footholds, height = self._rest_stance()
             if height != plan.height or (footholds != plan.footholds).any():
-                plan = self.plan_action(plan.name, plan.given)
+                plan = self.plan_action(plan.name, plan.parameters)
             performer.load(plan, speed, self._seen())
         except ActionError as error:
             return False, str(error)

@@ -9,7 +9,7 @@ import numpy as np
 
 from shellbot_action_manager.actions.plan import Again, ByHand, Guided, ModeChange, Part, Performance, While
 from shellbot_action_manager.actions.postures import Postures, joined
-from shellbot_action_manager.actions.steps import LONGEST, AnyStep, HandStep, Loop, ModeStep, Place, Step, WalkStep
+from shellbot_action_manager.actions.steps import LONGEST_S, AnyStep, HandStep, Loop, ModeStep, Place, Step, WalkStep
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shellbot_action_manager.actions.library import ActionLibrary
     from shellbot_action_manager.actions.planning import Planner
 
-_LONGEST_PLAN = 3600.0  # s of motions on the spot, all parts together: their postures are kept in memory
+_LONGEST_PLAN_S = 3600.0  # s of motions on the spot, all parts together: their postures are kept in memory
 _ON_FEET = ("stand", "hexapod")
 
 
@@ -100,8 +100,8 @@ class Draft:
             self._append(step.name, self._planner.step(step, self._postures[-1]), step.place)
         except ActionError as error:
             raise self._library.complain(step.place, str(error)) from None
-        if TICK * self._ends[-1] > LONGEST:
-            raise self._library.complain(step.place, f"it would take longer than {LONGEST:g} s; repeat less")
+        if TICK * self._ends[-1] > LONGEST_S:
+            raise self._library.complain(step.place, f"it would take longer than {LONGEST_S:g} s; repeat less")
 
     def _add_loop(self, loop: Loop) -> None:
         travels = _travels(loop.steps)
@@ -153,10 +153,10 @@ class Draft:
             raise self._library.complain(self._places[at], f"{reason} (after {TICK * i:.2f} s, {self._names[at]})")
         self.parts.append(Performance(postures, tuple(self._names), ends, self._footholds, self._height))
         self._planned += TICK * float(ends[-1])
-        if self._planned > _LONGEST_PLAN:
+        if self._planned > _LONGEST_PLAN_S:
             raise self._library.complain(
                 self._place,
-                f"the motions would take longer than {_LONGEST_PLAN:g} s together; repeat less, or by while",
+                f"the motions would take longer than {_LONGEST_PLAN_S:g} s together; repeat less, or by while",
             )
         self._begin(postures[-1])
 

@@ -12,7 +12,7 @@ from shellbot_action_manager.errors import ActionError
 from shellbot_common import short
 
 Number = Union[int, float]
-_LONGEST = 200  # characters of an expression
+_MOST_CHARACTERS = 200  # of an expression
 _BINARY: Dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -47,8 +47,10 @@ def evaluate(value: Any, parameters: Mapping[str, Number]) -> Number:
     ActionError
         If it is neither, names something unknown, or its value is not finite.
     """
-    if isinstance(value, str) and len(value) > _LONGEST:
-        raise ActionError(f"{short(value)} has {len(value)} characters; give an expression of {_LONGEST} at most")
+    if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
+        raise ActionError(
+            f"{short(value)} has {len(value)} characters; give an expression of {_MOST_CHARACTERS} at most"
+        )
     try:
         found = value
         if isinstance(value, str):

@@ -35,7 +35,7 @@ CANCELS = ("now", "step", "never")
 _ACTION_KEYS = ("text", "parameters", "cancel", "steps")
 _PARAMETER_KEYS = ("default", "range", "unit", "text")
 _RESERVED = ("name", "speed", "on_progress", "each_tick")  # keywords of those who start an action
-_MOST_ROWS = 10 * MOST_STEPS  # that are read for one performance, all references followed
+_MOST_ROWS = 10 * MOST_STEPS  # read for one performance, with all references expanded
 _DEEPEST = 20  # references within references
 
 
@@ -223,10 +223,10 @@ class ActionLibrary:
             place = Place(action.name, ("steps", i))
             try:
                 self._rows += 1
-                if self._rows > _MOST_ROWS or len(within) > _DEEPEST:
-                    raise ActionError(
-                        f"more than {_MOST_ROWS} steps are read, or references {_DEEPEST} deep; refer to fewer actions"
-                    )
+                if self._rows > _MOST_ROWS:
+                    raise ActionError(f"its references expand to more than {_MOST_ROWS} steps; refer to fewer actions")
+                if len(within) > _DEEPEST:
+                    raise ActionError(f"references are nested deeper than {_DEEPEST}; refer to fewer actions")
                 check_step(row)
                 if not evaluate(row.get("when", 1), values):
                     continue
@@ -292,7 +292,7 @@ def _parameters(rows: Any) -> Dict[str, Parameter]:
         if name in MEASURED:
             raise ActionError(f"{name} is what the robot measures; give the parameter another name")
         if name in _RESERVED:
-            raise ActionError(f"{name} means something else to who starts an action; give the parameter another name")
+            raise ActionError(f"{name} is a keyword of those who start an action; give the parameter another name")
     return {name: _parameter(row) for name, row in rows.items()}
 
 

@@ -103,7 +103,7 @@ class Plan:
     name: str
     parts: Tuple[Part, ...]
     cancel: str  #: One of `library.CANCELS`
-    given: Mapping[str, Number] = field(default_factory=dict)  #: Parameters that it was planned with
+    parameters: Mapping[str, Number] = field(default_factory=dict)  #: Parameters that it was planned with
     footholds: np.ndarray = field(default_factory=lambda: np.zeros((6, 3)))  #: Where the feet stand in W at first, m
     height: float = 0.0  #: Of the body over them then, m
 

@@ -14,7 +14,7 @@ from shellbot_action_manager.actions.draft import Draft
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.actions.posture_check import PostureCheck
 from shellbot_action_manager.actions.postures import Postures, joined, leg_axes
-from shellbot_action_manager.actions.steps import COORDINATES, LONGEST, Motion, Place, Step
+from shellbot_action_manager.actions.steps import COORDINATES, LONGEST_S, Motion, Place, Step
 from shellbot_action_manager.body.geometry import LEG_COUNT
 from shellbot_action_manager.errors import ActionError
 from shellbot_common import TICK
@@ -119,8 +119,8 @@ class Planner:
                 if points is not None:
                     moves.append((motion, legs, self._timed(motion, points)))
         duration = max([trajectory.duration for _, _, trajectory in moves], default=0.0)
-        if not duration + step.wait <= LONGEST:
-            raise ActionError(f"it would take {duration + step.wait:.0f} s; a step may take {LONGEST:g} s")
+        if not duration + step.wait <= LONGEST_S:
+            raise ActionError(f"it would take {duration + step.wait:.0f} s; a step may take {LONGEST_S:g} s")
         ticks = max(int(np.ceil((duration + step.wait) / TICK)), 1 if moves or step.wait else 0)
         t = TICK * np.arange(ticks + 1)
         pose, feet, upper = (np.repeat(part, ticks + 1, axis=0) for part in (start.pose, start.feet, start.upper))

@@ -24,7 +24,7 @@ MODES = ("stand", "hexapod", "sit", "relax", "shell")
 MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walked", "turned_deg")
 """What a condition `while` may use beside parameters; docs/actions.md explains them."""
 MOST_STEPS = 500  # of one performance, references and repetitions counted
-LONGEST = 600.0  # s of a step, a wait, or of steps on the spot without a walk or a change of mode between them
+LONGEST_S = 600.0  # s of a step, a wait, or of steps on the spot without a walk or a change of mode between them
 _BOUNDS = {"x": 1.0, "y": 1.0, "z": 1.0, "height": 1.0}  # m; angles 360 deg. Reach is checked by the planner
 _KINDS = ("do", "action", "mode", "walk", "turn", "by_hand")
 _STEP_KEYS = ("name", *_KINDS, "with", "repeat", "when", "while", "wait")
@@ -144,8 +144,8 @@ def read_step(row: Mapping[str, Any], values: Mapping[str, Number], place: Place
         If something in it is wrong.
     """
     wait = evaluate(row.get("wait", 0), values)
-    if not 0.0 <= wait <= LONGEST:
-        raise ActionError(f"wait is {wait:g} s; give 0 to {LONGEST:g}")
+    if not 0.0 <= wait <= LONGEST_S:
+        raise ActionError(f"wait is {wait:g} s; give 0 to {LONGEST_S:g}")
     if "mode" in row:
         if row["mode"] not in list(MODES):
             raise ActionError(f"mode is {short(row['mode'])}; choose from {', '.join(MODES)}")
@@ -262,9 +262,9 @@ def _motion(row: Any, values: Mapping[str, Number], where: Where) -> Motion:
     time = None
     if "time" in row:
         time = float(evaluate(row["time"], values))
-        if not 0.01 <= time <= LONGEST:
+        if not 0.01 <= time <= LONGEST_S:
             raise ActionError(
-                f"time is {time:g} s; give 0.01 to {LONGEST:g}, or leave it out to be as fast as possible"
+                f"time is {time:g} s; give 0.01 to {LONGEST_S:g}, or leave it out to be as fast as possible"
             )
     priority = whole("priority", evaluate(row.get("priority", 0), values), -100, 100)
     return Motion(kind, numbers, toward, through, time, priority, where, _times(row, through, values))
@@ -282,9 +282,9 @@ def _times(row: Mapping[str, Any], through: Sequence[Any], values: Mapping[str, 
     if len(times) != len(through):
         raise ActionError(f"at has {len(times)} times for {len(through)} waypoints; give one for each")
     steps = [later - earlier for earlier, later in zip((0.0, *times), times)]
-    if not all(step >= 0.01 for step in steps) or times[-1] > LONGEST:
+    if not all(step >= 0.01 for step in steps) or times[-1] > LONGEST_S:
         raise ActionError(
-            f"at is {short(list(times))}; give seconds that increase from 0 by 0.01 at least, to {LONGEST:g}"
+            f"at is {short(list(times))}; give seconds that increase from 0 by 0.01 at least, to {LONGEST_S:g}"
         )
     return times
 
