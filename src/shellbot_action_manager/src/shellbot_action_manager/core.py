@@ -22,7 +22,7 @@ from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
-from shellbot_action_manager.gait.walking import neutral_feet
+from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
 from shellbot_action_manager.modes.mode_machine import ModeMachine
@@ -134,7 +134,7 @@ class ActionManagerCore:
 
     def _rest_stance(self) -> Tuple[np.ndarray, float]:
         gait = self._robot.engine.gait
-        return np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1)))), gait.stance_height
+        return rest_footholds(gait.rest_radius), gait.stance_height
 
     def begin_action(self, plan: Plan, speed: float = 1.0) -> Tuple[bool, str]:
         """Begin a planned action; return whether it was accepted, and one sentence.

@@ -146,7 +146,7 @@ class HandPlayer:
     def _go_home(self) -> None:
         part, back = self._part, self._planner.back(self._posture)
         if self._planner.check.refusal(back, part.footholds, part.height) is not None:
-            self._reason = "the short way back is not free: the foot goes back as it came"
+            self._reason = "the short way back is not free: the foot retraces its path"
             path = np.array([self._offset, *reversed(list(self._path.values()))])
             length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
             self._retrace = path, max(length / _RETRACE, 0.1), 0.0
@@ -164,8 +164,8 @@ class HandPlayer:
         if self._path and cell == next(reversed(self._path)):
             return
         if cell in self._path:
-            kept = list(self._path).index(cell) + 1
-            self._path = dict(list(self._path.items())[:kept])
+            count = list(self._path).index(cell) + 1
+            self._path = dict(list(self._path.items())[:count])
         else:
             self._path[cell] = self._offset
 

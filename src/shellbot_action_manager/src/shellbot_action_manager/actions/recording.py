@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from shellbot_action_manager.actions.postures import Postures, leg_axes
 from shellbot_action_manager.body.geometry import LEG_COUNT, LOWER_COUNT
 from shellbot_action_manager.errors import ActionError
-from shellbot_action_manager.gait.walking import neutral_feet
+from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_common import TICK
 from shellbot_common.rotations import up_from_quaternion
 
@@ -185,7 +185,7 @@ def _touching(p_base: np.ndarray, up: np.ndarray, least_height: float) -> np.nda
 
 def _of_standing(p_base: np.ndarray, up: np.ndarray, config: ActionManagerConfig) -> Taught:
     gait = config.gaits[config.gait]
-    p_rest = np.hstack((neutral_feet(gait.rest_radius), np.zeros((LEG_COUNT, 1))))
+    p_rest = rest_footholds(gait.rest_radius)
     stands = _touching(p_base, up, config.posture.pushing_height)
     fallen = stands.sum(axis=1) < 3
     if fallen.any():

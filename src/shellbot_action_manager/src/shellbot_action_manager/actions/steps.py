@@ -25,7 +25,6 @@ MEASURED = ("elapsed", "tilt_deg", "roll_deg", "pitch_deg", "behind_deg", "walke
 """What a condition `while` may use beside parameters; docs/actions.md explains them."""
 MOST_STEPS = 500  # of one performance, references and repetitions counted
 LONGEST_S = 600.0  # s of a step, a wait, or of steps on the spot without a walk or a change of mode between them
-_BOUNDS = {"x": 1.0, "y": 1.0, "z": 1.0, "height": 1.0}  # m; angles 360 deg. Reach is checked by the planner
 _KINDS = ("do", "action", "mode", "walk", "turn", "by_hand")
 _STEP_KEYS = ("name", *_KINDS, "with", "repeat", "when", "while", "wait")
 _MOTION_KEYS = ("move", "legs", "toward", "to", "through", "time", "at", "priority")
@@ -295,11 +294,6 @@ def _waypoint(row: Any, kind: str, values: Mapping[str, Number]) -> Dict[str, fl
         raise ActionError("a waypoint gives nothing; give one coordinate at least")
     found = {key: float(evaluate(value, values)) for key, value in row.items()}
     for key, value in found.items():
-        _between(
-            f"{key} of {kind}",
-            value,
-            -_BOUNDS.get(key, 360.0),
-            _BOUNDS.get(key, 360.0),
-            "m" if key in _BOUNDS else "deg",
-        )
+        most, unit = (360.0, "deg") if key.endswith("_deg") else (1.0, "m")  # reach is checked by the planner
+        _between(f"{key} of {kind}", value, -most, most, unit)
     return found

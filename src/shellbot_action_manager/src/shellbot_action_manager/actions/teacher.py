@@ -18,7 +18,7 @@ from shellbot_action_manager.actions.teaching import TOLERANCE, TaughtAction, To
 from shellbot_action_manager.body.geometry import RobotGeometry, load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ActionError, ConfigError
-from shellbot_action_manager.gait.walking import neutral_feet
+from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_common import package_file, read_yaml
 
 if TYPE_CHECKING:
@@ -131,8 +131,6 @@ class Teacher:
                 return SavedAction(action, self._planned_in(file, before, name, action.text))
             except ActionError as error:
                 refusal = refusal or error
-                if "out of reach" not in str(error):
-                    break
         assert refusal is not None
         raise refusal
 
@@ -164,7 +162,7 @@ class Teacher:
 
     def _planned(self, name: str, file: Path) -> float:
         gait = self._config.gaits[self._config.gait]
-        footholds = np.hstack((neutral_feet(gait.rest_radius), np.zeros((6, 1))))
+        footholds = rest_footholds(gait.rest_radius)
         own = package_file("shellbot_action_manager", "config/actions/basic.yaml").parent
         library = ActionLibrary([] if file.parent.resolve() == own.resolve() else [file.parent])
         return self._planner.plan(library, name, {}, footholds, gait.stance_height).duration

@@ -88,7 +88,7 @@ def teach(
         raise ActionError(f"'{name}' is no name of an action; give letters, digits and _, such as nod_twice")
     taught = postures_of(recording, geometry, config)
     if size < 1.0:
-        note = f"the body moves {1.0 - size:.0%} less than it was recorded, which a foot could not reach in the action"
+        note = f"the body moves {1.0 - size:.0%} less than it was recorded, which the action could not reach"
         smaller = replace(taught.postures, pose=size * taught.postures.pose)
         taught = replace(taught, postures=smaller, notes=(*taught.notes, note))
     limbs = _grouped([limb for limb in _limbs(taught, geometry, tolerance) if _moves(limb)])

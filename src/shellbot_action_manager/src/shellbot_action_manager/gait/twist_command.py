@@ -74,7 +74,7 @@ def ease_change(
         return np.array(commanded, dtype=np.float64), np.zeros(3)
     # one tick less of it keeps the discrete steps on the safe side
     room = max(distance - float(np.abs(rate).max()) * dt, 0.0)
-    wanted = remaining * (min(1.0, (2.0 * room / jerk_time) ** 0.5) / distance) if distance else np.zeros(3)
-    change = wanted - rate
+    goal_rate = remaining * (min(1.0, (2.0 * room / jerk_time) ** 0.5) / distance) if distance else np.zeros(3)
+    change = goal_rate - rate
     rate = rate + change / max(1.0, float(np.abs(change).max()) / step)
     return present + rate * scale * dt, rate * scale

@@ -26,6 +26,7 @@ from shellbot_action_manager.gait.walking import (
     is_home,
     leg_phases,
     neutral_feet,
+    rest_footholds,
     standing_at,
 )
 from shellbot_action_manager.gait.walkspace import (
@@ -63,7 +64,7 @@ class WalkEngine:
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
         self._searched_pose, self._searched_walking = REST_POSE, False
-        self.start(np.hstack((neutral_feet(self.gait.rest_radius), np.zeros((6, 1)))), REST_POSE)
+        self.start(rest_footholds(self.gait.rest_radius), REST_POSE)
 
     def start(self, p_walk: np.ndarray, pose: np.ndarray) -> None:
         """Begin at rest, with the feet (6, 3) where they are in W and the body at `pose` (6,)."""

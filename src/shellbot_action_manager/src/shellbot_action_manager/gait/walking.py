@@ -34,6 +34,11 @@ def neutral_feet(radius: float) -> np.ndarray:
     return radius * np.stack((np.cos(LEG_AZIMUTH), np.sin(LEG_AZIMUTH)), axis=1)
 
 
+def rest_footholds(radius: float) -> np.ndarray:
+    """Return the same points on the walking plane, (6, 3) in W, m."""
+    return np.hstack((neutral_feet(radius), np.zeros((len(LEG_AZIMUTH), 1))))
+
+
 @dataclass(frozen=True)
 class WalkState:
     """Everything that the gait remembers between two ticks."""
