@@ -106,17 +106,21 @@ class Live(ModeWatch):
         p, q = self.last[topic].pose.pose.position, self.last[topic].pose.pose.orientation
         return np.array([p.x, p.y, 2.0 * math.atan2(q.z, q.w)])
 
+    def stamp(self, topic):
+        return self.last[topic].header.stamp.to_sec()
+
     def rest(self):
         """Wait until the robot does not move any more and odometry, which may lag behind on a busy machine, knows."""
 
         def still():
-            before = self.pose("ground_truth/odom")
-            rospy.sleep(0.3)
+            # By the stamps of the poses: the clock may run on while a starved listener sees no new pose.
+            before, start = self.pose("ground_truth/odom"), self.stamp("ground_truth/odom")
+            self.until(lambda: self.stamp("ground_truth/odom") >= start + 0.3, "a later pose")
             return np.abs(self.pose("ground_truth/odom") - before).max() < 1e-3
 
         self.until(still, "at rest")
-        stamp = self.last["ground_truth/odom"].header.stamp
-        self.until(lambda: self.last["odom"].header.stamp >= stamp, "odometry of the robot at rest")
+        stamp = self.stamp("ground_truth/odom")
+        self.until(lambda: self.stamp("odom") >= stamp, "odometry of the robot at rest")
 
 
 LIVE = None
