@@ -26,12 +26,14 @@ import sim_arguments  # noqa: E402
     ],
 )
 def test_right_arguments(arguments):
-    assert sim_arguments.complaint(arguments) == ""
+    assert sim_arguments.sim_complaint(arguments) == ""
+    assert sim_arguments.sim_complaint(["robot:=shellbot", *arguments]) == ""
 
 
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
+        ("robot:=shelbot", "robot:=shelbot: choose one of shellbot"),
         ("simulatr:=gazebo", "do you mean simulator?"),
         ("wonder:=1", "the arguments are simulator, variant,"),
         ("simulator:=foo", "choose one of mujoco, gazebo"),
@@ -48,15 +50,24 @@ def test_right_arguments(arguments):
     ],
 )
 def test_wrong_arguments(argument, words):
-    assert words in sim_arguments.complaint(["rtf:=1", argument])
+    assert words in sim_arguments.sim_complaint(["rtf:=1", argument])
 
 
-def test_choices_are_arguments_and_match_the_packages():
+@pytest.mark.parametrize("launch", [*map(sim_arguments.sim_launch, sim_arguments.robots()), sim_arguments.ONBOARD])
+def test_only_arguments_that_exist_have_rules(launch):
+    assert set(sim_arguments.rules(launch)) <= set(sim_arguments.known_names(launch))
+
+
+def test_choices_match_the_packages():
     import shellbot_description
 
-    names = sim_arguments.known_names()
-    assert set(sim_arguments.CHOICES) | set(sim_arguments.RANGES) | {"gait"} <= set(names)
-    assert sim_arguments.CHOICES["variant"] == tuple(shellbot_description.VARIANTS)
+    assert sim_arguments.rules(sim_arguments.sim_launch())["variant"] == list(shellbot_description.VARIANTS)
+
+
+def test_the_last_robot_that_is_named_is_started():
+    assert sim_arguments.take_robot(["robot:=arm", "rtf:=0", "robot:=snake"]) == ("snake", ["rtf:=0"])
+    assert sim_arguments.take_robot(["rtf:=0"]) == ("shellbot", ["rtf:=0"])
+    assert sim_arguments.robots()[0] == "shellbot"
 
 
 @pytest.mark.parametrize(
@@ -80,12 +91,10 @@ def test_right_arguments_on_board():
     assert sim_arguments.complaint(arguments, sim_arguments.ONBOARD) == ""
 
 
-def test_choices_on_board_are_arguments_and_match_the_driver():
+def test_choices_on_board_match_the_driver():
     from ax_bus import DIRECTIONS
 
-    names = sim_arguments.known_names(sim_arguments.ONBOARD)
-    assert set(sim_arguments.ONBOARD_CHOICES) | set(sim_arguments.ONBOARD_RANGES) | {"gait"} <= set(names)
-    assert sim_arguments.ONBOARD_CHOICES["direction"] == tuple(DIRECTIONS)
+    assert sim_arguments.rules(sim_arguments.ONBOARD)["direction"] == list(DIRECTIONS)
 
 
 def test_the_script_says_so_and_starts_nothing():

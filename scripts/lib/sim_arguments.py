@@ -2,7 +2,8 @@
 """Check the arguments of scripts/sim and scripts/onboard before anything is started.
 
 roslaunch ignores an argument that it does not know, and a node that is told nonsense dies and is respawned for ever;
-both are told here in one line instead. roslaunch's own options (-p 11312, --screen, ...) are passed through.
+both are told here in one line instead. What an argument may be is in a YAML file beside the launch file. The options
+of roslaunch itself (-p 11312, --screen, ...) are passed through.
 """
 
 from __future__ import annotations
@@ -12,79 +13,68 @@ import math
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import yaml
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-FOLDER = SOURCE / "shellbot_bringup" / "launch"
-LAUNCH = FOLDER / "sim.launch"
-ONBOARD = FOLDER / "onboard.launch"
-GAITS = SOURCE / "shellbot_action_manager" / "config" / "gaits.yaml"
-
-CHOICES: Dict[str, Tuple[str, ...]] = {
-    "simulator": ("mujoco", "gazebo"),
-    "variant": ("simulation", "full", "walker"),
-    "start_mode": ("hexapod", "stand", "sit"),
-    "teleop": ("window", "none"),
-    "gui": ("true", "false"),
-    "rviz": ("true", "false"),
-    "demo": ("true", "false", "mission"),
-}
-RANGES: Dict[str, Tuple[float, float, str]] = {
-    "rtf": (0.0, 1000.0, "1 is real time, 0 as fast as possible"),
-    "friction": (0.0, 10.0, "0: the simulator's settings"),
-    "seed": (-1.0, 2.0**31 - 1.0, "a whole number; -1: no noise"),
-}
-# Where onboard.launch differs from sim.launch.
-ONBOARD_CHOICES: Dict[str, Tuple[str, ...]] = {
-    **{name: CHOICES[name] for name in ("start_mode", "teleop", "gui", "rviz")},
-    "variant": ("walker", "full"),
-    "emulated": ("true", "false"),
-    "direction": ("auto", "rs485", "echo", "gpio", "rts", "write-only"),
-}
-ONBOARD_RANGES: Dict[str, Tuple[float, float, str]] = {
-    "friction": RANGES["friction"],
-    "seed": RANGES["seed"],
-    "baud": (7000.0, 1000000.0, "1000000 is the factory setting"),
-    "latency_ms": (0.0, 1000.0, "2 for an FTDI adapter with latency_timer 1"),
-    "priority": (0.0, 99.0, "a whole number; 0: none"),
-}
-WHOLE = ("seed", "baud", "priority")
+ROBOT = "robot:="
+DEFAULT_ROBOT = "shellbot"
+ONBOARD = SOURCE / "shellbot_bringup" / "launch" / "onboard.launch"
 
 
-def known_names(launch: Path = LAUNCH) -> List[str]:
+def sim_launch(robot: str = DEFAULT_ROBOT) -> Path:
+    """Return the launch file that starts a robot in a simulator; it exists only for a robot of this workspace."""
+    return SOURCE / f"{robot}_bringup" / "launch" / "sim.launch"
+
+
+def robots() -> List[str]:
+    """Return the names of the workspace's robots, Shellbot first."""
+    names = (file.parents[1].name[: -len("_bringup")] for file in SOURCE.glob("*_bringup/launch/sim.launch"))
+    return sorted(names, key=lambda name: (name != DEFAULT_ROBOT, name))
+
+
+def take_robot(arguments: Sequence[str]) -> Tuple[str, List[str]]:
+    """Split robot:=NAME, of which the last wins, from the other arguments."""
+    named = [argument[len(ROBOT) :] for argument in arguments if argument.startswith(ROBOT)]
+    return (named or [DEFAULT_ROBOT])[-1], [argument for argument in arguments if not argument.startswith(ROBOT)]
+
+
+def known_names(launch: Path) -> List[str]:
     """Return the names of the arguments that a launch file takes."""
     arguments = ElementTree.parse(str(launch)).getroot().findall("arg")
     return [str(a.get("name")) for a in arguments if a.get("value") is None]
 
 
-def gaits(file: Path = GAITS) -> Tuple[str, ...]:
-    """Return the names of the gaits."""
+def rules(launch: Path) -> Dict[str, Any]:
+    """Return what the arguments of a launch file may be: choices, or a range with its hint."""
+    table: Dict[str, Any] = _load(launch.with_suffix(".yaml"))
+    for name, rule in table.items():
+        if isinstance(rule, dict) and "keys_of" in rule:
+            table[name] = list(_load(SOURCE / rule["keys_of"]))
+    return table
+
+
+def _load(file: Path) -> Dict[str, Any]:
     with open(file, encoding="utf-8") as stream:
-        return tuple(yaml.safe_load(stream))
+        return dict(yaml.safe_load(stream))
 
 
-def _wrong_value(name: str, value: str, launch: Path) -> str:
-    onboard = launch == ONBOARD
-    choices = gaits() if name == "gait" else (ONBOARD_CHOICES if onboard else CHOICES).get(name)
-    ranges = ONBOARD_RANGES if onboard else RANGES
-    if choices is not None:
-        return "" if value in choices else f"{name}:={value}: choose one of {', '.join(choices)}"
-    if name in ranges:
-        low, high, hint = ranges[name]
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not low <= number <= high or (name in WHOLE and number % 1.0 != 0.0):
-            return f"{name}:={value}: give a number from {low:g} to {high:g} ({hint})"
-    return ""
+def _wrong_value(name: str, value: str, rule: Any) -> str:
+    if isinstance(rule, list):
+        return "" if value in rule else f"{name}:={value}: choose one of {', '.join(rule)}"
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if rule["low"] <= number <= rule["high"] and not (rule.get("whole") and number % 1.0):
+        return ""
+    return f"{name}:={value}: give a number from {rule['low']} to {rule['high']} ({rule['hint']})"
 
 
-def complaint(arguments: Sequence[str], launch: Path = LAUNCH) -> str:
+def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
-    names = known_names(launch)
+    names, table = known_names(launch), rules(launch)
     script = "scripts/onboard" if launch == ONBOARD else "scripts/sim"
     option = False
     for argument in arguments:
@@ -100,18 +90,25 @@ def complaint(arguments: Sequence[str], launch: Path = LAUNCH) -> str:
             near = difflib.get_close_matches(name, names, n=1)
             meant = f" (do you mean {near[0]}?)" if near else ""
             return f"there is no argument '{name}'{meant}; the arguments are {', '.join(names)}"
-        wrong = _wrong_value(name, value, launch)
+        wrong = _wrong_value(name, value, table[name]) if name in table else ""
         if wrong:
             return wrong
     return ""
 
 
+def sim_complaint(arguments: Sequence[str]) -> str:
+    """Return what is wrong with the arguments of scripts/sim, the robot's name among them; empty when all are right."""
+    robot, others = take_robot(arguments)
+    if robot not in robots():
+        return f"{ROBOT}{robot}: choose one of {', '.join(robots())}"
+    return complaint(others, sim_launch(robot))
+
+
 def main() -> int:
     """Complain on stderr; returns the exit status: 1 if there is something to complain about."""
-    arguments, launch = sys.argv[1:], LAUNCH
-    if arguments[:2] == ["--launch", "onboard"]:
-        arguments, launch = arguments[2:], ONBOARD
-    words = complaint(arguments, launch)
+    arguments = sys.argv[1:]
+    on_board = arguments[:2] == ["--launch", "onboard"]
+    words = complaint(arguments[2:], ONBOARD) if on_board else sim_complaint(arguments)
     if words:
         sys.stderr.write(f"{words}\n")
     return 1 if words else 0
