@@ -36,7 +36,7 @@ OWN = {
     "robot_mechanics": set(),
     "shellbot_common": set(),
     "shellbot_description": {"shellbot_common"},
-    "shellbot_kinematics": {"shellbot_common"},
+    "shellbot_kinematics": {"shellbot_common", "robot_mechanics"},
     "shellbot_control": {"shellbot_common"},
     "shellbot_action_manager": {
         "shellbot_common",
@@ -59,12 +59,20 @@ OWN = {
     "shellbot_teleop": {"shellbot_common"},
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
-OWN["shellbot_client"] = {"shellbot_common", "shellbot_action_manager", "shellbot_kinematics", "shellbot_chain"}
+OWN["shellbot_client"] = {"robot_mechanics", "shellbot_common", "shellbot_action_manager", "shellbot_chain"}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
-# The general kinematics library becomes a package of its own: only the server's modules may know one of ours.
-KINEMATICS_SERVER = {"server_core", "solver_config", "kinematics_server_node"}
-
+# Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
+# writers of kernels when it is compiled).
+FOLDERS = {
+    "native": set(),
+    "motion": set(),
+    "trajectories": set(),
+    "models": {"native", "motion"},
+    "codegen": {"native", "models"},
+    "inverse": {"native", "motion", "models", "codegen"},
+    "workspace": {"models"},
+}
 
 # Of the simulator the action manager may know the robot at rest, and nothing that simulates.
 AT_REST = "shellbot_simulator.core.static_model"
@@ -130,12 +138,24 @@ def offences(package, file):
             yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
         elif (package, top) == ("shellbot_action_manager", "shellbot_simulator") and not module.startswith(AT_REST):
             yield f"{where}: {package} may import {AT_REST} only, not {module}"
-        elif top in OWN and top != package == "shellbot_kinematics" and file.stem not in KINEMATICS_SERVER:
-            yield f"{where} imports {top}: the general library imports nothing of ours; let the server's modules do it"
 
 
 def test_every_import_keeps_the_rules():
     found = [text for package, file in FILES for text in offences(package, file)]
+    assert not found, "\n".join(found)
+
+
+def test_the_folders_of_the_general_library_stand_on_each_other_without_a_circle():
+    found = []
+    for package, file in FILES:
+        folder = file.parent.name
+        if package != "robot_mechanics" or folder == package:
+            continue
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:  # not what a function imports, nor for types only
+            module = node.module if isinstance(node, ast.ImportFrom) else ""
+            other = module.split(".")[1] if module.startswith("robot_mechanics.") else folder
+            if other not in {folder, "errors"} | FOLDERS[folder]:
+                found.append(f"{file.name}:{node.lineno}: {folder} may not import {module}")
     assert not found, "\n".join(found)
 
 
@@ -168,7 +188,7 @@ def test_the_rule_catches_a_violation(tmp_path):
 
 
 def test_kinematics_keeps_the_beat_that_it_may_not_import():
-    """The one fact that stands twice: a kernel's cache knows the files of its own package only."""
+    """The one fact that stands twice: a kernel's cache knows the files of its own package and of the library only."""
     from shellbot_common import GAP, TICK
     from shellbot_kinematics import SolverConfig
     from shellbot_kinematics._tick import GAP as KINEMATICS_GAP

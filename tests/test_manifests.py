@@ -131,7 +131,7 @@ def test_manifests_name_an_author_and_no_address_that_does_not_exist():
 
 
 @pytest.mark.parametrize(
-    "package, library, old", [("shellbot_kinematics", "numba", "0.55.2"), ("shellbot_simulator", "mujoco", "2.3.7")]
+    "package, library, old", [("robot_mechanics", "numba", "0.55.2"), ("shellbot_simulator", "mujoco", "2.3.7")]
 )
 def test_a_library_that_is_missing_or_too_old_is_named_with_what_to_do(tmp_path, package, library, old):
     for text, words in ((f"__version__ = {old!r}", f"{library} is {old}"), ("raise ImportError('gone')", "(gone)")):

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_mechanics import InverseKinematics
 from shellbot_action_manager import load_geometry
 from shellbot_description import expand
-from shellbot_kinematics import Frame, InverseKinematics, ShellbotModel, ShellbotSolver, packed
+from shellbot_kinematics import Frame, ShellbotModel, ShellbotSolver, packed
 
 
 def main() -> None:

@@ -3,5 +3,15 @@
 
 from setuptools import setup
 
-PACKAGES = ["robot_mechanics", "robot_mechanics.trajectories"]
-setup(name="robot-mechanics", version="0.1.0", packages=PACKAGES, package_dir={"": "src"})
+PACKAGES = [
+    "robot_mechanics",
+    "robot_mechanics.codegen",
+    "robot_mechanics.inverse",
+    "robot_mechanics.models",
+    "robot_mechanics.motion",
+    "robot_mechanics.native",
+    "robot_mechanics.trajectories",
+    "robot_mechanics.workspace",
+]
+EXAMPLES = {"robot_mechanics.models": ["examples/*.yaml"]}
+setup(name="robot-mechanics", version="0.1.0", packages=PACKAGES, package_dir={"": "src"}, package_data=EXAMPLES)

@@ -4,8 +4,4 @@
 from catkin_pkg.python_setup import generate_distutils_setup
 from setuptools import setup
 
-setup(
-    **generate_distutils_setup(
-        packages=["shellbot_kinematics", "shellbot_kinematics.generated"], package_dir={"": "src"}
-    )
-)
+setup(**generate_distutils_setup(packages=["shellbot_kinematics"], package_dir={"": "src"}))

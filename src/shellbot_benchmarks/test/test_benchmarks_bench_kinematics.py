@@ -104,8 +104,9 @@ def test_the_judge_knows_the_robot(workers_modules):
 def test_the_judges_robot_is_the_one_of_the_description(workers_modules):
     import problem
 
+    from robot_mechanics import SerialChain
     from shellbot_description import expand
-    from shellbot_kinematics import Frame, SerialChain, ShellbotModel
+    from shellbot_kinematics import Frame, ShellbotModel
 
     chain = ShellbotModel(expand("walker")).chain("lower_1", Frame.FOOT)
     leg = SerialChain.from_urdf(

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_mechanics import model_path
 from shellbot_benchmarks.virtual_display import virtual_display
 from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
 from shellbot_evaluation.plot_canvas import COLOURS
-from shellbot_kinematics import model_path
 
 ROOT = Path(__file__).resolve().parents[3]
 KINDS = {

@@ -14,7 +14,7 @@ import pytest
 import shellbot_description
 from shellbot_kinematics import ShellbotModel, ShellbotSolver
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # for kinematics_chains
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 _urdf = {}
 
 
@@ -62,7 +62,7 @@ def kernels(request, monkeypatch):
     if request.param == "interpreted":
         # functions look their callees up in their module, so replacing the names there interprets the whole call tree
         for name, module in list(sys.modules.items()):
-            if name.startswith("shellbot_kinematics."):
+            if name.startswith(("robot_mechanics.", "shellbot_kinematics.")):
                 for key, item in list(vars(module).items()):
                     if isinstance(getattr(item, "py_func", None), types.FunctionType):
                         monkeypatch.setattr(module, key, item.py_func)

@@ -9,18 +9,13 @@ import numpy as np
 import pytest
 
 import shellbot_description as description
+from robot_mechanics import DHRow, Joint, LimbSet, SerialChain
+from robot_mechanics.errors import InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.native import angles
 from shellbot_kinematics import (
     LIMBS,
-    DHRow,
     Frame,
-    InvalidChainError,
-    Joint,
-    ParallelChain,
-    SerialChain,
-    ShapeError,
     ShellbotModel,
-    UnknownNameError,
-    _angles,
     _free_fan,
     _kernels,
     _limb_lm,
@@ -184,19 +179,19 @@ def test_limits_are_asked():
     assert chain.within_limits([0.5]) and not chain.within_limits([0.6]) and chain.within_limits([0.6], 0.2)
 
 
-def test_parallel_chain_shares_the_fan(model, rng):
-    parallel = model.parallel()
-    assert isinstance(parallel, ParallelChain) and len(parallel.drive_names) == 19  # the walker's motors
+def test_lower_legs_share_the_fan(model, rng):
+    legs = model.lower_legs()
+    assert isinstance(legs, LimbSet) and len(legs.drive_names) == 19  # the walker's motors
     u = rng.uniform(-0.5, 0.5, 19)
-    q = parallel.expand(u)
+    q = legs.expand(u)
     assert set(q[[0, 4, 8, 12, 16, 20]]) == {u[0]}
-    np.testing.assert_allclose(parallel.fk(q)[3], model.chain("lower_4", Frame.FOOT).fk(q[12:16]), atol=1e-15)
+    np.testing.assert_allclose(legs.fk(q)[3], model.chain("lower_4", Frame.FOOT).fk(q[12:16]), atol=1e-15)
     T = DHRow(0.3, 0.2, 0.1, 0.4).transform()
-    np.testing.assert_allclose(parallel.fk(q, T)[5], T @ parallel.fk(q)[5], atol=1e-15)
+    np.testing.assert_allclose(legs.fk(q, T)[5], T @ legs.fk(q)[5], atol=1e-15)
 
 
-def test_parallel_jacobian_against_finite_differences(model, rng):
-    parallel = model.parallel()
+def test_jacobian_of_limbs_against_finite_differences(model, rng):
+    legs = model.lower_legs()
     u, v, w = rng.uniform(-0.5, 0.5, 19), rng.normal(size=3), rng.normal(size=3)
     du = rng.normal(size=19)
     h = 1e-6
@@ -205,32 +200,32 @@ def test_parallel_jacobian_against_finite_differences(model, rng):
         base = np.eye(4)
         base[:3, :3] += t * np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
         base[:3, 3] = t * v
-        return parallel.fk(parallel.expand(u + t * du), base)[2][:3, 3]
+        return legs.fk(legs.expand(u + t * du), base)[2][:3, 3]
 
-    J = parallel.jacobian("lower_3", parallel.expand(u))
+    J = legs.jacobian("lower_3", legs.expand(u))
     np.testing.assert_allclose(J[:3] @ np.concatenate([v, w, du]), (tip(h) - tip(-h)) / (2 * h), atol=1e-8)
 
 
-def test_parallel_from_tables_equals_from_urdf(urdf, model, rng):
+def test_limbs_from_tables_equals_from_urdf(urdf, model, rng):
     variables = description.load_variables()
     tables = {f"lower_{k}": [tuple(row)[:5] for row in description.dh_table_lower(variables, k)] for k in range(1, 7)}
-    by_table = ParallelChain.from_dh(tables, {"fan": [f"lower_{k}_1" for k in range(1, 7)]})
-    by_urdf = ParallelChain.from_urdf(urdf, "base_link", {f"lower_{k}": f"lower_{k}_foot" for k in range(1, 7)})
+    by_table = LimbSet.from_dh(tables, {"fan": [f"lower_{k}_1" for k in range(1, 7)]})
+    by_urdf = LimbSet.from_urdf(urdf, "base_link", {f"lower_{k}": f"lower_{k}_foot" for k in range(1, 7)})
     q = rng.uniform(-2, 2, 24)
     np.testing.assert_allclose(by_table.fk(q), by_urdf.fk(q), atol=1e-12)
     assert len(by_table.drive_names) == 19 and len(by_urdf.drive_names) == 24
 
 
-def test_parallel_refuses_unknown_and_double_common_joints(model):
+def test_limbs_refuse_unknown_and_double_common_joints(model):
     limbs = {"a": SerialChain.from_dh(PUMA)}
     with pytest.raises(InvalidChainError, match="in no limb"):
-        ParallelChain(limbs, {"x": ["nothing"]})
+        LimbSet(limbs, {"x": ["nothing"]})
     with pytest.raises(InvalidChainError, match="twice"):
-        ParallelChain(limbs, {"x": ["joint_0"], "y": ["joint_0"]})
+        LimbSet(limbs, {"x": ["joint_0"], "y": ["joint_0"]})
     with pytest.raises(InvalidChainError, match="another limb"):
-        ParallelChain({"a": SerialChain.from_dh(PUMA), "b": SerialChain.from_dh(PUMA)})
+        LimbSet({"a": SerialChain.from_dh(PUMA), "b": SerialChain.from_dh(PUMA)})
     with pytest.raises(UnknownNameError, match="lower_1"):
-        model.parallel().limb("lower_9")
+        model.lower_legs().limb("lower_9")
 
 
 @pytest.mark.parametrize("variant, n", [("simulation", 36), ("full", 36), ("walker", 24)])
@@ -243,7 +238,7 @@ def test_driven_joints_of_every_variant(variant, n):
 
 @pytest.mark.jit
 def test_every_kernel_is_compiled():
-    concepts = (_kernels, _angles, _planar, _lower_leg, _upper_leg, _sphere, _free_fan, _limb_lm, _limb_rules, _tick)
+    concepts = (_kernels, angles, _planar, _lower_leg, _upper_leg, _sphere, _free_fan, _limb_lm, _limb_rules, _tick)
     plain = [
         item
         for module in concepts

@@ -10,21 +10,10 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from shellbot_kinematics import (
-    LIMBS,
-    Frame,
-    Mimic,
-    ParallelChain,
-    SerialChain,
-    ShapeError,
-    UnknownNameError,
-    base_pose_from_feet,
-    fit_pose,
-    floating_base_inverse,
-    parallel_inverse,
-    solve_pose,
-)
-from shellbot_kinematics.rotations import rotation_from_rpy, transform
+from robot_mechanics import LimbSet, Mimic, SerialChain, inverse_limbs
+from robot_mechanics.errors import ShapeError, UnknownNameError
+from robot_mechanics.motion.rotations import rotation_from_rpy, transform
+from shellbot_kinematics import LIMBS, Frame, base_pose_from_feet, fit_pose, floating_base_inverse, solve_pose
 
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]
 
@@ -168,12 +157,12 @@ def test_bad_questions_are_refused(model, changes, kind, words):
         floating_base_inverse(model, **{"T_world_base": np.eye(4), **changes})
 
 
-def test_any_parallel_robot(rng):
+def test_any_set_of_limbs(rng):
     """Three arms of six joints on one base that turns, targets in the world and in the base, a shared first joint."""
     rows = [(math.pi / 2, 0.0, 0.0, 0.2), (0.0, 0.4, 0.0, 0.0), (0.0, 0.4, 0.0, 0.0)]
     rows += [(math.pi / 2, 0.0, 0.0, 0.1), (-math.pi / 2, 0.0, 0.0, 0.1), (0.0, 0.0, 0.0, 0.1)]
     limbs = {name: SerialChain.from_dh(rows, [f"{name}{i}" for i in range(6)], name) for name in "abc"}
-    robot = ParallelChain(limbs, {"drive": ["a0", "b0"]})
+    robot = LimbSet(limbs, {"drive": ["a0", "b0"]})
     T = transform(rotation_from_rpy(0.2, -0.3, 1.0), (0.5, 0.1, 0.2))  # noqa: N806
     goal = rng.uniform(-1.0, 1.0, 18)
     goal[6] = goal[0]
@@ -181,7 +170,7 @@ def test_any_parallel_robot(rng):
     start = goal + rng.uniform(-0.2, 0.2, 18)
     start[[0, 6]] = goal[0]
     inside = robot.fk(goal)[2]
-    result = parallel_inverse(
+    result = inverse_limbs(
         robot, T, {"a": poses[0], "b": (poses[1][:3, 3], None)}, {"c": [math.nan, *inside[1:3, 3]]}, q0=start
     )
     assert result.converged
@@ -191,13 +180,13 @@ def test_any_parallel_robot(rng):
     np.testing.assert_allclose(robot.fk(result.q)[2][1:3, 3], inside[1:3, 3], atol=1e-8)
     assert result.q[0] == result.q[6] == start[0]
     with pytest.raises(ShapeError, match="free in part"):
-        parallel_inverse(robot, T, {"a": [math.nan, 0.0, 0.0]})
+        inverse_limbs(robot, T, {"a": [math.nan, 0.0, 0.0]})
     with pytest.raises(ShapeError, match="twice"):
-        parallel_inverse(robot, T, {"a": poses[0]}, {"a": poses[0]})
+        inverse_limbs(robot, T, {"a": poses[0]}, {"a": poses[0]})
     with pytest.raises(UnknownNameError):
-        parallel_inverse(robot, T, {"d": poses[0]})
+        inverse_limbs(robot, T, {"d": poses[0]})
     with pytest.raises(ShapeError, match="q0"):
-        parallel_inverse(robot, T, {}, q0=[0.0])
+        inverse_limbs(robot, T, {}, q0=[0.0])
 
 
 # ---------------------------------------------------------------------------------------------- part of a pose
@@ -252,10 +241,10 @@ def geared(limbs, **mimics):
 
 
 def test_a_drive_of_two_joints_inside_a_limb_turns_both(rng):
-    robot = ParallelChain(geared("ab"), {"motor": ["a0", "a2"]})
+    robot = LimbSet(geared("ab"), {"motor": ["a0", "a2"]})
     for _ in range(20):
         goal = robot.expand(rng.uniform(-1.0, 1.0, len(robot.drive_names)))
-        result = parallel_inverse(robot, np.eye(4), base={"a": robot.fk(goal)[0], "b": robot.fk(goal)[1][:3, 3]})
+        result = inverse_limbs(robot, np.eye(4), base={"a": robot.fk(goal)[0], "b": robot.fk(goal)[1][:3, 3]})
         assert result.converged
         assert result.q[0] == result.q[2]
         np.testing.assert_allclose(robot.fk(result.q)[0], robot.fk(goal)[0], atol=1e-8)
@@ -263,10 +252,10 @@ def test_a_drive_of_two_joints_inside_a_limb_turns_both(rng):
 
 
 def test_a_joint_that_follows_another_limb_stays_and_so_does_the_one_it_follows(rng):
-    robot = ParallelChain(geared("ab", b1=("a1", -0.5, 0.3)))
+    robot = LimbSet(geared("ab", b1=("a1", -0.5, 0.3)))
     q0 = robot.expand(rng.uniform(-0.5, 0.5, len(robot.drive_names)))
     target = robot.fk(q0)[0][:3, 3] + [0.01, 0.02, 0.0]
-    result = parallel_inverse(robot, np.eye(4), base={"a": (target, None)}, q0=q0)
+    result = inverse_limbs(robot, np.eye(4), base={"a": (target, None)}, q0=q0)
     assert result.q[4] == pytest.approx(-0.5 * result.q[1] + 0.3, abs=1e-12)
     assert result.q[1] == pytest.approx(q0[1], abs=1e-12)
     np.testing.assert_allclose(result.q[3:], q0[3:], atol=1e-12)
@@ -274,7 +263,7 @@ def test_a_joint_that_follows_another_limb_stays_and_so_does_the_one_it_follows(
 
 
 def test_reduce_is_the_inverse_of_expand_and_names_what_no_drive_can_do(rng):
-    robot = ParallelChain(geared("ab", b1=("a1", -0.5, 0.3)), {"motor": ["a0", "a2"]})
+    robot = LimbSet(geared("ab", b1=("a1", -0.5, 0.3)), {"motor": ["a0", "a2"]})
     u = rng.uniform(-0.5, 0.5, len(robot.drive_names))
     np.testing.assert_allclose(robot.reduce(robot.expand(u)), u, atol=1e-12)
     q = robot.expand(u)
@@ -282,4 +271,4 @@ def test_reduce_is_the_inverse_of_expand_and_names_what_no_drive_can_do(rng):
     with pytest.raises(ShapeError, match=r"joint 'a2' at .* but drive 'motor' takes it to .*expand\(u\)"):
         robot.reduce(q)
     with pytest.raises(ShapeError, match="joint 'a2'"):
-        parallel_inverse(robot, np.eye(4), base={"a": [0.5, 0.1, 0.0]}, q0=q)
+        inverse_limbs(robot, np.eye(4), base={"a": [0.5, 0.1, 0.0]}, q0=q)

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import pytest
 
+from robot_mechanics.errors import InvalidConfigError, ShapeError, UnknownNameError
 from shellbot_kinematics import FootBatch, Frame, _free_fan, foot_batch, foot_batch_free_fan
-from shellbot_kinematics.errors import InvalidConfigError, ShapeError, UnknownNameError
 from shellbot_kinematics.packed import LegBlock, foot_inverse_free_fan
 
 INTERPRETED = numba.config.DISABLE_JIT

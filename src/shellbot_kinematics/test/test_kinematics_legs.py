@@ -12,17 +12,8 @@ import pytest
 from scipy.optimize import minimize
 
 import shellbot_description as description
-from shellbot_kinematics import (
-    LIMBS,
-    Frame,
-    LegBranch,
-    ShapeError,
-    ShellbotModel,
-    UnknownNameError,
-    _kernels,
-    foot_branches,
-    solve_limb,
-)
+from robot_mechanics.errors import ShapeError, UnknownNameError
+from shellbot_kinematics import LIMBS, Frame, LegBranch, ShellbotModel, _kernels, foot_branches, solve_limb
 
 FOOT, SPHERE = Frame.FOOT, Frame.SPHERE_CENTRE
 LOWER, UPPER = LIMBS[:6], LIMBS[6:]

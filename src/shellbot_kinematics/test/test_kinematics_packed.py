@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import rtsys
 
+from robot_mechanics.native.angles import angle, sincos
 from shellbot_kinematics import (
     LIMBS,
     Frame,
@@ -18,7 +19,6 @@ from shellbot_kinematics import (
     foot_branches,
     solve_limb,
 )
-from shellbot_kinematics._angles import angle, sincos
 from shellbot_kinematics._layout import ANSWER, CODES, G_A0, G_ST, G_TIP, LEG, S_DT
 from shellbot_kinematics._lower_leg import lower_rates
 from shellbot_kinematics._tick import solve_tick

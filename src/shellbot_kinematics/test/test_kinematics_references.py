@@ -9,25 +9,23 @@ import numpy as np
 import pytest
 import rospy
 
+from robot_mechanics.errors import InvalidConfigError, InvalidReferenceError, UnknownNameError
+from robot_mechanics.motion.rotations import quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 from shellbot_kinematics import (
     LIMBS,
     Frame,
-    InvalidConfigError,
-    InvalidReferenceError,
     Kind,
     LimbReference,
     LimbReferences,
     PackedReferences,
     ShellbotSolver,
     SolverConfig,
-    UnknownNameError,
     __all__,
     limb_index,
     pack_references,
 )
 from shellbot_kinematics import limb_references_conversions as conversions
 from shellbot_kinematics.node_tick_conversions import answer_references
-from shellbot_kinematics.rotations import quaternion_from_rotation, rotation_from_quaternion, rotation_from_rpy
 from shellbot_kinematics.server_core import ServerCore
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, frame_links, frame_of
 

@@ -12,20 +12,9 @@ import sys
 import numpy as np
 import pytest
 
-from shellbot_kinematics import (
-    LIMBS,
-    Frame,
-    InvalidConfigError,
-    InvalidReferenceError,
-    PackedReferences,
-    ShapeError,
-    ShellbotSolver,
-    SolverConfig,
-    Status,
-    UnknownNameError,
-    solve_limb,
-)
-from shellbot_kinematics.rotations import rpy_from_rotation
+from robot_mechanics.errors import InvalidConfigError, InvalidReferenceError, ShapeError, UnknownNameError
+from robot_mechanics.motion.rotations import rpy_from_rotation
+from shellbot_kinematics import LIMBS, Frame, PackedReferences, ShellbotSolver, SolverConfig, Status, solve_limb
 
 DT = 0.01
 NO_BLEND = SolverConfig(blend_time=0.0)
@@ -457,7 +446,7 @@ def test_cache_goes_elsewhere_when_the_source_is_read_only(tmp_path):
 @pytest.mark.jit
 def test_no_place_for_the_cache_is_a_warning_not_the_end(monkeypatch):
     caching = pytest.importorskip("numba.core.caching", reason="numba before 0.49 keeps it elsewhere")
-    from shellbot_kinematics._jit import kernel
+    from robot_mechanics.native.jit import kernel
 
     monkeypatch.setattr(caching.FunctionCache._impl_class, "_locator_classes", [])
     with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR"):

@@ -9,17 +9,17 @@ import numba
 import numpy as np
 import pytest
 
+from robot_mechanics.errors import ShapeError, UnknownNameError
+from robot_mechanics.motion.rotations import rpy_from_rotation
 from shellbot_kinematics import (
     LIMBS,
     Frame,
     PackedReferences,
-    ShapeError,
     ShellbotSolver,
     ShellBranch,
     SolverConfig,
     SphereBranch,
     Status,
-    UnknownNameError,
     pack_upper,
     shell_branches,
     shell_heights,
@@ -31,7 +31,6 @@ from shellbot_kinematics import (
 )
 from shellbot_kinematics._layout import LEG
 from shellbot_kinematics._sphere import sphere_rates, turn_rates
-from shellbot_kinematics.rotations import rpy_from_rotation
 
 SPHERE = Frame.SPHERE_CENTRE
 LOWER = LIMBS[:6]

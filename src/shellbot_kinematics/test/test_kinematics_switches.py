@@ -12,11 +12,11 @@ import numba
 import numpy as np
 import pytest
 
+from robot_mechanics.errors import InvalidConfigError
 from shellbot_kinematics import (
     LIMBS,
     SOLVERS,
     Frame,
-    InvalidConfigError,
     PackedReferences,
     ShellbotSolver,
     SolverConfig,

@@ -16,13 +16,14 @@ import numba
 import numpy as np
 import pytest
 
-from shellbot_kinematics import FootBatch, Frame, LegBranch, _crew, foot_batch, foot_batch_free_fan, threads
-from shellbot_kinematics._jit import c_kernel
-from shellbot_kinematics.errors import ShapeError
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native import crew, threads
+from robot_mechanics.native.jit import c_kernel
+from shellbot_kinematics import FootBatch, Frame, LegBranch, foot_batch, foot_batch_free_fan
 
 INTERPRETED = numba.config.DISABLE_JIT
 PATIENCE_S = 20.0  # how long a busy machine may take for what takes microseconds
-job = pytest.mark.skipif(not _crew.NATIVE, reason="the compiler is switched off")
+job = pytest.mark.skipif(not crew.NATIVE, reason="the compiler is switched off")
 TARGET = np.array([0.27, 0.0, -0.15])
 
 
@@ -33,7 +34,7 @@ def targets(count):
 
 
 def _count(block, first, last, worker):
-    array = numba.carray(_crew.words_at(block), last)
+    array = numba.carray(crew.words_at(block), last)
     x = first
     if worker > 0 and last - first == 1:  # a slow helper
         for _ in range(20_000):
@@ -55,7 +56,7 @@ def counted(address, total, workers, part):
     items = np.zeros(max(total, 1), dtype=np.int64)
     with threads.helpers(workers) as held:
         assert held
-        _crew.lead(threads.call(workers), address, items.ctypes.data, total, part, workers)
+        crew.lead(threads.call(workers), address, items.ctypes.data, total, part, workers)
     return items[:total] // 1000, items[:total] % 1000
 
 
@@ -127,14 +128,14 @@ def test_helpers_take_part(counting):
 
 @job
 def test_helpers_look_out_for_a_while_and_then_sleep(monkeypatch, counting):
-    state = _crew.state_of(1)
+    state = crew.state_of(1)
     for spin, workers in ((100e-6, 2), (0.0, 2), (100e-6, len(os.sched_getaffinity(0)) + 1)):
         monkeypatch.setattr(threads, "SPIN", spin)
         counted(counting, 5000, workers, 64)
         words = threads._words
         # never where threads would spin against each other for a core
         allowed = spin if workers <= threads.count_of(None) else 0.0
-        assert words[_crew.PATIENCE] == pytest.approx(1e9 * allowed)
+        assert words[crew.PATIENCE] == pytest.approx(1e9 * allowed)
         until(lambda words=words: words[state] == 0)
 
 
@@ -174,7 +175,7 @@ def test_helpers_keep_nothing_of_a_batch_that_is_over():
 
 def test_nobody_helps_twice():
     with threads.helpers(2) as held:
-        assert held or not _crew.NATIVE
+        assert held or not crew.NATIVE
         with threads.helpers(2) as again:
             assert again is None
     with threads.helpers(1) as alone:
@@ -338,7 +339,8 @@ def test_a_process_may_end_right_after_a_batch(urdf, tmp_path):
     (tmp_path / "robot.urdf").write_text(urdf)
     program = (
         "import numpy as np\n"
-        "from shellbot_kinematics import ShellbotModel, foot_batch, threads\n"
+        "from robot_mechanics.native import threads\n"
+        "from shellbot_kinematics import ShellbotModel, foot_batch\n"
         "threads.SPIN = 0.5\n"
         f"model = ShellbotModel(open({str(tmp_path / 'robot.urdf')!r}).read())\n"
         "points = np.tile([[0.27], [0.0], [-0.15]], (1, 20000))\n"

@@ -6,14 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shellbot_kinematics import (
-    InvalidChainError,
-    InvalidUrdfError,
-    SerialChain,
-    ShellbotModel,
-    UnknownNameError,
-    load_urdf,
-)
+from robot_mechanics import SerialChain, load_urdf
+from robot_mechanics.errors import InvalidChainError, InvalidUrdfError, UnknownNameError
+from shellbot_kinematics import ShellbotModel
 
 LINKS = '<link name="a"/><link name="b"/><link name="c"/>'
 SLIDE = (

@@ -17,12 +17,13 @@ COLD = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import warm_kernels
-from shellbot_kinematics import _chain_kernels, _tick, packed
+from robot_mechanics.native import chain_kernels
+from shellbot_kinematics import _tick, packed
 if "forget" in sys.argv:
     packed.warm_up = lambda model: None
 warm_kernels.main()
 calls = {name: getattr(packed, name) for name in packed.__all__}
-calls.update({name: value for name, value in vars(_chain_kernels).items() if name.startswith("path_")})
+calls.update({name: value for name, value in vars(chain_kernels).items() if name.startswith("path_")})
 calls["solve_tick"] = _tick.solve_tick
 print(json.dumps([name for name, call in calls.items() if hasattr(call, "signatures") and not call.signatures]))
 """

@@ -7,26 +7,21 @@ import numba
 import numpy as np
 import pytest
 
+from robot_mechanics import SerialChain, joint_map, reach_cloud
+from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError, UnknownNameError
+from robot_mechanics.workspace.cloud import sampling_limits
 from shellbot_kinematics import (
     Frame,
-    InvalidChainError,
-    InvalidConfigError,
     LegBranch,
     LegSet,
     LimbPlane,
-    SerialChain,
-    ShapeError,
-    UnknownNameError,
     foot_branches,
-    joint_map,
     limb_reach,
-    reach_cloud,
     reach_slice,
     singularity_map,
     stroke_reach,
     walkspace,
 )
-from shellbot_kinematics.workspace_cloud import sampling_limits
 from shellbot_kinematics.workspace_walk import TRIPODS, StrokeReach, Walkspace
 
 MANY = 200_000 if not numba.config.DISABLE_JIT else 4_000

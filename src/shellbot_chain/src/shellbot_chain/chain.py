@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import KinematicsError
 from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config as load_action_config
@@ -20,7 +21,6 @@ from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCo
 from shellbot_common import TICK
 from shellbot_control import ControlError, JointLimits
 from shellbot_description import DescriptionError, driven_joint_names, expand
-from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.reference_packing import pack_references
 from shellbot_kinematics.solver import ShellbotSolver
 from shellbot_simulator.core.errors import SimulatorError

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-from shellbot_kinematics import JointMap, ReachCloud, SerialChain
+from robot_mechanics import JointMap, ReachCloud, SerialChain
 
 from .plot_canvas import COLOURS, equal_axes
 

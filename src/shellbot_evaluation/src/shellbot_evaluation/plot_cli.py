@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from robot_mechanics import KinematicsError
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
-from shellbot_kinematics import KinematicsError
 
 from . import plot_frames, plot_other, plot_shellbot
 from .console import run_tool, say

@@ -9,8 +9,9 @@ from typing import Any, List, Tuple
 import numpy as np
 
 import shellbot_description as description
+from robot_mechanics import Joint, SerialChain
 from shellbot_chain.errors import DefinitionError
-from shellbot_kinematics import Frame, Joint, SerialChain, ShellbotModel
+from shellbot_kinematics import Frame, ShellbotModel
 
 from .plot_canvas import new_figure
 from .plot_inputs import given_joints, limb_name, shellbot

@@ -8,8 +8,8 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from robot_mechanics import joint_map, reach_cloud
 from shellbot_chain.errors import DefinitionError
-from shellbot_kinematics import joint_map, reach_cloud
 
 from .plot_canvas import new_figure
 from .plot_inputs import chain_of, given_joints

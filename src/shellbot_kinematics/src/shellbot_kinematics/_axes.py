@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from shellbot_kinematics._angles import sincos
-from shellbot_kinematics._jit import bare_kernel
+from robot_mechanics.native.angles import sincos
+from robot_mechanics.native.jit import bare_kernel
 
 
 @bare_kernel

@@ -14,8 +14,9 @@ import math
 
 import numpy as np
 
-from shellbot_kinematics._jit import lane_kernel
-from shellbot_kinematics._lanes import get, put
+from robot_mechanics.native.jit import lane_kernel
+from robot_mechanics.native.lanes import get, put
+from robot_mechanics.native.series import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE
 from shellbot_kinematics._layout import (
     G_A0,
     G_FAN,
@@ -32,7 +33,6 @@ from shellbot_kinematics._layout import (
     TABLE,
 )
 from shellbot_kinematics._planar import BEND
-from shellbot_kinematics._series import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE
 
 _S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
 _C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE

@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidReferenceError
 from shellbot_kinematics import _layout as layout
-from shellbot_kinematics.errors import InvalidReferenceError
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel

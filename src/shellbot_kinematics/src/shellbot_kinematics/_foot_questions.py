@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import numpy as np
 
-from shellbot_kinematics import _crew
-from shellbot_kinematics.errors import ShapeError
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native import crew
+from robot_mechanics.native.threads import call, run_parts
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import call, run_parts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,18 +86,18 @@ def work_of(workers: int, floats: int) -> np.ndarray:
 
 
 def words_of(held: Optional[bool], workers: int) -> Tuple[Optional[np.ndarray], int]:
-    """Return the words that lead a job (_crew) and for how many workers: with helpers where they are held, else alone.
+    """Return the words that lead a job (crew) and for how many workers: with helpers where they are held, else alone.
 
     Alone, too, a batch runs the C function: code compiled twice may round differently. None where kernels are
     interpreted.
     """
     if held:
         return call(workers), workers
-    if not _crew.NATIVE:
+    if not crew.NATIVE:
         return None, workers
     words: Optional[np.ndarray] = getattr(_local, "words", None)
     if words is None:
-        words = _local.words = _crew.new_words(1)
+        words = _local.words = crew.new_words(1)
     return words, 1
 
 

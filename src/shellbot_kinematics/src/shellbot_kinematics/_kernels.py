@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from robot_mechanics.native.jit import kernel
 from shellbot_kinematics import _lower_inverse, _lower_leg
 from shellbot_kinematics._axes import in_axes
-from shellbot_kinematics._jit import kernel
 from shellbot_kinematics._layout import *  # noqa: F403 - columns and codes belong to the same vocabulary
 from shellbot_kinematics._layout import G_ROT, G_SFAN
 from shellbot_kinematics._planar import clamp, planar_rates, planar_solve, wrap  # noqa: F401

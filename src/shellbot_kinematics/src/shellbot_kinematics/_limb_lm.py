@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import bare_kernel, stack_floats
+from robot_mechanics.native.jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import G_L, G_PITCH, G_SF, G_ST, G_TIP, U_B0, U_L, U_M, U_SH, U_SS
 from shellbot_kinematics._lower_leg import lower_pose
 from shellbot_kinematics._planar import clamp, wrap

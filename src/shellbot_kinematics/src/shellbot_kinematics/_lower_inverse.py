@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._angles import angle, sincos
-from shellbot_kinematics._jit import bare_kernel, joined_kernel
+from robot_mechanics.native.angles import angle, sincos
+from robot_mechanics.native.jit import bare_kernel, joined_kernel
 from shellbot_kinematics._layout import (
     G_A0,
     G_HIGH,

@@ -9,9 +9,9 @@ begin. Everything in base_link, m and rad. Formulas: docs/kinematics.md.
 
 from __future__ import annotations
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.native.angles import sincos
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._axes import in_axes, out_of_axes
-from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import G_A0, G_FAN, G_L, G_L2, G_OFF, G_ROT, G_SF, G_SFAN, G_ST, G_TIP, G_ZF, LEG
 from shellbot_kinematics._planar import divided, planar_rates
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.native.angles import sincos
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._axes import in_axes
-from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     AT_LIMIT,
     BAD_REFERENCE,

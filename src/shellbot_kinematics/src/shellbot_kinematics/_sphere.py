@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._angles import angle, sincos
+from robot_mechanics.native.angles import angle, sincos
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._axes import carried, in_axes
-from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     G_A0,
     G_ACROSS,

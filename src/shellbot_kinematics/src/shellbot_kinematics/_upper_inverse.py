@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._angles import angle, sincos
+from robot_mechanics.native.angles import angle, sincos
+from robot_mechanics.native.jit import bare_kernel, joined_kernel
 from shellbot_kinematics._axes import carried
-from shellbot_kinematics._jit import bare_kernel, joined_kernel
 from shellbot_kinematics._layout import (
     STOP_FAR,
     STOP_NONE,

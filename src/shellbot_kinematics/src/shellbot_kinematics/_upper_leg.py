@@ -7,9 +7,9 @@ P, u: packed robot and where this leg begins in it (U_* of _layout); q, j: joint
 
 from __future__ import annotations
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.native.angles import sincos
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._axes import in_axes, out_of_axes
-from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import U_A0, U_B0, U_H, U_L, U_M, U_ORG, U_ROT, U_SH, U_SS
 from shellbot_kinematics._planar import divided, planar_rates
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._jit import bare_kernel
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._layout import (
     AT_LIMIT,
     BAD_REFERENCE,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError
 from shellbot_kinematics._lower_leg import lower_feet
-from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS
 from shellbot_kinematics.shellbot_model import ShellbotModel
 

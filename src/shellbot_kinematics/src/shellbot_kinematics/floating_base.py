@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError, UnknownNameError
+from robot_mechanics.motion.se3 import as_pose
 from shellbot_kinematics._free_fan import fan_ends
 from shellbot_kinematics._layout import G_SFAN, LEG, REACHED
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics.base_pose import fit_pose
-from shellbot_kinematics.errors import ShapeError, UnknownNameError
 from shellbot_kinematics.limb_inverse import solve_limb
 from shellbot_kinematics.reports import InverseResult
-from shellbot_kinematics.se3 import as_pose
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 

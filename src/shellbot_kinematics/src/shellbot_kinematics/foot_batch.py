@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Optional, Union
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _foot_lanes as kernels
 from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics._foot_questions import (
@@ -20,11 +22,9 @@ from shellbot_kinematics._foot_questions import (
     words_of,
     work_of,
 )
-from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.shellbot_limbs import Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import crew_of, helpers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

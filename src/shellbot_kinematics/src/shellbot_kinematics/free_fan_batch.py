@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native.threads import crew_of, helpers
 from shellbot_kinematics import _free_lanes as kernels
 from shellbot_kinematics._foot_constants import NEAREST, cached_constants
 from shellbot_kinematics._foot_questions import (
@@ -19,10 +21,8 @@ from shellbot_kinematics._foot_questions import (
     words_of,
     work_of,
 )
-from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
-from shellbot_kinematics.threads import crew_of, helpers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,10 +12,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 from sensor_msgs.msg import JointState
 
-from shellbot_kinematics.errors import KinematicsError, ShapeError
+from robot_mechanics.errors import KinematicsError, ShapeError
+from robot_mechanics.motion.rotations import quaternion_from_rotation, rpy_from_quaternion
 from shellbot_kinematics.limb_references_conversions import FRAME_ID
 from shellbot_kinematics.reports import JointTargets
-from shellbot_kinematics.rotations import quaternion_from_rotation, rpy_from_quaternion
 from shellbot_kinematics.server_core import Summary
 from shellbot_kinematics.shellbot_limbs import frame_of
 from shellbot_kinematics.solver import ShellbotSolver

@@ -14,11 +14,11 @@ from diagnostic_msgs.msg import DiagnosticArray
 from dynamic_reconfigure.server import Server
 from sensor_msgs.msg import JointState
 
+from robot_mechanics.errors import KinematicsError
 from shellbot_common import Level, Notice
 from shellbot_common.log_node import NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.cfg import KinematicsConfig
-from shellbot_kinematics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import answer_fk, answer_ik, summary_to_message
 from shellbot_kinematics.node_tick_conversions import answer_references
 from shellbot_kinematics.server_core import ServerCore

@@ -12,8 +12,8 @@ from typing import List, Tuple
 
 import numpy as np
 
-from shellbot_kinematics.chain import SerialChain
-from shellbot_kinematics.errors import InvalidChainError
+from robot_mechanics.errors import InvalidChainError
+from robot_mechanics.models.chain import SerialChain
 
 PARALLEL_TOLERANCE = 1e-6  # rad; a URDF printed with seven digits still passes
 NO_LIMIT = 1e6  # rad; stands for "none" in the kernels, which take the middle of the limits

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Dict, Optional, Tuple
 
 import numpy as np
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native.angles import sincos
 from shellbot_kinematics._layout import (
     G_SFAN,
     LEG,
@@ -30,7 +31,6 @@ from shellbot_kinematics._lower_leg import to_coxa
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._upper_inverse import upper_branch, upper_inverse, upper_sum
 from shellbot_kinematics._upper_leg import upper_plane
-from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.reports import InverseResult, limit_name
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, UPPER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel

@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 
 from sensor_msgs.msg import JointState
 
-from shellbot_kinematics.errors import KinematicsError
+from robot_mechanics.errors import KinematicsError
 from shellbot_kinematics.kinematics_conversions import targets_to_message
 from shellbot_kinematics.limb_references_conversions import references_from_message
 from shellbot_kinematics.reports import JointTargets

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from robot_mechanics.native.jit import bare_kernel, stack_floats
 from shellbot_kinematics._clik_lanes import (
     CLIK_WORK,
     W_FOOT,
@@ -15,7 +16,6 @@ from shellbot_kinematics._clik_lanes import (
     clik_rates,
     clik_worst,
 )
-from shellbot_kinematics._jit import bare_kernel, stack_floats
 from shellbot_kinematics._layout import (
     C_DT,
     C_FAN,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.native.angles import sincos
+from robot_mechanics.native.jit import bare_kernel
 from shellbot_kinematics._free_fan import foot_free
-from shellbot_kinematics._jit import bare_kernel
 from shellbot_kinematics._layout import (
     F_JOINTS,
     F_LIMITED,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Optional, Sequence
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidReferenceError
 from shellbot_kinematics._layout import R_FAN, R_FAN_RATE, R_FRAME, R_P, R_STAMP, REFERENCES
-from shellbot_kinematics.errors import InvalidReferenceError
 from shellbot_kinematics.shellbot_limbs import Frame
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.inverse.solver import InverseKinematics
 from shellbot_kinematics._free_fan import foot_free
 from shellbot_kinematics._layout import LEG, REACHED
-from shellbot_kinematics.errors import ShapeError
-from shellbot_kinematics.inverse import InverseKinematics
 from shellbot_kinematics.limb_inverse import limb_seed, solve_limb
 from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame

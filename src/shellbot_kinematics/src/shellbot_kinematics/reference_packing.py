@@ -9,6 +9,8 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidReferenceError, UnknownNameError
+from robot_mechanics.motion.rotations import rpy_from_quaternion
 from shellbot_kinematics._layout import (
     R_FAN,
     R_FAN_RATE,
@@ -22,10 +24,8 @@ from shellbot_kinematics._layout import (
     R_W,
     REFERENCES,
 )
-from shellbot_kinematics.errors import InvalidReferenceError, UnknownNameError
 from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.references import Kind, LimbReferences
-from shellbot_kinematics.rotations import rpy_from_quaternion
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LIMBS, UPPER_LIMBS, Frame, frame_links
 
 _NOTHING = [math.nan] * REFERENCES  # everything free, every limb held

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidReferenceError, KinematicsError
 from shellbot_common import Stamp, classify_stamp
-from shellbot_kinematics.errors import InvalidReferenceError, KinematicsError
 from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.reports import JointTargets, Status
 

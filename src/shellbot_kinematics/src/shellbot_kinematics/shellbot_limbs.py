@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Dict, Tuple
 
-from shellbot_kinematics.errors import UnknownNameError
+from robot_mechanics.errors import UnknownNameError
 
 
 class Frame(IntEnum):

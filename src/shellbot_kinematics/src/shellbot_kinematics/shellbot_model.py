@@ -7,11 +7,12 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidChainError, UnknownNameError
+from robot_mechanics.models.chain import SerialChain
+from robot_mechanics.models.limbs import LimbSet
+from robot_mechanics.models.urdf import RobotTree, load_urdf
 from shellbot_kinematics._layout import G_TIP, LANES, LEG, P_SHELL, P_SHELLS, P_TABLE, PACKED, SHELL
-from shellbot_kinematics.chain import SerialChain
-from shellbot_kinematics.errors import InvalidChainError, UnknownNameError
 from shellbot_kinematics.leg_geometry import NO_LIMIT, pack_lower, pack_upper
-from shellbot_kinematics.parallel import ParallelChain
 from shellbot_kinematics.shellbot_limbs import (
     LIMB_JOINTS,
     LOWER_LIMBS,
@@ -20,7 +21,6 @@ from shellbot_kinematics.shellbot_limbs import (
     frame_links,
     limb_index,
 )
-from shellbot_kinematics.urdf import RobotTree, load_urdf
 
 BASE = "base_link"
 
@@ -104,10 +104,10 @@ class ShellbotModel:
         i = limb_index(limb)
         return slice(4 * i, 4 * i + 4) if i < 6 else slice(24 + 2 * (i - 6), 26 + 2 * (i - 6))
 
-    def parallel(self, frame: Frame = Frame.FOOT) -> ParallelChain:
-        """Return the lower legs as a parallel chain on base_link, the six fans on one drive named 'fan'."""
+    def lower_legs(self, frame: Frame = Frame.FOOT) -> LimbSet:
+        """Return the lower legs as a set of limbs on base_link, the six fans on one drive named 'fan'."""
         limbs = {limb: self.chain(limb, frame) for limb in LOWER_LIMBS}
-        return ParallelChain(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
+        return LimbSet(limbs, {"fan": [f"{limb}_fan" for limb in LOWER_LIMBS]})
 
 
 def _joint_names(limb: str) -> Tuple[str, ...]:

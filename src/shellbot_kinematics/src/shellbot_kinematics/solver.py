@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Optional, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidReferenceError, ShapeError
 from shellbot_kinematics._layout import (
     ANSWER,
     CODES,
@@ -26,7 +27,6 @@ from shellbot_kinematics._layout import (
 )
 from shellbot_kinematics._lower_leg import lower_feet, lower_jacobian
 from shellbot_kinematics._tick import solve_tick
-from shellbot_kinematics.errors import InvalidReferenceError, ShapeError
 from shellbot_kinematics.packed_references import PackedReferences
 from shellbot_kinematics.pose_inverse import solve_pose
 from shellbot_kinematics.reports import InverseResult, JointTargets

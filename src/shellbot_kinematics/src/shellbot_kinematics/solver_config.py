@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Mapping, Tuple
 
+from robot_mechanics.errors import InvalidConfigError
 from shellbot_common import Settings, SettingsError, choice, number
-from shellbot_kinematics.errors import InvalidConfigError
 
 SOLVERS: Tuple[str, ...] = ("closed_form", "clik", "lm")
 """Names of the solvers of a tick; docs/kinematics.md derives what each does."""

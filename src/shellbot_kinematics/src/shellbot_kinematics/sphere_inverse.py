@@ -13,12 +13,12 @@ from typing import Dict, Optional, Tuple
 
 import numpy as np
 
-from shellbot_kinematics._angles import sincos
+from robot_mechanics.errors import ShapeError
+from robot_mechanics.native.angles import sincos
 from shellbot_kinematics._axes import in_axes
 from shellbot_kinematics._layout import G_FAN, G_OFF, G_ROT, G_SFAN, LEG, STOP_NONE
 from shellbot_kinematics._planar import wrap
 from shellbot_kinematics._sphere import orientation, sphere_inverse, sphere_with_fan, sphere_with_yaw, yaw_pitch
-from shellbot_kinematics.errors import ShapeError
 from shellbot_kinematics.limb_inverse import closed_form_result
 from shellbot_kinematics.reports import InverseResult
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
+from robot_mechanics.native.jit import kernel
 from shellbot_kinematics import _kernels
-from shellbot_kinematics._jit import kernel
 
 
 @kernel

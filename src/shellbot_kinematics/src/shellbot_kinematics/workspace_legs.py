@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Sequence, Tuple, Union
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.models.chain import SerialChain
 from shellbot_kinematics import workspace_kernels
-from shellbot_kinematics.chain import SerialChain
-from shellbot_kinematics.errors import InvalidChainError, ShapeError, UnknownNameError
 from shellbot_kinematics.leg_geometry import pack_lower
 from shellbot_kinematics.limb_inverse import LegBranch
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from shellbot_kinematics.errors import InvalidConfigError, ShapeError
-from shellbot_kinematics.rotations import rotation_from_rpy
+from robot_mechanics.errors import InvalidConfigError, ShapeError
+from robot_mechanics.motion.rotations import rotation_from_rpy
 from shellbot_kinematics.workspace_legs import LegSet
 
 if TYPE_CHECKING:

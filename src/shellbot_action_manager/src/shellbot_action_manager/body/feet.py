@@ -8,7 +8,7 @@ from typing import Tuple
 
 import numpy as np
 
-from shellbot_kinematics import SerialChain
+from robot_mechanics import SerialChain
 
 
 @dataclass(frozen=True)

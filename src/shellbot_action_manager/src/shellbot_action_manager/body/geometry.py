@@ -10,11 +10,12 @@ from typing import Dict, Mapping, Optional, Tuple
 import numpy as np
 
 import shellbot_description as description
+from robot_mechanics import DHRow, SerialChain
 from shellbot_action_manager.body.feet import Feet
 from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
 from shellbot_action_manager.body.limbs import LimbGroup
-from shellbot_kinematics import DHRow, LegSet, SerialChain, pack_upper, shell_heights, shell_joints
+from shellbot_kinematics import LegSet, pack_upper, shell_heights, shell_joints
 from shellbot_kinematics.shellbot_limbs import FAN, LIMB_JOINTS, LOWER_LIMBS, UPPER_LIMBS
 from shellbot_simulator.core.static_model import StaticModel
 

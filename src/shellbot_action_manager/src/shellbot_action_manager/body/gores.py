@@ -8,8 +8,8 @@ from typing import Tuple
 
 import numpy as np
 
+from robot_mechanics import SerialChain
 from shellbot_description import expand
-from shellbot_kinematics import SerialChain
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS, Frame
 from shellbot_kinematics.shellbot_model import ShellbotModel
 

@@ -14,7 +14,8 @@ from typing import Dict
 
 SCRIPT = """
 import sys, numpy as np
-from shellbot_kinematics import SerialChain, ShellbotModel, packed
+from robot_mechanics import SerialChain
+from shellbot_kinematics import ShellbotModel, packed
 model = ShellbotModel(open(sys.argv[1], encoding="utf-8").read())
 ask, both, step = packed.LegBlock(), packed.LimbsBlock(), packed.ClikBlock()
 ask.point[:] = 0.270, 0.0, -0.1623
@@ -42,7 +43,7 @@ def startup_seconds(urdf: Path, work: Path, library: str, repeats: int = 3) -> D
     cache = work / "startup_cache"
     shutil.rmtree(cache, ignore_errors=True)
     # at PATH's first place, as scripts do: the kernels' cache in a folder of this run alone
-    variables = dict(os.environ, NUMBA_CACHE_DIR=str(cache), SHELLBOT_KINEMATICS_CACHE=str(cache), PYTHONPATH=library)
+    variables = dict(os.environ, NUMBA_CACHE_DIR=str(cache), ROBOT_MECHANICS_CACHE=str(cache), PYTHONPATH=library)
     times, busy = [], []
     for _ in range(1 + repeats):
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -15,17 +15,9 @@ import problem
 import roofline
 from worker import Case, cycle
 
-from shellbot_kinematics import (
-    Frame,
-    PackedReferences,
-    SerialChain,
-    ShellbotModel,
-    ShellbotSolver,
-    foot_batch,
-    inverse_batch,
-    packed,
-)
-from shellbot_kinematics.generated.inverse_source import DAMPING
+from robot_mechanics import SerialChain, inverse_batch
+from robot_mechanics.codegen.inverse_source import DAMPING
+from shellbot_kinematics import Frame, PackedReferences, ShellbotModel, ShellbotSolver, foot_batch, packed
 
 VERSIONS = {"numba": numba.__version__, "numpy": np.__version__, "python": platform.python_version()}
 BATCH = 100_000

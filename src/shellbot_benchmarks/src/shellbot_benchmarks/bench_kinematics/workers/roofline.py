@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from worker import Case
 
-from shellbot_kinematics._lanes import get, put
+from robot_mechanics.native.lanes import get, put
 
 STREAMS, STEPS = 10, 24  # independent sums side by side: more than latency times units; multiply-adds on each
 ROW = 256  # floats: all streams together stay in the first cache

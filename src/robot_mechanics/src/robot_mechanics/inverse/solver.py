@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""The general inverse of a serial chain: free rows, weights, limits, redundancy, restarts, best effort."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from robot_mechanics.codegen.chain_tables import chain_tables, unit_length, whole_turns
+from robot_mechanics.errors import ShapeError, UnknownNameError
+from robot_mechanics.inverse.config import TARGET, IkResult, InverseConfig, NullSpaceTask
+from robot_mechanics.inverse.null_space import descend
+from robot_mechanics.inverse.target import read_target
+from robot_mechanics.native import lm_kernels, table_kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from robot_mechanics.models.chain import SerialChain
+
+_SPREAD = 0.5  # rad or m: how far the first restart is from the given start; each goes that much farther
+_NUDGE = 0.02  # rad: what takes a start off a pose in which the gradient vanishes without being a minimum
+_ENDS = {
+    lm_kernels.STATIONARY: "no small motion brings it nearer (least squares)",
+    lm_kernels.OUT_OF_STEPS: "the steps ran out",
+    lm_kernels.NO_DESCENT: "no small motion brings it nearer (least squares, within rounding)",
+}
+
+
+class InverseKinematics:
+    """Inverse of any serial chain by Levenberg-Marquardt, with everything that a control loop seldom needs.
+
+    For control loops the kernels of `SerialChain.compile` are some ten times faster. One object must not be used by two
+    threads at once: it owns the memory its kernels work in.
+
+    Parameters
+    ----------
+    chain : SerialChain
+        Of any length, with revolute, prismatic, fixed and mimic joints.
+    config : InverseConfig, optional
+
+    Examples
+    --------
+    >>> inverse = InverseKinematics(chain)
+    >>> inverse.solve([0.3, 0.1, math.nan]).q                        # a position, its z free
+    >>> inverse.solve((p, quaternion), q0, active=["elbow"])         # a pose, all other joints rest
+    """
+
+    def __init__(self, chain: SerialChain, config: Optional[InverseConfig] = None) -> None:
+        self.chain, self.config = chain, InverseConfig() if config is None else config
+        p = chain.parameters()
+        self._tables = chain_tables(p)
+        self._length = unit_length(p)
+        self._turns = np.array(whole_turns(p), dtype=bool)
+        self._low, self._high = np.full(chain.n, -math.inf), np.full(chain.n, math.inf)
+        if self.config.use_limits:
+            self._low, self._high = chain.lower.copy(), chain.upper.copy()
+        m = len(self._tables.kind)
+        self._pose, self._axes = np.empty((3, 4)), np.empty((2 * m, 6))
+        self._J, self._work = np.empty((6, chain.n)), np.empty((2, chain.n))
+        damping = self.config.damping
+        self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), 1e-9])
+        self._tolerance = self.config.row_tolerances()
+        self._in_target = self.config.orientation_frame == TARGET
+
+    def solve(
+        self,
+        target: object,
+        q0: Optional[ArrayLike] = None,
+        active: Optional[Sequence[Union[str, int]]] = None,
+        null_space: Optional[NullSpaceTask] = None,
+        rng: Optional[np.random.Generator] = None,
+    ) -> IkResult:
+        """Return coordinates that bring the tip to the target, or as near as can be.
+
+        Parameters
+        ----------
+        target : array or pair
+            (3,) position; (6,) position and roll, pitch, yaw; (7,) position and quaternion (x, y, z, w); (4, 4); or a
+            pair (position, orientation) with the orientation None, (3,), (4,) or (3, 3). m and rad, in the chain's
+            base. NaN frees a row; of roll, pitch, yaw it frees the component x, y, z of the rotation vector in the
+            configured frame and counts as angle 0. So in the frame "target" a free roll is a free turn about the
+            target's x axis, in the frame "world" a free yaw is a free turn about the base's z axis.
+        q0 : (n,), optional
+            Start; default 0 or what of the limits is nearest to it. Moved into the limits first.
+        active : sequence of joint names or columns, optional
+            Coordinates that may move; the others rest at q0.
+        null_space : NullSpaceTask, optional
+            What is done with the freedom that is left.
+        rng : numpy Generator, optional
+            For restarts; default a new one with a fixed seed, so that equal calls have equal results.
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+            On a target, start or joint that cannot be used; the message names it.
+        """
+        pose, rows = read_target(target)
+        weight = np.where(rows, np.asarray(self.config.weights, dtype=np.float64), 0.0)
+        weight[:3] /= self._length
+        moving = self._active(active)
+        given = np.zeros(self.chain.n) if q0 is None else self.chain.check(q0)
+        start = np.where(moving > 0.0, np.clip(given, self._low, self._high), given)
+        generator = np.random.default_rng(0) if rng is None else rng
+        best, total, end, restarts = self._search(pose, weight, moving, start, generator)
+        if null_space is not None and end == lm_kernels.REACHED:
+            best, more = descend(self, null_space, pose, weight, moving, start, best)
+            total += more
+        return self._result(best, pose, weight, total, end, restarts)
+
+    def minimise(
+        self, pose: np.ndarray, weight: np.ndarray, active: np.ndarray, q: np.ndarray
+    ) -> Tuple[np.ndarray, int, int]:
+        """Return one run from q, its steps, and how it ended; `pose` (3, 4), `weight` (6,), `active` (n,) 0 or 1."""
+        moved = q.copy()
+        steps, end = lm_kernels.minimise(
+            *self._tables, pose, weight, self._tolerance, self._in_target, active, self._low, self._high,
+            self._settings, moved, self._pose, self._axes, self._J, self._work,
+        )  # fmt: skip
+        return moved, int(steps), int(end)
+
+    def rows(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return the weighted Jacobian (6, n) of the errors at q; free rows are 0."""
+        error = np.empty(6)
+        table_kernels.table_pose(*self._tables, q, self._pose, self._axes)
+        angle = lm_kernels.task_errors(pose, weight, self._in_target, self._pose, error)
+        tables = self._tables
+        table_kernels.table_jacobian(tables.kind, tables.column, tables.ratio, self._pose, self._axes, self._J)
+        lm_kernels.weighted_rows(pose, weight, self._in_target, error, angle, self._J)
+        return self._J.copy()
+
+    def limits(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Return the limits (n,) that are kept, infinite where none are."""
+        return self._low, self._high
+
+    def _search(
+        self, pose: np.ndarray, weight: np.ndarray, active: np.ndarray, start: np.ndarray, rng: np.random.Generator
+    ) -> Tuple[np.ndarray, int, int, int]:
+        """Run from the start, from beside it, and from farther and farther away until the target is reached."""
+        best, total, end = self.minimise(pose, weight, active, start)
+        least, attempt = self._cost(pose, weight, best), 0
+        while end != lm_kernels.REACHED and attempt <= self.config.restarts:
+            if attempt == 0:  # also without restarts: a singular start looks like a minimum from where it is
+                seed = best + _NUDGE * (0.5 + np.arange(self.chain.n) * 0.618 % 1.0)
+            else:
+                seed = start + rng.uniform(-1.0, 1.0, self.chain.n) * min(math.pi, _SPREAD * attempt)
+            seed = np.where(active > 0.0, np.clip(seed, self._low, self._high), start)
+            q, steps, how = self.minimise(pose, weight, active, seed)
+            total += steps
+            cost = self._cost(pose, weight, q)
+            if how == lm_kernels.REACHED or cost < least * (1.0 - 1e-9):
+                best, least, end = q, cost, how
+            attempt += 1
+        return self._nearest(best, start), total, end, max(0, attempt - 1)
+
+    def _cost(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> float:
+        error, _ = self._errors(pose, weight, q)
+        return float(lm_kernels.cost(error, pose, weight, self._in_target))
+
+    def _errors(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> Tuple[np.ndarray, float]:
+        error = np.empty(6)
+        table_kernels.table_pose(*self._tables, q, self._pose, self._axes)
+        return error, lm_kernels.task_errors(pose, weight, self._in_target, self._pose, error)
+
+    def _nearest(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Return q without whole turns that lead away from the start, as far as the limits let them go."""
+        turned = q - 2.0 * math.pi * np.floor((q - start) / (2.0 * math.pi) + 0.5)
+        fits = self._turns & (turned >= self._low) & (turned <= self._high) & (np.abs(q - start) > math.pi)
+        return np.where(fits, turned, q)
+
+    def _result(
+        self, q: np.ndarray, pose: np.ndarray, weight: np.ndarray, steps: int, end: int, restarts: int
+    ) -> IkResult:
+        error, _ = self._errors(pose, weight, q)
+        if self._in_target:
+            error[3:] = pose[:, :3].T @ error[3:]
+        residual = np.where(weight > 0.0, error, np.nan)
+        names = self.chain.joint_names
+        hit = tuple(names[i] for i in np.flatnonzero((q <= self._low) | (q >= self._high)))
+        if end == lm_kernels.REACHED:
+            reason = "reached"
+        else:
+            away = [] if np.isnan(residual[:3]).all() else [f"{1e3 * np.sqrt(np.nansum(residual[:3] ** 2)):.4g} mm"]
+            if not np.isnan(residual[3:]).all():
+                away.append(f"{math.degrees(float(np.sqrt(np.nansum(residual[3:] ** 2)))):.4g} deg")
+            stopped = f"; at their limits: {', '.join(hit)}" if hit else ""
+            reason = f"not reached, {' and '.join(away)} away: {_ENDS[end]}{stopped}"
+        q.setflags(write=False)
+        return IkResult(q, end == lm_kernels.REACHED, steps, residual, reason, hit, restarts)
+
+    def _active(self, active: Optional[Sequence[Union[str, int]]]) -> np.ndarray:
+        if active is None:
+            return np.ones(self.chain.n)
+        if isinstance(active, str):
+            raise ShapeError(f"active is {active!r}; expected a list of joint names or columns")
+        chosen, names = np.zeros(self.chain.n), self.chain.joint_names
+        for joint in active:
+            if isinstance(joint, str) and joint in names:
+                chosen[names.index(joint)] = 1.0
+            elif isinstance(joint, (int, np.integer)) and not isinstance(joint, bool) and 0 <= joint < self.chain.n:
+                chosen[joint] = 1.0
+            else:
+                raise UnknownNameError(f"active joint {joint!r} does not exist; the chain has {', '.join(names)}")
+        return chosen

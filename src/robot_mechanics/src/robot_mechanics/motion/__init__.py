@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Rotations and rigid motions."""
