@@ -16,6 +16,10 @@ import robot_mechanics  # noqa: F401
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for mechanics_chains
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "jit: about the compiler or its cache; skipped where NUMBA_DISABLE_JIT is set")
+
+
 def pytest_collection_modifyitems(items):
     if numba.config.DISABLE_JIT:
         for item in items:
