@@ -70,6 +70,7 @@ FOLDERS = {
     "trajectories": set(),
     "models": {"native", "motion"},
     "codegen": {"native", "models"},
+    "dynamics": {"native", "motion", "models"},
     "inverse": {"native", "motion", "models", "codegen"},
     "workspace": {"models"},
 }

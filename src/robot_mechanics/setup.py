@@ -6,6 +6,7 @@ from setuptools import setup
 PACKAGES = [
     "robot_mechanics",
     "robot_mechanics.codegen",
+    "robot_mechanics.dynamics",
     "robot_mechanics.inverse",
     "robot_mechanics.models",
     "robot_mechanics.motion",
@@ -13,5 +14,5 @@ PACKAGES = [
     "robot_mechanics.trajectories",
     "robot_mechanics.workspace",
 ]
-EXAMPLES = {"robot_mechanics.models": ["examples/*.yaml"]}
+EXAMPLES = {"robot_mechanics.models": ["examples/*.*"]}
 setup(name="robot-mechanics", version="0.1.0", packages=PACKAGES, package_dir={"": "src"}, package_data=EXAMPLES)

@@ -38,3 +38,11 @@ class InvalidYamlError(InvalidChainError):
 
 class SingularPoseError(KinematicsError, ValueError):
     """A quantity does not exist at this pose; the message names the angle or measure, and how near it is."""
+
+
+class InvalidInertiaError(KinematicsError, ValueError):
+    """A mass, centre of mass or tensor cannot be used; the message names the body, the value and what is expected."""
+
+
+class DynamicsError(KinematicsError, ValueError):
+    """A motion, force or step cannot be computed; the message names the quantity, its value, and the next step."""

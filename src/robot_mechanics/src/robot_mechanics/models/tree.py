@@ -111,6 +111,11 @@ class KinematicTree:
         """Return the packed constant arrays, joints in evaluation order (parents first)."""
         return self._structure.parameters()
 
+    @property
+    def evaluation_order(self) -> Tuple[Joint, ...]:
+        """Joints in the order of `parameters`: parents before their children."""
+        return self._structure.joints
+
     def check(self, q: ArrayLike, name: str = "q") -> np.ndarray:
         """Return q as a float array of its own; ShapeError if it is not n finite numbers."""
         return self._structure.check(q, name)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Read the kinematic tree of a URDF: links, joints, limits. Visuals, inertias and plugins are not looked at."""
+"""Read the kinematic tree of a URDF: links, joints, limits. `dynamics.bodies` reads inertias; visuals and plugins are
+not looked at.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,7 @@ def load_urdf(source: object) -> KinematicTree:
     InvalidUrdfError
         Naming the element that cannot be used and what was expected.
     """
-    text = read_source(source, "the robot description", InvalidUrdfError, lambda text: "<" in text)
-    try:
-        root = ElementTree.fromstring(text.encode("utf-8"))
-    except (ElementTree.ParseError, ValueError, LookupError) as error:  # bad markup, text, or declared encoding
-        raise InvalidUrdfError(
-            f"the robot description is no well-formed XML ({error}); give the expanded URDF text or its file"
-        ) from None
-    if root.tag != "robot":
-        raise InvalidUrdfError(
-            f"the robot description starts with <{root.tag}>; expected <robot> (expand xacro files first)"
-        )
+    root = parse_urdf(source)
     links = tuple(_name(element, "link") for element in root.findall("link"))
     if not links:
         raise InvalidUrdfError("the robot description has no <link>")
@@ -62,6 +54,22 @@ def load_urdf(source: object) -> KinematicTree:
         raise InvalidUrdfError(str(error)) from None
 
 
+def parse_urdf(source: object) -> ElementTree.Element:
+    """Return the element <robot> of a URDF, as `load_urdf` takes it; InvalidUrdfError if it is none."""
+    text = read_source(source, "the robot description", InvalidUrdfError, lambda text: "<" in text)
+    try:
+        root = ElementTree.fromstring(text.encode("utf-8"))
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # bad markup, text, or declared encoding
+        raise InvalidUrdfError(
+            f"the robot description is no well-formed XML ({error}); give the expanded URDF text or its file"
+        ) from None
+    if root.tag != "robot":
+        raise InvalidUrdfError(
+            f"the robot description starts with <{root.tag}>; expected <robot> (expand xacro files first)"
+        )
+    return root
+
+
 def _joint(element: ElementTree.Element, links: Any) -> Joint:
     name = _name(element, "joint")
     kind = element.get("type", "")
@@ -74,9 +82,9 @@ def _joint(element: ElementTree.Element, links: Any) -> Joint:
         if ends[tag] not in links:
             raise InvalidUrdfError(f"{tag} link '{ends[tag]}' of joint '{name}' does not exist")
     origin, axis, limit = element.find("origin"), element.find("axis"), element.find("limit")
-    xyz = _triple(origin, "xyz", (0.0, 0.0, 0.0), name)
-    rpy = _triple(origin, "rpy", (0.0, 0.0, 0.0), name)
-    direction = _triple(axis, "xyz", (1.0, 0.0, 0.0), name)  # the URDF's default axis is x
+    xyz = triple(origin, "xyz", (0.0, 0.0, 0.0), name)
+    rpy = triple(origin, "rpy", (0.0, 0.0, 0.0), name)
+    direction = triple(axis, "xyz", (1.0, 0.0, 0.0), name)  # the URDF's default axis is x
     bounded = kind in ("revolute", "prismatic")
     if bounded and limit is None:
         raise InvalidUrdfError(f"joint '{name}' is {kind} and has no <limit>")
@@ -86,10 +94,10 @@ def _joint(element: ElementTree.Element, links: Any) -> Joint:
             _KIND_OF_TYPE[kind],
             transform(rotation_from_rpy(*rpy), xyz),
             direction if kind != "fixed" else (0.0, 0.0, 1.0),  # type: ignore[arg-type]
-            lower=_number(limit, "lower", 0.0, name) if bounded else -math.inf,
-            upper=_number(limit, "upper", 0.0, name) if bounded else math.inf,
-            velocity=_number(limit, "velocity", math.inf, name),
-            effort=_number(limit, "effort", math.inf, name),
+            lower=number(limit, "lower", 0.0, name) if bounded else -math.inf,
+            upper=number(limit, "upper", 0.0, name) if bounded else math.inf,
+            velocity=number(limit, "velocity", math.inf, name),
+            effort=number(limit, "effort", math.inf, name),
             parent=ends["parent"],
             child=ends["child"],
             mimic=_mimic(element.find("mimic"), name),
@@ -105,7 +113,7 @@ def _mimic(element: Optional[ElementTree.Element], joint: str) -> Optional[Mimic
         return None
     if not element.get("joint"):
         raise InvalidUrdfError(f"the <mimic> of joint '{joint}' names no joint; expected joint=\"...\"")
-    ratio, offset = _number(element, "multiplier", 1.0, joint), _number(element, "offset", 0.0, joint)
+    ratio, offset = number(element, "multiplier", 1.0, joint), number(element, "offset", 0.0, joint)
     return Mimic(element.get("joint", ""), ratio, offset)
 
 
@@ -116,7 +124,8 @@ def _name(element: ElementTree.Element, tag: str) -> str:
     return name
 
 
-def _number(element: Optional[ElementTree.Element], key: str, default: float, joint: str) -> float:
+def number(element: Optional[ElementTree.Element], key: str, default: float, joint: str) -> float:
+    """Return an attribute that is one number; InvalidUrdfError, naming `joint`, if it is none."""
     text = None if element is None else element.get(key)
     if text is None:
         return default
@@ -129,9 +138,10 @@ def _number(element: Optional[ElementTree.Element], key: str, default: float, jo
     return value
 
 
-def _triple(
+def triple(
     element: Optional[ElementTree.Element], key: str, default: Tuple[float, float, float], joint: str
 ) -> Tuple[float, float, float]:
+    """Return an attribute that is three numbers; InvalidUrdfError, naming `joint`, if it is not."""
     text = None if element is None else element.get(key)
     if text is None:
         return default

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Control laws of a robot on a fixed base: plain functions of the measured state, each returning torques (n,).
+
+The names say where the feedback stands: outside the mass matrix (`pd_outside`), where every joint's poles depend on
+the pose, or inside (`computed_torque`), where the error of every joint obeys e'' + Kd e' + Kp e = 0. Gains are
+numbers or (n,) arrays, N m/rad and N m s/rad outside, 1/s^2 and 1/s inside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from robot_mechanics.dynamics.model import DynamicModel
+
+
+class Reference(NamedTuple):
+    """What the joints are to do at one moment; all (n,)."""
+
+    q: np.ndarray  #: rad
+    v: np.ndarray  #: rad/s
+    a: np.ndarray  #: rad/s^2
+
+
+def open_loop(model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference) -> np.ndarray:
+    """Return the torques that give the reference's accelerations at the measured state: inverse dynamics alone."""
+    return model.inverse(q, v, reference.a)
+
+
+def pd_outside(
+    model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
+) -> np.ndarray:
+    """Return M a_ref + c + g + friction + kp (q_ref - q) + kd (v_ref - v): feed-forward with the feedback outside."""
+    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
+    return model.inverse(q, v, reference.a) + feedback
+
+
+def computed_torque(
+    model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
+) -> np.ndarray:
+    """Return M (a_ref + kp (q_ref - q) + kd (v_ref - v)) + c + g + friction: the feedback inside."""
+    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
+    return model.inverse(q, v, reference.a + feedback)
+
+
+def gravity_pd(
+    model: DynamicModel, q: ArrayLike, v: ArrayLike, reference: Reference, kp: ArrayLike, kd: ArrayLike
+) -> np.ndarray:
+    """Return g + kp (q_ref - q) + kd (v_ref - v): holds a pose without an error at rest, whatever the load it knows."""
+    feedback = np.asarray(kp) * (reference.q - np.asarray(q)) + np.asarray(kd) * (reference.v - np.asarray(v))
+    return model.gravity(q) + feedback

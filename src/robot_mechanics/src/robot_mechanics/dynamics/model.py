@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: MIT
+"""Dynamics of a tree of rigid bodies on a fixed or a floating base."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from robot_mechanics.dynamics.bodies import JointFriction, load_bodies
+from robot_mechanics.dynamics.inertia import Inertia
+from robot_mechanics.dynamics.table import BodyTable, make_table
+from robot_mechanics.errors import DynamicsError, InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.models.tree import KinematicTree
+from robot_mechanics.models.urdf import load_urdf
+from robot_mechanics.native import rigid_body as rb
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+GRAVITY = (0.0, 0.0, -9.81)
+_NO_FORCES = np.zeros((0, 6))
+
+
+class Energy(NamedTuple):
+    """Energies of a robot, J."""
+
+    kinetic: float
+    potential: float  #: 0 where the centre of mass is at the origin of the world
+
+
+class DynamicModel:
+    """Immutable equations of motion M(q) a + c(q, v) + g(q) + friction(v) = tau + sum of J^T f.
+
+    On a fixed base q, v, a and tau have one element per coordinate of the tree, in the order of `joint_names`: rad,
+    rad/s, rad/s^2, N m, or m, m/s, m/s^2, N. On a floating base there stand before them, in q: position (3, m) and
+    quaternion (4: x, y, z, w) of the root link in the world; in v and a: linear and angular velocity of the root
+    link in its own axes (m/s, rad/s) and their derivatives; in tau: force and moment (N, N m) on the root link in
+    its own axes.
+
+    Joints that mimic another share its coordinate: the equations are those of the drives.
+
+    Parameters
+    ----------
+    tree : KinematicTree
+    inertias : mapping of str to Inertia
+        By link, in the frame of the link. Links that are missing have no mass; fixed joints are merged.
+    friction : mapping of str to JointFriction, optional
+        By joint; it counts in every algorithm, as does the armature.
+    floating : bool
+        Whether the root link moves freely; otherwise it is the world.
+    gravity : (3,) array_like
+        In the world, m/s^2.
+
+    Attributes
+    ----------
+    tree : KinematicTree
+    floating : bool
+    n : int
+        Number of coordinates of joints.
+    nq, nv : int
+        Lengths of q and v: n, or n + 7 and n + 6.
+    joint_names : tuple of str
+    bodies : tuple of str
+        Names of the bodies that move: the root link, then the child link of each moving joint.
+    table : BodyTable
+        What the kernels of `native.rigid_body` take.
+
+    Raises
+    ------
+    UnknownNameError
+        If an inertia or friction names no link or joint.
+    """
+
+    def __init__(
+        self,
+        tree: KinematicTree,
+        inertias: Mapping[str, Inertia],
+        friction: Optional[Mapping[str, JointFriction]] = None,
+        floating: bool = False,
+        gravity: ArrayLike = GRAVITY,
+    ) -> None:
+        if not isinstance(tree, KinematicTree):
+            raise InvalidChainError(f"tree is {tree!r}; expected a KinematicTree")
+        g = _vector(gravity, 3, "gravity")
+        self.tree, self.floating = tree, bool(floating)
+        self.inertias: Mapping[str, Inertia] = dict(inertias)
+        self.table: BodyTable = make_table(tree, self.inertias, friction or {}, self.floating, g)
+        self.n, self.joint_names = tree.n, tree.joint_names
+        self.nq, self.nv = (tree.n + 7, tree.n + 6) if self.floating else (tree.n, tree.n)
+        self.bodies = (tree.root, *(joint.child for joint in tree.evaluation_order if joint.kind != "fixed"))
+        self.gravity_vector = g
+        self.mass = float(sum(inertia.mass for inertia in self.table.inertias))
+
+    @classmethod
+    def from_urdf(
+        cls,
+        source: object,
+        armature: Optional[Mapping[str, float]] = None,
+        floating: bool = False,
+        gravity: ArrayLike = GRAVITY,
+    ) -> DynamicModel:
+        """Return the model of a URDF given as text or path.
+
+        Parameters
+        ----------
+        source : str or path
+            As in `load_urdf`: masses from <inertial>, friction from <dynamics damping friction>.
+        armature : mapping of str to float, optional
+            By joint: inertia of the rotor behind its gear, kg m^2 (or kg), for which URDF has no place.
+        floating, gravity
+            As in the constructor.
+        """
+        bodies = load_bodies(source)
+        friction = dict(bodies.friction)
+        for name, value in (armature or {}).items():
+            before = friction.get(name, JointFriction())
+            friction[name] = JointFriction(before.viscous, before.coulomb, float(value))
+        return cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+
+    # -- equations of motion -------------------------------------------------------------------------------------------
+
+    def inverse(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, forces: Optional[Mapping[str, ArrayLike]] = None
+    ) -> np.ndarray:
+        """Return tau (nv,) for the accelerations a: recursive Newton-Euler.
+
+        Parameters
+        ----------
+        q, v, a : (nq,), (nv,), (nv,) array_like
+        forces : mapping of str to (6,) array_like, optional
+            External wrenches on links: force (N) and moment about the origin of the link (N m), in axes of the link.
+        """
+        tau, rows = np.empty(self.nv), self.table.rows
+        motion = self._q(q), self._v(v), self._v(a, "a")
+        if forces:
+            rb.inverse_dynamics_against(rows, *motion, self._forces(forces), tau, self._work())
+        else:
+            rb.inverse_dynamics(rows, *motion, tau, self._work())
+        return tau
+
+    def forward(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, forces: Optional[Mapping[str, ArrayLike]] = None
+    ) -> np.ndarray:
+        """Return the accelerations a (nv,) for the generalized forces tau; wrenches as in `inverse`.
+
+        Raises
+        ------
+        DynamicsError
+            If the mass matrix is singular; the message names the coordinate.
+        """
+        a, M = self._v(tau, "tau"), np.empty((self.nv, self.nv))
+        table, wrenches = self.table, self._forces(forces)
+        at = rb.forward_dynamics(table.rows, table.above, self._q(q), self._v(v), wrenches, a, M, self._work())
+        if at >= 0:
+            raise DynamicsError(
+                f"the mass matrix is singular at {self._rate_name(at)}: no mass moves with it; give its links"
+                " inertias, or its joint an armature"
+            )
+        return a
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Return the symmetric mass matrix M (nv, nv), armature included: composite rigid bodies."""
+        M = np.empty((self.nv, self.nv))
+        rb.mass_matrix(self.table.rows, self._q(q), M, self._work())
+        return M
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Return c + g + friction (nv,): the generalized forces that give no acceleration."""
+        return self.inverse(q, v, np.zeros(self.nv))
+
+    def gravity(self, q: ArrayLike) -> np.ndarray:
+        """Return g (nv,): the generalized forces that hold the robot at rest."""
+        return self.inverse(q, np.zeros(self.nv), np.zeros(self.nv))
+
+    def coriolis(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Return c (nv,): Coriolis and centrifugal forces, without gravity and friction."""
+        v = self._v(v)
+        return self._without_friction(q, v) - self._without_friction(q, np.zeros(self.nv))
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Return C (nv, nv) with C v = c.
+
+        c is a quadratic form in v, so its polarization gives the elements exactly; on a fixed base they are the
+        Christoffel symbols' (dM/dt - 2 C is skew).
+        """
+        v = self._v(v)
+        still = self._without_friction(q, np.zeros(self.nv))
+        own = self._without_friction(q, v) - still
+        C = np.empty((self.nv, self.nv))
+        for k, unit in enumerate(np.eye(self.nv)):
+            alone = self._without_friction(q, unit) - still
+            C[:, k] = (self._without_friction(q, v + unit) - still - own - alone) / 2.0
+        return C
+
+    # -- energy and momentum -------------------------------------------------------------------------------------------
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
+        """Return kinetic (rotors included) and potential energy."""
+        v = self._v(v)
+        kinetic = 0.5 * float(v @ self.mass_matrix(q) @ v)
+        return Energy(kinetic, -self.mass * float(self.gravity_vector @ self.centre_of_mass(q)))
+
+    def body_poses(self, q: ArrayLike) -> np.ndarray:
+        """Return the poses (bodies, 4, 4) of the bodies' frames, which stand behind their joints, in the world."""
+        work = self._work()
+        rb.place(self.table.rows, self._q(q), work)
+        poses = np.zeros((len(work), 4, 4))
+        poses[:, 3, 3] = 1.0
+        for i, row in enumerate(work):
+            poses[i, :3, :3], poses[i, :3, 3] = row[:9].reshape(3, 3), row[rb.ORG : rb.ORG + 3]
+            if i:
+                poses[i] = poses[int(self.table.rows[i, rb.PARENT])] @ poses[i]
+        return poses
+
+    def centre_of_mass(self, q: ArrayLike) -> np.ndarray:
+        """Return the centre of mass (3,) in the world, m.
+
+        Raises
+        ------
+        DynamicsError
+            If the robot has no mass.
+        """
+        if self.mass == 0.0:
+            raise DynamicsError(f"robot '{self.tree.name}' has no mass; give its links inertias")
+        com = np.zeros(3)
+        for T, inertia in zip(self.body_poses(q), self.table.inertias):
+            com += inertia.mass * (T[:3, :3] @ inertia.com + T[:3, 3])
+        return com / self.mass
+
+    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Return linear momentum (3, kg m/s) and angular momentum about the centre of mass (3, N m s), world axes."""
+        momentum = self._momentum_matrix(q) @ self._v(v)
+        momentum[3:] -= np.cross(self.centre_of_mass(q), momentum[:3])
+        return momentum
+
+    def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
+        """Return J (3, nv) with d com / dt = J v."""
+        self.centre_of_mass(q)
+        return self._momentum_matrix(q)[:3] / self.mass
+
+    def jacobian(self, link: str, q: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return J (6, nv): linear velocity of a point of a link, and angular velocity, in world axes, are J v.
+
+        Parameters
+        ----------
+        link : str
+        q : (nq,) array_like
+        point : (3,) array_like
+            In the frame of the link, m.
+        """
+        if link not in self.table.body_of:
+            raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
+        poses, body = self.body_poses(q), self.table.body_of[link]
+        T = poses[body] @ self.table.pose_in_body[link]
+        return self._velocity_map(poses, body, T[:3, :3] @ _vector(point, 3, "point") + T[:3, 3])
+
+    def _velocity_map(self, poses: np.ndarray, body: int, p_world: np.ndarray) -> np.ndarray:
+        """Return J (6, nv) of a point that moves with a body; the point is given in the world."""
+        J = np.zeros((6, self.nv))
+        first = self.nv - self.n
+        while body > 0:
+            row = self.table.rows[body]
+            axis, at = poses[body, :3, 2], first + int(row[rb.COLUMN])
+            if row[rb.KIND] == rb.REVOLUTE:
+                J[:3, at] += row[rb.RATIO] * np.cross(axis, p_world - poses[body, :3, 3])
+                J[3:, at] += row[rb.RATIO] * axis
+            else:
+                J[:3, at] += row[rb.RATIO] * axis
+            body = int(row[rb.PARENT])
+        if self.floating:
+            R, lever = poses[0, :3, :3], p_world - poses[0, :3, 3]
+            J[:3, :3] = J[3:, 3:6] = R
+            J[:3, 3:6] = np.cross(R.T, lever).T
+        return J
+
+    def _momentum_matrix(self, q: ArrayLike) -> np.ndarray:
+        """Return A (6, nv): momentum, and its moment about the origin of the world, are A v."""
+        poses, A = self.body_poses(q), np.zeros((6, self.nv))
+        for body, (T, inertia) in enumerate(zip(poses, self.table.inertias)):
+            com = T[:3, :3] @ inertia.com + T[:3, 3]
+            J = self._velocity_map(poses, body, com)
+            A[:3] += inertia.mass * J[:3]
+            A[3:] += np.cross(com, inertia.mass * J[:3], axisb=0, axisc=0)
+            A[3:] += T[:3, :3] @ inertia.moments @ T[:3, :3].T @ J[3:]
+        return A
+
+    # -- what is inside ------------------------------------------------------------------------------------------------
+
+    def warnings(self) -> List[str]:
+        """Return what is odd about the masses, in words: links without inertia at a tip, tensors that no body has."""
+        found = [f"link '{link}': {text}" for link, inertia in self.inertias.items() for text in inertia.problems()]
+        for body in range(1, len(self.bodies)):
+            row = self.table.rows[body]
+            carries = (self.table.rows[:, rb.PARENT] == body).any()
+            if self.table.inertias[body].mass == 0.0 and not carries and row[rb.ARMATURE] == 0.0:
+                found.append(
+                    f"link '{self.bodies[body]}' hangs on a joint and has no mass: the mass matrix is singular there;"
+                    " give it an inertia, fix the joint, or give the joint an armature"
+                )
+        without = [link for link in self.tree.links if link not in self.inertias]
+        if without:
+            found.append(f"{len(without)} links have no inertia and count as massless: {', '.join(without)}")
+        return found
+
+    def explain(self) -> str:
+        """Return a table of the links' masses, the total, the centre of mass at zero, and `warnings`, as text."""
+        lines = [f"robot '{self.tree.name}', {self.n} coordinates on a {'floating' if self.floating else 'fixed'} base"]
+        head = ("link", "mass / kg", "centre of mass / m", "principal moments / kg m^2")
+        lines.append(f"{head[0]:28}{head[1]:>12}  {head[2]:28}{head[3]}")
+        for link in self.tree.links:
+            inertia = self.inertias.get(link)
+            if inertia is None:
+                lines.append(f"{link:28}{'-':>12}")
+                continue
+            com = " ".join(f"{x:.4f}" for x in inertia.com)
+            moments = " ".join(f"{x:.3e}" for x in np.linalg.eigvalsh(inertia.moments))
+            lines.append(f"{link:28}{inertia.mass:12.4f}  {com:28}{moments}")
+        lines.append(f"{'total':28}{self.mass:12.4f}")
+        if self.mass > 0.0:
+            zero = np.zeros(self.nq)
+            if self.floating:
+                zero[6] = 1.0
+            com = " ".join(f"{x:.4f}" for x in self.centre_of_mass(zero))
+            lines.append(f"centre of mass at zero: {com} m")
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings())])
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        base = "floating" if self.floating else "fixed"
+        return f"DynamicModel('{self.tree.name}', {self.n} coordinates, {base} base, {self.mass:.3f} kg)"
+
+    def position_rate(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Return dq/dt (nq,) at the velocities v: on a fixed base v itself."""
+        q, v = self._q(q), self._v(v)
+        if not self.floating:
+            return v
+        x, y, z, w = q[3:7]
+        R = self.body_poses(q)[0, :3, :3]
+        wx, wy, wz = v[3:6] / 2.0
+        turn = [w * wx + y * wz - z * wy, w * wy + z * wx - x * wz, w * wz + x * wy - y * wx, -x * wx - y * wy - z * wz]
+        return np.concatenate([R @ v[:3], turn, v[6:]])
+
+    def check(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return q, v and a as float arrays of their own; ShapeError if one has another length or is not finite."""
+        return self._q(q), self._v(v), self._v(a, "a")
+
+    # -- arguments -----------------------------------------------------------------------------------------------------
+
+    def _work(self) -> np.ndarray:
+        return np.empty((len(self.table.rows), rb.WORK))
+
+    def _without_friction(self, q: ArrayLike, v: np.ndarray) -> np.ndarray:
+        tau = np.empty(self.nv)
+        rb.inverse_dynamics(self.table.frictionless, self._q(q), v, np.zeros(self.nv), tau, self._work())
+        return tau
+
+    def _q(self, q: ArrayLike) -> np.ndarray:
+        values = _vector(q, self.nq, "q")
+        if self.floating and not abs(float(values[3:7] @ values[3:7]) - 1.0) < 1e-3:
+            raise ShapeError(f"q[3:7] is {values[3:7].tolist()}; expected a quaternion (x, y, z, w) of length 1")
+        return values
+
+    def _v(self, values: ArrayLike, name: str = "v") -> np.ndarray:
+        return _vector(values, self.nv, name)
+
+    def _forces(self, forces: Optional[Mapping[str, ArrayLike]]) -> np.ndarray:
+        if not forces:
+            return _NO_FORCES
+        made = np.zeros((len(self.bodies), 6))
+        for link, wrench in forces.items():
+            if link not in self.table.body_of:
+                raise UnknownNameError(f"there is no link '{link}'; there are {', '.join(self.tree.links)}")
+            w, T = _vector(wrench, 6, f"the wrench on '{link}'"), self.table.pose_in_body[link]
+            force = T[:3, :3] @ w[:3]
+            body = self.table.body_of[link]
+            made[body, :3] += force
+            made[body, 3:] += T[:3, :3] @ w[3:] + np.cross(T[:3, 3], force)
+        return made
+
+    def _rate_name(self, at: int) -> str:
+        first = self.nv - self.n
+        return "the base" if at < first else f"joint '{self.joint_names[at - first]}'"
+
+
+def _vector(values: ArrayLike, n: int, name: str) -> np.ndarray:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{name} is {values!r}; expected {n} numbers ({error})") from None
+    if array.shape != (n,):
+        raise ShapeError(f"{name} has shape {array.shape}; expected ({n},)")
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{name} is {array.tolist()}; expected finite numbers")
+    return array

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""Motion over time: integrators by name, joint limits that stop the speed, and the greatest step that gains allow."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable, Dict, Optional, Tuple
+
+import numpy as np
+
+from robot_mechanics.errors import DynamicsError, ShapeError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from robot_mechanics.dynamics.model import DynamicModel
+
+    Law = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+
+METHODS = ("explicit", "semi_implicit", "implicit_damping", "rk4", "rk45")
+_FASTEST = 1e4  # rad/s: a motion beyond has diverged
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """States at every step, the first included."""
+
+    t: np.ndarray  #: (steps + 1,) s
+    q: np.ndarray  #: (steps + 1, nq)
+    v: np.ndarray  #: (steps + 1, nv)
+    tau: np.ndarray  #: (steps, nv) generalized forces at the beginning of each step
+
+
+def simulate(
+    model: DynamicModel,
+    law: Law,
+    q: ArrayLike,
+    v: ArrayLike,
+    duration: float,
+    step: float,
+    method: str = "semi_implicit",
+    limits: bool = True,
+    damping: ArrayLike = 0.0,
+    tolerance: float = 1e-6,
+) -> Motion:
+    """Return the motion of a robot under a law.
+
+    Parameters
+    ----------
+    model : DynamicModel
+    law : callable
+        (t, q, v) -> tau (nv,), N m; held during a step, as a controller's output is, but evaluated at every stage by
+        `rk4` and `rk45`.
+    q, v : (nq,), (nv,) array_like
+        State at the start.
+    duration, step : float
+        s; the last step ends at or just after `duration`. `rk45` chooses its own steps in between.
+    method : str
+        `explicit`: Euler, the next q from the present v; `semi_implicit`: Euler, the next q from the next v;
+        `implicit_damping`: the same with the forces -damping * v of the next moment, so that a great damping stays
+        stable; `rk4`: Runge and Kutta; `rk45`: Dormand and Prince with error control (scipy).
+    limits : bool
+        Whether a joint stops at its limit: its position there, its speed zero.
+    damping : float or (nv,) array_like
+        For `implicit_damping`: gains of the law's speed feedback and viscous friction, N m s/rad. The law leaves
+        them out.
+    tolerance : float
+        Of `rk45`, relative and absolute.
+
+    Returns
+    -------
+    Motion
+
+    Raises
+    ------
+    DynamicsError
+        If the motion diverges; the message names the joint, the time and what to change.
+    """
+    if method not in METHODS:
+        raise UnknownNameError(f"no integrator '{method}'; there are {', '.join(METHODS)}")
+    for name, value in (("duration", duration), ("step", step)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise DynamicsError(f"{name} is {value!r} s; expected a finite number above 0")
+    position, speed, _ = model.check(q, v, np.zeros(model.nv))
+    count = max(1, math.ceil(duration / step - 1e-9))
+    states_q, states_v = np.empty((count + 1, model.nq)), np.empty((count + 1, model.nv))
+    taus = np.empty((count, model.nv))
+    states_q[0], states_v[0] = position, speed
+    for k in range(count):
+        t = k * step
+        taus[k] = np.asarray(law(t, position, speed), dtype=float)
+        if method == "rk4":
+            position, speed = _rk4(model, law, t, position, speed, step)
+        elif method == "rk45":
+            position, speed = _rk45(model, law, t, position, speed, step, tolerance)
+        else:
+            position, speed = _euler(model, taus[k], position, speed, step, method, damping)
+        if limits:
+            _stop_at_limits(model, position, speed)
+        if not np.abs(speed).max() < _FASTEST:
+            worst = int(np.argmax(np.where(np.isnan(speed), np.inf, np.abs(speed))))
+            first = model.nv - model.n
+            who = model.joint_names[worst - first] if worst >= first else "base"
+            raise DynamicsError(
+                f"the motion diverges: {who} is beyond {_FASTEST:g} rad/s after {k + 1} steps of {1e3 * step:g} ms by"
+                f" '{method}'; take a smaller step (stability_limit names the greatest), lower gains, or rk4"
+            )
+        states_q[k + 1], states_v[k + 1] = position, speed
+    return Motion(step * np.arange(count + 1), states_q, states_v, taus)
+
+
+def _euler(
+    model: DynamicModel, tau: np.ndarray, q: np.ndarray, v: np.ndarray, step: float, method: str, damping: ArrayLike
+) -> Tuple[np.ndarray, np.ndarray]:
+    if method == "implicit_damping":
+        # (M + h D) v' = M v + h (tau - bias): the damping of the next moment
+        M, D = model.mass_matrix(q), np.broadcast_to(np.asarray(damping, dtype=float), (model.nv,))
+        after = np.linalg.solve(M + step * np.diag(D), M @ v + step * (tau - model.bias(q, v)))
+    else:
+        after = v + step * model.forward(q, v, tau)
+    return _moved(model, q, v if method == "explicit" else after, step), after
+
+
+def _moved(model: DynamicModel, q: np.ndarray, v: np.ndarray, step: float) -> np.ndarray:
+    return _normalized(model, q + step * model.position_rate(q, v))
+
+
+def _normalized(model: DynamicModel, q: np.ndarray) -> np.ndarray:
+    if model.floating:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    return q
+
+
+def _rate(model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    q = _normalized(model, np.array(q))
+    return model.position_rate(q, v), model.forward(q, v, law(t, q, v))
+
+
+def _rk4(
+    model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float
+) -> Tuple[np.ndarray, np.ndarray]:
+    half = step / 2.0
+    a1, b1 = _rate(model, law, t, q, v)
+    a2, b2 = _rate(model, law, t + half, q + half * a1, v + half * b1)
+    a3, b3 = _rate(model, law, t + half, q + half * a2, v + half * b2)
+    a4, b4 = _rate(model, law, t + step, q + step * a3, v + step * b3)
+    after = q + step / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+    return _normalized(model, after), v + step / 6.0 * (b1 + 2.0 * b2 + 2.0 * b3 + b4)
+
+
+def _rk45(
+    model: DynamicModel, law: Law, t: float, q: np.ndarray, v: np.ndarray, step: float, tolerance: float
+) -> Tuple[np.ndarray, np.ndarray]:
+    from scipy.integrate import solve_ivp  # noqa: PLC0415 - optional
+
+    def rate(time: float, state: np.ndarray) -> np.ndarray:
+        return np.concatenate(_rate(model, law, time, state[: model.nq], state[model.nq :]))
+
+    solved = solve_ivp(rate, (t, t + step), np.concatenate([q, v]), rtol=tolerance, atol=tolerance)
+    if not solved.success:
+        raise DynamicsError(f"rk45 stops at {t:.4f} s: {solved.message}; take a greater tolerance")
+    return _normalized(model, solved.y[: model.nq, -1]), solved.y[model.nq :, -1]
+
+
+def _stop_at_limits(model: DynamicModel, q: np.ndarray, v: np.ndarray) -> None:
+    joints, rates = q[model.nq - model.n :], v[model.nv - model.n :]
+    low, high = joints < model.tree.lower, joints > model.tree.upper
+    np.copyto(joints, model.tree.lower, where=low)
+    np.copyto(joints, model.tree.upper, where=high)
+    rates[(low & (rates < 0.0)) | (high & (rates > 0.0))] = 0.0
+
+
+def stability_limit(M: ArrayLike, kp: ArrayLike, kd: ArrayLike, method: str = "semi_implicit") -> float:  # noqa: N803
+    """Return the greatest step at which the error of M e'' + kd e' + kp e = 0 does not grow, s; infinite if none does.
+
+    Parameters
+    ----------
+    M : (n, n) array_like
+        Mass matrix, kg m^2; or identity for gains inside it (`computed_torque`).
+    kp, kd : float or (n,) array_like
+        N m/rad and N m s/rad.
+    method : str
+        One of METHODS but `rk45`, which looks after its step itself.
+
+    Notes
+    -----
+    The step maps (e, e') by a matrix; its spectral radius must not exceed 1. For gains of speed alone and
+    `explicit`, this is 2 lambda_min(M) / kd.
+    """
+    mass = np.array(M, dtype=float)
+    n = len(mass)
+    if mass.shape != (n, n) or not np.isfinite(mass).all() or not np.linalg.eigvalsh(mass)[0] > 0.0:
+        raise ShapeError(f"M is {mass.tolist()}; expected a positive definite (n, n) matrix")
+    stiff, damp = (np.diag(np.broadcast_to(np.asarray(k, dtype=float), (n,))) for k in (kp, kd))
+    makers: Dict[str, Callable[[float], np.ndarray]] = {
+        "explicit": lambda h: _step_explicit(mass, stiff, damp, h),
+        "semi_implicit": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=False),
+        "implicit_damping": lambda h: _step_semi_implicit(mass, stiff, damp, h, implicit=True),
+        "rk4": lambda h: _step_rk4(mass, stiff, damp, h),
+    }
+    if method not in makers:
+        raise UnknownNameError(f"no step limit of '{method}'; there are {', '.join(makers)}")
+
+    def grows(h: float) -> bool:
+        return float(np.abs(np.linalg.eigvals(makers[method](h))).max()) > 1.0 + 1e-9
+
+    steps = np.geomspace(1e-7, 10.0, 400)
+    first = next((k for k, h in enumerate(steps) if grows(h)), None)
+    if first is None:
+        return math.inf
+    low, high = (0.0 if first == 0 else steps[first - 1]), steps[first]
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if grows(middle) else (middle, high)
+    return float(low)
+
+
+def _linear(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray) -> np.ndarray:
+    n = len(mass)
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(mass, stiff), -np.linalg.solve(mass, damp)]])
+
+
+def _step_explicit(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray, h: float) -> np.ndarray:
+    return np.eye(2 * len(mass)) + h * _linear(mass, stiff, damp)
+
+
+def _step_semi_implicit(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray, h: float, implicit: bool) -> np.ndarray:
+    n = len(mass)
+    left, right = (mass + h * damp, mass) if implicit else (mass, mass - h * damp)
+    by_speed, by_place = np.linalg.solve(left, right), -h * np.linalg.solve(left, stiff)
+    return np.block([[np.eye(n) + h * by_place, h * by_speed], [by_place, by_speed]])
+
+
+def _step_rk4(mass: np.ndarray, stiff: np.ndarray, damp: np.ndarray, h: float) -> np.ndarray:
+    A = h * _linear(mass, stiff, damp)
+    total = term = np.eye(len(A))
+    for k in range(1, 5):
+        term = term @ A / k
+        total = total + term
+    return total
+
+
+def warn_of_step(
+    model: DynamicModel, q: ArrayLike, kp: ArrayLike, kd: ArrayLike, step: float, method: str, inside: bool = False
+) -> Optional[str]:
+    """Warn, and return the sentence, if a step is too great for gains at the pose q; None if it is not.
+
+    Parameters
+    ----------
+    model : DynamicModel
+    q : (nq,) array_like
+    kp, kd : float or (nv,) array_like
+    step : float
+        s.
+    method : str
+        As of `stability_limit`.
+    inside : bool
+        Whether the feedback stands inside the mass matrix.
+    """
+    limit = stability_limit(np.eye(model.nv) if inside else model.mass_matrix(q), kp, kd, method)
+    if step <= limit:
+        return None
+    text = (
+        f"a step of {1e3 * step:g} ms is too great for kp {np.asarray(kp)} and kd {np.asarray(kd)} by '{method}': the error grows; take"
+        f" {1e3 * limit:.3g} ms or less, lower gains, or the feedback inside the mass matrix (computed_torque)"
+    )
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return text

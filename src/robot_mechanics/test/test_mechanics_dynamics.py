@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: MIT
+"""Equations of motion: published numbers of an arm, the closed form of the book, other libraries, identities."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+from mechanics_trees import random_state, random_urdf
+
+from robot_mechanics import KinematicTree, load_urdf, model_path
+from robot_mechanics.dynamics import DynamicModel, Inertia
+from robot_mechanics.dynamics.closed_form import equations_of_motion
+from robot_mechanics.dynamics.contacts import Contact, constrained_forward, contact_jacobian, support
+from robot_mechanics.dynamics.identification import identify
+from robot_mechanics.dynamics.slopes import inverse_slopes, parameters, regressor
+from robot_mechanics.errors import DynamicsError, InvalidInertiaError, InvalidUrdfError, ShapeError, UnknownNameError
+
+ARM = model_path("arm4")
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return DynamicModel.from_urdf(ARM)
+
+
+def models(seed, count, largest=20, **options):
+    """Random robots, every second one on a floating base, with rotors and friction; and a state of each."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        text = random_urdf(rng, 1 + k * (largest - 1) // max(1, count - 1), **options)
+        model = DynamicModel.from_urdf(text, {"j0": 0.03}, floating=bool(k % 2))
+        yield (model, text, *random_state(model, rng))
+
+
+# -------------------------------------------------------------------------------------------- published numbers
+# q, v; M: 11, 22, 23, 24, 33, 34 (44 is the same in all); c, g, energies, tip, tau for a = (1, -2, 0.5, 3), a for
+# tau = (10, -20, 30, 5) mN m
+GOLDEN = [
+    (
+        (0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0),
+        (0.000275809423, 0.106078883328, 0.037131619415, 0.007961094755, 0.015960534717, 0.003938135321),
+        (0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0),
+        (0.0, 3.6687605601594),
+        (0.0, 0.0, 0.857),
+        (0.000275809423, -0.169708672684, -0.054468565508, -0.009829294487),
+        (36.256919384772, -6.016570954942, 21.772731271301, -23.894407577008),
+    ),
+    (
+        (0.3, -0.5, 0.7, 0.4),
+        (0.5, -1.0, 0.8, 1.2),
+        (0.007172451455, 0.093212806373, 0.030496218727, 0.005560571907, 0.015555810297, 0.003735773111),
+        (0.015506622555, 0.014757984370, 0.015012190278, 0.003761838929),
+        (0.0, 0.605458753564, -0.175724033729, -0.070295729444),
+        (0.0259872183968, 3.4369687147784),
+        (-0.020273743939, -0.006271403916, 0.786133487036),
+        (0.022679074010, 0.465720950271, -0.202719056425, -0.071663320410),
+        (-0.767746228612, -34.146153353956, 96.540339657375, -72.199996316294),
+    ),
+    (
+        (-1.0, 1.2, -0.9, 1.5),
+        (-2.0, 1.5, 3.0, -2.5),
+        (0.062043998343, 0.086931809469, 0.025175892955, 0.004876237488, 0.011196155656, 0.001555945790),
+        (-0.471258966645, 0.125920440328, -0.059521176046, 0.062175456510),
+        (0.0, -1.796742247934, -0.278064512990, -0.121240134785),
+        (0.3599006705793, 2.4532937829318),
+        (0.276339784597, -0.430373715161, 0.448879442774),
+        (-0.409214968302, -1.817468767603, -0.377671559746, -0.063915352995),
+        (7.756736823784, 28.199042401194, -27.474614115196, -22.327466606694),
+    ),
+]
+
+
+@pytest.mark.parametrize("row", GOLDEN, ids="ABC")
+def test_arm_of_the_homework(arm, row):
+    q, v, (m11, m22, m23, m24, m33, m34), c, g, energies, tip, tau, a = row
+    M = np.array([[m11, 0, 0, 0], [0, m22, m23, m24], [0, m23, m33, m34], [0, m24, m34, 0.001374609121]])
+    close = {"rtol": 0.0, "atol": 1e-12}  # the figures are printed to 12 decimals
+    np.testing.assert_allclose(arm.mass_matrix(q), M, **close)
+    np.testing.assert_allclose(arm.coriolis(q, v), c, **close)
+    np.testing.assert_allclose(arm.gravity(q), g, **close)
+    np.testing.assert_allclose(arm.energy(q, v), energies, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(arm.tree.frame("arm_link_5", q)[:3, 3], tip, **close)
+    np.testing.assert_allclose(arm.inverse(q, v, (1.0, -2.0, 0.5, 3.0)), tau, **close)
+    np.testing.assert_allclose(arm.forward(q, v, (0.01, -0.02, 0.03, 0.005)), a, rtol=0.0, atol=1e-11)
+    assert arm.mass == pytest.approx(0.860899132, abs=1e-12)
+
+
+def test_closed_form_of_the_book_agrees(arm, rng):
+    inertias = [arm.inertias[f"arm_link_{k}"] for k in range(1, 5)]
+    spatial = [np.diag([*np.diag(inertia.moments), *[inertia.mass] * 3]) for inertia in inertias]
+    height = [inertia.com[2] for inertia in inertias]
+    screws = [np.array([0, 0, 1, 0, 0, 0.0])] + [np.array([0, 1, 0, c, 0, 0.0]) for c in height[1:]]
+    gaps = [
+        0.0545 + height[0],
+        0.123 - height[0] + height[1],
+        0.317 - height[1] + height[2],
+        0.202 - height[2] + height[3],
+    ]
+    home = []
+    for gap in gaps:
+        T = np.eye(4)
+        T[2, 3] = -gap
+        home.append(T)
+    for _ in range(20):
+        q, v = rng.uniform(-1.5, 1.5, 4), rng.normal(size=4)
+        terms = equations_of_motion(home, screws, spatial, q, v)
+        np.testing.assert_allclose(terms.mass, arm.mass_matrix(q), atol=1e-15)
+        np.testing.assert_allclose(terms.coriolis, arm.coriolis(q, v), atol=1e-15)
+        np.testing.assert_allclose(terms.gravity, arm.gravity(q), atol=1e-15)
+
+
+# --------------------------------------------------------------------------------------------- other libraries
+def test_random_trees_against_mujoco():
+    mujoco = pytest.importorskip("mujoco")
+    for model, text, q, v, a in models(3, 12, mimics=False, slides=True):
+        theirs = mujoco.MjModel.from_xml_string(as_mujoco(text, model.floating))
+        data = mujoco.MjData(theirs)
+        first = model.nv - model.n
+        order = [theirs.joint(name).dofadr[0] for name in model.joint_names]
+        data.qpos[[theirs.joint(name).qposadr[0] for name in model.joint_names]] = q[model.nq - model.n :]
+        R = np.eye(3)
+        if model.floating:
+            data.qpos[:3], data.qpos[3:7] = q[:3], q[[6, 3, 4, 5]]
+            R = model.body_poses(q)[0, :3, :3]
+        # theirs: linear velocity and force of the base in the world, angular in the base
+        turn = np.eye(model.nv)
+        if model.floating:
+            turn[:3, :3] = R
+        at = [*range(first), *order]
+        data.qvel[at], data.qacc[at] = turn @ v, turn @ a
+        if model.floating:
+            data.qacc[:3] += R @ np.cross(v[3:6], v[:3])
+        mujoco.mj_inverse(theirs, data)
+        expected = turn.T @ data.qfrc_inverse[at] + armature_force(model, a)
+        np.testing.assert_allclose(model.inverse(q, v, a), expected, atol=1e-10 * np.abs(expected).max(), err_msg=text)
+
+
+def armature_force(model, a):
+    force = np.zeros(model.nv)
+    force[model.nv - model.n] = 0.03 * a[model.nv - model.n]  # of joint j0, which the URDF of the other library lacks
+    return force
+
+
+def as_mujoco(text, floating):
+    """The robot as MuJoCo reads it: nothing fused, tensors as given, no limits; a free root link."""
+    keep = '<mujoco><compiler fusestatic="false" balanceinertia="false" discardvisual="true"/></mujoco>'
+    text = text.replace("<link", f"{keep}<link", 1)
+    if floating:
+        free = '<link name="world"/><joint name="free" type="floating"><parent link="world"/><child link="l0"/></joint>'
+        text = text.replace(f"{keep}<link", f"{keep}{free}<link", 1)
+    return text
+
+
+def test_random_trees_against_pinocchio():
+    """1,000 robots, where it is installed (it is a peer of `scripts/bench dynamics`, not a dependency)."""
+    pinocchio = pytest.importorskip("pinocchio")
+    for model, text, q, v, a in models(1, 1000, largest=60, mimics=False):
+        free = [pinocchio.JointModelFreeFlyer()] if model.floating else []
+        theirs = pinocchio.buildModelFromXML(text, *free)
+        data, first, at = theirs.createData(), model.nv - model.n, np.arange(model.nv)
+        their_q = pinocchio.neutral(theirs)
+        if model.floating:
+            their_q[:7] = q[:7]
+        for k, name in enumerate(model.joint_names):
+            joint, value = theirs.joints[theirs.getJointId(name)], q[model.nq - model.n + k]
+            their_q[joint.idx_q : joint.idx_q + joint.nq] = (
+                (math.cos(value), math.sin(value)) if joint.nq == 2 else value
+            )
+            at[first + k] = joint.idx_v
+        theirs.armature[at[first]] = 0.03
+        back = np.argsort(at)
+        M = np.array(pinocchio.crba(theirs, data, their_q)).reshape(model.nv, model.nv)
+        M = (np.triu(M) + np.triu(M, 1).T)[np.ix_(at, at)]
+        for ours, other in (
+            (model.inverse(q, v, a), pinocchio.rnea(theirs, data, their_q, v[back], a[back])[at]),
+            (model.mass_matrix(q), M),
+            (model.forward(q, v, a), pinocchio.aba(theirs, data, their_q, v[back], a[back])[at]),
+        ):
+            np.testing.assert_allclose(ours, other, atol=1e-10 * max(1.0, np.abs(other).max()), err_msg=text)
+
+
+# --------------------------------------------------------------------------------------------------- identities
+def test_forward_undoes_inverse_and_energy_follows_power():
+    for model, text, q, v, a in models(5, 30):
+        tau = model.inverse(q, v, a)
+        np.testing.assert_allclose(model.forward(q, v, tau), a, atol=1e-7 * np.abs(a).max(), err_msg=text)
+        # dE/dt = v . (tau - friction), by a central difference along the motion
+        h = 1e-6
+        states = [(model.position_rate(q, v) * s + q, v + s * a) for s in (h, -h)]
+        for p, _ in states:
+            if model.floating:
+                p[3:7] /= np.linalg.norm(p[3:7])
+        power = (sum(model.energy(*states[0])) - sum(model.energy(*states[1]))) / (2.0 * h)
+        friction = tau - model.mass_matrix(q) @ a - model.coriolis(q, v) - model.gravity(q)
+        assert power == pytest.approx(float(v @ (tau - friction)), rel=1e-5, abs=1e-5), text
+
+
+def test_joints_that_mimic_are_moved_by_one_drive():
+    """The same robot with every joint its own, moved as the followers are: virtual work gives the drives' forces."""
+    for model, text, q, v, a in models(8, 20):
+        alone = DynamicModel.from_urdf(re.sub(r"<mimic[^>]*/>", "", text), floating=model.floating)
+        parameter = model.tree.parameters()
+        G, offset = np.zeros((alone.nv, model.nv)), np.zeros(alone.nq)
+        base, alone_first = model.nv - model.n, alone.nv - alone.n
+        G[:base, :base] = np.eye(base)
+        for i, joint in enumerate(model.tree.evaluation_order):
+            if joint.kind != "fixed":
+                k = alone.joint_names.index(joint.name)
+                G[alone_first + k, base + parameter.column[i]] = parameter.ratio[i]
+                offset[alone.nq - alone.n + k] = parameter.offset[i]
+        positions = offset.copy()
+        positions[: alone.nq - alone.n] = q[: model.nq - model.n]
+        positions[alone.nq - alone.n :] += G[alone_first:, base:] @ q[model.nq - model.n :]
+        expected = G.T @ alone.inverse(positions, G @ v, G @ a) + armature_force(model, a)
+        np.testing.assert_allclose(model.inverse(q, v, a), expected, atol=1e-10 * np.abs(expected).max(), err_msg=text)
+        M = G.T @ alone.mass_matrix(positions) @ G
+        M[base, base] += 0.03
+        np.testing.assert_allclose(model.mass_matrix(q), M, atol=1e-12 * np.abs(M).max(), err_msg=text)
+
+
+def test_mass_matrix_coriolis_and_momentum():
+    for model, text, q, v, a in models(6, 20):
+        M, C = model.mass_matrix(q), model.coriolis_matrix(q, v)
+        still = model.gravity(q)
+        np.testing.assert_allclose(M @ a, model.inverse(q, np.zeros(model.nv), a) - still, atol=1e-9, err_msg=text)
+        np.testing.assert_allclose(C @ v, model.coriolis(q, v), atol=1e-9 * (1.0 + np.abs(C).max()), err_msg=text)
+        if not model.floating:
+            h = 1e-6
+            slope = (model.mass_matrix(q + h * v) - model.mass_matrix(q - h * v)) / (2.0 * h)
+            np.testing.assert_allclose(slope - C - C.T, 0.0, atol=1e-6 * (1.0 + np.abs(C).max()), err_msg=text)
+        momentum = model.centroidal_momentum(q, v)
+        np.testing.assert_allclose(momentum[:3], model.mass * model.centre_of_mass_jacobian(q) @ v, atol=1e-10)
+        if model.floating:  # the base's rows of M v are the momentum, in its axes, about its origin
+            T = model.body_poses(q)[0]
+            lever = model.centre_of_mass(q) - T[:3, 3]
+            own = (M @ v)[:6] - armature_force(model, v)[:6]
+            np.testing.assert_allclose(T[:3, :3] @ own[:3], momentum[:3], atol=1e-9, err_msg=text)
+            turned = T[:3, :3] @ own[3:] - np.cross(lever, momentum[:3])
+            np.testing.assert_allclose(turned, momentum[3:], atol=1e-9, err_msg=text)
+
+
+def test_friction_against_the_motion_of_joints_and_of_those_that_follow():
+    """A follower that turns twice as fast the other way, behind the same drive."""
+    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
+    joint = """<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="0 0 1"/>
+        <dynamics damping="0.3" friction="0.7"/>{3}</joint>"""
+    text = "".join(map(link.format, "abc")) + joint.format("i", "a", "b", "")
+    text += joint.format("j", "b", "c", '<mimic joint="i" multiplier="-2"/>')
+    model = DynamicModel.from_urdf(f"<robot name='r'>{text}</robot>", {"i": 0.1, "j": 0.1}, gravity=(0.0, 0.0, 0.0))
+    viscous, coulomb, rotors = 0.3 * (1.0 + 4.0), 0.7 * (1.0 + 2.0), 0.1 * (1.0 + 4.0)
+    for v in (0.4, -0.4):
+        assert model.bias([0.2], [v])[0] == pytest.approx(viscous * v + math.copysign(coulomb, v), abs=1e-12)
+        assert model.forward([0.2], [v], model.inverse([0.2], [v], [0.6]))[0] == pytest.approx(0.6, abs=1e-12)
+    assert model.bias([0.2], [0.0])[0] == 0.0
+    assert model.mass_matrix([0.2])[0, 0] == pytest.approx(1.0 + (1.0 - 2.0) ** 2 + rotors, abs=1e-12)
+    assert model.coriolis([0.2], [0.4])[0] == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(parameters(model)[-3:], (rotors, viscous, coulomb), atol=1e-15)
+
+
+def test_wrenches_are_what_the_jacobian_says(rng):
+    for model, text, q, v, a in models(7, 12):
+        link = str(rng.choice(model.tree.links))
+        wrench = rng.normal(size=6)
+        body = model.table.body_of[link]
+        R = (model.body_poses(q)[body] @ model.table.pose_in_body[link])[:3, :3]
+        world = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+        difference = model.inverse(q, v, a) - model.inverse(q, v, a, {link: wrench})
+        np.testing.assert_allclose(difference, model.jacobian(link, q).T @ world, atol=1e-9, err_msg=text)
+        tau = model.inverse(q, v, a, {link: wrench})
+        np.testing.assert_allclose(model.forward(q, v, tau, {link: wrench}), a, atol=1e-6, err_msg=text)
+
+
+def test_slopes_against_differences():
+    for model, text, q, v, a in models(9, 8, largest=10):
+        by_q, by_v = inverse_slopes(model, q, v, a)
+        h = 1e-6
+        for k, direction in enumerate(np.eye(model.nv)):
+            ahead, behind = (q + s * h * model.position_rate(q, direction) for s in (1.0, -1.0))
+            slope = (model.inverse(ahead, v, a) - model.inverse(behind, v, a)) / (2.0 * h)
+            np.testing.assert_allclose(by_q[:, k], slope, atol=1e-6 * (1.0 + np.abs(slope).max()), err_msg=text)
+            slope = (model.inverse(q, v + h * direction, a) - model.inverse(q, v - h * direction, a)) / (2.0 * h)
+            np.testing.assert_allclose(by_v[:, k], slope, atol=1e-6 * (1.0 + np.abs(slope).max()), err_msg=text)
+
+
+def test_torques_are_linear_in_the_parameters():
+    for model, text, q, v, a in models(10, 10):
+        torques = regressor(model, q, v, a) @ parameters(model)
+        np.testing.assert_allclose(torques, model.inverse(q, v, a), atol=1e-10 * np.abs(torques).max(), err_msg=text)
+
+
+# --------------------------------------------------------------------------------------------- identification
+def test_the_arm_is_identified_from_noisy_torques(arm):
+    """30 s at 100 Hz, torques with 1 % noise, first guesses of all masses 30 % wrong: base parameters within 1 %."""
+    rng = np.random.default_rng(12)
+    t = np.arange(0.0, 30.0, 0.01)
+    amplitude, rate, phase = rng.uniform(0.15, 0.35, (4, 4)), rng.uniform(1.0, 7.0, (4, 4)), rng.uniform(0, 6.3, (4, 4))
+    angle = rate[..., None] * t + phase[..., None]
+    q = (amplitude[..., None] * np.sin(angle)).sum(1).T
+    v = ((amplitude * rate)[..., None] * np.cos(angle)).sum(1).T
+    a = -((amplitude * rate**2)[..., None] * np.sin(angle)).sum(1).T
+    tau = np.array([arm.inverse(*row) for row in zip(q, v, a)])
+    noisy = tau + 0.01 * tau.std(0) * rng.normal(size=tau.shape)
+    guess = DynamicModel(arm.tree, {k: Inertia(1.3 * i.mass, i.com, 1.3 * i.moments) for k, i in arm.inertias.items()})
+    found = identify(guess, q, v, a, noisy)
+    assert (
+        found.errors(parameters(arm))
+        < 0.01
+        < 0.2
+        < np.linalg.norm(0.3 * found.basis.T @ parameters(arm)) / np.linalg.norm(found.basis.T @ parameters(arm))
+    )
+    assert found.residual == pytest.approx(0.01 * math.sqrt(np.mean(tau.std(0) ** 2)), rel=0.05)
+    with pytest.raises(DynamicsError, match="record more samples"):
+        identify(guess, q[:2], v[:2], a[:2], tau[:2])
+
+
+# ----------------------------------------------------------------------------------------------------- contacts
+TABLE = """<robot name="table"><link name="top"><inertial><mass value="4"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+{legs}</robot>"""
+LEG = """<link name="leg{k}"><inertial><origin xyz="0 0 -0.1"/><mass value="0.5"/>
+<inertia ixx="1e-3" iyy="1e-3" izz="1e-4"/></inertial></link>
+<joint name="hip{k}" type="revolute"><parent link="top"/><child link="leg{k}"/><origin xyz="{x} {y} 0"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>"""
+
+
+@pytest.fixture(scope="module")
+def table():
+    places = [(0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)]
+    legs = "".join(LEG.format(k=k, x=x, y=y) for k, (x, y) in enumerate(places))
+    return DynamicModel.from_urdf(TABLE.format(legs=legs), floating=True)
+
+
+def standing(model, *angles):
+    q = np.zeros(model.nq)
+    q[6] = 1.0
+    q[7:] = angles or 0.0
+    return q
+
+
+FEET = [Contact(f"leg{k}", (0.0, 0.0, -0.3)) for k in range(4)]
+
+
+def test_four_legs_share_the_weight(table):
+    held = support(table, standing(table), FEET)
+    np.testing.assert_allclose(held.forces, [[0.0, 0.0, 6.0 * 9.81 / 4.0]] * 4, atol=1e-9)
+    np.testing.assert_allclose(held.tau, 0.0, atol=1e-9)
+    # legs spread: what the joints carry is what virtual work says
+    q = standing(table, 0.4, 0.4, -0.4, -0.4)
+    held = support(table, q, FEET)
+    J = contact_jacobian(table, q, FEET)
+    np.testing.assert_allclose(J.T @ held.forces.ravel() + np.r_[np.zeros(6), held.tau], table.gravity(q), atol=1e-9)
+
+
+def test_contacts_neither_pull_nor_slip(table):
+    q = standing(table, 0.6, 0.6, -0.6, -0.6)
+    steep = [Contact(f.link, f.point, friction=0.05) for f in FEET]
+    for force in support(table, q, steep).forces:
+        assert force[2] > 0.0 and math.hypot(force[0], force[1]) <= 0.05 * force[2] + 1e-9
+    with pytest.raises(DynamicsError, match="cannot carry the robot .* missing; move the centre of mass"):
+        support(table, q, FEET[:2])
+    with pytest.raises(DynamicsError, match="no contacts"):
+        support(table, q, [])
+
+
+def test_points_that_stay_do_not_accelerate(table, rng):
+    q, v = standing(table, 0.2, -0.1, 0.3, 0.1), 0.2 * rng.normal(size=table.nv)
+    contacts = [FEET[0], FEET[3]]
+    tau = rng.normal(size=table.nv)
+    a, forces = constrained_forward(table, q, v, tau, contacts)
+    np.testing.assert_allclose(
+        table.mass_matrix(q) @ a + table.bias(q, v),
+        tau + contact_jacobian(table, q, contacts).T @ forces.ravel(),
+        atol=1e-9,
+    )
+    h = 1e-6
+    ahead, behind = (q + s * h * table.position_rate(q, v) for s in (1.0, -1.0))
+    slope = (contact_jacobian(table, ahead, contacts) - contact_jacobian(table, behind, contacts)) / (2.0 * h)
+    np.testing.assert_allclose(contact_jacobian(table, q, contacts) @ a + slope @ v, 0.0, atol=1e-5)
+    with pytest.raises(DynamicsError, match="leave one out"):
+        constrained_forward(table, q, v, tau, [FEET[0], FEET[0]])
+
+
+# -------------------------------------------------------------------------------------------------- what is odd
+def test_explain_lists_masses_and_what_is_odd(arm):
+    text = arm.explain()
+    assert "total" in text and "0.8609" in text and "arm_link_0, arm_link_5" in text and repr(arm).count("\n") == 0
+    bad = ARM.read_text(encoding="utf-8").replace('izz="9.19936757328e-05"', 'izz="0.9"')
+    assert "the greatest exceeds the sum of the others" in DynamicModel.from_urdf(bad).explain()
+
+
+def test_a_joint_that_moves_no_mass_is_named():
+    light = DynamicModel(load_urdf(ARM), {"arm_link_1": Inertia(0.1, (0, 0, 0), 1e-4 * np.eye(3))})
+    assert "'arm_link_4' hangs on a joint and has no mass" in "\n".join(light.warnings())
+    with pytest.raises(DynamicsError, match="singular at joint 'arm_joint_4'.*armature"):
+        light.forward(np.zeros(4), np.zeros(4), np.zeros(4))
+    turned = DynamicModel.from_urdf(ARM, {f"arm_joint_{k}": 0.01 for k in range(1, 5)})
+    plain = DynamicModel.from_urdf(ARM).mass_matrix(np.zeros(4))
+    np.testing.assert_allclose(turned.mass_matrix(np.zeros(4)), plain + 0.01 * np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda m: m.inverse([0.0] * 3, [0.0] * 4, [0.0] * 4), ShapeError, r"q has shape \(3,\); expected \(4,\)"),
+        (lambda m: m.inverse([0.0] * 4, [math.nan] * 4, [0.0] * 4), ShapeError, "v is .* expected finite"),
+        (lambda m: m.forward([0.0] * 4, [0.0] * 4, ["x"] * 4), ShapeError, "tau is .* expected 4 numbers"),
+        (lambda m: m.inverse([0.0] * 4, [0.0] * 4, [0.0] * 4, {"hand": [0.0] * 6}), UnknownNameError, "no link 'hand'"),
+        (lambda m: m.jacobian("hand", [0.0] * 4), UnknownNameError, "no link 'hand'"),
+        (lambda m: DynamicModel(m.tree, {"hand": Inertia(1.0)}), UnknownNameError, "no link 'hand'"),
+        (lambda m: DynamicModel(m.tree, {}).centre_of_mass([0.0] * 4), DynamicsError, "has no mass"),
+        (lambda m: support(m, [0.0] * 4, FEET), DynamicsError, "floating=True"),
+        (lambda m: Inertia(-1.0), InvalidInertiaError, "mass is -1.0 kg"),
+        (lambda m: Inertia(1.0, (0.0, math.inf, 0.0)), InvalidInertiaError, "com is"),
+        (lambda m: Inertia(1.0, (0, 0, 0), [[1, 2, 0], [0, 1, 0], [0, 0, 1]]), InvalidInertiaError, "not symmetric"),
+        (lambda m: Inertia.from_parameters(np.zeros(10)), InvalidInertiaError, "above 0 kg"),
+        (
+            lambda m: DynamicModel.from_urdf("<robot name='r'><link name='a'><inertial/></link></robot>"),
+            InvalidUrdfError,
+            "<inertial> of link 'a' has no <mass>",
+        ),
+    ],
+)
+def test_bad_input_is_named(arm, call, error, words):
+    with pytest.raises(error, match=words):
+        call(arm)
+
+
+def test_inertia_in_other_frames(rng):
+    body = Inertia(2.0, rng.normal(size=3), np.diag([0.3, 0.4, 0.5]))
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
+    T[:3, :3] *= np.linalg.det(T[:3, :3])
+    there = body.transformed(T)
+    np.testing.assert_allclose(there.transformed(np.linalg.inv(T)).parameters, body.parameters, atol=1e-12)
+    np.testing.assert_allclose(Inertia.from_parameters(there.parameters).moments, there.moments, atol=1e-12)
+    # two halves make the whole, wherever they are
+    halves = Inertia(1.0, body.com, body.moments / 2.0)
+    np.testing.assert_allclose((halves + halves).parameters, body.parameters, atol=1e-12)
+    assert not body.problems() and "greatest exceeds" in Inertia(1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0])).problems()[0]
+    assert "not positive" in Inertia(1.0, (0, 0, 0), np.diag([-1.0, 1.0, 1.0])).problems()[0]
+    assert isinstance(load_urdf(ARM), KinematicTree)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Integrators, control laws and step limits, against the figures of the arm's two controllers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from robot_mechanics import model_path
+from robot_mechanics.dynamics import DynamicModel
+from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
+from robot_mechanics.dynamics.simulation import METHODS, simulate, stability_limit, warn_of_step
+from robot_mechanics.errors import DynamicsError, ShapeError, UnknownNameError
+
+REST = np.zeros(4)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return DynamicModel.from_urdf(model_path("arm4"))
+
+
+def sine(t, amplitude=1.0, rate=0.4 * math.pi):
+    """A sine of the last joint."""
+    last = np.array([0.0, 0.0, 0.0, amplitude])
+    s, c = math.sin(rate * t), math.cos(rate * t)
+    return Reference(last * s, last * rate * c, -last * rate**2 * s)
+
+
+def pulled(model, kp, kd, law=pd_outside):
+    return lambda t, q, v: law(model, q, v, sine(t), kp, kd)
+
+
+def no_torque(t, q, v):
+    return REST
+
+
+@pytest.mark.parametrize(("method", "expected"), [("explicit", 0.032174035), ("semi_implicit", 0.032531008)])
+def test_open_loop_of_the_homework(arm, method, expected):
+    """A full sine of acceleration: the joint goes one way, to 1.5^2 / 2 pi rad."""
+
+    def law(t, q, v):
+        return open_loop(arm, q, v, Reference(q, v, np.array([0.0, 0.0, 0.0, math.sin(2.0 * math.pi / 1.5 * t)])))
+
+    motion = simulate(arm, law, REST, REST, 1.5, 0.0015, method)
+    assert motion.q[250, 3] == pytest.approx(expected, abs=1e-9)
+    assert motion.q[1000, 3] == pytest.approx(0.358097444, abs=1e-9) and (np.diff(motion.q[:, 3]) >= 0.0).all()
+    if method == "explicit":
+        np.testing.assert_allclose(motion.tau[249, 1:], (0.003985177, -0.000028510, -0.002586127), atol=1e-9)
+    np.testing.assert_allclose(motion.q[:, :3], 0.0, atol=1e-12)
+
+
+def test_feedback_outside_the_mass_matrix(arm):
+    motion = simulate(arm, pulled(arm, 1.0, 2.0), REST, REST, 0.15, 1e-4, "explicit")
+    np.testing.assert_allclose(motion.q[75, 1:], (-0.000372570, -0.000803111, 0.008930033), atol=1e-9)
+    np.testing.assert_allclose(motion.q[1500, 1:], (-0.004452589, -0.002228405, 0.186596200), atol=1e-9)
+    assert np.abs(motion.tau).max() == pytest.approx(2.513, abs=1e-3)  # the reference moves at once, the arm rests
+
+
+def test_as_printed_it_diverges_and_the_limit_is_named_before(arm):
+    with pytest.raises(DynamicsError, match="diverges: arm_joint_4 .* after 5 steps of 1.5 ms by 'explicit'"):
+        simulate(arm, pulled(arm, 1.0, 2.0), REST, REST, 1.5, 0.0015, "explicit")
+    with pytest.warns(RuntimeWarning, match="take 0.276 ms or less"):
+        warn_of_step(arm, REST, 1.0, 2.0, 0.0015, "explicit")
+    assert warn_of_step(arm, REST, 1.0, 2.0, 0.00027, "explicit") is None
+    assert warn_of_step(arm, REST, 1.0, 2.0, 0.0015, "explicit", inside=True) is None
+    inside = simulate(arm, pulled(arm, 100.0, 20.0, computed_torque), REST, sine(0.0).v, 0.6, 0.0015, "explicit")
+    assert np.abs(inside.q[-1] - sine(0.6).q).max() < 1e-3
+
+
+@pytest.mark.parametrize("method", ["explicit", "semi_implicit", "rk4"])
+@pytest.mark.parametrize("gains", [(1.0, 2.0), (10.0, 2.0), (100.0, 2.0), (1.0, 0.1)])
+def test_the_step_limit_is_where_small_errors_begin_to_grow(arm, method, gains):
+    """About the upright pose, without gravity, so that the linear analysis is the whole truth."""
+    floating = DynamicModel.from_urdf(model_path("arm4"), gravity=(0.0, 0.0, 0.0))
+    kp, kd = gains
+    limit = stability_limit(floating.mass_matrix(REST), kp, kd, method)
+    still = Reference(REST, REST, REST)
+
+    def law(t, q, v):
+        return gravity_pd(floating, q, v, still, kp, kd)
+
+    start = 1e-9 * np.array([1.0, 1.0, -2.0, 3.0])
+    for factor in (0.95, 1.05):
+        try:
+            motion = simulate(floating, law, start, REST, 1500 * factor * limit, factor * limit, method, limits=False)
+            grown = np.abs(motion.v[-50:]).max() > 10.0 * np.abs(motion.v[:50]).max()
+        except DynamicsError:
+            grown = True
+        assert grown == (factor > 1.0), f"{method}, {gains}: {factor} of {1e3 * limit:.3f} ms"
+
+
+def test_limit_of_the_speed_gain_alone_is_its_formula(arm):
+    for q in (REST, np.array([0.3, -0.5, 0.7, 0.4])):
+        M = arm.mass_matrix(q)
+        assert stability_limit(M, 0.0, 2.0, "explicit") == pytest.approx(np.linalg.eigvalsh(M)[0], rel=1e-6)
+    assert stability_limit(np.eye(2), 0.0, 1.0, "implicit_damping") == math.inf
+
+
+@pytest.mark.parametrize(
+    ("method", "step", "least", "most"),
+    [
+        ("explicit", 1e-3, 0.1, 0.2),
+        ("semi_implicit", 1e-3, 0.2, 0.4),
+        ("rk4", 1e-3, 0.0, 1e-5),
+        ("rk4", 2e-3, 2e-5, 2e-4),
+        ("rk45", 2e-2, 0.0, 5e-5),
+    ],
+)
+def test_energy_that_nothing_takes(arm, method, step, least, most):
+    q, v = np.array([0.3, 0.4, -0.3, 0.2]), np.array([0.5, 0.0, 0.0, 0.0])
+    motion = simulate(arm, no_torque, q, v, 1.0, step, method, limits=False)
+    energies = np.array([sum(arm.energy(*state)) for state in zip(motion.q, motion.v)])
+    assert energies[0] == pytest.approx(3.53319126633, abs=1e-11)
+    assert least <= np.abs(energies - energies[0]).max() <= most
+    if most <= 1e-5:
+        np.testing.assert_allclose(motion.q[-1], (0.62475403, 4.37799297, -10.67193024, -16.81227423), atol=1e-4)
+
+
+def test_implicit_damping_is_stable_where_the_others_are_not(arm):
+    def law(t, q, v):
+        return arm.gravity(q) + 20.0 * (np.array([0.2, 0.1, -0.1, 0.3]) - q)
+
+    motion = simulate(arm, law, REST, REST, 1.5, 0.005, "implicit_damping", damping=2.0)
+    np.testing.assert_allclose(motion.q[-1], (0.2, 0.1, -0.1, 0.3), atol=1e-3)
+
+
+def test_a_joint_that_reaches_its_limit_stops(arm):
+    motion = simulate(arm, no_torque, np.array([0.0, 0.2, 0.0, 0.0]), REST, 2.0, 0.001, "semi_implicit")
+    assert motion.q[:, 1].max() == 1.57 and motion.v[motion.q[:, 1] == 1.57, 1].max() <= 0.0
+    free = simulate(arm, no_torque, np.array([0.0, 0.2, 0.0, 0.0]), REST, 2.0, 0.001, "semi_implicit", limits=False)
+    assert free.q[:, 1].max() > 2.0
+
+
+def test_a_free_body_keeps_its_momentum():
+    inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="2" izz="2.5"/></inertial>'
+    text = f'<robot name="b"><link name="b">{inertial}</link></robot>'
+    body = DynamicModel.from_urdf(text, floating=True)
+    q, v = np.array([0, 0, 0, 0, 0, 0, 1.0]), np.array([1.0, 0.5, 2.0, 0.3, 3.0, -0.2])
+    motion = simulate(body, lambda t, q, v: np.zeros(6), q, v, 1.0, 0.002, "rk4")
+    height = 2.0 - 9.81 / 2.0  # of the start, in axes of the world
+    np.testing.assert_allclose(motion.q[-1, :3], (1.0, 0.5, height), atol=1e-8)
+    spin = [body.centroidal_momentum(*state)[3:] for state in zip(motion.q[::100], motion.v[::100])]
+    np.testing.assert_allclose(spin, [spin[0]] * len(spin), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"method": "euler"}, UnknownNameError, f"no integrator 'euler'; there are {METHODS[0]}"),
+        ({"step": 0.0}, DynamicsError, "step is 0.0 s"),
+        ({"duration": math.nan}, DynamicsError, "duration is nan s"),
+        ({"q": [0.0] * 3}, ShapeError, "q has shape"),
+    ],
+)
+def test_bad_input_is_named(arm, change, error, words):
+    given = {"q": REST, "v": REST, "duration": 0.01, "step": 0.001, **change}
+    with pytest.raises(error, match=words):
+        simulate(arm, no_torque, **given)
+    with pytest.raises(ShapeError, match="positive definite"):
+        stability_limit(-np.eye(2), 1.0, 1.0)
