@@ -421,7 +421,7 @@ def test_models_of_the_package_load_and_name_their_source():
     for name in model_names():
         text = Path(model_path(name)).read_text(encoding="utf-8")
         assert load_model(text) == load_model(model_path(name)) and "source:" in text
-    with pytest.raises(UnknownNameError, match="no model 'ur99'; there are gripper, puma560"):
+    with pytest.raises(UnknownNameError, match="no model 'ur99'; there are arm4, gripper, puma560"):
         model_path("ur99")
 
 

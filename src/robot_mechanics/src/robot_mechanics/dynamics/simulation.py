@@ -263,8 +263,9 @@ def warn_of_step(
     if step <= limit:
         return None
     text = (
-        f"a step of {1e3 * step:g} ms is too great for kp {np.asarray(kp)} and kd {np.asarray(kd)} by '{method}': the error grows; take"
-        f" {1e3 * limit:.3g} ms or less, lower gains, or the feedback inside the mass matrix (computed_torque)"
+        f"a step of {1e3 * step:g} ms is too great for kp {np.asarray(kp)} and kd {np.asarray(kd)} by"
+        f" '{method}': the error grows; take {1e3 * limit:.3g} ms or less, lower gains,"
+        " or the feedback inside the mass matrix (computed_torque)"
     )
     warnings.warn(text, RuntimeWarning, stacklevel=2)
     return text
