@@ -107,8 +107,8 @@ class _Walk:
         self.announced_until = -np.inf
         self.is_down = False
         self.goals: Optional[np.ndarray] = None
-        self.usable = np.zeros(0, dtype=bool)
-        self.stamp = 0.0
+        self.usable = np.zeros(len(chain.robot.driver.limits.velocity), dtype=bool)
+        self.goal_stamps = np.zeros(len(chain.robot.driver.limits.velocity))  # of each joint's last goal
         self.watch: Optional[Dict[str, Any]] = None
         self.originals = [servo.table.as_dict() for servo in chain.robot.emulated.chain.servos]
 
@@ -202,18 +202,25 @@ class _Walk:
         self.is_down = is_down
 
     def _watch_steps(self, state: Any) -> None:
-        """Look at the goals of servos whose torque is on and that were not just brought back to where they are."""
+        """Look at the goals of servos whose torque is on and that were not just brought back to where they are.
+
+        A servo that missed replies gets no goals until it is checked; its next one may be as far as its speed limit
+        allows in the time since its last.
+        """
         chain = self.chain
-        usable = np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
-        usable = chain.robot.emulated.servo_map.expand(usable)
+        expand = chain.robot.emulated.servo_map.expand
+        usable = expand(
+            np.array([s.torque_on and s.condition in (Condition.GOOD, Condition.SUSPECT) for s in state.servos])
+        )
         # by the driver's clock: a stall of the host makes its next tick longer
-        duration, self.stamp = state.stamp - self.stamp, state.stamp
-        if self.goals is not None and duration > 0.0 and (usable & self.usable).any():
+        duration = state.stamp - self.goal_stamps
+        looked = usable & self.usable & (duration > 0.0)
+        if self.goals is not None and looked.any():
             allowed = chain.robot.driver.limits.velocity * duration
-            fraction = np.abs(state.command - self.goals) / allowed
-            self.result.greatest_step_fraction = max(
-                self.result.greatest_step_fraction, float(fraction[usable & self.usable].max())
-            )
+            fraction = np.abs(state.command - self.goals)[looked] / allowed[looked]
+            self.result.greatest_step_fraction = max(self.result.greatest_step_fraction, float(fraction.max()))
+        gets_goals = expand(np.array([s.condition == Condition.GOOD for s in state.servos]))
+        self.goal_stamps = np.where(gets_goals | ~usable, state.stamp, self.goal_stamps)
         self.goals, self.usable = state.command, usable
         fastest = float(np.abs(chain.state.dq).max())
         self.result.greatest_joint_speed = max(self.result.greatest_joint_speed, fastest)
