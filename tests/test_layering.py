@@ -62,6 +62,9 @@ OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connecto
 OWN["shellbot_client"] = {"robot_mechanics", "shellbot_common", "shellbot_action_manager", "shellbot_chain"}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
+# Other robots stand on the general packages alone.
+OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
+
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).
 FOLDERS = {

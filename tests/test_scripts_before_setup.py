@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPTS = ("bench", "experiment", "onboard", "plot", "servo", "setup", "sim", "teleop")
+SCRIPTS = ("bench", "dynamics", "experiment", "onboard", "plot", "servo", "setup", "sim", "teleop")
 
 
 @pytest.fixture

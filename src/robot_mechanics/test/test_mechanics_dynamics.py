@@ -11,7 +11,7 @@ import pytest
 from mechanics_trees import random_state, random_urdf
 
 from robot_mechanics import KinematicTree, load_urdf, model_path
-from robot_mechanics.dynamics import DynamicModel, Inertia
+from robot_mechanics.dynamics import DynamicModel, Inertia, cli
 from robot_mechanics.dynamics.closed_form import equations_of_motion
 from robot_mechanics.dynamics.contacts import Contact, constrained_forward, contact_jacobian, support
 from robot_mechanics.dynamics.identification import identify
@@ -444,3 +444,24 @@ def test_inertia_in_other_frames(rng):
     assert not body.problems() and "greatest exceeds" in Inertia(1.0, (0, 0, 0), np.diag([1.0, 1.0, 3.0])).problems()[0]
     assert "not positive" in Inertia(1.0, (0, 0, 0), np.diag([-1.0, 1.0, 1.0])).problems()[0]
     assert isinstance(load_urdf(ARM), KinematicTree)
+
+
+# ------------------------------------------------------------------------------------------------- command line
+def test_command_line_prints_tables_and_refuses_in_a_sentence(capsys, tmp_path):
+    assert cli.main(["table", "arm4", "--format", "csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "arm_link_3,0.21931466,0,0,0.101,0.000791433503,0,0,0.000768905501,0,6.88531065e-05" in lines
+    assert "arm_joint_3,revolute,arm_link_2,arm_link_3,0,1,0,-0.4945,0,0,0,0,0" in lines
+    assert cli.main(["table", "arm4", "--format", "markdown"]) == 0 and "|---" in capsys.readouterr().out
+    assert cli.main(["torques", "arm4", "--pose", "0.3", "-0.5", "0.7", "0.4"]) == 0
+    assert "0.605459" in capsys.readouterr().out
+    file = tmp_path / "arm.urdf"
+    file.write_text(ARM.read_text(encoding="utf-8"), encoding="utf-8")
+    assert cli.main(["explain", str(file), "--floating"]) == 0 and "floating base" in capsys.readouterr().out
+    for arguments, words in (
+        (["table", "nobody"], "no model 'nobody'"),
+        (["torques", "arm4", "--pose", "1"], "expected 4"),
+    ):
+        assert cli.main(arguments) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("error: ") and words in said

@@ -21,9 +21,10 @@ from shellbot_kinematics import packed
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "kinematics.md", *sorted((DOCS / "tutorials").glob("*.md")), *sorted((DOCS / "api").glob("*.rst"))]
-README = ROOT / "src" / "shellbot_kinematics" / "README.md"
-EXAMPLES = [page for page in [*PAGES, README] if ">>>" in page.read_text(encoding="utf-8")]
+GUIDES = [DOCS / "kinematics.md", DOCS / "dynamics.md"]
+PAGES = [*GUIDES, *sorted((DOCS / "tutorials").glob("*.md")), *sorted((DOCS / "api").glob("*.rst"))]
+READMES = [ROOT / "src" / package / "README.md" for package in ("robot_mechanics", "shellbot_kinematics")]
+EXAMPLES = [page for page in [*PAGES, *READMES] if ">>>" in page.read_text(encoding="utf-8")]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -58,7 +59,7 @@ def clean_numpy():
         yield
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_examples_print_what_the_page_says(page, clean_numpy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parsed = doctest.DocTestParser().get_doctest(examples_of(page), {}, page.name, str(page), 0)
@@ -77,7 +78,7 @@ def test_an_example_that_prints_something_else_is_caught(tmp_path):
     assert (result.attempted, result.failed) == (1, 1)
 
 
-@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_links_lead_to_files(page):
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The arm swings, moves to a target, refuses one, and holds a pose without sagging when the page says so."""
+
+from __future__ import annotations
+
+import time
+import unittest
+
+import numpy as np
+import rospy
+import rostest
+from dynamic_reconfigure.client import Client
+from rosgraph_msgs.msg import Log
+from sensor_msgs.msg import JointState
+
+NAMES = [f"arm_joint_{k}" for k in range(1, 5)]
+
+
+class Arm(unittest.TestCase):
+    def setUp(self):
+        self.joints, self.log = None, []
+        self.target = rospy.Publisher("arm_target", JointState, queue_size=1)
+        self.subscribers = [
+            rospy.Subscriber("joint_states", JointState, lambda m: setattr(self, "joints", m)),
+            rospy.Subscriber("/rosout", Log, lambda m: self.log.append(m.msg)),
+        ]
+
+    def until(self, condition, what):
+        end = time.monotonic() + 120.0
+        while not condition():
+            self.assertLess(time.monotonic(), end, f"waited in vain: {what}")
+            time.sleep(0.02)
+
+    def positions(self):
+        return np.array(self.joints.position)[[self.joints.name.index(name) for name in NAMES]]
+
+    def test_swings_moves_and_holds(self):
+        self.until(lambda: self.joints is not None, "joint states")
+        seen = []
+        self.until(lambda: seen.append(self.positions()) or np.ptp(seen, axis=0).max() > 0.2, "the arm swings")
+        page = Client("arm_motion", timeout=60.0)
+        page.update_configuration({"amplitude": 0.0})
+        self.until(lambda: self.target.get_num_connections() > 0, "arm_motion listens")
+        goal = [0.4, 0.7, 0.5, 0.3]
+        self.target.publish(JointState(name=NAMES, position=goal))
+        self.until(
+            lambda: np.abs(self.positions() - goal).max() < 1e-3, "the arm is where it was sent, and does not sag"
+        )
+        self.target.publish(JointState(name=["arm_joint_2"], position=[9.0]))
+        self.until(
+            lambda: any("target refused: target 9.0 rad of arm_joint_2" in text for text in self.log), "a refusal"
+        )
+        page.update_configuration({"feed_forward": 0.0})
+        self.until(lambda: np.abs(self.positions() - goal).max() > 0.02, "without feed-forward it sags")
+
+
+if __name__ == "__main__":
+    rospy.init_node("arm_rostest", disable_rostime=True)
+    rostest.rosrun("arm_bringup", "arm", Arm)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Node `arm_motion`: joint_states in, joint_targets out; page of feed-forward and swinging; topic arm_target."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict
+
+import rospy
+from dynamic_reconfigure.server import Server
+from sensor_msgs.msg import JointState
+
+from arm_control.motion import ArmMotion, MotionPage, motion_page
+from robot_mechanics.dynamics import DynamicModel
+from robot_mechanics.errors import KinematicsError
+from shellbot_common import Level, Notice, RobotProfile, SettingsError
+from shellbot_common.log_node import NodeLog
+from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.publisher_node import Publisher
+
+
+class ArmMotionNode:
+    """Each joint_states is a tick."""
+
+    def __init__(self, motion: ArmMotion, names: Any) -> None:
+        self._motion, self._names, self._log = motion, list(names), NodeLog("arm_motion")
+        self._targets = Publisher("joint_targets", JointState, queue_size=1, tcp_nodelay=True)
+        for name, value in vars(motion.page).items():
+            rospy.set_param(f"~{name}", value)
+        self._page = Server(motion_page(motion.page), self._on_page)
+        self._subscribers = [
+            rospy.Subscriber("arm_target", JointState, self._on_target, queue_size=1),
+            rospy.Subscriber("joint_states", JointState, self._on_joints, queue_size=1, tcp_nodelay=True),
+        ]
+
+    def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
+        self._motion.page = MotionPage(**{name: page[name] for name in vars(self._motion.page)})
+        return page
+
+    def _on_target(self, message: JointState) -> None:
+        refusal = self._motion.aim(dict(zip(message.name, message.position)))
+        if refusal:
+            self._log(Notice("target", Level.WARN, f"target refused: {refusal}"))
+
+    def _on_joints(self, message: JointState) -> None:
+        measured = dict(zip(message.name, message.position))
+        if not set(self._names) <= set(measured):
+            missing = ", ".join(sorted(set(self._names) - set(measured)))
+            self._log(Notice("joints", Level.WARN, f"joint_states lack {missing}: no targets"))
+            return
+        command = self._motion.step(message.header.stamp.to_sec(), [measured[name] for name in self._names])
+        targets = JointState(name=self._names, position=command.tolist())
+        targets.header.stamp = message.header.stamp
+        self._targets.publish(targets)
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("arm_motion", disable_rostime=True)
+    try:
+        description, text = wait_for_parameters("robot_description", "robot_profile")
+    except rospy.ROSInterruptException:
+        return
+    try:
+        profile = RobotProfile.from_text(text)
+        classes = [profile.classes[profile.joints[name]] for name in profile.joint_names]
+        armature = {name: joint.armature for name, joint in zip(profile.joint_names, classes)}
+        model = DynamicModel.from_urdf(description, armature)
+        motion = ArmMotion(model, [joint.stiffness for joint in classes])
+        motion.page = MotionPage(**{k: rospy.get_param(f"~{k}", v) for k, v in vars(motion.page).items()})
+    except (KinematicsError, SettingsError) as error:
+        rospy.logfatal(f"arm_motion: {error}")
+        sys.exit(1)
+    node = ArmMotionNode(motion, model.joint_names)
+    rospy.loginfo(f"arm_motion: {model!r}; page: rosrun rqt_reconfigure rqt_reconfigure; moves: topic arm_target")
+    rospy.spin()
+    del node

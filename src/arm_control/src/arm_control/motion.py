@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""References of an arm, and the commands with which position servos follow them in spite of gravity and inertia."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from robot_mechanics.trajectories import quintic
+from shellbot_common import Settings, SettingsError, Stamp, classify_stamp, number
+from shellbot_common.reconfigure_page import PageNumber, reconfigure_page
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BPoly
+
+    from robot_mechanics.dynamics import DynamicModel
+
+_RISE = 1.0  # 1/s: the swinging grows and fades no faster than to its whole amplitude in a second
+_SPEED = 0.3  # of the joints' speed limits, for moves to a target
+# waves that differ from joint to joint, so that the tip draws a figure and no line
+_SIZE, _MULTIPLE, _PHASE = (0.8, 0.5, 0.9, 1.0), (1.0, 1.0, 2.0, 1.0), (0.0, 1.0, 0.0, 2.0)
+
+
+@dataclass(frozen=True)
+class MotionPage(Settings):
+    """What the operator may change while the arm moves."""
+
+    feed_forward: float = number(0.0, 1.0, default=1.0)  #: Fraction of the torques that is fed forward
+    amplitude: float = number(0.0, 1.2, unit="rad", default=0.5)  #: Of the swinging about the target
+    period: float = number(1.0, 20.0, unit="s", default=4.0)  #: Of the swinging
+
+
+def motion_page(page: MotionPage) -> SimpleNamespace:
+    """Return what a dynamic_reconfigure server takes for its type, with the values of a page."""
+    what = {"feed_forward": "fraction of the torques that is fed forward", "amplitude": "rad", "period": "s"}
+    ranges = {item.name: item.metadata["range"] for item in fields(MotionPage)}
+    return reconfigure_page(
+        [PageNumber(name, getattr(page, name), ranges[name][0], ranges[name][1], text) for name, text in what.items()],
+        {},
+    )
+
+
+class ArmMotion:
+    """Swings an arm about a target; each tick gives the command of its position servos.
+
+    A servo of stiffness p that is to hold the torque tau stands tau / p behind its command. So the command is
+    q_ref + feed_forward * tau / p, where tau is what the dynamics say that the reference needs.
+
+    Parameters
+    ----------
+    model : DynamicModel
+        On a fixed base.
+    stiffness : (n,) sequence of float
+        Of the servos, N m/rad.
+    """
+
+    def __init__(self, model: DynamicModel, stiffness: Sequence[float]) -> None:
+        self._model, self._stiffness = model, np.asarray(stiffness, dtype=float)
+        if self._stiffness.shape != (model.n,) or not (self._stiffness > 0.0).all():
+            raise SettingsError(f"stiffness is {self._stiffness.tolist()}; expected {model.n} numbers above 0 N m/rad")
+        self.page = MotionPage()
+        self._waves = [np.resize(values, model.n) for values in (_SIZE, _MULTIPLE, _PHASE)]
+        self._move: Optional[Tuple[float, BPoly, float]] = None
+        self._stamp: Optional[float] = None
+        self._target = np.zeros(model.n)
+        self._angle, self._amplitude = 0.0, 0.0
+
+    def aim(self, target: Mapping[str, float]) -> str:
+        """Move to a target, joints that are not named as they are; returns why not, in words, or nothing."""
+        limits = dict(zip(self._model.joint_names, zip(self._model.tree.lower, self._model.tree.upper)))
+        goal = self._reference(self._stamp or 0.0)[0].copy()
+        for name, value in target.items():
+            if name not in limits:
+                return f"there is no joint '{name}'; there are {', '.join(limits)}"
+            low, high = limits[name]
+            if not low <= value <= high:
+                return f"target {value} rad of {name} is not within {low:g} .. {high:g} rad"
+            goal[self._model.joint_names.index(name)] = value
+        self._begin(goal, self._stamp or 0.0)
+        return ""
+
+    def step(self, t: float, q: Sequence[float]) -> np.ndarray:
+        """Return the command (n,), rad, of one tick.
+
+        Parameters
+        ----------
+        t : float
+            Stamp of the measured joints, simulated time, s.
+        q : (n,) sequence of float
+            Measured joints, rad; where the arm starts from, and starts again after a reset of the time.
+        """
+        if self._stamp is None or classify_stamp(self._stamp, t) is Stamp.RESET:
+            self._target = np.clip(q, self._model.tree.lower, self._model.tree.upper)
+            self._stamp, self._move, self._amplitude = t, None, 0.0
+        dt = max(0.0, min(t - self._stamp, 0.05))
+        self._stamp = max(t, self._stamp)
+        rate = 2.0 * math.pi / self.page.period
+        slope = float(np.clip((self.page.amplitude - self._amplitude) / max(dt, 1e-9), -_RISE, _RISE)) if dt else 0.0
+        self._amplitude += slope * dt
+        self._angle += rate * dt
+        place, speed, acceleration = self._reference(t)
+        relative, multiple, phase = self._waves
+        sine, cosine = np.sin(multiple * self._angle + phase), np.cos(multiple * self._angle + phase)
+        turn = multiple * rate
+        room = np.minimum(self._model.tree.upper - place, place - self._model.tree.lower)
+        size = np.minimum(self._amplitude * relative, np.maximum(room, 0.0))
+        reference = place + size * sine
+        tau = self._model.inverse(reference, speed + size * turn * cosine, acceleration - size * turn**2 * sine)
+        return reference + self.page.feed_forward * tau / self._stiffness
+
+    def _reference(self, t: float) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._move is None:
+            return self._target, np.zeros_like(self._target), np.zeros_like(self._target)
+        begin, move, duration = self._move
+        if t >= begin + duration:
+            self._move = None
+            return self._reference(t)
+        since = t - begin
+        return move(since), move(since, nu=1), move(since, nu=2)
+
+    def _begin(self, goal: np.ndarray, t: float) -> None:
+        place, speed, acceleration = self._reference(t)
+        least = np.abs(goal - place) / (_SPEED * np.minimum(self._model.tree.velocity, 10.0))
+        duration = max(0.5, 1.9 * float(least.max()))  # a quintic is at most 1.9 times as fast as its mean
+        rest = np.zeros_like(goal)
+        self._move = t, quintic((place, speed, acceleration), (goal, rest, rest), duration), duration
+        self._target = goal

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The arm in the embedded simulator follows its reference in spite of gravity; bad input changes nothing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arm_control import ArmMotion, MotionPage
+from robot_mechanics import model_path
+from robot_mechanics.dynamics import DynamicModel
+from shellbot_common import RobotProfile, SettingsError
+from shellbot_simulator import Simulator
+
+FOLDER = Path(__file__).resolve().parents[2] / "arm_description"
+PROFILE = RobotProfile.load(FOLDER / "config" / "profile.yaml")
+URDF = (FOLDER / "urdf" / "arm.urdf").read_text(encoding="utf-8")
+LEANING = {"arm_joint_1": 0.4, "arm_joint_2": 0.7, "arm_joint_3": 0.5, "arm_joint_4": 0.3}
+
+
+def make(**page):
+    classes = [PROFILE.classes[PROFILE.joints[name]] for name in PROFILE.joint_names]
+    model = DynamicModel.from_urdf(URDF, {n: c.armature for n, c in zip(PROFILE.joint_names, classes)})
+    motion = ArmMotion(model, [c.stiffness for c in classes])
+    motion.page = MotionPage(**page)
+    return motion
+
+
+def run(motion, seconds, simulator=None):
+    """Return the simulator, the measured joints and the references of each tick (commands less what is fed forward)."""
+    simulator = simulator or Simulator(URDF, PROFILE)
+    places, commands = [], []
+    for _ in range(round(seconds / 0.01)):
+        state = simulator.state()
+        command = motion.step(state.time, state.q)
+        simulator.command(command)
+        simulator.step_tick()
+        places.append(state.q)
+        commands.append(command)
+    return simulator, np.array(places), np.array(commands)
+
+
+def test_masses_and_joints_are_those_of_the_model_of_the_library():
+    ours, theirs = DynamicModel.from_urdf(URDF), DynamicModel.from_urdf(model_path("arm4"))
+    assert {k: v.parameters.tolist() for k, v in ours.inertias.items()} == {
+        k: v.parameters.tolist() for k, v in theirs.inertias.items()
+    }
+    for a, b in zip(ours.tree.evaluation_order, theirs.tree.evaluation_order):
+        assert (a.name, a.kind, a.lower, a.upper) == (b.name, b.kind, b.lower, b.upper)
+        np.testing.assert_array_equal(a.origin, b.origin)
+        np.testing.assert_array_equal(a.axis, b.axis)
+
+
+@pytest.mark.parametrize("feed_forward", [0.0, 1.0])
+def test_fed_forward_gravity_does_not_make_the_arm_sag(feed_forward):
+    motion = make(amplitude=0.0, feed_forward=feed_forward)
+    simulator, _, _ = run(motion, 0.1)
+    assert motion.aim(LEANING) == ""
+    run(motion, 6.0, simulator)
+    error = np.abs(simulator.state().q - list(LEANING.values())).max()
+    assert error < 2e-4 if feed_forward else 0.02 < error < 0.2
+
+
+def test_fed_forward_torques_cut_the_error_of_a_moving_arm():
+    errors = {}
+    for feed_forward in (0.0, 1.0):
+        motion = make(amplitude=0.8, period=3.0, feed_forward=feed_forward)
+        references = []
+        inverse = motion._model.inverse
+
+        def noted(q, v, a, inverse=inverse, references=references):
+            references.append(np.array(q))
+            return inverse(q, v, a)
+
+        motion._model.inverse = noted
+        _, places, _ = run(motion, 9.0)
+        # whatever the delay of a tick or two between a command and the joints
+        reference = np.array(references)[300:-3]
+        lagged = [places[300 + lag : len(places) - 3 + lag] for lag in range(4)]
+        errors[feed_forward] = min(np.sqrt(np.mean((place - reference) ** 2)) for place in lagged)
+    assert errors[1.0] < 0.25 * errors[0.0], errors
+
+
+def test_moves_and_changes_of_the_page_are_without_a_jump():
+    motion = make(amplitude=0.5, period=4.0)
+    simulator, _, first = run(motion, 2.0)
+    motion.page = MotionPage(amplitude=1.2, period=2.0, feed_forward=1.0)
+    assert motion.aim({"arm_joint_2": 1.0}) == ""
+    _, _, second = run(motion, 1.0, simulator)
+    assert motion.aim({"arm_joint_2": -1.0, "arm_joint_4": 0.5}) == ""
+    _, _, third = run(motion, 4.0, simulator)
+    steps = np.abs(np.diff(np.concatenate([first, second, third]), axis=0))
+    assert steps.max() < 0.08
+
+
+def test_targets_that_cannot_be_are_refused_in_words():
+    motion = make(amplitude=0.0)
+    _, _, before = run(motion, 0.5)
+    assert "there is no joint 'hand'" in motion.aim({"hand": 0.0})
+    assert "target 2.0 rad of arm_joint_2 is not within -1.57 .. 1.57 rad" in motion.aim({"arm_joint_2": 2.0})
+    assert "target nan rad" in motion.aim({"arm_joint_2": math.nan})
+    np.testing.assert_array_equal(motion.step(0.51, before[-1]), before[-1])
+    with pytest.raises(SettingsError, match="amplitude"):
+        MotionPage(amplitude=3.0)
+    with pytest.raises(SettingsError, match="stiffness is"):
+        ArmMotion(DynamicModel.from_urdf(URDF), [1.0, 0.0, 1.0, 1.0])
+
+
+def test_a_reset_of_the_time_starts_from_where_the_arm_is():
+    motion = make(amplitude=1.0, feed_forward=0.0)
+    run(motion, 3.0)
+    here = [0.1, -0.2, 0.3, 0.05]
+    np.testing.assert_allclose(motion.step(0.0, here), here, atol=1e-12)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Command line: what a URDF says of masses and joints, and what forces its poses need."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import List, Optional
+
+import numpy as np
+
+from robot_mechanics.dynamics.model import DynamicModel
+from robot_mechanics.dynamics.tables import FORMATS, as_text, joint_rows, mass_rows
+from robot_mechanics.errors import KinematicsError
+from robot_mechanics.models.example_models import model_path
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(prog="scripts/dynamics", description="Rigid-body dynamics of a URDF.")
+    commands = p.add_subparsers(dest="command", metavar="COMMAND")
+    commands.required = True
+    for name, text in (
+        ("table", "masses, centres of mass, tensors, joints and screw axes"),
+        ("explain", "masses on one page, with what is odd about them"),
+        ("torques", "mass matrix and the forces that hold a pose"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("robot", help="a URDF file, '-' for standard input, or a model of the package (arm4)")
+        command.add_argument("--floating", action="store_true", help="the root link moves freely")
+        if name == "table":
+            command.add_argument("--format", choices=FORMATS, default="text")
+        if name == "torques":
+            command.add_argument(
+                "--pose", type=float, nargs="+", metavar="RAD", help="joints, in order; zero if not given"
+            )
+    return p
+
+
+def load(robot: str, floating: bool) -> DynamicModel:
+    """Return the model that the command line names."""
+    if robot == "-":
+        return DynamicModel.from_urdf(sys.stdin.read(), floating=floating)
+    path = Path(robot)
+    return DynamicModel.from_urdf(path if path.exists() else model_path(robot), floating=floating)
+
+
+def report(arguments: argparse.Namespace) -> str:
+    """Return what a command prints."""
+    model = load(arguments.robot, arguments.floating)
+    if arguments.command == "explain":
+        return model.explain()
+    if arguments.command == "table":
+        tables = (as_text(rows, arguments.format) for rows in (mass_rows(model), joint_rows(model)))
+        return "\n\n".join(tables)
+    q = np.zeros(model.nq)
+    if model.floating:
+        q[6] = 1.0
+    if arguments.pose:
+        if len(arguments.pose) != model.n:
+            expected = f"{model.n}: {', '.join(model.joint_names)}"
+            raise KinematicsError(f"--pose has {len(arguments.pose)} numbers; expected {expected}")
+        q[model.nq - model.n :] = arguments.pose
+    names = [*(["fx", "fy", "fz", "nx", "ny", "nz"] if model.floating else []), *model.joint_names]
+    rows = [["coordinate", "gravity / N m", "mass matrix / kg m^2"]]
+    for name, g, row in zip(names, model.gravity(q), model.mass_matrix(q)):
+        rows.append([name, f"{g:.6f}", " ".join(f"{x:10.6f}" for x in row)])
+    return as_text(rows)
+
+
+def main(given: Optional[List[str]] = None) -> int:
+    """Run the command line; returns the exit status."""
+    arguments = parser().parse_args(given)
+    try:
+        sys.stdout.write(report(arguments) + "\n")
+    except (KinematicsError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
