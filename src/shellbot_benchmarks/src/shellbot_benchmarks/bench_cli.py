@@ -21,11 +21,17 @@ def parser() -> argparse.ArgumentParser:
     add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|actions|ros|teleop|kinematics|bus")
+    kinds = p.add_subparsers(dest="what", metavar="chain|actions|dynamics|ros|teleop|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
     kinds.add_parser("actions", parents=[common], help="planning and performing the actions of the library")
+    dynamics = kinds.add_parser("dynamics", parents=[common], help="rigid-body dynamics beside Pinocchio from Python")
+    dynamics.add_argument("--rounds", type=int, default=20, help="of each case (default 20)")
+    dynamics.add_argument("--seconds", type=float, default=0.05, help="of processor time a round (default 0.05)")
+    dynamics.add_argument(
+        "--peers-env", type=Path, default=Path("build/bench_kinematics"), help="the peer's environment"
+    )
     ros = kinds.add_parser("ros", parents=[common], help="the real launch, headless")
     ros.add_argument("--rtf", type=float, nargs="+", default=[1.0, 0.0], help="real-time factors (default 1 0)")
     ros.add_argument("--seconds", type=float, default=20.0, help="wall seconds of walking (default 20)")
@@ -54,14 +60,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("name what to measure: chain, actions, ros, teleop, kinematics or bus")
+        p.error("name what to measure: chain, actions, dynamics, ros, teleop, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    text, figures, met = {"chain": _chain, "actions": _actions, "ros": _ros, "teleop": _teleop}[arguments.what](
-        arguments
-    )
+    benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
+    text, figures, met = benches[arguments.what](arguments)
     report(arguments, arguments.what, command, text, figures)
     return 0 if met else 1
 
@@ -87,6 +92,19 @@ def _actions(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     text += f"\nRequired: planning of up to ten steps {PLANNING_MS:g} ms, a tick {TICK_MS:g} ms at the 99th percentile;"
     text += f" {'met' if met else 'NOT met'}.\n"
     return text, {"rows": rows, "met": met}, met
+
+
+def _dynamics(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_dynamics import RATIOS, bench_dynamics
+
+    rows, ratios, missing = bench_dynamics(arguments.peers_env.resolve(), arguments.rounds, arguments.seconds)
+    columns = {"case": "case", "ours_us": "ours / µs", "pinocchio_us": "Pinocchio from Python / µs", "ratio": "ratio"}
+    columns = {key: head for key, head in columns.items() if key in rows[0]}
+    text = markdown_table(rows, columns, {"ours_us": 2, "pinocchio_us": 2, "ratio": 2})
+    goals = [f"{name} {ratios[name]:.2f} of {asked:g}" for name, (_, asked) in RATIOS.items() if name in ratios]
+    text += f"\nCalls from Python, medians of {arguments.rounds} rounds. {missing}{'; '.join(goals)}.\n"
+    met = all(ratios[name] >= asked for name, (_, asked) in RATIOS.items() if name in ratios)
+    return text, {"rows": rows, "ratios": ratios, "met": met}, met
 
 
 def _ros(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
