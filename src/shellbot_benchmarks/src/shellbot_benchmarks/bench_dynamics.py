@@ -66,7 +66,9 @@ def bench_dynamics(folder: Path, rounds: int, seconds: float) -> Tuple[List[Dict
     environments = [Environment("dynamics ours", "dynamics_ours")]
     if python is not None:
         environments.append(Environment("dynamics pin", "dynamics_pin", peer.packages))
-    workers, answers, times = [], [], []
+    workers: List[Worker] = []
+    answers: List[Dict[str, Any]] = []
+    times: List[Dict[str, List[float]]] = []
     try:
         for environment in environments:
             own = python if environment.packages else interpreter(environment, folder, say)[0]

@@ -22,22 +22,26 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
     for name, robot in options["robots"].items():
         model = DynamicModel.from_urdf(robot["urdf"], floating=robot["floating"])
         q, v, a = (np.array(x) for x in robot["state"])
-        rows, above, work = model.table.rows, model.table.above, np.empty((len(model.bodies), rb.WORK))
-        tau, M, none = np.empty(model.nv), np.empty((model.nv, model.nv)), np.zeros((0, 6))  # noqa: N806
+        rows, work = model.table.rows, np.empty((len(model.bodies), rb.WORK))
+        tau, M = np.empty(model.nv), np.empty((model.nv, model.nv))  # noqa: N806
         forces = model.inverse(q, v, a)
-        answer = forces.copy()
-
-        def forward(rows=rows, above=above, q=q, v=v, none=none, answer=answer, M=M, work=work, forces=forces):  # noqa: N803
-            answer[:] = forces
-            rb.forward_dynamics(rows, above, q, v, none, answer, M, work)
-
+        made.update(_forward(name, model, q, v, forces))
         made[f"{name}_rnea"] = Case(
             cycle(rb.inverse_dynamics, [(rows, q, v, a, tau, work)] * 100), facts={"answer": forces.tolist()}
         )
         made[f"{name}_crba"] = Case(
             cycle(rb.mass_matrix, [(rows, q, M, work)] * 100), facts={"answer": model.mass_matrix(q).ravel().tolist()}
         )
-        made[f"{name}_forward"] = Case(
-            cycle(forward, [()] * 100), facts={"answer": model.forward(q, v, forces).tolist()}
-        )
     return made
+
+
+def _forward(name: str, model: DynamicModel, q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> Dict[str, Case]:
+    M, a = np.empty((model.nv, model.nv)), forces.copy()  # noqa: N806
+    work, none = np.empty((len(model.bodies), rb.WORK)), np.zeros((0, 6))
+
+    def forward() -> None:
+        a[:] = forces  # the kernel puts the accelerations in their place
+        rb.forward_dynamics(model.table.rows, model.table.above, q, v, none, a, M, work)
+
+    facts = {"answer": model.forward(q, v, forces).tolist()}
+    return {f"{name}_forward": Case(cycle(forward, [()] * 100), facts=facts)}
