@@ -64,6 +64,7 @@ OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbo
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # Other robots stand on the general packages alone.
 OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
+OWN["snake_description"] = {"shellbot_common", "shellbot_control"}
 
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).
