@@ -37,7 +37,7 @@ def test_any_number_of_modules(modules):
 
 def test_masses_axes_and_colours_are_those_of_the_source():
     robot = ElementTree.fromstring(expand(load_variables(modules=5)))
-    masses = [float(link.find("inertial/mass").get("value")) for link in map(lambda n: _link(robot, n), link_names(5))]
+    masses = [float(link.find("inertial/mass").get("value")) for link in (_link(robot, n) for n in link_names(5))]
     assert masses == pytest.approx([0.045, 0.09, 0.09, 0.09, 0.09, 0.045])
     axes = [joint.find("axis").get("xyz") for joint in robot.findall("joint") if joint.get("type") == "revolute"]
     assert axes == ["0 -1 0", "0 0 1", "0 -1 0", "0 0 1", "0 -1 0"]  # the last is pitch: their number is odd
@@ -100,7 +100,7 @@ def test_the_commands_of_the_launch_file():
         for name in ("profile", "controllers")
     )
     assert RobotProfile.from_text(profile) == snake_profile(load_variables(modules=3))
-    assert yaml.safe_load(controllers)["snake_controller"]["joints"] == list(joint_names(3))
+    assert yaml.safe_load(controllers)["joints"] == list(joint_names(3))
     wrong = subprocess.run([str(nodes / "expand"), "modules=1000"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1
     assert wrong.stderr == "expand: modules is 1000; give a whole number from 1 to 128\n"

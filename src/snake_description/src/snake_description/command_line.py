@@ -17,7 +17,7 @@ from snake_description.variables import SnakeVariables, load_variables
 
 
 def main(what: str, arguments: Optional[List[str]] = None) -> None:
-    """Print the URDF (`expand`), the profile (`profile`) or the controllers' parameters (`controllers`) of a snake.
+    """Print the URDF (`expand`), the profile (`profile`) or the controller's parameters (`controllers`) of a snake.
 
     On a wrong argument it prints one line that says what to do and exits with status 1.
     """
@@ -40,7 +40,8 @@ def _text(what: str, variables: SnakeVariables, simulator: str) -> str:
     profile = snake_profile(variables)
     if what == "profile":
         return profile.to_text()
-    return str(yaml.safe_dump(controllers_parameters(profile, expand(variables)), sort_keys=False))
+    parameters = controllers_parameters(profile, expand(variables))[profile.controller]
+    return str(yaml.safe_dump(parameters, sort_keys=False))
 
 
 def _changes(texts: List[str]) -> Dict[str, Any]:

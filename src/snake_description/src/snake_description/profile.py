@@ -39,7 +39,7 @@ def snake_profile(variables: Optional[SnakeVariables] = None) -> RobotProfile:
             "name": "snake",
             "base": {"kind": "free", "link": "head", "spawn_pose": "straight"},
             "joints": {name: name.rsplit("_", 1)[1] for name in joints},
-            "classes": {name: kind for name in classes},
+            "classes": dict.fromkeys(classes, kind),
             "controller": CONTROLLER,
             "gain_limits": {"p": 4.0 * servo.stiffness, "i": 4.0 * servo.stiffness, "d": servo.stiffness},
             "poses": {"straight": {f"{name}_deg": 0.0 for name in classes}},
