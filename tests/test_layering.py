@@ -61,12 +61,6 @@ OWN = {
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
 OWN["shellbot_client"] = {"robot_mechanics", "shellbot_common", "shellbot_action_manager", "shellbot_chain"}
 OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbot_client", "ax_tools"}
-    "snake_description",
-    "snake_motion",
-    "shellbot_common",
-    "shellbot_simulator",
-    "shellbot_evaluation",
-}
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # Other robots stand on the general packages alone.
 OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}

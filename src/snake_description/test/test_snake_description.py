@@ -97,13 +97,13 @@ def test_the_commands_of_the_launch_file():
     nodes = package_file("snake_description", "nodes")
     profile, controllers = (
         subprocess.run([str(nodes / name), "modules=3"], capture_output=True, text=True, check=True).stdout
-        for name in ("profile", "controllers")
+        for name in ("snake_profile", "snake_controllers")
     )
     assert RobotProfile.from_text(profile) == snake_profile(load_variables(modules=3))
     assert yaml.safe_load(controllers)["joints"] == list(joint_names(3))
-    wrong = subprocess.run([str(nodes / "expand"), "modules=1000"], capture_output=True, text=True, check=False)
+    wrong = subprocess.run([str(nodes / "snake_urdf"), "modules=1000"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1
-    assert wrong.stderr == "expand: modules is 1000; give a whole number from 1 to 128\n"
+    assert wrong.stderr == "snake_urdf: modules is 1000; give a whole number from 1 to 128\n"
 
 
 def _link(robot, name):

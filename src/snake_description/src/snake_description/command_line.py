@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `expand`, `profile` and `controllers`, which launch files use to fill parameters."""
+"""The commands `snake_urdf`, `snake_profile` and `snake_controllers`, which launch files use to fill parameters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from snake_description.variables import SnakeVariables, load_variables
 
 
 def main(what: str, arguments: Optional[List[str]] = None) -> None:
-    """Print the URDF (`expand`), the profile (`profile`) or the controller's parameters (`controllers`) of a snake.
+    """Print URDF, profile or the controller's parameters of a snake, as the command `what` says.
 
     On a wrong argument it prints one line that says what to do and exits with status 1.
     """
-    parser = argparse.ArgumentParser(prog=what, description=f"Print what the snake's {what} is.")
+    parser = argparse.ArgumentParser(prog=what, description=f"Print {what[len('snake_') :]} of a snake.")
     parser.add_argument("--variables", default=None, metavar="FILE", help="another variables file")
     parser.add_argument("--simulator", default="mujoco", choices=SIMULATORS, help="who reads it (default: mujoco)")
     parser.add_argument("changes", nargs="*", metavar="NAME=VALUE", help="variables that differ, e.g. modules=8")
@@ -35,10 +35,10 @@ def main(what: str, arguments: Optional[List[str]] = None) -> None:
 
 
 def _text(what: str, variables: SnakeVariables, simulator: str) -> str:
-    if what == "expand":
+    if what == "snake_urdf":
         return expand(variables, simulator)
     profile = snake_profile(variables)
-    if what == "profile":
+    if what == "snake_profile":
         return profile.to_text()
     parameters = controllers_parameters(profile, expand(variables))[profile.controller]
     return str(yaml.safe_dump(parameters, sort_keys=False))

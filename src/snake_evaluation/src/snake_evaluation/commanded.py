@@ -67,28 +67,26 @@ def run_commands(argument: Tuple[Setup, Any]) -> List[Commanded]:
     rows = []
     for number in range(COMMANDS):
         run = SnakeRun(replace(setup, seed=1000 * (setup.seed or 0) + number))
-        velocity_map = run.core.drive._maps.get(name)
+        velocity_map = run.core.drive.maps.get(name)
         if velocity_map is None:
-            raise EvaluationError(
-                f"no map of {name} for {setup.modules} modules; write one with scripts/snake identify"
-            )
+            raise EvaluationError(f"no map of {name} for {setup.modules} modules; run scripts/snake identify")
         inputs = np.array([[rng.uniform(*limits) for limits in kind.ranges]])
         direction = int(rng.choice((-1, 1)))
-        wanted = velocity_map.steps(inputs, direction)[0]
+        chosen = velocity_map.steps(inputs, direction)[0]
         twist = np.zeros(3)
-        twist[kind.axis] = wanted[kind.axis] / PERIOD
-        twist[2] = wanted[2] / PERIOD
+        twist[kind.axis] = chosen[kind.axis] / PERIOD
+        twist[2] = chosen[2] / PERIOD
         rows.append(_drive(run, name, twist))
     return rows
 
 
 def _drive(run: SnakeRun, name: str, twist: np.ndarray) -> Commanded:
-    target, velocity = run.core.drive.target(twist)
+    target, velocity = run.core.drive.target(twist.tolist())
     kind, setup, engine = family(name), run.setup, run.core.engine
 
     def drive(seconds: float) -> None:
         for _ in range(round(seconds / 0.1)):
-            run.core.command(twist)
+            run.core.command(twist.tolist())
             run.run(0.1)
 
     run.run(0.1)

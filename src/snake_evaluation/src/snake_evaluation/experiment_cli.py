@@ -45,16 +45,17 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     p = argparse.ArgumentParser(
         prog="scripts/experiment snake",
-        description="Experiments with the snake in one process: no ROS master. Steps are in the frame of the virtual chassis, a cycle.",
-        epilog="example: scripts/experiment snake --gait inclined --friction 0.4 0.8 --seeds 5 --json results/inclined.json",
+        description="Experiments with the snake in one process: no ROS master. Steps a cycle are in the frame of the"
+        " virtual chassis.",
+        epilog="example: scripts/experiment snake --gait inclined --friction 0.4 0.8 --seeds 5 --json inclined.json",
     )
     p.add_argument(
         "experiment",
         nargs="?",
         default="gait",
         choices=("gait", "changes", "commands", "waypoints"),
-        help="gait: what gaits do in a cycle (default); changes: all changes between the source's gaits; commands: random cmd_vel, open "
-        "loop; waypoints: three missions on the robot's own odometry",
+        help="gait: what gaits do in a cycle (default); changes: all changes between the source's gaits; commands: "
+        "random cmd_vel, open loop; waypoints: three missions on the robot's own odometry",
     )
     p.add_argument(
         "--gait", nargs="+", default=["straight"], help="names, or all (the source's eight), or every (of the table)"

@@ -13,6 +13,7 @@ from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
+from snake_motion.odometry import load_slips
 from snake_motion.velocity_map import VelocityMap, load_maps
 
 from shellbot_common import TICK, package_file
@@ -81,7 +82,7 @@ class SnakeRun:
         limits = ServoLimits(math.radians(variables.joint_limit_deg), servo.velocity, config.acceleration)
         table = GaitTable(load_rows(), setup.modules, limits, scale)
         drive = VelocityDrive(load_maps(setup.modules) if maps is None else maps, setup.modules, scale)
-        self.core = SnakeCore(SnakeEngine(table, config), drive, self.geometry)
+        self.core = SnakeCore(SnakeEngine(table, config), drive, self.geometry, load_slips())
         self.output: Optional[CoreOutput] = None
         self.energy = 0.0  # J, positive mechanical work of the servos
         self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Three missions on the robot's own odometry: a metre ahead, a metre to the left, a quarter turn; scored by the truth."""
+"""Three missions on the robot's own odometry: a metre ahead, a metre left, a quarter turn; scored by the truth."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import dataclass
-from typing import Any, Deque, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 from snake_motion.waypoint import WaypointFollower
-
-from shellbot_common import TICK
 
 from .snake_run import Setup, SnakeRun
 
 GOALS = {"ahead": (1.0, 0.0, 0.0), "left": (0.0, 1.0, 0.0), "turn": (0.0, 0.0, 0.5 * math.pi)}
 _LONGEST = 60.0  # s
-_PERIOD = 1.0  # s, a cycle: over which the estimate is averaged
+_PERIOD = 1.0  # s, a cycle
 
 
 @dataclass(frozen=True)
@@ -54,18 +51,12 @@ def _mission(setup: Setup, name: str) -> Mission:
     run = SnakeRun(setup)
     run.run(0.3)
     begin = run.truth
-    poses: Deque[Tuple[float, float, float]] = deque(maxlen=round(_PERIOD / TICK))
     follower = WaypointFollower(_goal(_own(run), name), run.core.drive.limits)
     start, is_reached = run.simulator.time, False
     while run.simulator.time - start < _LONGEST:
         run.tick()
-        poses.append(_own(run))
-        if run.core.engine.active is None and not run.core.engine.is_changing:
-            mean = poses[-1]
-        else:
-            mean = (*np.mean([p[:2] for p in poses], axis=0).tolist(), float(np.mean([p[2] for p in poses])))
-        twist = follower.step(mean)
-        run.core.command(np.zeros(3) if twist is None else twist)
+        twist = follower.step(_own(run))
+        run.core.command([0.0, 0.0, 0.0] if twist is None else twist.tolist())
         if twist is None and run.core.engine.active is None and not run.core.engine.is_changing:
             is_reached = True
             break

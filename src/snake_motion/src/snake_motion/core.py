@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Sequence, Tuple
+from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from snake_motion.chassis import BodyGeometry
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, Feedback, SnakeEngine
 from snake_motion.errors import SnakeMotionError
-from snake_motion.odometry import SnakeOdometry, SnakeState
+from snake_motion.odometry import NO_SLIP, Slip, SnakeOdometry, SnakeState
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,18 @@ class SnakeCore:
 
     Parameters
     ----------
-    engine, drive, geometry
-        Its parts; the geometry is that of the odometry.
+    engine, drive, geometry, slips
+        Its parts; geometry and the slip by gait and direction are for the odometry.
     """
 
-    def __init__(self, engine: SnakeEngine, drive: VelocityDrive, geometry: BodyGeometry) -> None:
-        self.engine, self.drive = engine, drive
+    def __init__(
+        self,
+        engine: SnakeEngine,
+        drive: VelocityDrive,
+        geometry: BodyGeometry,
+        slips: Optional[Mapping[Tuple[str, int], Slip]] = None,
+    ) -> None:
+        self.engine, self.drive, self._slips = engine, drive, slips or {}
         self._odometry = SnakeOdometry(geometry)
         self._time: Optional[float] = None
         self._twist: Tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -68,14 +74,13 @@ class SnakeCore:
         self._time = t
         state = None
         if orientation is not None and np.all(np.isfinite(q)) and np.all(np.isfinite(orientation)):
-            state = self._odometry.step(t, q, orientation, self._scale())
+            state = self._odometry.step(t, q, orientation, self._slip())
         notice = self._follow(t)
         return CoreOutput(self.engine.step(t, Feedback(q, state.roll if state else None)), state, notice)
 
-    def _scale(self) -> float:
+    def _slip(self) -> Slip:
         active = self.engine.active
-        row = self.engine.gaits.rows.get(active.name) if active else None
-        return row.odometry_scale if row else 1.0
+        return self._slips.get((active.name, active.direction), NO_SLIP) if active else NO_SLIP
 
     def _follow(self, t: float) -> str:
         """Let the twist steer; returns why it cannot, if so."""

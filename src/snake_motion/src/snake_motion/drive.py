@@ -30,14 +30,14 @@ class VelocityDrive:
     """
 
     def __init__(self, maps: Mapping[str, VelocityMap], modules: int, time_scale: float = 1.0) -> None:
-        self._maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
+        self.maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
         self._cache: Dict[Tuple[float, ...], Tuple[Optional[Target], np.ndarray]] = {}
 
     @property
     def limits(self) -> np.ndarray:
         """Greatest forward, sideways (m/s) and turning (rad/s) velocity, each alone, (3,); 0 without a map."""
         greatest = np.zeros(3)
-        for name, velocity_map in self._maps.items():
+        for name, velocity_map in self.maps.items():
             kind = family(name)
             (low, high), steering = kind.ranges
             middle = np.array([[high, value] for value in np.linspace(*steering, 9)])
@@ -73,12 +73,12 @@ class VelocityDrive:
             return None, np.zeros(3)
         ahead, aside = abs(twist[0]) >= _STILL[0], abs(twist[1]) >= _STILL[1]
         name = "rotation" if not (ahead or aside) else "sideways" if abs(twist[1]) > abs(twist[0]) else "forward"
-        if name not in self._maps:
+        if name not in self.maps:
             raise SnakeMotionError(
                 f"no velocity map of the family {name} for {self._modules} modules: write one with "
                 f"scripts/snake identify --family {name} --modules {self._modules}"
             )
         kind = family(name)
-        direction, inputs, step = self._maps[name].inverse([value * self._period for value in twist])
+        direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
         shape = kind.shape(inputs, self._modules, self._period / PERIOD)
         return Target(name, shape, direction, is_steered=True), step / self._period

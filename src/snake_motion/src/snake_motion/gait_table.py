@@ -25,7 +25,6 @@ class GaitRow(Settings, error=SnakeMotionError):
     mirrored: bool = False
     rolls: bool = False
     source: bool = False
-    odometry_scale: float = number(0.1, 10.0, default=1.0)
 
     def shape(self, modules: int, time_scale: float = 1.0) -> GaitShape:
         """Return the gait of a snake of so many modules, slower by `time_scale`."""

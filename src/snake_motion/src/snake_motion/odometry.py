@@ -2,8 +2,8 @@
 """Where the snake is: attitude from the IMU, shape from the joints, and the corners that carry it stand still.
 
 The lowest corners carry the body; between two ticks the mean of their displacements, weighted by how low they are, is
-zero if they do not slip. They do slip, by a fraction that depends on the gait and little on friction, so the result is
-scaled by a measured factor of each gait. Heading is that of the IMU's attitude.
+zero if they do not slip. They do slip, in a way that depends on the gait and little on friction, so the displacement of
+the chassis is corrected by the gait's measured factor and direction. Heading is that of the IMU's attitude.
 """
 
 from __future__ import annotations
@@ -11,13 +11,20 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Optional
+from pathlib import Path
+from typing import Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from shellbot_common import GAP
+from shellbot_common import GAP, Settings, number, package_file, read_yaml
 from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.errors import SnakeMotionError
+
+Slip = Tuple[float, float]
+"""True over estimated distance, and direction of the true one against the estimated one, rad."""
+
+NO_SLIP: Slip = (1.0, 0.0)
 
 _SOFTNESS = 0.001  # m of height over which a corner's share in carrying falls to 1/e
 _HEADING_STD_PER_M = math.radians(2.0)  # rad/m
@@ -60,12 +67,13 @@ class SnakeOdometry:
         """Begin at the origin of odom."""
         self._time: Optional[float] = None
         self._points: Optional[np.ndarray] = None  # corners relative to the head, in odom's axes
-        self._p_head = np.zeros(2)
+        self._centre = np.zeros(2)  # centre of mass relative to the head
+        self._place = np.zeros(2)  # of the chassis
         self._chassis: Optional[np.ndarray] = None  # x, y, yaw
         self._speed = np.zeros(3)
         self._covariance = np.diag([1e-9, 1e-9, 1e-9])
 
-    def step(self, t: float, q: np.ndarray, orientation: np.ndarray, scale: float = 1.0) -> SnakeState:
+    def step(self, t: float, q: np.ndarray, orientation: np.ndarray, slip: Slip = NO_SLIP) -> SnakeState:
         """Take a tick.
 
         Parameters
@@ -76,19 +84,23 @@ class SnakeOdometry:
             Measured joints, rad, finite.
         orientation : (4,) array
             Quaternion x, y, z, w of the head in the world.
-        scale : float
-            Distance travelled over distance estimated of the present gait.
+        slip : (float, float)
+            Of the present gait.
         """
         rotation = rotation_from_quaternion(orientation)
         local = body_poses(q, self._geometry)
         poses = BodyPoses(local.centre @ rotation.T, rotation @ local.rotation)
         corners = poses.centre[:, None, :] + np.einsum("bij,bcj->bci", poses.rotation, self._corners)
         points = corners.reshape(-1, 3)
-        if self._points is not None and self._time is not None and 0.0 < t - self._time <= GAP:
-            self._p_head -= scale * self._slip_free(points)
-        self._points = points
         centre = centre_of_mass(poses)
-        state = np.array([*(self._p_head + centre[:2]), heading(poses)])
+        if self._points is None:
+            self._place = centre[:2].copy()  # the head begins at the origin of odom
+        elif self._time is not None and 0.0 < t - self._time <= GAP:
+            x, y = centre[:2] - self._centre - self._slip_free(points)
+            scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
+            self._place = self._place + scale * np.array([cos * x - sin * y, sin * x + cos * y])
+        self._points, self._centre = points, centre[:2].copy()
+        state = np.array([*self._place, heading(poses)])
         self._advance(t, state)
         roll, _ = roll_of(poses, np.array([0.0, 0.0, 1.0]))
         return self._state(rotation, centre, float(points[:, 2].min()), roll, float(np.mean(poses.rotation[:, 2, 2])))
@@ -128,3 +140,29 @@ class SnakeOdometry:
             self._chassis[:2].copy(), yaw, self._speed.copy(), self._covariance + least, p_head,
             to_chassis @ rotation, roll, up,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _SlipRow(Settings, error=SnakeMotionError):
+    scale: float = number(0.1, 10.0)
+    turn_deg: float = number(-90.0, 90.0, "deg")
+
+
+def load_slips(file: Optional[Union[str, Path]] = None) -> Dict[Tuple[str, int], Slip]:
+    """Return the slip by gait or family and direction; ``config/odometry.yaml`` of the package if not given.
+
+    Raises
+    ------
+    SnakeMotionError
+        If the file cannot be read or a row is wrong; names file and key.
+    """
+    path = file or package_file("snake_motion", "config/odometry.yaml")
+    slips: Dict[Tuple[str, int], Slip] = {}
+    for name, row in read_yaml(path, SnakeMotionError).items():
+        for direction, values in (row if isinstance(row, Mapping) else {"": row}).items():
+            if str(direction) not in ("1", "-1") or not isinstance(values, (list, tuple)) or len(values) != 2:
+                raise SnakeMotionError(f'{path}: {name} is {row!r}; give {{"1": [scale, deg], "-1": [scale, deg]}}')
+            keys = {"scale": values[0], "turn_deg": values[1]}
+            found = _SlipRow.from_mapping(keys, f"{path}: {name} {direction}: ")
+            slips[str(name), int(direction)] = (found.scale, math.radians(found.turn_deg))
+    return slips
