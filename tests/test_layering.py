@@ -64,6 +64,15 @@ OWN["shellbot_evaluation"] = OWN["shellbot_chain"] | {"shellbot_chain", "shellbo
 OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation", "shellbot_teleop"}
 # Other robots stand on the general packages alone.
 OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
+OWN["snake_description"] = {"shellbot_common", "shellbot_control"}
+OWN["snake_motion"] = {"shellbot_common", "shellbot_control"}
+# of shellbot_evaluation only what is of no robot: tables, statistics, parallel runs, pictures, command line
+OWN["snake_evaluation"] = OWN["snake_description"] | {
+    "snake_description",
+    "snake_motion",
+    "shellbot_simulator",
+    "shellbot_evaluation",
+}
 
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).

@@ -166,3 +166,15 @@ def test_bad_gains_are_refused_and_the_old_ones_stay(simulator):
     with pytest.raises(ModelError, match="unknown joint 'middle'; the joints are left, right"):
         simulator.set_gains("middle", 1.0)
     assert simulator.gains("left").p == 18.5
+
+
+def test_velocity_limited_servo_turns_in_proportion_to_the_error_up_to_its_speed():
+    """As the servo loop of small robots is often written: w = clip(gain error, -speed, speed), with limited torque."""
+    bank = ServoBank([PidGains(14.0), PidGains(14.0)], np.array([8.0, 0.0]), np.array([4.0, 4.0]))
+    command, q = np.array([2.0, 2.0]), np.array([0.0, 0.0])
+    assert bank.set_point(command, q) == pytest.approx([0.5, 2.0])  # 0.5 rad is the error of 4 rad/s
+    assert bank.set_point(np.array([-0.1, 0.3]), q) == pytest.approx([-0.1, 0.3])
+    p, damping = bank.coefficients().T
+    torque_free_speed = p * (bank.set_point(command, q) - q)[0] / damping[0]
+    assert torque_free_speed[0] == pytest.approx(4.0) and damping[1] == 0.0
+    assert bank.has_velocity_limit and not ServoBank([PidGains(1.0)]).has_velocity_limit

@@ -349,3 +349,11 @@ def test_a_key_without_a_binding_does_nothing_and_perform_refuses_held_actions(m
     assert model.press("x", 0.0) == [] and model.release("x", 0.1) == []
     with pytest.raises(ValueError, match="held"):
         model.perform("drive.forward", 0.0)
+
+
+def test_a_key_may_request_a_gait_of_its_own(teleop_config, teleop_keymap):
+    binding = {"key": "1", "action": "gait.request", "argument": "straight toggle", "help": "straight", "group": "walk"}
+    others = [b for b in teleop_keymap.to_mapping()["bindings"] if b["key"] != "1"]
+    model = CommandModel(teleop_config, teleop_keymap.replace(bindings=[*others, binding]))
+    for _ in range(2):
+        assert effects.PublishGait("straight toggle") in model.press("1", 0.0)

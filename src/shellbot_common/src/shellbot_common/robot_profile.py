@@ -52,6 +52,9 @@ class JointClass(Settings):
 
     stiffness: float = number(0.0, 1e6, "N m/rad")  #: Of the servo: N m/rad. P gain until other gains are given.
     armature: float = number(0.0, 1e3, "kg m^2", default=0.0)  #: Rotor inertia seen at the joint, kg m^2
+    #: 1/s; above 0 a velocity-limited P servo: it turns at this times the error, at most at the URDF's velocity, by a
+    #: velocity loop of stiffness / velocity_gain, N m s/rad
+    velocity_gain: float = number(0.0, 1e4, "1/s", default=0.0)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +10,8 @@ from typing import Dict, Tuple
 
 import yaml
 
+from shellbot_common.xacro_file import XacroError
+from shellbot_common.xacro_file import run_xacro as expand_file
 from shellbot_description.errors import DescriptionError
 from shellbot_description.files import package_path
 from shellbot_description.generation import write_config
@@ -39,36 +37,12 @@ def _xacro_argument(name: str, value: object) -> str:
     return text
 
 
-def _xacro_program() -> str:
-    # a virtual environment that is not active: this interpreter's, or the workspace's, for any other interpreter
-    folders = [Path(sys.executable).parent, package_path().parent.parent / ".venv" / "bin"]
-    beside = (str(folder / "xacro") for folder in folders if os.access(folder / "xacro", os.X_OK))
-    program = shutil.which("xacro") or next(beside, None)
-    if program is None:
-        raise DescriptionError("xacro is neither importable nor on PATH; run scripts/setup or install ros-noetic-xacro")
-    return program
-
-
 def run_xacro(file: Path, mappings: Dict[str, str]) -> str:
-    """Return the expanded text of a xacro file, by the library where it can be imported, else by the program.
-
-    Raises
-    ------
-    DescriptionError
-        If xacro is missing or refuses the file; xacro's own message is passed on.
-    """
+    """Return the expanded text of a xacro file; raise DescriptionError if xacro is missing or refuses it."""
     try:
-        import xacro
-    except ImportError:
-        command = [_xacro_program(), str(file)] + [f"{key}:={value}" for key, value in mappings.items()]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise DescriptionError(f"xacro could not expand {file}: {done.stderr.strip()}") from None
-        return done.stdout
-    try:
-        return str(xacro.process_file(str(file), mappings=mappings).toprettyxml(indent="  "))
-    except Exception as error:  # xacro raises many types, from XML parsing to names unknown in an expression
-        raise DescriptionError(f"xacro could not expand {file}: {error}") from error
+        return expand_file(file, mappings)
+    except XacroError as error:
+        raise DescriptionError(str(error)) from error
 
 
 @lru_cache(maxsize=8)

@@ -37,7 +37,7 @@ class Command:
 
 
 Action = Union[HeldAction, Command]
-REQUESTS = ("stand", "sit", "hexapod", "shell", "relax", "recover")
+REQUESTS = ("stand", "sit", "hexapod", "shell", "relax", "recover", "go", "straighten")
 
 
 def _held(prefix: str, quantity: Quantity, rows: Dict[str, tuple]) -> Dict[str, Action]:
@@ -87,6 +87,7 @@ ACTIONS: Dict[str, Action] = {
             "safety.emergency_stop",
             "safety.rearm",
             "gait.next",
+            "gait.request",
             "layout.next",
             "session.quit",
         )

@@ -19,7 +19,7 @@ from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
 
 # Modes in which cmd_vel is obeyed; elsewhere the key publishes all the same (the robot decides), with a notice.
-_DRIVING_MODES = ("hexapod", "shell")
+_DRIVING_MODES = ("hexapod", "shell", "go")
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
 _LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
 _AXIS_NAMES = {
@@ -95,6 +95,8 @@ class CommandModel:
         if binding is None or key in self._held:
             return []
         action = ACTIONS[binding.action]
+        if binding.argument:
+            return self.set_gait(binding.argument)
         if isinstance(action, Command):
             return self.perform(binding.action, t)
         if self.stopped:

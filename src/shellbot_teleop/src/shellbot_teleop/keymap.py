@@ -24,9 +24,12 @@ class Binding(Settings, error=KeymapError):
     help: str = required()
     group: str = required()
     layout: str = ""
+    argument: str = ""  #: Of `gait.request`: the gait
 
     def conflict(self) -> str:
-        """Return that there is no such key, if so."""
+        """Return that there is no such key, or that it lacks a gait or has one too many, if so."""
+        if bool(self.argument) != (self.action == "gait.request"):
+            return f"key {self.key!r}: argument is the gait of gait.request; give it there, and only there"
         if self.key in ALL_KEYS:
             return ""
         named = sorted(key for key in ALL_KEYS if len(key) > 1 and not key.startswith("Ctrl"))

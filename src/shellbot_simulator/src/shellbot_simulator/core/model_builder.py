@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Dict, List, Sequence, Tuple
 
 import mujoco
+import numpy as np
 
 from shellbot_common import RobotProfile
 
@@ -88,6 +89,14 @@ def servo_gains(profile: RobotProfile) -> Tuple[PidGains, ...]:
     return tuple(PidGains(p=profile.classes[kind].stiffness) for kind in profile.joints.values())
 
 
+def velocity_limits(urdf_text: str, profile: RobotProfile) -> Tuple[np.ndarray, np.ndarray]:
+    """Return velocity gain (1/s, 0: no velocity-limited servo) and greatest speed (rad/s) of each joint, (n,) each."""
+    joints = movable_joints(parse_urdf(urdf_text))
+    limits = [joints[name].find("limit") for name in profile.joints]
+    speed = [float(limit.get("velocity", "0")) if limit is not None else 0.0 for limit in limits]
+    return np.array([profile.classes[kind].velocity_gain for kind in profile.joints.values()]), np.array(speed)
+
+
 def _efforts(robot: Element, profile: RobotProfile) -> Dict[str, float]:
     """Check the joints against the profile and return their torque limits, N m."""
     joints = movable_joints(robot)
@@ -128,9 +137,7 @@ def _add_options(root: Element, config: SimulatorConfig) -> None:
         integrator=config.integrator,
         solver=config.solver,
         cone=config.cone,
-        # not "sparse", though it takes half the time with tens of contacts: MuJoCo 4.0.0 then throws a rolling ball
-        # into the air at friction 0.3
-        jacobian="dense",
+        jacobian=config.jacobian,
         iterations=str(config.iterations),
         ls_iterations=str(config.ls_iterations),
         impratio=repr(config.friction_stiffness_ratio),

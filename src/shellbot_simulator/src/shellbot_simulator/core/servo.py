@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The servos: one PID per joint, as in effort_controllers/JointGroupPositionController, inside the torque limit."""
+"""The servos: one PID per joint, as in effort_controllers/JointGroupPositionController, inside the torque limit.
+
+A joint of a class with a `velocity_gain` has a velocity-limited P servo: the same law with a damping of its own, p /
+velocity_gain, and an error that is clipped to velocity / velocity_gain, so that it turns no faster than `velocity`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
 import numpy as np
 
@@ -54,10 +58,24 @@ class ServoBank:
     ----------
     gains : sequence of PidGains
         Initial gains in the order of the joints.
+    velocity_gain, velocity : (n,) array, optional
+        Of velocity-limited servos, 1/s (0: a PID), and their greatest speed, rad/s; all are PIDs if not given.
     """
 
-    def __init__(self, gains: Sequence[PidGains]) -> None:
+    def __init__(
+        self,
+        gains: Sequence[PidGains],
+        velocity_gain: Optional[np.ndarray] = None,
+        velocity: Optional[np.ndarray] = None,
+    ) -> None:
         self._gains: List[PidGains] = list(gains)
+        rate = np.zeros(len(self._gains)) if velocity_gain is None else np.asarray(velocity_gain, dtype=float)
+        speed = np.zeros(len(self._gains)) if velocity is None else np.asarray(velocity, dtype=float)
+        #: Whether any servo is velocity-limited: its set point then depends on the position, in every physics step
+        self.has_velocity_limit = bool(np.any(rate > 0.0))
+        divisor = np.where(rate > 0.0, rate, 1.0)
+        self._greatest_error = np.where(rate > 0.0, speed / divisor, np.inf)  # rad
+        self._damping_time = np.where(rate > 0.0, 1.0 / divisor, 0.0)  # s
         self._error_sum = np.zeros(len(self._gains))  # rad s
         self._command_rate = np.zeros(len(self._gains))  # rad/s
         self._refresh()
@@ -111,8 +129,18 @@ class ServoBank:
         return self.integral_term + self._kd * self._command_rate
 
     def coefficients(self) -> np.ndarray:
-        """Return p and d of all joints, shape (n, 2)."""
-        return np.column_stack([self._kp, self._kd])
+        """Return p and damping of all joints, shape (n, 2)."""
+        return np.column_stack([self._kp, self._kd + self._kp * self._damping_time])
+
+    def set_point(self, command: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return what the servos aim at now, rad, shape (n,): the command, near by for those that limit their speed.
+
+        Parameters
+        ----------
+        command, q : (n,) array
+            Commanded and present position, rad.
+        """
+        return q + np.clip(command - q, -self._greatest_error, self._greatest_error)
 
     def _refresh(self) -> None:
         table = np.array([[g.p, g.i, g.d, g.i_clamp_min, g.i_clamp_max] for g in self._gains]).reshape(-1, 5)

@@ -17,7 +17,7 @@ from .errors import ModelError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
-from .model_builder import build_model, servo_gains
+from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
 from .render_process import RenderProcess, View
 from .servo import PidGains, ServoBank
@@ -66,7 +66,7 @@ class Simulator:
         self._range[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
         self._is_free = profile.base.kind == "free"
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
-        self._servos = ServoBank(gains or servo_gains(profile))
+        self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
         self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
@@ -198,6 +198,8 @@ class Simulator:
             if self._servos.has_integral:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
+            if self._servos.has_velocity_limit:
+                self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
             mujoco.mj_step2(self.model, self.data)
             if step == self.config.steps_per_tick - 1:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them

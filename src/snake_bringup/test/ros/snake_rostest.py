@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The snake's launch file: it moves by itself, obeys keys, cmd_vel and modes, and knows where it is."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import unittest
+
+import rospy
+import rostest
+import tf2_ros
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from shellbot_msgs.msg import Mode, Walkspace
+from shellbot_msgs.srv import RequestMode
+
+LIMIT_S = 60.0  # wall clock; only a hung node meets it
+
+
+class SnakeTest(unittest.TestCase):
+    """The cases follow each other on one robot."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.news = threading.Condition()
+        cls.latest = {}
+        for name, kind in (
+            ("ground_truth/odom", Odometry), ("odom", Odometry), ("mode", Mode), ("walkspace", Walkspace),
+            ("joint_states", JointState), ("joint_targets", JointState), ("stopped", Bool),
+        ):  # fmt: skip
+            rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
+        cls.gait = rospy.Publisher("gait", String, queue_size=5)
+        cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=5)
+        cls.tf = tf2_ros.Buffer()
+        cls.listener = tf2_ros.TransformListener(cls.tf)
+        cls.wait(lambda: cls.gait.get_num_connections() and cls.cmd_vel.get_num_connections(), "the node")
+        cls.wait(lambda: len(cls.latest) == 7, "all topics")
+
+    @classmethod
+    def keep(cls, name):
+        def callback(message):
+            with cls.news:
+                cls.latest[name] = message
+                cls.news.notify_all()
+
+        return callback
+
+    @classmethod
+    def wait(cls, condition, what):
+        until = time.monotonic() + LIMIT_S
+        with cls.news:
+            while not condition():
+                remaining = until - time.monotonic()
+                if remaining <= 0.0:
+                    raise AssertionError(f"{what}: not within {LIMIT_S} s")
+                cls.news.wait(min(remaining, 0.05))
+
+    def place(self, topic="ground_truth/odom"):
+        pose = self.latest[topic].pose.pose
+        return pose.position.x, pose.position.y
+
+    def step(self):
+        return self.latest["mode"].step
+
+    def test_1_moves_by_itself_and_knows_where_it_is(self):
+        self.wait(lambda: self.step() == "straight +1", "the gait of the launch file")
+        begin, own = self.place(), self.place("odom")
+        self.wait(lambda: self.place()[0] - begin[0] > 0.4, "six steps")
+        estimated = self.place("odom")[0] - own[0]
+        self.assertAlmostEqual(estimated, self.place()[0] - begin[0], delta=0.08)
+        self.assertEqual(self.latest["odom"].child_frame_id, "base_footprint")
+        self.assertGreater(self.latest["odom"].pose.covariance[0], 0.0)
+        self.wait(
+            lambda: self.tf.can_transform("odom", "tail", rospy.Time(0)), "odom -> base_footprint -> head -> tail"
+        )
+        height = self.tf.lookup_transform("odom", "head", rospy.Time(0)).transform.translation.z
+        self.assertTrue(0.02 < height < 0.08, height)
+
+    def test_2_the_same_key_reverses(self):
+        self.gait.publish("straight toggle")
+        self.wait(lambda: self.step() == "straight -1", "reversed")
+        self.gait.publish("turn 1")
+        self.wait(lambda: self.step() == "turn +1", "another gait")
+        self.gait.publish("moonwalk")
+        self.gait.publish("turn toggle")
+        self.wait(lambda: self.step() == "turn -1", "nonsense changed nothing")
+
+    def test_3_cmd_vel_drives_and_its_silence_stops(self):
+        limits = self.latest["walkspace"].max_velocity
+        self.assertGreater(limits.linear.x, 0.06)
+        self.assertGreater(limits.linear.y, 0.3)
+        self.assertGreater(limits.angular.z, 0.6)
+        twist = Twist()
+        twist.linear.x, twist.angular.z = 0.06, -0.05
+
+        def driving():
+            self.cmd_vel.publish(twist)
+            return self.step() == "forward +1"
+
+        self.wait(driving, "the forward family")
+        self.wait(lambda: self.step() == "", "silence of cmd_vel stops it flat")
+        self.wait(lambda: max(map(abs, self.latest["joint_targets"].position)) < 1e-6, "straight")
+        twist.linear.x = math.nan
+        self.cmd_vel.publish(twist)
+
+    def test_4_modes_and_emergency_stop(self):
+        request, rearm = (rospy.ServiceProxy(n, k) for n, k in (("request_mode", RequestMode), ("rearm", Trigger)))
+        self.assertTrue(request("straighten").accepted)
+        refused = request("fly")
+        self.assertFalse(refused.accepted)
+        self.assertIn("relax, straighten, go", refused.reason)
+        self.assertTrue(request("go").accepted)
+        self.gait.publish("inclined")
+        self.wait(lambda: self.step() == "inclined +1", "a gait")
+        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        self.wait(lambda: self.latest["mode"].name == "stopped" and self.latest["stopped"].data, "stopped")
+        self.assertFalse(request("go").accepted)
+        self.assertTrue(rearm().success)
+        self.wait(lambda: self.latest["mode"].name == "go", "armed again")
+        self.wait(lambda: max(map(abs, self.latest["joint_states"].position)) < 0.1, "straight again")
+
+
+if __name__ == "__main__":
+    rospy.init_node("snake_rostest")
+    rostest.rosrun("snake_bringup", "snake", SnakeTest)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/experiment snake."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence
+
+from snake_motion.gait_table import load_rows
+
+from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.reports import write_json
+from shellbot_evaluation.tables import markdown_table
+
+from .changes import run_changes
+from .commanded import run_commands
+from .cycles import CycleResult, run_cycles, summarise
+from .snake_run import TIMESTEPS, Setup
+from .waypoint_experiment import run_waypoints
+
+COLUMNS = {
+    "gait": "gait",
+    "direction": "d",
+    "friction": "friction",
+    "forward_mm": "forward mm",
+    "left_mm": "left mm",
+    "yaw_deg": "yaw deg",
+    "cost_of_transport": "CoT",
+    "power_w": "power W",
+    "saturated_percent": "saturated %",
+    "greatest_speed": "greatest rad/s",
+    "odometry_error_percent": "odometry %",
+    "odometry_yaw_deg_per_m": "odometry deg/m",
+    "tipped": "tipped",
+}
+DIGITS = {"direction": 0, "friction": 2, **dict.fromkeys(list(COLUMNS)[3:], 1), "cost_of_transport": 2, "tipped": 0}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(
+        prog="scripts/experiment snake",
+        description="Experiments with the snake in one process: no ROS master. Steps a cycle are in the frame of the"
+        " virtual chassis.",
+        epilog="example: scripts/experiment snake --gait inclined --friction 0.4 0.8 --seeds 5 --json inclined.json",
+    )
+    p.add_argument(
+        "experiment",
+        nargs="?",
+        default="gait",
+        choices=("gait", "changes", "commands", "waypoints"),
+        help="gait: what gaits do in a cycle (default); changes: all changes between the source's gaits; commands: "
+        "random cmd_vel, open loop; waypoints: three missions on the robot's own odometry",
+    )
+    p.add_argument(
+        "--gait", nargs="+", default=["straight"], help="names, or all (the source's eight), or every (of the table)"
+    )
+    p.add_argument("--direction", type=int, nargs="+", default=[1], choices=(1, -1), help="1, -1 or both (default 1)")
+    p.add_argument(
+        "--friction", type=float, nargs="+", default=[0.8], help="sliding friction of the floor (default 0.8)"
+    )
+    p.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
+    p.add_argument("--servo", default="ax", help="ax, or source (default ax)")
+    p.add_argument("--family", default="forward", help="of commands: forward, sideways or rotation (default forward)")
+    p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
+    p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
+    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_seeds(p, "3", "a run of each case")
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0, 1 if a robot tipped over, 2 after an error."""
+    options = parser().parse_args(argv)
+    return run_tool(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    setups = [
+        Setup(options.modules, options.servo, friction, seed, options.timestep)
+        for friction in options.friction
+        for seed in seeds_of(options.seeds)
+    ]
+    if options.experiment == "gait":
+        return _gaits(options, setups)
+    function, argument = {
+        "changes": (run_changes, None),
+        "commands": (run_commands, options.family),
+        "waypoints": (run_waypoints, None),
+    }[options.experiment]
+    jobs = [(f"{options.experiment} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
+    rows = [row for found in map_jobs(function, jobs, options.jobs) for row in found]
+    _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
+    return 1 if any(getattr(row, "tipped", False) for row in rows) else 0
+
+
+def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
+    table = load_rows()
+    names = {"all": [n for n, row in table.items() if row.source], "every": list(table)}.get(
+        options.gait[0], options.gait
+    )
+    unknown = [name for name in names if name not in table]
+    if unknown:
+        raise EvaluationError(f"gait {unknown[0]!r} does not exist; choose from {', '.join(table)}")
+    if options.cycles < 1:
+        raise EvaluationError(f"cycles is {options.cycles}; give at least 1")
+    cases = [(setup, name, d, options.cycles) for name in names for d in options.direction for setup in setups]
+    labels = [(f"{name} {d:+d} friction {s.friction} seed {s.seed}", (s, name, d, c)) for s, name, d, c in cases]
+    runs: List[CycleResult] = map_jobs(_cycles, labels, options.jobs)
+    groups: Dict[Any, List[CycleResult]] = {}
+    for run in runs:
+        groups.setdefault((run.gait, run.direction, run.friction), []).append(run)
+    rows = [{"gait": g, "direction": d, "friction": mu, **summarise(found)} for (g, d, mu), found in groups.items()]
+    say(markdown_table(rows, COLUMNS, DIGITS))
+    summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
+    _report(options, [asdict(run) for run in runs], summary, is_shown=False)
+    return 1 if any(run.tipped for run in runs) else 0
+
+
+def _cycles(arguments: Any) -> CycleResult:
+    return run_cycles(*arguments)
+
+
+def _report(
+    options: argparse.Namespace, runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], is_shown: bool = True
+) -> None:
+    if is_shown:
+        say(markdown_table([summary]))
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        write_json(options.json, {"experiment": options.experiment, "runs": runs, "summary": summary})
+        say(f"written: {options.json}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Command line of scripts/snake: velocity maps, films and plots of the snake."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import List, Optional
+
+from snake_motion.families import FAMILIES
+from snake_motion.gait_table import load_rows
+
+from shellbot_common import package_file
+from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
+
+from .film import film_all, shape_space
+from .identify import identify, write_map
+from .snake_run import Setup
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    p = argparse.ArgumentParser(prog="scripts/snake", description=__doc__)
+    commands = p.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("identify", help="measure the velocity map of a family, which cmd_vel uses")
+    one.add_argument("--family", choices=(*FAMILIES, "all"), default="all")
+    one.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
+    one.add_argument("--friction", type=float, nargs="+", default=[0.5, 0.8], help="floors (default 0.5 0.8)")
+    one.add_argument("--out", type=Path, help="folder (default: config/maps of snake_motion)")
+    one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_seeds(one, "100:101", "a start with small deviations")
+    film = commands.add_parser("film", help="write gaits as GIFs")
+    film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
+    film.add_argument("--modules", type=int, default=16)
+    film.add_argument("--friction", type=float, default=0.8)
+    film.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder (default docs/pictures)")
+    shapes = commands.add_parser("shapes", help="draw the steps of straight gaits over the shape space")
+    shapes.add_argument("--out", type=Path, default=Path("docs/pictures/snake_shape_space.png"))
+    shapes.add_argument("--jobs", type=int, default=1)
+    return p
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0, or 2 after an error."""
+    given = sys.argv[1:] if argv is None else argv
+    options = parser().parse_args(given)
+    if options.command == "film":
+        return run_tool(lambda: _film(options))
+    if options.command == "shapes":
+        return run_tool(lambda: _shapes(options))
+    return run_tool(lambda: _identify(options, " ".join(["scripts/snake", *given])))
+
+
+def _film(options: argparse.Namespace) -> int:
+    names = options.gait or [name for name, row in load_rows().items() if row.source]
+    for path in film_all(Setup(modules=options.modules, friction=options.friction), names, options.out):
+        say(f"{path}: {path.stat().st_size // 1024} KB")
+    return 0
+
+
+def _shapes(options: argparse.Namespace) -> int:
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    shape_space(Setup(), options.out, options.jobs)
+    say(str(options.out))
+    return 0
+
+
+def _identify(options: argparse.Namespace, command: str) -> int:
+    folder = options.out or package_file("snake_motion", "config/maps")
+    seeds = tuple(seeds_of(options.seeds))
+    setup = Setup(modules=options.modules)
+    for name in FAMILIES if options.family == "all" else (options.family,):
+        found = identify(name, setup, seeds, options.friction, options.jobs)
+        path = folder / f"{name}_{options.modules}.yaml"
+        write_map(found, path, command)
+        forward, left, yaw = found.residual
+        say(f"{path}: leaves {1e3 * forward:.1f} mm, {1e3 * left:.1f} mm, {57.3 * yaw:.2f} deg a cycle")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

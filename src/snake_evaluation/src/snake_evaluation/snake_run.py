@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The snake in one process: simulator, engine and odometry, one tick of latency less than on the wire; no ROS."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Callable, Dict, Optional
+
+import numpy as np
+from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.core import CoreOutput, SnakeCore
+from snake_motion.drive import VelocityDrive
+from snake_motion.engine import SnakeEngine
+from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
+from snake_motion.odometry import load_slips
+from snake_motion.velocity_map import VelocityMap, load_maps
+
+from shellbot_common import TICK, package_file
+from shellbot_common.rotations import rotation_from_quaternion
+from shellbot_simulator import Simulator
+from shellbot_simulator.core.config import SimulatorConfig, load_config
+from snake_description import SnakeVariables, expand, load_variables, snake_profile
+from snake_motion.config import load_engine_config
+
+SLOW = {"source": 3.0}
+"""Time scale of the gaits by servo, 1 where it is not named: the source's servo takes 1.6 to 3.1 s a cycle."""
+TIMESTEPS = (0.002, 0.005)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A robot on a floor."""
+
+    modules: int = 16
+    servo: str = "ax"
+    friction: float = 0.8
+    seed: Optional[int] = 1
+    timestep: float = 0.002  #: s, of the physics
+
+    @property
+    def variables(self) -> SnakeVariables:
+        """The robot's variables."""
+        return load_variables(modules=self.modules, servo=self.servo)
+
+    @property
+    def simulator(self) -> SimulatorConfig:
+        """The physics' settings."""
+        changes = load_config(package_file("snake_description", "config/simulator.yaml"))
+        return changes.replace(friction=self.friction, timestep=self.timestep)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The virtual chassis in the world, as the simulator knows it."""
+
+    x: float  #: m
+    y: float  #: m
+    yaw: float  #: rad
+    roll: float  #: rad, of the body about its axis
+    up: float  #: Mean component of the bodies' tops along the vertical
+
+
+class SnakeRun:
+    """One robot, from lying straight.
+
+    Parameters
+    ----------
+    setup : Setup
+        Robot, floor, seed.
+    maps : mapping of str to VelocityMap, optional
+        Of cmd_vel; those of the package if not given.
+    """
+
+    def __init__(self, setup: Setup, maps: Optional[Dict[str, VelocityMap]] = None) -> None:
+        variables, scale = setup.variables, SLOW.get(setup.servo, 1.0)
+        servo, config = variables.chosen_servo, load_engine_config()
+        self.setup, self._stall = setup, 0.999 * servo.effort
+        self.simulator = Simulator(expand(variables), snake_profile(variables), setup.simulator)
+        self.simulator.reset(seed=setup.seed)
+        self.geometry = BodyGeometry(setup.modules, variables.length, variables.width, variables.height)
+        limits = ServoLimits(math.radians(variables.joint_limit_deg), servo.velocity, config.acceleration)
+        table = GaitTable(load_rows(), setup.modules, limits, scale)
+        drive = VelocityDrive(load_maps(setup.modules) if maps is None else maps, setup.modules, scale)
+        self.core = SnakeCore(SnakeEngine(table, config), drive, self.geometry, load_slips())
+        self.output: Optional[CoreOutput] = None
+        self.energy = 0.0  # J, positive mechanical work of the servos
+        self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`
+        self.greatest_reference = 0.0  # rad/s
+        self.saturated = 0.0  # joint seconds at the stall torque
+        self.observer: Optional[Callable[[], None]] = None
+
+    def tick(self) -> None:
+        """Advance by 10 ms."""
+        state = self.simulator.state()
+        before = self.output.motion.position if self.output else None
+        self.output = self.core.step(state.time, state.q, state.imu.orientation)
+        assert self.output is not None  # time goes forward
+        position = self.output.motion.position
+        if before is not None:
+            self.greatest_reference = max(self.greatest_reference, float(np.max(np.abs(position - before))) / TICK)
+        self.simulator.command(position)
+        self.simulator.step_tick()
+        after = self.simulator.state()
+        self.energy += float(np.maximum(0.0, after.effort * after.dq).sum()) * TICK
+        self.greatest_speed = max(self.greatest_speed, float(np.max(np.abs(after.dq))))
+        self.saturated += float(np.count_nonzero(np.abs(after.effort) >= self._stall)) * TICK
+        if self.observer is not None:
+            self.observer()
+
+    def run(self, seconds: float, until: Optional[Callable[[], bool]] = None) -> bool:
+        """Advance; returns whether `until` came true, at once when it does."""
+        for _ in range(round(seconds / TICK)):
+            self.tick()
+            if until is not None and until():
+                return True
+        return False
+
+    def reset_greatest(self) -> None:
+        """Begin to look for the greatest speeds anew."""
+        self.greatest_speed = self.greatest_reference = 0.0
+
+    @property
+    def truth(self) -> Truth:
+        """Where the robot really is."""
+        state = self.simulator.state()
+        rotation = rotation_from_quaternion(state.quat_world_base)
+        local = body_poses(state.q, self.geometry)
+        poses = BodyPoses(local.centre @ rotation.T + state.p_world_base, rotation @ local.rotation)
+        x, y, _ = centre_of_mass(poses)
+        roll, _ = roll_of(poses, np.array([0.0, 0.0, 1.0]))
+        return Truth(float(x), float(y), heading(poses), roll, float(np.mean(poses.rotation[:, 2, 2])))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Experiments in the simulator: gaits against their golden steps, a change with righting, identification, seeds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from snake_evaluation.changes import _change
+from snake_evaluation.cycles import run_cycles
+from snake_evaluation.experiment_cli import main
+from snake_evaluation.identify import identify
+from snake_evaluation.snake_run import Setup
+
+from shellbot_evaluation.errors import EvaluationError
+
+SETUP = Setup(friction=0.6, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("gait", "direction", "figure", "expected"),
+    [
+        ("straight", 1, "forward_mm", 68.0),
+        ("straight", -1, "forward_mm", -63.0),
+        ("turning", 1, "yaw_deg", -9.7),
+        ("side_winding", 1, "left_mm", 280.0),
+        ("inclined", -1, "left_mm", -460.0),
+        ("s_rotation", 1, "yaw_deg", 64.0),
+        ("roll", 1, "left_mm", 192.0),
+        ("side_fast", -1, "left_mm", -578.0),
+    ],
+)
+def test_gaits_step_as_they_did(gait, direction, figure, expected):
+    result = run_cycles(SETUP, gait, direction, 3)
+    assert getattr(result, figure) == pytest.approx(expected, rel=0.1)
+    assert not result.tipped
+    if gait == "straight":
+        assert abs(result.left_mm) < 1.0 and result.odometry_error_percent < 5.0
+
+
+def test_the_servos_and_the_ground_of_the_source_flap():
+    result = run_cycles(Setup(servo="source", friction=0.2, seed=5), "flapping", 1, 1)
+    assert abs(result.left_mm) > 15.0
+
+
+def test_after_inclined_side_winding_it_is_right_side_up_again():
+    change = _change(SETUP, "inclined", "straight")
+    assert change.up > 0.9 and change.up_after > 0.9 and not change.tipped
+    assert change.greatest_reference < 5.5
+
+
+def test_equal_seeds_give_equal_results_and_others_do_not():
+    first, again, other = (run_cycles(Setup(seed=seed), "side_winding", 1, 1) for seed in (3, 3, 4))
+    assert first == again and first.left_mm != other.left_mm
+
+
+def test_identify_measures_what_the_map_says():
+    found = identify("rotation", Setup(timestep=0.005), (1,), (0.8,), levels=4)
+    assert found.steps([[1.0, 45.0]])[0][2] > 0.7  # rad
+    assert found.residual[2] < 0.1
+    with pytest.raises(EvaluationError, match="levels is 3"):
+        identify("rotation", Setup(), (1,), (0.8,), levels=3)
+
+
+def test_the_command_writes_runs_and_summary(tmp_path, capsys):
+    file = tmp_path / "roll.json"
+    arguments = ["--gait", "roll", "--direction", "1", "--friction", "0.8", "--seeds", "7:9", "--cycles", "1"]
+    assert main([*arguments, "--json", str(file)]) == 0
+    content = json.loads(file.read_text(encoding="utf-8"))
+    assert [run["seed"] for run in content["runs"]] == [7, 8]
+    assert {"forward_mm", "left_mm", "yaw_deg", "cost_of_transport", "tipped"} <= set(content["summary"])
+    assert content["summary"]["cost_of_transport"] < 2.0
+    assert main(["--gait", "moonwalk"]) == 2
+    assert main(["--modules", "1000"]) == 2
+    assert "modules is 1000; give a whole number from 1 to 128" in capsys.readouterr().err
+    assert main(["--gait", "rolling", "--modules", "2"]) == 2
+    assert "use more modules" in capsys.readouterr().err

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Engine, drive and odometry of one snake: what its node runs at each tick, and every experiment in one process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_common import Stamp, classify_stamp
+from snake_motion.chassis import BodyGeometry
+from snake_motion.drive import VelocityDrive
+from snake_motion.engine import EngineOutput, Feedback, SnakeEngine
+from snake_motion.errors import SnakeMotionError
+from snake_motion.odometry import NO_SLIP, Slip, SnakeOdometry, SnakeState
+
+
+@dataclass(frozen=True)
+class CoreOutput:
+    """What to command, and where the robot is."""
+
+    motion: EngineOutput
+    state: Optional[SnakeState]  #: None without an attitude
+    notice: str = ""  #: For the log, if there is something new to say
+
+
+class SnakeCore:
+    """All of a snake's motion without ROS.
+
+    Parameters
+    ----------
+    engine, drive, geometry, slips
+        Its parts; geometry and the slip by gait and direction are for the odometry.
+    """
+
+    def __init__(
+        self,
+        engine: SnakeEngine,
+        drive: VelocityDrive,
+        geometry: BodyGeometry,
+        slips: Optional[Mapping[Tuple[str, int], Slip]] = None,
+    ) -> None:
+        self.engine, self.drive, self._slips = engine, drive, slips or {}
+        self._odometry = SnakeOdometry(geometry)
+        self._time: Optional[float] = None
+        self._twist: Tuple[float, ...] = (0.0, 0.0, 0.0)
+        self._twist_time = -np.inf
+        self._is_driving = False
+
+    def command(self, twist: Sequence[float]) -> None:
+        """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out."""
+        self._twist, self._twist_time = tuple(twist), self._time if self._time is not None else -np.inf
+
+    def step(self, t: float, q: np.ndarray, orientation: Optional[np.ndarray]) -> Optional[CoreOutput]:
+        """Advance to a time; None for a late tick.
+
+        Parameters
+        ----------
+        t : float
+            Simulated time, s.
+        q : (n,) array
+            Measured joints, rad.
+        orientation : (4,) array or None
+            Quaternion x, y, z, w of the head; None if it is not known.
+        """
+        kind = classify_stamp(self._time, t)
+        if kind is Stamp.LATE:
+            return None
+        if kind is Stamp.RESET:
+            self.engine.reset()
+            self._odometry.reset()
+            self._twist_time = -np.inf
+        self._time = t
+        state = None
+        if orientation is not None and np.all(np.isfinite(q)) and np.all(np.isfinite(orientation)):
+            state = self._odometry.step(t, q, orientation, self._slip())
+        notice = self._follow(t)
+        return CoreOutput(self.engine.step(t, Feedback(q, state.roll if state else None)), state, notice)
+
+    def _slip(self) -> Slip:
+        active = self.engine.active
+        return self._slips.get((active.name, active.direction), NO_SLIP) if active else NO_SLIP
+
+    def _follow(self, t: float) -> str:
+        """Let the twist steer; returns why it cannot, if so."""
+        is_fresh = t - self._twist_time <= self.engine.config.command_timeout
+        if not is_fresh:
+            if self._is_driving:
+                self._is_driving = False
+                self.engine.drive(None)
+            return ""
+        try:
+            target, _ = self.drive.target(self._twist)
+        except SnakeMotionError as error:
+            self._twist_time = -np.inf
+            if self._is_driving:
+                self._is_driving = False
+                self.engine.drive(None)
+            return str(error)
+        if target is not None or self._is_driving:
+            self.engine.drive(target)
+        self._is_driving = target is not None
+        return ""

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""From a twist to a gait: the family that serves it best, and its inputs by the inverse of the measured map."""
+
+from __future__ import annotations
+
+import math
+from typing import Dict, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from snake_motion.engine import Target
+from snake_motion.errors import SnakeMotionError
+from snake_motion.families import PERIOD, family
+from snake_motion.velocity_map import VelocityMap
+
+_STILL = (0.002, 0.002, math.radians(0.5))  # m/s, m/s, rad/s: less than this is no motion
+
+
+class VelocityDrive:
+    """Steers the families for which there are maps.
+
+    Parameters
+    ----------
+    maps : mapping of str to VelocityMap
+        By family, of this robot's number of modules.
+    modules : int
+        Number of modules.
+    time_scale : float
+        All gaits are slower by it.
+    """
+
+    def __init__(self, maps: Mapping[str, VelocityMap], modules: int, time_scale: float = 1.0) -> None:
+        self.maps, self._modules, self._period = dict(maps), modules, PERIOD * time_scale
+        self._cache: Dict[Tuple[float, ...], Tuple[Optional[Target], np.ndarray]] = {}
+
+    @property
+    def limits(self) -> np.ndarray:
+        """Greatest forward, sideways (m/s) and turning (rad/s) velocity, each alone, (3,); 0 without a map."""
+        greatest = np.zeros(3)
+        for name, velocity_map in self.maps.items():
+            kind = family(name)
+            (low, high), steering = kind.ranges
+            middle = np.array([[high, value] for value in np.linspace(*steering, 9)])
+            steps = velocity_map.steps(middle)
+            axis = kind.axis
+            greatest[axis] = float(np.max(steps[:, axis])) / self._period
+        return greatest
+
+    def target(self, twist: Sequence[float]) -> Tuple[Optional[Target], np.ndarray]:
+        """Return the gait for a twist and the velocity that it will have, (3,); None: stand flat.
+
+        Parameters
+        ----------
+        twist : (3,) sequence of float
+            Forward and left (m/s), turning (rad/s); the greater of the first two decides the family.
+
+        Raises
+        ------
+        SnakeMotionError
+            If a value is not finite, or there is no map of the family for this number of modules.
+        """
+        values = tuple(float(value) for value in twist)
+        if len(values) != 3 or not all(map(math.isfinite, values)):
+            raise SnakeMotionError(f"cmd_vel is {values}; give three finite numbers")
+        if values not in self._cache:
+            if len(self._cache) > 200:
+                self._cache.clear()
+            self._cache[values] = self._solve(values)
+        return self._cache[values]
+
+    def _solve(self, twist: Tuple[float, ...]) -> Tuple[Optional[Target], np.ndarray]:
+        if all(abs(value) < still for value, still in zip(twist, _STILL)):
+            return None, np.zeros(3)
+        ahead, aside = abs(twist[0]) >= _STILL[0], abs(twist[1]) >= _STILL[1]
+        name = "rotation" if not (ahead or aside) else "sideways" if abs(twist[1]) > abs(twist[0]) else "forward"
+        if name not in self.maps:
+            raise SnakeMotionError(
+                f"no velocity map of the family {name} for {self._modules} modules: write one with "
+                f"scripts/snake identify --family {name} --modules {self._modules}"
+            )
+        kind = family(name)
+        direction, inputs, step = self.maps[name].inverse([value * self._period for value in twist])
+        shape = kind.shape(inputs, self._modules, self._period / PERIOD)
+        return Target(name, shape, direction, is_steered=True), step / self._period

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Families of gaits that cmd_vel steers: two inputs each, which bend one shape without leaving it.
+
+Families are not added to each other: one map over sums of them is wrong by a tenth of a step and tips the robot over.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Tuple
+
+from snake_motion.errors import SnakeMotionError
+from snake_motion.gait_shape import GaitShape
+from snake_motion.waves import Wave, serpenoid_curve
+
+PERIOD = 1.0  # s
+
+Range = Tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Family:
+    """What its two inputs are, and what it is for."""
+
+    name: str
+    #: Amplitude as a fraction, and what steers: offset or phase in deg
+    ranges: Tuple[Range, Range]
+    axis: int  #: Of the step that the first input changes: 0 forward, 1 left, 2 turning
+    mirrored: bool  #: Direction -1 is the mirror image; one branch of the map serves both
+
+    def shape(self, inputs: Tuple[float, float], modules: int, time_scale: float = 1.0) -> GaitShape:
+        """Return the gait of two inputs within `ranges`, for a snake of so many modules."""
+        amplitude, steering = inputs
+        period = PERIOD * time_scale
+        if self.name == "forward":
+            pitch = _wave(25.0 * amplitude, 2.0, modules)
+            return GaitShape(pitch, Wave(offset=math.radians(steering)), period)
+        if self.name == "sideways":
+            pitch, yaw = _wave(20.0 * amplitude, 1.0, modules), _wave(40.0 * amplitude, 1.0, modules, steering)
+        else:
+            pitch, yaw = _wave(5.0, 2.0, modules), _wave(40.0 * amplitude, 1.0, modules, steering)
+        return GaitShape(pitch, yaw, period, mirrored=True)
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("forward", ((0.4, 1.0), (-20.0, 20.0)), 0, mirrored=False),
+        Family("sideways", ((0.4, 1.0), (-95.0, -15.0)), 1, mirrored=True),
+        Family("rotation", ((0.5, 1.0), (20.0, 70.0)), 2, mirrored=True),
+    )
+}
+
+
+def family(name: str) -> Family:
+    """Return a family; raises SnakeMotionError if there is none of the name."""
+    if name not in FAMILIES:
+        raise SnakeMotionError(f"family {name!r} does not exist; choose from {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
+def _wave(alpha_deg: float, k: float, modules: int, phase_deg: float = 0.0) -> Wave:
+    return Wave(*serpenoid_curve(math.radians(alpha_deg), k, modules), math.radians(phase_deg))

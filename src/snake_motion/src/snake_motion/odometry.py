@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Where the snake is: attitude from the IMU, shape from the joints, and the corners that carry it stand still.
+
+The lowest corners carry the body; between two ticks the mean of their displacements, weighted by how low they are, is
+zero if they do not slip. They do slip, in a way that depends on the gait and little on friction, so the displacement of
+the chassis is corrected by the gait's measured factor and direction. Heading is that of the IMU's attitude.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from shellbot_common import GAP, Settings, number, package_file, read_yaml
+from shellbot_common.rotations import rotation_from_quaternion
+from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.errors import SnakeMotionError
+
+Slip = Tuple[float, float]
+"""True over estimated distance, and direction of the true one against the estimated one, rad."""
+
+NO_SLIP: Slip = (1.0, 0.0)
+
+_SOFTNESS = 0.001  # m of height over which a corner's share in carrying falls to 1/e
+_HEADING_STD_PER_M = math.radians(2.0)  # rad/m
+_DISTANCE_STD = 0.05  # m a metre along the path: what the factors leave (docs/snake.md)
+_LEAST_STD = 0.001  # m
+
+
+@dataclass(frozen=True)
+class SnakeState:
+    """The estimate at one tick."""
+
+    p_odom_chassis: np.ndarray  #: (2,) Virtual chassis on the ground, m
+    yaw: float  #: Of the chassis in odom, rad, continuous
+    v_chassis: np.ndarray  #: (3,) Forward, left (m/s) and turning (rad/s) speed of the chassis, in its axes
+    covariance: np.ndarray  #: (3, 3) Of x, y (m) and yaw (rad) in odom
+    p_chassis_head: np.ndarray  #: (3,) Head in the chassis' frame on the ground, m
+    rotation_chassis_head: np.ndarray  #: (3, 3) head -> chassis
+    roll: float  #: Of the body about its axis, rad
+    up: float  #: Mean component of the bodies' tops along the vertical, -1 .. 1
+
+
+class SnakeOdometry:
+    """Integrates; call `step` at each tick.
+
+    Parameters
+    ----------
+    geometry : BodyGeometry
+        Sizes of the modules.
+    """
+
+    def __init__(self, geometry: BodyGeometry) -> None:
+        self._geometry = geometry
+        half = 0.5 * np.array([geometry.length, geometry.width, geometry.height])
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+        self._corners = np.repeat((signs * half)[None], geometry.modules + 1, axis=0)  # (bodies, 8, 3) in each body
+        self._corners[[0, -1], :, 0] *= 0.5  # half modules at the ends
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin at the origin of odom."""
+        self._time: Optional[float] = None
+        self._points: Optional[np.ndarray] = None  # corners relative to the head, in odom's axes
+        self._centre = np.zeros(2)  # centre of mass relative to the head
+        self._place = np.zeros(2)  # of the chassis
+        self._chassis: Optional[np.ndarray] = None  # x, y, yaw
+        self._speed = np.zeros(3)
+        self._covariance = np.diag([1e-9, 1e-9, 1e-9])
+
+    def step(self, t: float, q: np.ndarray, orientation: np.ndarray, slip: Slip = NO_SLIP) -> SnakeState:
+        """Take a tick.
+
+        Parameters
+        ----------
+        t : float
+            Simulated time, s.
+        q : (n,) array
+            Measured joints, rad, finite.
+        orientation : (4,) array
+            Quaternion x, y, z, w of the head in the world.
+        slip : (float, float)
+            Of the present gait.
+        """
+        rotation = rotation_from_quaternion(orientation)
+        local = body_poses(q, self._geometry)
+        poses = BodyPoses(local.centre @ rotation.T, rotation @ local.rotation)
+        corners = poses.centre[:, None, :] + np.einsum("bij,bcj->bci", poses.rotation, self._corners)
+        points = corners.reshape(-1, 3)
+        centre = centre_of_mass(poses)
+        if self._points is None:
+            self._place = centre[:2].copy()  # the head begins at the origin of odom
+        elif self._time is not None and 0.0 < t - self._time <= GAP:
+            x, y = centre[:2] - self._centre - self._slip_free(points)
+            scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
+            self._place = self._place + scale * np.array([cos * x - sin * y, sin * x + cos * y])
+        self._points, self._centre = points, centre[:2].copy()
+        state = np.array([*self._place, heading(poses)])
+        self._advance(t, state)
+        roll, _ = roll_of(poses, np.array([0.0, 0.0, 1.0]))
+        return self._state(rotation, centre, float(points[:, 2].min()), roll, float(np.mean(poses.rotation[:, 2, 2])))
+
+    def _slip_free(self, points: np.ndarray) -> np.ndarray:
+        """Return how the corners that carry moved relative to the head, m, (2,)."""
+        assert self._points is not None  # the caller has checked it
+        height = 0.5 * (points[:, 2] + self._points[:, 2])
+        weight = np.exp(-(height - height.min()) / _SOFTNESS)
+        return weight @ (points - self._points)[:, :2] / weight.sum()
+
+    def _advance(self, t: float, state: np.ndarray) -> None:
+        before, since = self._chassis, self._time
+        self._time, self._chassis = t, state
+        if before is None or since is None:
+            return
+        moved = state - before
+        moved[2] = math.remainder(moved[2], 2.0 * math.pi)
+        state[2] = before[2] + moved[2]
+        step = float(np.hypot(moved[0], moved[1]))
+        if 0.0 < t - since <= GAP:
+            cos, sin = math.cos(state[2]), math.sin(state[2])
+            self._speed = np.array([cos * moved[0] + sin * moved[1], -sin * moved[0] + cos * moved[1], moved[2]])
+            self._speed /= t - since
+        jacobian = np.array([[1.0, 0.0, -moved[1]], [0.0, 1.0, moved[0]], [0.0, 0.0, 1.0]])
+        noise = np.array([_DISTANCE_STD**2, _DISTANCE_STD**2, _HEADING_STD_PER_M**2]) * step
+        self._covariance = jacobian @ self._covariance @ jacobian.T + np.diag(noise)
+
+    def _state(self, rotation: np.ndarray, centre: np.ndarray, lowest: float, roll: float, up: float) -> SnakeState:
+        assert self._chassis is not None  # _advance has set it
+        yaw = float(self._chassis[2])
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        to_chassis = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        p_head = to_chassis @ np.array([-centre[0], -centre[1], -lowest])
+        least = np.diag([_LEAST_STD**2, _LEAST_STD**2, 1e-8])
+        return SnakeState(
+            self._chassis[:2].copy(), yaw, self._speed.copy(), self._covariance + least, p_head,
+            to_chassis @ rotation, roll, up,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _SlipRow(Settings, error=SnakeMotionError):
+    scale: float = number(0.1, 10.0)
+    turn_deg: float = number(-90.0, 90.0, "deg")
+
+
+def load_slips(file: Optional[Union[str, Path]] = None) -> Dict[Tuple[str, int], Slip]:
+    """Return the slip by gait or family and direction; ``config/odometry.yaml`` of the package if not given.
+
+    Raises
+    ------
+    SnakeMotionError
+        If the file cannot be read or a row is wrong; names file and key.
+    """
+    path = file or package_file("snake_motion", "config/odometry.yaml")
+    slips: Dict[Tuple[str, int], Slip] = {}
+    for name, row in read_yaml(path, SnakeMotionError).items():
+        for direction, values in (row if isinstance(row, Mapping) else {"": row}).items():
+            if str(direction) not in ("1", "-1") or not isinstance(values, (list, tuple)) or len(values) != 2:
+                raise SnakeMotionError(f'{path}: {name} is {row!r}; give {{"1": [scale, deg], "-1": [scale, deg]}}')
+            keys = {"scale": values[0], "turn_deg": values[1]}
+            found = _SlipRow.from_mapping(keys, f"{path}: {name} {direction}: ")
+            slips[str(name), int(direction)] = (found.scale, math.radians(found.turn_deg))
+    return slips

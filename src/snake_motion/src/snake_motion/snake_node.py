@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Node `snake_motion`: requests and joint_states in, joint_targets, mode and odometry out, at each joint_states."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Optional, Tuple
+
+import numpy as np
+import rospy
+import tf2_ros
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import Bool, String
+
+from shellbot_common import Level, Notice, RobotProfile, SettingsError
+from shellbot_common.log_node import NodeLog
+from shellbot_common.parameters_node import wait_for_parameters
+from shellbot_common.publisher_node import Publisher
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_control import ConfigurationError, JointOrder, TargetsError
+from shellbot_msgs.msg import Mode, Walkspace
+from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
+from snake_motion import snake_conversions as conversions
+from snake_motion.config import load_engine_config
+from snake_motion.core import SnakeCore
+from snake_motion.drive import VelocityDrive
+from snake_motion.engine import EngineOutput, SnakeEngine
+from snake_motion.from_description import read_description
+from snake_motion.gait_table import GaitTable, load_rows
+from snake_motion.odometry import load_slips
+from snake_motion.velocity_map import load_maps
+
+IMU_AGE = 0.05  # s: an older attitude says nothing
+
+
+class SnakeNode:
+    """Runs the core at each joint_states; there is no timer that could delay a tick."""
+
+    def __init__(self, core: SnakeCore, profile: RobotProfile) -> None:
+        self._core, self._profile = core, profile
+        self._order = JointOrder(profile.joint_names)
+        self._lock = threading.RLock()
+        self._log = NodeLog("snake_motion")
+        self._attitude: Tuple[float, Optional[np.ndarray]] = (-np.inf, None)
+        self._shown: Optional[Tuple[str, ...]] = None
+        nodelay = {"queue_size": 1, "tcp_nodelay": True}
+        self._targets = Publisher("joint_targets", JointState, **nodelay)
+        self._odom = Publisher("odom", Odometry, **nodelay)
+        self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
+        self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
+        self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
+        self._transforms = tf2_ros.TransformBroadcaster()
+        self._service = rospy.Service("request_mode", RequestMode, self._on_request)
+        self._subscribers = [
+            rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
+            rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
+            rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=10, tcp_nodelay=True),
+            rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
+        ]
+
+    def run(self) -> None:
+        """Log what was held back, until shutdown."""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            self._log()
+
+    def _on_joint_states(self, message: JointState) -> None:
+        stamp, t = message.header.stamp, message.header.stamp.to_sec()
+        try:
+            q = self._order.pick(message.name, message.position, allow_extra=True)
+        except TargetsError as error:
+            self._log(Notice("joints", Level.ERROR, f"joint_states ignored: {error}"))
+            return
+        with self._lock:
+            since, orientation = self._attitude
+            output = self._core.step(t, q, orientation if abs(t - since) <= IMU_AGE else None)
+            if output is None:
+                return
+            self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
+            self._show(output.motion, stamp)
+        if output.state is not None:
+            self._odom.publish(conversions.odometry_message(output.state, stamp))
+            self._transforms.sendTransform(conversions.transforms(output.state, self._profile.base.link, stamp))
+        elif t > 1.0:
+            self._log(Notice("imu", Level.WARN, "no attitude on imu/data: no odometry, and gaits begin on any side"))
+        if output.notice:
+            self._log(Notice("drive", Level.WARN, output.notice))
+
+    def _show(self, motion: EngineOutput, stamp: rospy.Time) -> None:
+        """Send the latched mode when something changed."""
+        shown = (motion.mode, motion.gait, str(motion.direction), motion.text)
+        if shown != self._shown:
+            if self._shown is None or motion.text != self._shown[-1]:
+                rospy.loginfo("snake_motion: %s: %s", motion.mode, motion.text)
+            self._shown = shown
+            self._mode.publish(conversions.mode_message(motion, stamp))
+
+    def _on_gait(self, message: String) -> None:
+        with self._lock:
+            accepted, reason = self._core.engine.request_gait(message.data)
+        if not accepted:
+            rospy.logwarn("snake_motion: %s", reason)
+
+    def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
+        with self._lock:
+            accepted, reason = self._core.engine.request_mode(request.mode)
+            return RequestModeResponse(accepted=accepted, reason=reason, mode=self._core.engine.mode)
+
+    def _on_stopped(self, message: Bool) -> None:
+        with self._lock:
+            (self._core.engine.emergency_stop if message.data else self._core.engine.rearm)()
+
+    def _on_cmd_vel(self, message: Twist) -> None:
+        with self._lock:
+            self._core.command(conversions.twist_of(message))
+
+    def _on_imu(self, message: Imu) -> None:
+        with self._lock:
+            self._attitude = (message.header.stamp.to_sec(), conversions.orientation_of(message))
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("snake_motion", disable_rostime=True)  # time comes with joint_states
+    urdf, text = wait_for_parameters("robot_description", PARAMETER)
+    try:
+        profile = RobotProfile.from_text(text)
+        config = load_engine_config(rospy.get_param("~settings_file", "") or None)
+        geometry, limits, _ = read_description(urdf, profile, config)
+        scale = float(rospy.get_param("~time_scale", 1.0))
+        rows = load_rows(rospy.get_param("~gaits_file", "") or None)
+        gaits = GaitTable(rows, geometry.modules, limits, scale)
+        maps = load_maps(geometry.modules, rospy.get_param("~maps_folder", "") or None)
+        slips = load_slips()
+        engine = SnakeEngine(gaits, config, str(rospy.get_param("~start_mode", "go")))
+        if rospy.get_param("~gait", ""):
+            engine.request_at_start(str(rospy.get_param("~gait")))
+    except (SettingsError, ConfigurationError) as error:
+        rospy.logfatal("snake_motion: %s", error)
+        sys.exit(1)
+    for refusal in gaits.refusals.values():
+        rospy.logwarn("snake_motion: %s", refusal)
+    core = SnakeCore(engine, VelocityDrive(maps, geometry.modules, scale), geometry, slips)
+    SnakeNode(core, profile).run()

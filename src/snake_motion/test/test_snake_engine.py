@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The engine: changes without jumps, roll, modes, time-outs, lost modules; the joints follow at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from snake_motion.chassis import BodyGeometry
+from snake_motion.core import SnakeCore
+from snake_motion.drive import VelocityDrive
+from snake_motion.engine import Feedback, SnakeEngine
+from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
+from snake_motion.odometry import SnakeOdometry, load_slips
+from snake_motion.velocity_map import load_maps
+
+MODULES, SPEED = 16, 5.5
+UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+
+
+class Ideal:
+    """An engine whose joints are where they are commanded."""
+
+    def __init__(self, start_mode="go"):
+        table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
+        self.engine = SnakeEngine(table, start_mode=start_mode)
+        self.t, self.q, self.roll, self.greatest = 0.0, np.zeros(MODULES), 0.0, 0.0
+
+    def run(self, seconds, until=lambda output: False):
+        for _ in range(round(seconds * 100)):
+            self.t += 0.01
+            output = self.engine.step(self.t, Feedback(self.q, self.roll))
+            self.greatest = max(self.greatest, float(np.abs(output.position - self.q).max()) / 0.01)
+            self.q = output.position
+            if until(output):
+                break
+        return output
+
+
+def test_no_change_of_gait_turns_a_joint_faster_than_its_servo_can():
+    names = [name for name, row in load_rows().items() if row.source]
+    for first, second in itertools.permutations(names, 2):
+        ideal = Ideal()
+        for request in (first, f"{second} -1", second):
+            assert ideal.engine.request_gait(request)[0] or ideal.engine.mode == "waiting"
+            output = ideal.run(0.1)
+            ideal.engine.request_gait(request)
+            output = ideal.run(2.3)
+        assert output.gait == second and output.direction == 1
+        assert ideal.greatest < SPEED, f"{first} to {second}: {ideal.greatest:.2f} rad/s"
+
+
+def test_toggle_reverses_the_gait_that_runs_and_begins_another_forwards():
+    ideal = Ideal()
+    ideal.run(0.1)
+    for request, expected in (
+        ("straight toggle", 1),
+        ("straight toggle", -1),
+        ("straight toggle", 1),
+        ("roll toggle", 1),
+    ):
+        assert ideal.engine.request_gait(request)[0]
+        assert ideal.run(2.5).direction == expected
+
+
+def test_on_its_side_it_rolls_upright_first():
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.roll = math.radians(90.0)  # right side down
+    ideal.engine.request_gait("straight")
+    output = ideal.run(5.0, lambda output: output.gait != "")
+    assert (output.gait, output.direction) == ("righting", 1)  # to the left
+    ideal.run(0.5)
+    ideal.roll = 0.0
+    assert ideal.run(3.0, lambda output: output.gait == "straight").gait == "straight"
+
+
+def test_where_it_cannot_right_itself_the_gait_is_turned_to_the_face_that_is_down():
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.roll = math.radians(88.0)
+    ideal.engine.request_gait("straight")
+    assert ideal.run(40.0, lambda output: output.gait == "righting").gait == "righting"
+    for _ in range(ideal.engine.config.righting_attempts):
+        ideal.roll = 0.0  # it seems to get up, and falls back
+        ideal.run(1.0, lambda output: output.gait == "")
+        ideal.roll = math.radians(88.0)
+        output = ideal.run(5.0, lambda output: output.gait != "")
+    assert output.gait == "straight"
+    output = ideal.run(2.0)
+    assert np.abs(output.position[0::2]).max() < 1e-9 < np.abs(output.position[1::2]).max()
+
+
+def test_a_module_without_torque_stops_the_robot_flat_with_a_sentence():
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.engine.request_gait("side_fast")
+    ideal.run(3.0)
+    stuck = ideal.engine
+
+    def limp(seconds):
+        for _ in range(round(seconds * 100)):
+            ideal.t += 0.01
+            q = ideal.q.copy()
+            q[5] += math.radians(60.0)
+            output = stuck.step(ideal.t, Feedback(q, 0.0))
+            ideal.q = output.position
+        return output
+
+    output = limp(3.0)
+    assert output.mode == "straighten" and "module 6 (yaw) is 60 deg from its command" in output.text
+    assert np.abs(output.position).max() < 1e-9
+    assert not stuck.request_gait("straight")[0]
+
+
+def test_modes_and_the_emergency_stop():
+    ideal = Ideal()
+    assert ideal.engine.request_mode("go") == (False, "go refused: the robot is waiting; start the simulator")
+    ideal.run(0.1)
+    accepted, reason = ideal.engine.request_mode("fly")
+    assert not accepted and "choose from relax, straighten, go" in reason
+    ideal.engine.request_gait("inclined")
+    moving = ideal.run(3.0).position
+    ideal.engine.emergency_stop()
+    assert ideal.run(1.0).position == pytest.approx(ideal.q) and ideal.engine.mode == "stopped"
+    assert np.abs(ideal.q - moving).max() < 0.05
+    assert "rearm it first" in ideal.engine.request_mode("go")[1]
+    ideal.engine.rearm()
+    output = ideal.run(3.0)
+    assert output.mode == "go" and np.abs(output.position).max() < 1e-9 and ideal.greatest < SPEED
+    ideal.engine.request_gait("inclined")
+    ideal.run(3.0)
+    ideal.engine.request_mode("relax")
+    held = ideal.run(0.1).position
+    assert np.abs(held).max() > 0.1 and ideal.run(1.0).position == pytest.approx(held)
+    ideal.engine.request_mode("straighten")
+    assert np.abs(ideal.run(3.0).position).max() < 1e-9 and ideal.greatest < SPEED
+
+
+def test_joints_that_are_not_finite_hold():
+    ideal = Ideal()
+    ideal.run(0.1)
+    ideal.engine.request_gait("straight")
+    ideal.run(2.0)
+    output = ideal.engine.step(ideal.t + 0.01, Feedback(np.full(MODULES, np.nan), 0.0))
+    assert output.position == pytest.approx(ideal.q) and "not finite" in output.text
+
+
+def core():
+    table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
+    geometry = BodyGeometry(MODULES, 0.072, 0.052, 0.052)
+    return SnakeCore(SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), geometry, load_slips())
+
+
+def test_cmd_vel_drives_until_it_is_silent_and_nonsense_is_told():
+    snake, q, gaits = core(), np.zeros(MODULES), []
+    for tick in range(700):
+        t = 0.01 * tick
+        if 0.1 < t < 4.0:
+            snake.command([0.05, 0.0, 0.02])
+        output = snake.step(t, q, UPRIGHT)
+        q = output.motion.position
+        gaits.append(output.motion.gait)
+    assert gaits[300] == "forward" and gaits[-1] == "" and np.abs(q).max() < 1e-9
+    snake.command([math.nan, 0.0, 0.0])
+    output = snake.step(7.01, q, UPRIGHT)
+    assert "cmd_vel is (nan, 0.0, 0.0); give three finite numbers" in output.notice and output.motion.gait == ""
+
+
+def test_a_clock_that_goes_back_begins_anew():
+    snake = core()
+    for tick in range(300):
+        snake.step(0.01 * tick, np.zeros(MODULES), UPRIGHT)
+    assert snake.step(2.98, np.zeros(MODULES), UPRIGHT) is None
+    output = snake.step(0.0, np.full(MODULES, 0.2), UPRIGHT)
+    assert output is not None and output.motion.position == pytest.approx(np.full(MODULES, 0.2))
+
+
+def test_odometry_of_a_body_that_pulls_itself_on():
+    """With the rear two thirds on the ground, the head moves as the kinematics says: no slip, no correction."""
+    geometry = BodyGeometry(MODULES, 0.072, 0.052, 0.052)
+    odometry = SnakeOdometry(geometry)
+    first = odometry.step(0.0, np.zeros(MODULES), UPRIGHT)
+    angles = np.linspace(0.0, 0.3, 50)
+    for number, angle in enumerate(angles):
+        q = np.zeros(MODULES)
+        q[1] = angle  # yaw of the head's side: the IMU is in the head, which turns back by it
+        turn = np.array([0.0, 0.0, math.sin(-0.5 * angle), math.cos(-0.5 * angle)])
+        last = odometry.step(0.01 * (number + 1), q, turn)
+    assert np.hypot(*(last.p_odom_chassis - first.p_odom_chassis)) < 0.02  # the rear weighs more than the head
+    assert np.all(np.linalg.eigvalsh(last.covariance) > 0.0)
+    assert last.roll == pytest.approx(0.0) and last.up == pytest.approx(1.0)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Velocity maps: their inverse, their files, and what is refused; waypoints by them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from snake_motion.drive import VelocityDrive
+from snake_motion.errors import SnakeMotionError
+from snake_motion.families import FAMILIES, family
+from snake_motion.odometry import load_slips
+from snake_motion.velocity_map import load_map, load_maps
+from snake_motion.waypoint import WaypointFollower
+
+MODULES = 16
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_inverse_finds_inputs_whose_step_is_the_commanded_one(name):
+    found, kind, rng = load_maps(MODULES)[name], family(name), np.random.default_rng(7)
+    for _ in range(10):
+        inputs = np.array([[rng.uniform(*limits) for limits in kind.ranges]])
+        direction = int(rng.choice((-1, 1)))
+        step = found.steps(inputs, direction)[0]
+        sign, again, reached = found.inverse(step)
+        assert sign == direction and all(low <= x <= high for x, (low, high) in zip(again, kind.ranges))
+        assert reached[kind.axis] == pytest.approx(step[kind.axis], abs=2e-3)
+        if kind.axis != 2:
+            assert reached[2] == pytest.approx(step[2], abs=math.radians(0.2))
+
+
+def test_a_twist_chooses_its_family_and_is_limited_to_what_it_can():
+    drive = VelocityDrive(load_maps(MODULES), MODULES)
+    for twist, name, direction in (
+        ([0.06, 0.0, 0.05], "forward", 1), ([-0.06, 0.02, 0.0], "forward", -1), ([0.0, 0.4, 0.0], "sideways", 1),
+        ([0.1, -0.4, 0.0], "sideways", -1), ([0.0, 0.0, 0.8], "rotation", 1), ([0.0, 0.0, -0.8], "rotation", -1),
+    ):  # fmt: skip
+        target, _ = drive.target(twist)
+        assert (target.name, target.direction) == (name, direction), twist
+    assert drive.target([0.0, 0.0, 0.0])[0] is None
+    _, velocity = drive.target([9.0, 0.0, 0.0])
+    assert velocity[0] == pytest.approx(drive.limits[0], rel=0.02)
+    with pytest.raises(SnakeMotionError, match="no velocity map of the family forward for 8 modules: write one with"):
+        VelocityDrive({}, 8).target([0.05, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: "", "family, modules, branches are missing"),
+        (lambda text: text.replace("family: forward", "family: upward"), "family 'upward' does not exist"),
+        (lambda text: text.replace("'-1':", "'2':"), "branches are 2, 1; forward needs 1, -1"),
+        (lambda text: text.replace("modules: 16", "modules: 1000"), "modules is 1000"),
+        (lambda text: text.replace("forward: [", "forward: [.nan, "), "forward"),
+        (lambda text: text.replace("left: [", "left: [0.1, "), "left has 11 coefficients; it needs 10"),
+    ],
+)
+def test_a_broken_map_file_is_refused_in_words(tmp_path, change, words):
+    from shellbot_common import package_file
+
+    good = package_file("snake_motion", "config/maps/forward_16.yaml").read_text(encoding="utf-8")
+    file = tmp_path / "forward_16.yaml"
+    file.write_text(change(good), encoding="utf-8")
+    with pytest.raises(SnakeMotionError, match=words) as caught:
+        load_map(file)
+    assert str(file) in str(caught.value)
+
+
+def test_a_broken_slip_file_is_refused_in_words(tmp_path):
+    file = tmp_path / "odometry.yaml"
+    for text, words in (('a: {"1": [0, 3]}', "scale is 0"), ("a: 3", "give"), ('a: {"2": [1, 0]}', "give")):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(SnakeMotionError, match=words):
+            load_slips(file)
+
+
+def test_waypoints_are_reached_by_a_robot_that_does_what_it_is_told():
+    goal, pose = (0.6, 0.4, 1.2), np.zeros(3)
+    follower = WaypointFollower(goal, np.array([0.08, 0.4, 0.9]))
+    for _ in range(6000):
+        twist = follower.step(tuple(pose))
+        if twist is None:
+            break
+        cos, sin = math.cos(pose[2]), math.sin(pose[2])
+        pose += 0.01 * np.array([cos * twist[0] - sin * twist[1], sin * twist[0] + cos * twist[1], twist[2]])
+    assert twist is None
+    assert np.abs(follower.error(tuple(pose))).max() < 0.035
