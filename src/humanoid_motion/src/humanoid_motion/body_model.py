@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from typing import Dict, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.errors import InvalidUrdfError
 from robot_mechanics.models.inertia import inertias_of_urdf
 from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.native.jit import kernel
@@ -117,6 +119,9 @@ class BodyModel:
         self._sole_origins = [joint.origin for joint in fixed]
         self._above = np.array([self._carries[:, link] for link in self._sole_links])  # (s, n)
 
+        #: x0, x1, y0, y1 of the first sole in its frame, m: the floor plan of the foot's collision box
+        self.sole_rectangle = _sole_rectangle(urdf_text, fixed[0].parent)
+
     def posture(self, q: np.ndarray) -> Posture:
         """Return frames and centres of mass at joint angles (n,), rad."""
         rotation, place, axis = _frames(q[self._order], self._parent, self._origin_rotation, self._origin, self._axis)
@@ -155,3 +160,13 @@ def _depth(link: str, by_child: Dict[str, object]) -> int:
     while link in by_child:
         link, depth = by_child[link].parent, depth + 1  # type: ignore[attr-defined]
     return depth
+
+
+def _sole_rectangle(urdf_text: str, link: str) -> Tuple[float, float, float, float]:
+    for collision in ElementTree.fromstring(urdf_text).findall(f"link[@name='{link}']/collision"):
+        box, origin = collision.find("geometry/box"), collision.find("origin")
+        if box is not None and origin is not None:
+            length, width = (float(word) for word in str(box.get("size")).split()[:2])
+            x, y = (float(word) for word in str(origin.get("xyz")).split()[:2])
+            return x - 0.5 * length, x + 0.5 * length, y - 0.5 * width, y + 0.5 * width
+    raise InvalidUrdfError(f"link '{link}' has no collision box; the walking engine needs feet with a flat sole")

@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: MIT
+"""The walking engine: one tick in, joint angles out. Time is passed in; nothing here knows ROS."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from humanoid_motion.base_estimator import BaseEstimator
+from humanoid_motion.body_model import G, BodyModel, Posture
+from humanoid_motion.dcm_plan import PlannedInstant, instant
+from humanoid_motion.feedback import ComObserver, foothold_shift, predicted_error
+from humanoid_motion.footsteps import FootstepPlanner, foothold
+from humanoid_motion.legs import LEG_JOINTS, Leg, pair_angles
+from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, point_of, seen_from, turned, wrapped, yaw_matrix
+from humanoid_motion.swing import SwingFoot, lift_height
+from shellbot_common import TICK, RobotProfile
+from shellbot_common.rotations import rotation_from_rpy
+
+_AHEAD = 4  # steps that the plan looks ahead
+_SWING_SPEED = 1.6  # m/s
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What is measured in one tick."""
+
+    q: np.ndarray  #: (n,) Joint angles, rad
+    attitude: Sequence[float]  #: (4,) Quaternion x, y, z, w of the root link
+    rates: np.ndarray  #: (3,) Angular velocity of the root link, rad/s
+    wrenches: np.ndarray  #: (2, 6) Of the ground at each sole, in the sole's frame, N and N m
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """What the engine is doing, for diagnostics."""
+
+    mode: str  #: stand, walk or fallen
+    support: int  #: LEFT or RIGHT
+    phase: float  #: Of the present step, 0 to 1
+    dcm_error: np.ndarray  #: (2,) m
+    pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
+    base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame
+
+
+class WalkingEngine:
+    """Walks.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot description.
+    profile : RobotProfile
+        Order and stiffness of the joints, and the pose it stands in.
+    parameters : WalkParameters, optional
+        Of the walk.
+    heading : str
+        ``imu`` or ``feet``, see `BaseEstimator`.
+    """
+
+    def __init__(
+        self,
+        urdf_text: str,
+        profile: RobotProfile,
+        parameters: Optional[WalkParameters] = None,
+        heading: str = "imu",
+    ) -> None:
+        self._p = parameters or WalkParameters()
+        names = list(profile.joint_names)
+        self._model = BodyModel(urdf_text, names, tuple(profile.contacts))
+        self._legs: Tuple[Leg, Leg] = (Leg.of_model(self._model, "L"), Leg.of_model(self._model, "R"))
+        self._leg_index = tuple(np.array([names.index(side + name) for name in LEG_JOINTS]) for side in "LR")
+        self._arm_index = [names.index("LShoulderPitch"), names.index("RShoulderPitch")]
+        joints = [self._model.joints[name] for name in names]
+        self._lower, self._upper = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
+        self._effort = np.array([j.effort for j in joints])
+        self._damping = self._effort / np.array([j.velocity for j in joints])
+        self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
+        self._shared = [int(self._leg_index[0][0]), int(self._leg_index[1][0])]
+        self._rest = np.array(list(profile.pose(profile.base.spawn_pose).values()))
+        self._sole = self._model.sole_rectangle
+        self._base_height = self._p.hip_height - float(self._legs[LEFT].hip[2])
+        self._heading = heading
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next tick finds the robot standing on both feet, at the odometry's origin."""
+        self._estimator = BaseEstimator(self._p.odometry_scale, self._heading)
+        self._planner = FootstepPlanner(self._p)
+        self._twist, self._goal, self._most = np.zeros(3), None, np.zeros(3)
+        self._mode, self._support, self._time = "stand", LEFT, 0.0
+        self._q_plan: Optional[np.ndarray] = None
+        self._feet: List[np.ndarray] = []
+        self._shift = np.zeros(2)
+        self._is_last = False
+
+    # --- commands ---
+
+    def command_twist(self, twist: Sequence[float]) -> None:
+        """Walk with a twist: ahead, sideways (m/s), turning (rad/s); limited, and zero for what is not finite."""
+        self._twist, self._goal = self._planner.limited(np.asarray(twist, dtype=float)), None
+
+    def walk_to(self, x: float, y: float, yaw: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
+        """Walk to a pose of the odometry frame and stand there with parallel feet.
+
+        Parameters
+        ----------
+        x, y, yaw : float
+            Of the middle between the feet, m and rad.
+        most : (3,) sequence of float
+            Greatest speeds ahead, sideways, turning, m/s and rad/s.
+
+        Raises
+        ------
+        WalkError
+            If a number is not finite or a speed is not positive; the robot goes on with what it did.
+        """
+        goal, speeds = np.array([x, y, yaw], dtype=float), np.asarray(most, dtype=float)
+        if not (np.isfinite(goal).all() and np.isfinite(speeds).all() and np.all(speeds > 0.0)):
+            raise WalkError(f"walk_to {goal.tolist()} at most {speeds.tolist()}: give finite numbers, speeds above 0")
+        self._goal, self._most = goal, self._planner.limited(speeds)
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the robot stands, at its goal if it has one."""
+        return self._mode == "stand" and (self._goal is None or self._planner.is_at(self._goal))
+
+    @property
+    def centre(self) -> np.ndarray:
+        """Middle between the feet where they are planned: x, y, yaw, odometry frame."""
+        return self._planner.centre.copy()
+
+    def state(self) -> EngineState:
+        """Return what the engine is doing."""
+        place = self._estimator.place
+        return EngineState(
+            self._mode,
+            self._support,
+            self._time / self._step_time if self._mode == "walk" else 0.0,
+            self._error,
+            self._pressure,
+            np.array([place[0], place[1], self._estimator.yaw]),
+        )
+
+    # --- one tick ---
+
+    def step(self, feedback: Feedback) -> np.ndarray:
+        """Return the joint angles to command, (n,), rad, for the measurement of one tick (10 ms).
+
+        Raises
+        ------
+        WalkError
+            If a measurement is not finite or of a wrong length: hold the former command.
+        """
+        self._check(feedback)
+        posture = self._model.posture(feedback.q)
+        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        if self._q_plan is None:
+            self._begin(feedback.q, posture)
+        tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
+        if self._mode == "fallen" or tilt > self._p.fall_tilt:
+            self._mode = "fallen"
+            return self._rest.copy()
+        self._observe(posture, feedback.wrenches)
+        self._advance(posture, feedback.wrenches)
+        plan = self._plan()
+        self._correct(plan)
+        self._com += self._omega * (plan.dcm - self._com) * TICK
+        self._com += self._p.com_pull * (self._observer.place - self._com)
+        q = self._inverse(posture, feedback.rates)
+        command = q + self._torque(posture, q) / self._stiffness
+        self._q_plan = q
+        return np.clip(command, self._lower, self._upper)
+
+    def _check(self, feedback: Feedback) -> None:
+        n = len(self._rest)
+        for name, values, shape in (
+            ("joint angles", feedback.q, (n,)),
+            ("attitude", feedback.attitude, (4,)),
+            ("rates", feedback.rates, (3,)),
+            ("foot wrenches", feedback.wrenches, (2, 6)),
+        ):
+            if np.shape(values) != shape or not np.isfinite(values).all():
+                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
+
+    def _begin(self, q: np.ndarray, posture: Posture) -> None:
+        """Take the feet where they are."""
+        self._q_plan = q.copy()
+        self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
+        middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
+        self._estimator.place[:2] -= middle
+        self._feet = [self._estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]
+        self._planner.centre = np.zeros(3)
+        self._observer = ComObserver(self._omega)
+        self._com = self._measured_com(posture)
+        self._step_time, self._double = self._p.step_time, self._p.double_support
+        self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
+        self._from = self._zmp_between()
+        self._error, self._pressure = np.zeros(2), self._from.copy()
+
+    def _measured_com(self, posture: Posture) -> np.ndarray:
+        return np.asarray((self._estimator.place + self._estimator.rotation @ posture.com)[:2])
+
+    def _observe(self, posture: Posture, wrenches: np.ndarray) -> None:
+        force = np.maximum(wrenches[:, 2], 0.0)
+        pressure = self._pressure
+        if force.sum() > 5.0:
+            points = [
+                (self._estimator.place + self._estimator.rotation @ (r @ sole + p))[:2]
+                for (r, p), sole in zip(posture.soles, self._estimator.sole_points)
+            ]
+            pressure = np.asarray(force @ np.array(points) / force.sum())
+        self._observer.update(self._measured_com(posture), pressure, TICK)
+
+    # --- support and steps ---
+
+    def _advance(self, posture: Posture, wrenches: np.ndarray) -> None:
+        if self._mode == "stand":
+            if self._wants_to_walk():
+                self._start()
+            return
+        p = self._p
+        self._time += TICK
+        swing = 1 - self._support
+        fraction = (self._time - self._double) / (self._step_time - self._double)
+        landed = fraction > p.landing_from and wrenches[swing, 2] > p.landing_force
+        if landed or self._time >= self._step_time + p.landing_wait:
+            self._land(posture, swing)
+        elif fraction > 0.0:
+            self._swing.advance(self._target(), self._step_time - self._time, TICK)
+            self._feet[swing] = self._swing.pose.copy()
+
+    def _wants_to_walk(self) -> bool:
+        if self._goal is not None:
+            return not self._planner.is_at(self._goal)
+        return bool(np.any(np.abs(self._twist) > 1e-4))
+
+    def _start(self) -> None:
+        """Begin with the leg that leads sideways or around; the weight shifts to the other one first."""
+        aim = seen_from(self._planner.centre, self._goal) if self._goal is not None else self._twist
+        sideways = aim[1] if abs(aim[1]) > 1e-4 else aim[2]
+        self._mode, self._support = "walk", RIGHT if sideways >= 0.0 else LEFT
+        self._from = self._zmp_between()
+        self._next_step(self._p.first_double_support)
+
+    def _land(self, posture: Posture, foot: int) -> None:
+        """The swing foot carries: it becomes the support where it really is."""
+        for side in (LEFT, RIGHT):
+            self._feet[side] = self._estimator.sole_pose(posture, side)
+        self._from = self._zmp_of(self._support)
+        self._support = foot
+        if self._is_last:
+            self._mode, self._time = "stand", 0.0
+            self._planner.twist = np.zeros(3)
+            return
+        self._next_step(self._p.double_support)
+
+    def _next_step(self, double: float) -> None:
+        swing = 1 - self._support
+        before = self._planner.centre.copy()
+        stops = not self._wants_to_walk()
+        twist = self._most if self._goal is not None else self._twist
+        self._planner.step(swing, twist, self._goal, self._p.step_time)
+        still = np.all(np.abs(seen_from(before, self._planner.centre)) < 1e-4)
+        self._is_last = bool(stops and still)
+        self._time, self._double = 0.0, double
+        self._step_time = self._p.step_time + double - self._p.double_support
+        self._swing = SwingFoot(self._feet[swing], _SWING_SPEED)
+        self._shift = np.zeros(2)
+
+    def _target(self) -> np.ndarray:
+        """Return the foothold of the swing foot: beside the centre, shifted by the feedback, within the legs' room."""
+        swing = 1 - self._support
+        target = foothold(self._planner.centre, swing, self._p.foot_distance)
+        target[:2] += turned(self._shift, target[2])
+        step = seen_from(self._feet[self._support], target)
+        sign = outwards(swing)
+        apart = min(max(sign * step[1], self._p.least_foot_distance), self._p.greatest_foot_distance)
+        return np.append(point_of(self._feet[self._support], step[0], sign * apart), target[2])
+
+    # --- plan and correction ---
+
+    def _zmp_at(self, foot: np.ndarray, side: int) -> np.ndarray:
+        return point_of(foot, self._p.zmp_ahead, -outwards(side) * self._p.zmp_inwards)
+
+    def _zmp_of(self, side: int) -> np.ndarray:
+        return self._zmp_at(self._feet[side], side)
+
+    def _zmp_between(self) -> np.ndarray:
+        return np.asarray(0.5 * (self._zmp_of(LEFT) + self._zmp_of(RIGHT)))
+
+    def _plan(self) -> PlannedInstant:
+        if self._mode == "stand":
+            middle = self._zmp_between()
+            return PlannedInstant(middle, np.zeros(2), middle, middle)
+        zmps = [self._from, self._zmp_of(self._support)]
+        foot, side = self._target(), 1 - self._support
+        last = self._zmp_at(foot, side)
+        if self._is_last:
+            zmps += [0.5 * (zmps[-1] + last)] * 2
+        else:
+            zmps.append(last)
+            centre = self._planner.centre
+            for _ in range(_AHEAD):
+                side = 1 - side
+                centre = moved(centre, self._planner.step_of(self._planner.twist, side, self._p.step_time))
+                zmps.append(self._zmp_at(foothold(centre, side, self._p.foot_distance), side))
+        return instant(
+            self._time,
+            self._step_time,
+            self._double,
+            np.array(zmps),
+            self._p.step_time,
+            self._p.double_support,
+            self._omega,
+        )
+
+    def _correct(self, plan: PlannedInstant) -> None:
+        """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
+        p = self._p
+        self._error = self._observer.dcm - plan.dcm
+        wanted = plan.zmp + (1.0 + p.dcm_gain) * self._error
+        self._pressure = self._within_support(wanted)
+        if self._mode != "walk" or self._is_last:
+            return
+        yaw = self._feet[self._support][2]
+        remaining = max(self._step_time - self._time, 0.0)
+        error, offset = turned(self._error, -yaw), turned(self._pressure - plan.zmp, -yaw)
+        at_end = predicted_error(error, offset, self._omega, p.dcm_gain, remaining)
+        change = foothold_shift(at_end, p) - self._shift
+        if remaining > 0.08:
+            self._shift = self._shift + np.clip(change, -0.012, 0.012)
+
+    def _within_support(self, point: np.ndarray) -> np.ndarray:
+        """Return the point within the sole of the support foot, or the rectangle round both soles that carry."""
+        frame = self._feet[self._support]
+        both = self._mode == "stand" or self._time < self._double
+        corners = []
+        for side in (LEFT, RIGHT) if both else (self._support,):
+            x0, x1, y0, y1 = self._sole
+            sign = outwards(side)
+            for x in (x0 + self._p.sole_margin, x1 - self._p.sole_margin):
+                for y in (y0 + self._p.sole_margin, y1 - self._p.sole_margin):
+                    corner = point_of(self._feet[side], x, sign * y)
+                    corners.append(turned(corner - frame[:2], -frame[2]))
+        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
+        local = turned(point - frame[:2], -frame[2])
+        return point_of(frame, *np.clip(local, low, high))
+
+    # --- joints ---
+
+    def _inverse(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
+        """Return the joint angles of base and feet as they are planned."""
+        p, estimator = self._p, self._estimator
+        yaw = self._feet[LEFT][2] + 0.5 * wrapped(self._feet[RIGHT][2] - self._feet[LEFT][2])
+        roll = -(p.tilt_gain * estimator.roll + p.tilt_rate_gain * float(rates[0]))
+        pitch = -(p.tilt_gain * estimator.pitch + p.tilt_rate_gain * float(rates[1]))
+        rotation = yaw_matrix(yaw) @ rotation_from_rpy(np.clip(roll, -0.3, 0.3), np.clip(pitch, -0.3, 0.3), 0.0)
+        place = np.append(self._com, self._base_height)
+        place[:2] -= (rotation @ posture.com)[:2]
+        rotations, ankles = [], []
+        for side in (LEFT, RIGHT):
+            r_base, p_base = rotation, place
+            height = 0.0
+            if self._mode == "walk" and side != self._support and self._time > self._double:
+                fraction = (self._time - self._double) / (self._step_time - self._double)
+                height = lift_height(fraction, p.lift) - max(0.0, self._time - self._step_time) * 0.1
+                blend = p.swing_from_measured
+                p_base = place + blend * (estimator.place - place)
+                r_base = yaw_matrix(yaw) @ rotation_from_rpy(
+                    blend * estimator.roll + (1.0 - blend) * roll, blend * estimator.pitch + (1.0 - blend) * pitch, 0.0
+                )
+            foot = self._feet[side]
+            r_foot = r_base.T @ yaw_matrix(foot[2])
+            sole = r_base.T @ (np.array([foot[0], foot[1], height]) - p_base)
+            rotations.append(r_foot)
+            ankles.append(self._legs[side].ankle(r_foot, sole))
+        weight = 0.5
+        if self._mode == "walk" and self._time > self._double:
+            weight = p.support_weight if self._support == LEFT else 1.0 - p.support_weight
+        q = self._rest.copy()
+        angles = pair_angles(self._legs, tuple(rotations), tuple(ankles), weight)
+        for index, values in zip(self._leg_index, angles):
+            q[index] = values
+        for side in (LEFT, RIGHT):  # the arm swings with the other leg
+            q[self._arm_index[side]] -= p.arm_swing * float(ankles[1 - side][0] - ankles[side][0])
+        return np.clip(q, self._lower, self._upper)
+
+    def _torque(self, posture: Posture, q: np.ndarray) -> np.ndarray:
+        """Return the torques that press the soles on the ground as planned, and carry the servos' damping, (n,), N m."""
+        estimator, mass = self._estimator, self._model.mass
+        acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
+        to_base = estimator.rotation.T
+        gravity = to_base @ (np.array([0.0, 0.0, -G]) - acceleration)
+        shares = self._shares()
+        forces = np.array([-mass * share * gravity for share in shares])
+        points = np.array([to_base @ (np.append(self._nearest(side), 0.0) - estimator.place) for side in (LEFT, RIGHT)])
+        torque = self._model.load_torque(posture, gravity, forces, points)
+        torque[self._shared] = 0.5 * torque[self._shared].sum()
+        rate = np.zeros(len(q)) if self._q_plan is None else (q - self._q_plan) / TICK
+        torque += self._damping * rate
+        return np.clip(torque, -self._effort, self._effort)
+
+    def _shares(self) -> Tuple[float, float]:
+        """Return the parts of the weight on the left and right foot."""
+        if self._mode == "walk" and self._time >= self._double:
+            return (1.0, 0.0) if self._support == LEFT else (0.0, 1.0)
+        left, right = self._zmp_of(LEFT), self._zmp_of(RIGHT)
+        line = right - left
+        right_share = float(np.clip((self._pressure - left) @ line / (line @ line), 0.0, 1.0))
+        return 1.0 - right_share, right_share
+
+    def _nearest(self, side: int) -> np.ndarray:
+        """Return the point of a sole nearest to the commanded centre of pressure."""
+        foot, sign = self._feet[side], outwards(side)
+        x0, x1, y0, y1 = self._sole
+        x, y = turned(self._pressure - foot[:2], -foot[2])
+        margin = self._p.sole_margin
+        y = float(np.clip(sign * y, y0 + margin, y1 - margin))
+        return point_of(foot, float(np.clip(x, x0 + margin, x1 - margin)), sign * y)
