@@ -13,7 +13,7 @@ from humanoid_motion.base_estimator import BaseEstimator
 from humanoid_motion.body_model import G, BodyModel, Posture
 from humanoid_motion.dcm_plan import PlannedInstant, instant
 from humanoid_motion.feedback import ComObserver, foothold_shift, predicted_error
-from humanoid_motion.footsteps import FootstepPlanner, foothold
+from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
 from humanoid_motion.legs import LEG_JOINTS, Leg, pair_angles
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, point_of, seen_from, turned, wrapped, yaw_matrix
@@ -78,7 +78,6 @@ class WalkingEngine:
         joints = [self._model.joints[name] for name in names]
         self._lower, self._upper = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
         self._effort = np.array([j.effort for j in joints])
-        self._damping = self._effort / np.array([j.velocity for j in joints])
         self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
         self._shared = [int(self._leg_index[0][0]), int(self._leg_index[1][0])]
         self._rest = np.array(list(profile.pose(profile.base.spawn_pose).values()))
@@ -93,7 +92,7 @@ class WalkingEngine:
         self._planner = FootstepPlanner(self._p)
         self._twist, self._goal, self._most = np.zeros(3), None, np.zeros(3)
         self._mode, self._support, self._time = "stand", LEFT, 0.0
-        self._q_plan: Optional[np.ndarray] = None
+        self._has_begun = False
         self._feet: List[np.ndarray] = []
         self._shift = np.zeros(2)
         self._is_last = False
@@ -119,9 +118,18 @@ class WalkingEngine:
         WalkError
             If a number is not finite or a speed is not positive; the robot goes on with what it did.
         """
-        goal, speeds = np.array([x, y, yaw], dtype=float), np.asarray(most, dtype=float)
+        goal = np.array([x, y, self._planner.centre[2] + wrapped(yaw - self._planner.centre[2])])
+        self._set_goal(goal, most)
+
+    def walk_by(self, x: float, y: float, turn: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
+        """Walk to a pose seen from the middle between the feet, as `walk_to`; `turn` may be more than a full turn."""
+        centre = self._planner.centre
+        self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most)
+
+    def _set_goal(self, goal: np.ndarray, most: Sequence[float]) -> None:
+        speeds = np.asarray(most, dtype=float)
         if not (np.isfinite(goal).all() and np.isfinite(speeds).all() and np.all(speeds > 0.0)):
-            raise WalkError(f"walk_to {goal.tolist()} at most {speeds.tolist()}: give finite numbers, speeds above 0")
+            raise WalkError(f"goal {goal.tolist()} at most {speeds.tolist()}: give finite numbers, and speeds above 0")
         self._goal, self._most = goal, self._planner.limited(speeds)
 
     @property
@@ -159,8 +167,8 @@ class WalkingEngine:
         self._check(feedback)
         posture = self._model.posture(feedback.q)
         self._estimator.update(posture, feedback.attitude, feedback.wrenches)
-        if self._q_plan is None:
-            self._begin(feedback.q, posture)
+        if not self._has_begun:
+            self._begin(posture)
         tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
         if self._mode == "fallen" or tilt > self._p.fall_tilt:
             self._mode = "fallen"
@@ -172,8 +180,7 @@ class WalkingEngine:
         self._com += self._omega * (plan.dcm - self._com) * TICK
         self._com += self._p.com_pull * (self._observer.place - self._com)
         q = self._inverse(posture, feedback.rates)
-        command = q + self._torque(posture, q) / self._stiffness
-        self._q_plan = q
+        command = q + self._torque(posture) / self._stiffness
         return np.clip(command, self._lower, self._upper)
 
     def _check(self, feedback: Feedback) -> None:
@@ -187,9 +194,9 @@ class WalkingEngine:
             if np.shape(values) != shape or not np.isfinite(values).all():
                 raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
 
-    def _begin(self, q: np.ndarray, posture: Posture) -> None:
+    def _begin(self, posture: Posture) -> None:
         """Take the feet where they are."""
-        self._q_plan = q.copy()
+        self._has_begun = True
         self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
         middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
         self._estimator.place[:2] -= middle
@@ -241,7 +248,7 @@ class WalkingEngine:
 
     def _start(self) -> None:
         """Begin with the leg that leads sideways or around; the weight shifts to the other one first."""
-        aim = seen_from(self._planner.centre, self._goal) if self._goal is not None else self._twist
+        aim = remaining(self._planner.centre, self._goal) if self._goal is not None else self._twist
         sideways = aim[1] if abs(aim[1]) > 1e-4 else aim[2]
         self._mode, self._support = "walk", RIGHT if sideways >= 0.0 else LEFT
         self._from = self._zmp_between()
@@ -390,8 +397,8 @@ class WalkingEngine:
             q[self._arm_index[side]] -= p.arm_swing * float(ankles[1 - side][0] - ankles[side][0])
         return np.clip(q, self._lower, self._upper)
 
-    def _torque(self, posture: Posture, q: np.ndarray) -> np.ndarray:
-        """Return the torques that press the soles on the ground as planned, and carry the servos' damping, (n,), N m."""
+    def _torque(self, posture: Posture) -> np.ndarray:
+        """Return the torques that press the soles on the ground as planned, (n,), N m."""
         estimator, mass = self._estimator, self._model.mass
         acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
         to_base = estimator.rotation.T
@@ -401,8 +408,6 @@ class WalkingEngine:
         points = np.array([to_base @ (np.append(self._nearest(side), 0.0) - estimator.place) for side in (LEFT, RIGHT)])
         torque = self._model.load_torque(posture, gravity, forces, points)
         torque[self._shared] = 0.5 * torque[self._shared].sum()
-        rate = np.zeros(len(q)) if self._q_plan is None else (q - self._q_plan) / TICK
-        torque += self._damping * rate
         return np.clip(torque, -self._effort, self._effort)
 
     def _shares(self) -> Tuple[float, float]:

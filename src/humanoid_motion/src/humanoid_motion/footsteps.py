@@ -19,6 +19,11 @@ def foothold(centre: np.ndarray, side: int, distance: float) -> np.ndarray:
     return np.append(point_of(centre, 0.0, 0.5 * outwards(side) * distance), centre[2])
 
 
+def remaining(centre: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """Return the goal (x, y, yaw) seen from the centre; the turn may be more than half a turn."""
+    return np.append(seen_from(centre, goal)[:2], goal[2] - centre[2])
+
+
 class FootstepPlanner:
     """Moves the centre step by step.
 
@@ -66,7 +71,7 @@ class FootstepPlanner:
         """
         twist = self.limited(twist)
         if goal is not None:
-            twist = self._towards(seen_from(self.centre, goal), np.abs(twist), step_time)
+            twist = self._towards(remaining(self.centre, goal), np.abs(twist), step_time)
         change = np.array(self._p.change_per_step)
         slower = np.abs(twist) < np.abs(self.twist)
         change = np.where(slower & (goal is not None), np.inf, change)  # a goal plans its own deceleration
@@ -79,15 +84,15 @@ class FootstepPlanner:
         lead = np.array([1.0, *(2.0 if v * outwards(side) > 0.0 else 0.0 for v in twist[1:])])
         return lead * twist * step_time
 
-    def _towards(self, remaining: np.ndarray, most: np.ndarray, step_time: float) -> np.ndarray:
+    def _towards(self, left: np.ndarray, most: np.ndarray, step_time: float) -> np.ndarray:
         """Return the twist that decelerates into the goal: v + (v - a) + ... steps make the remaining distance."""
         a = np.array(self._p.change_per_step)
-        steps = -0.5 + np.sqrt(0.25 + 2.0 * np.abs(remaining) / (a * step_time))
-        finish = np.abs(remaining) / (step_time * np.array([1.0, 2.0, 2.0]))
-        speed = np.where(np.abs(remaining) < _EXACT, finish, np.minimum(a * steps, finish))
-        return np.asarray(np.sign(remaining) * np.minimum(speed, most))
+        steps = -0.5 + np.sqrt(0.25 + 2.0 * np.abs(left) / (a * step_time))
+        finish = np.abs(left) / (step_time * np.array([1.0, 2.0, 2.0]))
+        speed = np.where(np.abs(left) < _EXACT, finish, np.minimum(a * steps, finish))
+        return np.asarray(np.sign(left) * np.minimum(speed, most))
 
     def is_at(self, goal: np.ndarray) -> bool:
         """Return whether the centre is at the goal, within 1 mm and 0.1 deg."""
-        x, y, yaw = seen_from(self.centre, goal)
+        x, y, yaw = remaining(self.centre, goal)
         return math.hypot(x, y) < 1e-3 and abs(yaw) < math.radians(0.1)
