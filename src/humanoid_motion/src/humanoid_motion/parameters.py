@@ -17,11 +17,11 @@ class WalkError(SettingsError):
 class WalkParameters(Settings, error=WalkError):
     """Meaning and unit of the first ones are in `config/walk.yaml`; the others are gains of the feedback."""
 
-    step_time: float = number(0.2, 1.0, "s", default=0.40)
+    step_time: float = number(0.2, 1.0, "s", default=0.28)
     double_support: float = number(0.02, 0.4, "s", default=0.06)
     first_double_support: float = number(0.1, 1.0, "s", default=0.30)
     hip_height: float = number(0.15, 0.24, "m", default=0.225)
-    lift: float = number(0.005, 0.08, "m", default=0.030)
+    lift: float = number(0.005, 0.08, "m", default=0.020)
     foot_distance: float = number(0.09, 0.16, "m", default=0.100)
     zmp_ahead: float = number(-0.04, 0.09, "m", default=0.025)
     zmp_inwards: float = number(-0.03, 0.03, "m", default=0.004)
@@ -49,4 +49,4 @@ class WalkParameters(Settings, error=WalkError):
     landing_wait: float = number(0.0, 0.2, "s", default=0.06)
     arm_swing: float = number(0.0, 5.0, "rad/m", default=2.0)  #: Of a shoulder on how far the other foot is ahead
     fall_tilt: float = number(0.2, 1.5, "rad", default=0.6)
-    odometry_scale: float = number(0.9, 1.1, default=1.0)  #: True distance over that of the feet, from calibration
+    odometry_scale: float = number(0.9, 1.1, default=1.017)  #: True distance over that of the feet, from calibration
