@@ -78,7 +78,7 @@ def test_out_of_reach_the_leg_points_there_and_yaw_gives_way_to_the_shared_joint
 
 
 def test_load_torques_are_the_gradient_of_the_potential():
-    """Virtual work: torque times a small turn is the change of the links' height, less the work of the ground's force."""
+    """Virtual work: torque times a small turn is the change of the links' height less the ground's work."""
     rng = np.random.default_rng(5)
     q, gravity = random_legs(rng), np.array([0.4, -0.2, -9.8])
     forces = rng.normal(size=(2, 3)) * 20.0

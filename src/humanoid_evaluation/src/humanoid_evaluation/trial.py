@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One walk in the simulator: a distance or an angle at a speed, with everything random drawn from the seed, scored by truth."""
+"""One walk in the simulator, a distance or an angle at a speed; randomness by the seed, score by the truth."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ class _Walk:
     def tick(self) -> None:
         state, simulator = self._state, self._simulator
         imu = state.imu
-        feedback = Feedback(state.q, imu.orientation, imu.angular_velocity, state.contacts.foot_wrench)
+        assert imu.orientation is not None  # the simulator's settings have one
+        feedback = Feedback(state.q, imu.orientation.tolist(), imu.angular_velocity, state.contacts.foot_wrench)
         command = self._engine.step(feedback)
         if self._command is not None:
             simulator.command(self._command)

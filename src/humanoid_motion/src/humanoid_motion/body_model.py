@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_mechanics.errors import InvalidUrdfError
 from robot_mechanics.models.inertia import inertias_of_urdf
+from robot_mechanics.models.joint import Joint
 from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.native.jit import kernel
 
@@ -155,10 +156,10 @@ class BodyModel:
         return np.asarray(torque[self._place])
 
 
-def _depth(link: str, by_child: Dict[str, object]) -> int:
+def _depth(link: str, by_child: Dict[str, Joint]) -> int:
     depth = 0
     while link in by_child:
-        link, depth = by_child[link].parent, depth + 1  # type: ignore[attr-defined]
+        link, depth = by_child[link].parent, depth + 1
     return depth
 
 

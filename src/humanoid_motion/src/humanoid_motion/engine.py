@@ -10,19 +10,20 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from humanoid_motion.base_estimator import BaseEstimator
-from humanoid_motion.body_model import G, BodyModel, Posture
+from humanoid_motion.body_model import G, Posture
 from humanoid_motion.dcm_plan import PlannedInstant, instant
 from humanoid_motion.feedback import ComObserver, foothold_shift, predicted_error
 from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
-from humanoid_motion.legs import LEG_JOINTS, Leg, pair_angles
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, point_of, seen_from, turned, wrapped, yaw_matrix
 from humanoid_motion.swing import SwingFoot, lift_height
+from humanoid_motion.whole_body import PlannedFoot, WholeBody
 from shellbot_common import TICK, RobotProfile
 from shellbot_common.rotations import rotation_from_rpy
 
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
+_LATE_SPEED = 0.1  # m/s: a foot that finds no ground in time goes on downwards
 
 
 @dataclass(frozen=True)
@@ -70,19 +71,11 @@ class WalkingEngine:
         heading: str = "imu",
     ) -> None:
         self._p = parameters or WalkParameters()
-        names = list(profile.joint_names)
-        self._model = BodyModel(urdf_text, names, tuple(profile.contacts))
-        self._legs: Tuple[Leg, Leg] = (Leg.of_model(self._model, "L"), Leg.of_model(self._model, "R"))
-        self._leg_index = tuple(np.array([names.index(side + name) for name in LEG_JOINTS]) for side in "LR")
-        self._arm_index = [names.index("LShoulderPitch"), names.index("RShoulderPitch")]
-        joints = [self._model.joints[name] for name in names]
-        self._lower, self._upper = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
-        self._effort = np.array([j.effort for j in joints])
-        self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
-        self._shared = [int(self._leg_index[0][0]), int(self._leg_index[1][0])]
-        self._rest = np.array(list(profile.pose(profile.base.spawn_pose).values()))
-        self._sole = self._model.sole_rectangle
-        self._base_height = self._p.hip_height - float(self._legs[LEFT].hip[2])
+        self._body = WholeBody(urdf_text, profile, self._p.arm_swing)
+        self._sole = self._body.model.sole_rectangle
+        # how far the base stands ahead of the soles' frames when its centre of mass is over the planned centre of pressure
+        self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])
+        self._base_height = self._p.hip_height - float(self._body.legs[LEFT].hip[2])
         self._heading = heading
         self.reset()
 
@@ -90,7 +83,8 @@ class WalkingEngine:
         """Forget everything: the next tick finds the robot standing on both feet, at the odometry's origin."""
         self._estimator = BaseEstimator(self._p.odometry_scale, self._heading)
         self._planner = FootstepPlanner(self._p)
-        self._twist, self._goal, self._most = np.zeros(3), None, np.zeros(3)
+        self._twist, self._most = np.zeros(3), np.zeros(3)
+        self._goal: Optional[np.ndarray] = None
         self._mode, self._support, self._time = "stand", LEFT, 0.0
         self._has_begun = False
         self._feet: List[np.ndarray] = []
@@ -109,7 +103,7 @@ class WalkingEngine:
         Parameters
         ----------
         x, y, yaw : float
-            Of the middle between the feet, m and rad.
+            Of the base, m and rad.
         most : (3,) sequence of float
             Greatest speeds ahead, sideways, turning, m/s and rad/s.
 
@@ -122,7 +116,7 @@ class WalkingEngine:
         self._set_goal(goal, most)
 
     def walk_by(self, x: float, y: float, turn: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
-        """Walk to a pose seen from the middle between the feet, as `walk_to`; `turn` may be more than a full turn."""
+        """Walk to a pose seen from the base, as `walk_to`; `turn` may be more than a full turn."""
         centre = self._planner.centre
         self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most)
 
@@ -139,7 +133,7 @@ class WalkingEngine:
 
     @property
     def centre(self) -> np.ndarray:
-        """Middle between the feet where they are planned: x, y, yaw, odometry frame."""
+        """Where the base is planned: x, y, yaw, odometry frame."""
         return self._planner.centre.copy()
 
     def state(self) -> EngineState:
@@ -165,26 +159,24 @@ class WalkingEngine:
             If a measurement is not finite or of a wrong length: hold the former command.
         """
         self._check(feedback)
-        posture = self._model.posture(feedback.q)
+        posture = self._body.model.posture(feedback.q)
         self._estimator.update(posture, feedback.attitude, feedback.wrenches)
         if not self._has_begun:
             self._begin(posture)
         tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
         if self._mode == "fallen" or tilt > self._p.fall_tilt:
             self._mode = "fallen"
-            return self._rest.copy()
+            return self._body.rest.copy()
         self._observe(posture, feedback.wrenches)
         self._advance(posture, feedback.wrenches)
         plan = self._plan()
         self._correct(plan)
         self._com += self._omega * (plan.dcm - self._com) * TICK
         self._com += self._p.com_pull * (self._observer.place - self._com)
-        q = self._inverse(posture, feedback.rates)
-        command = q + self._torque(posture) / self._stiffness
-        return np.clip(command, self._lower, self._upper)
+        return self._joints(posture, feedback.rates)
 
     def _check(self, feedback: Feedback) -> None:
-        n = len(self._rest)
+        n = len(self._body.rest)
         for name, values, shape in (
             ("joint angles", feedback.q, (n,)),
             ("attitude", feedback.attitude, (4,)),
@@ -199,7 +191,7 @@ class WalkingEngine:
         self._has_begun = True
         self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
         middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
-        self._estimator.place[:2] -= middle
+        self._estimator.place[:2] -= middle + [self._ahead, 0.0]
         self._feet = [self._estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]
         self._planner.centre = np.zeros(3)
         self._observer = ComObserver(self._omega)
@@ -255,7 +247,7 @@ class WalkingEngine:
         self._next_step(self._p.first_double_support)
 
     def _land(self, posture: Posture, foot: int) -> None:
-        """The swing foot carries: it becomes the support where it really is."""
+        """Make the swing foot, which carries, the support where it really is."""
         for side in (LEFT, RIGHT):
             self._feet[side] = self._estimator.sole_pose(posture, side)
         self._from = self._zmp_of(self._support)
@@ -282,7 +274,7 @@ class WalkingEngine:
     def _target(self) -> np.ndarray:
         """Return the foothold of the swing foot: beside the centre, shifted by the feedback, within the legs' room."""
         swing = 1 - self._support
-        target = foothold(self._planner.centre, swing, self._p.foot_distance)
+        target = foothold(self._planner.centre, swing, self._p.foot_distance, self._ahead)
         target[:2] += turned(self._shift, target[2])
         step = seen_from(self._feet[self._support], target)
         sign = outwards(swing)
@@ -315,7 +307,7 @@ class WalkingEngine:
             for _ in range(_AHEAD):
                 side = 1 - side
                 centre = moved(centre, self._planner.step_of(self._planner.twist, side, self._p.step_time))
-                zmps.append(self._zmp_at(foothold(centre, side, self._p.foot_distance), side))
+                zmps.append(self._zmp_at(foothold(centre, side, self._p.foot_distance, self._ahead), side))
         return instant(
             self._time,
             self._step_time,
@@ -360,55 +352,47 @@ class WalkingEngine:
 
     # --- joints ---
 
-    def _inverse(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
-        """Return the joint angles of base and feet as they are planned."""
-        p, estimator = self._p, self._estimator
-        yaw = self._feet[LEFT][2] + 0.5 * wrapped(self._feet[RIGHT][2] - self._feet[LEFT][2])
-        roll = -(p.tilt_gain * estimator.roll + p.tilt_rate_gain * float(rates[0]))
-        pitch = -(p.tilt_gain * estimator.pitch + p.tilt_rate_gain * float(rates[1]))
-        rotation = yaw_matrix(yaw) @ rotation_from_rpy(np.clip(roll, -0.3, 0.3), np.clip(pitch, -0.3, 0.3), 0.0)
-        place = np.append(self._com, self._base_height)
-        place[:2] -= (rotation @ posture.com)[:2]
-        rotations, ankles = [], []
-        for side in (LEFT, RIGHT):
-            r_base, p_base = rotation, place
-            height = 0.0
-            if self._mode == "walk" and side != self._support and self._time > self._double:
-                fraction = (self._time - self._double) / (self._step_time - self._double)
-                height = lift_height(fraction, p.lift) - max(0.0, self._time - self._step_time) * 0.1
-                blend = p.swing_from_measured
-                p_base = place + blend * (estimator.place - place)
-                r_base = yaw_matrix(yaw) @ rotation_from_rpy(
-                    blend * estimator.roll + (1.0 - blend) * roll, blend * estimator.pitch + (1.0 - blend) * pitch, 0.0
-                )
-            foot = self._feet[side]
-            r_foot = r_base.T @ yaw_matrix(foot[2])
-            sole = r_base.T @ (np.array([foot[0], foot[1], height]) - p_base)
-            rotations.append(r_foot)
-            ankles.append(self._legs[side].ankle(r_foot, sole))
-        weight = 0.5
-        if self._mode == "walk" and self._time > self._double:
-            weight = p.support_weight if self._support == LEFT else 1.0 - p.support_weight
-        q = self._rest.copy()
-        angles = pair_angles(self._legs, tuple(rotations), tuple(ankles), weight)
-        for index, values in zip(self._leg_index, angles):
-            q[index] = values
-        for side in (LEFT, RIGHT):  # the arm swings with the other leg
-            q[self._arm_index[side]] -= p.arm_swing * float(ankles[1 - side][0] - ankles[side][0])
-        return np.clip(q, self._lower, self._upper)
-
-    def _torque(self, posture: Posture) -> np.ndarray:
-        """Return the torques that press the soles on the ground as planned, (n,), N m."""
-        estimator, mass = self._estimator, self._model.mass
+    def _joints(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
+        """Return the command for base, feet and centre of pressure as they are planned, (n,), rad."""
+        estimator = self._estimator
         acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
         to_base = estimator.rotation.T
         gravity = to_base @ (np.array([0.0, 0.0, -G]) - acceleration)
-        shares = self._shares()
-        forces = np.array([-mass * share * gravity for share in shares])
         points = np.array([to_base @ (np.append(self._nearest(side), 0.0) - estimator.place) for side in (LEFT, RIGHT)])
-        torque = self._model.load_torque(posture, gravity, forces, points)
-        torque[self._shared] = 0.5 * torque[self._shared].sum()
-        return np.clip(torque, -self._effort, self._effort)
+        weight = 0.5
+        if self._is_swinging:
+            weight = self._p.support_weight if self._support == LEFT else 1.0 - self._p.support_weight
+        q = self._body.angles(self._planned_feet(posture, rates), weight)
+        return self._body.command(q, posture, gravity, self._shares(), points)
+
+    @property
+    def _is_swinging(self) -> bool:
+        return self._mode == "walk" and self._time > self._double
+
+    def _planned_feet(self, posture: Posture, rates: np.ndarray) -> List[PlannedFoot]:
+        """Return both feet, the swinging one from a base nearer to the measured one."""
+        p, estimator = self._p, self._estimator
+        yaw = self._feet[LEFT][2] + 0.5 * wrapped(self._feet[RIGHT][2] - self._feet[LEFT][2])
+        roll = float(np.clip(-(p.tilt_gain * estimator.roll + p.tilt_rate_gain * rates[0]), -0.3, 0.3))
+        pitch = float(np.clip(-(p.tilt_gain * estimator.pitch + p.tilt_rate_gain * rates[1]), -0.3, 0.3))
+        rotation = yaw_matrix(yaw) @ rotation_from_rpy(roll, pitch, 0.0)
+        place = np.append(self._com, self._base_height)
+        place[:2] -= (rotation @ posture.com)[:2]
+        feet = [PlannedFoot(foot, 0.0, place, rotation) for foot in self._feet]
+        if self._is_swinging:
+            swing, part = 1 - self._support, p.swing_from_measured
+            late = max(0.0, self._time - self._step_time)
+            fraction = (self._time - self._double) / (self._step_time - self._double)
+            feet[swing] = PlannedFoot(
+                self._feet[swing],
+                lift_height(fraction, p.lift) - _LATE_SPEED * late,
+                place + part * (estimator.place - place),
+                yaw_matrix(yaw)
+                @ rotation_from_rpy(
+                    part * estimator.roll + (1.0 - part) * roll, part * estimator.pitch + (1.0 - part) * pitch, 0.0
+                ),
+            )
+        return feet
 
     def _shares(self) -> Tuple[float, float]:
         """Return the parts of the weight on the left and right foot."""

@@ -14,9 +14,9 @@ from humanoid_motion.planar import moved, outwards, point_of, seen_from
 _EXACT = np.array([0.012, 0.012, 0.03])  # m, m, rad: what is less than this is walked in one step
 
 
-def foothold(centre: np.ndarray, side: int, distance: float) -> np.ndarray:
-    """Return the pose (x, y, yaw) of a foot beside the centre, m and rad."""
-    return np.append(point_of(centre, 0.0, 0.5 * outwards(side) * distance), centre[2])
+def foothold(centre: np.ndarray, side: int, distance: float, behind: float = 0.0) -> np.ndarray:
+    """Return the pose (x, y, yaw) of a foot beside the centre and `behind` it, m and rad."""
+    return np.append(point_of(centre, -behind, 0.5 * outwards(side) * distance), centre[2])
 
 
 def remaining(centre: np.ndarray, goal: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ class FootstepPlanner:
     Attributes
     ----------
     centre : (3,) array
-        x, y, yaw of the middle between the feet when the present step has landed, odometry frame.
+        x, y, yaw of the base, which turns in place, when the present step has landed; odometry frame.
     twist : (3,) array
         Of the present step, m/s and rad/s.
     """

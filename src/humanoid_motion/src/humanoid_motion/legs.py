@@ -21,8 +21,8 @@ _REACH_MARGIN = 0.0005  # m, to the straight leg
 class Leg:
     """Lengths and axes of one leg, m.
 
-    The hip's first axis lies in the y-z plane; turned by `tilt` about x it becomes z, and with it hip yaw-pitch, roll and
-    pitch become Euler angles z, x, y.
+    The hip's first axis lies in the y-z plane; turned by `tilt` about x it becomes z, and with it hip yaw-pitch,
+    roll and pitch become Euler angles z, x, y.
     """
 
     hip: np.ndarray  #: (3,) In the root link
@@ -66,7 +66,7 @@ class Leg:
         return math.atan2(-sign * turned[0, 1], sign * turned[1, 1])
 
     def angles(self, yaw_pitch: float, rotation: np.ndarray, ankle: np.ndarray) -> np.ndarray:
-        """Return all six angles, rad: ankle and sole normal are met exactly, the foot's yaw as far as `yaw_pitch` allows.
+        """Return all six angles, rad: ankle and sole normal are met exactly, yaw as far as `yaw_pitch` allows.
 
         Parameters
         ----------

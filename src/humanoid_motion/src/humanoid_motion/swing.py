@@ -43,5 +43,5 @@ class SwingFoot:
 
 
 def lift_height(fraction: float, lift: float) -> float:
-    """Return the height of the foot after a fraction of the swing, m: a squared sine, which leaves and lands at rest."""
+    """Return the height of the foot after a fraction of the swing, m: a squared sine, at rest at both ends."""
     return lift * math.sin(math.pi * min(max(fraction, 0.0), 1.0)) ** 2
