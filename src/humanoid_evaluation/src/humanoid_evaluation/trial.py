@@ -10,7 +10,8 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 import humanoid_description
-from humanoid_motion.engine import Feedback, WalkingEngine
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.planar import seen_from, wrapped
 from shellbot_common import SettingsError, package_file

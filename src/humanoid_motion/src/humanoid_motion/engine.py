@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence
 
 import numpy as np
 
@@ -14,8 +13,10 @@ from humanoid_motion.body_model import G, Posture
 from humanoid_motion.dcm_plan import PlannedInstant, instant
 from humanoid_motion.feedback import ComObserver, foothold_shift, predicted_error
 from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
+from humanoid_motion.interface import EngineState, Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, point_of, seen_from, turned, wrapped, yaw_matrix
+from humanoid_motion.soles import Soles
 from humanoid_motion.swing import SwingFoot, lift_height
 from humanoid_motion.whole_body import PlannedFoot, WholeBody
 from shellbot_common import TICK, RobotProfile
@@ -24,28 +25,6 @@ from shellbot_common.rotations import rotation_from_rpy
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
 _LATE_SPEED = 0.1  # m/s: a foot that finds no ground in time goes on downwards
-
-
-@dataclass(frozen=True)
-class Feedback:
-    """What is measured in one tick."""
-
-    q: np.ndarray  #: (n,) Joint angles, rad
-    attitude: Sequence[float]  #: (4,) Quaternion x, y, z, w of the root link
-    rates: np.ndarray  #: (3,) Angular velocity of the root link, rad/s
-    wrenches: np.ndarray  #: (2, 6) Of the ground at each sole, in the sole's frame, N and N m
-
-
-@dataclass(frozen=True)
-class EngineState:
-    """What the engine is doing, for diagnostics."""
-
-    mode: str  #: stand, walk or fallen
-    support: int  #: LEFT or RIGHT
-    phase: float  #: Of the present step, 0 to 1
-    dcm_error: np.ndarray  #: (2,) m
-    pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
-    base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame
 
 
 class WalkingEngine:
@@ -72,8 +51,8 @@ class WalkingEngine:
     ) -> None:
         self._p = parameters or WalkParameters()
         self._body = WholeBody(urdf_text, profile, self._p.arm_swing)
-        self._sole = self._body.model.sole_rectangle
-        # how far the base stands ahead of the soles' frames when its centre of mass is over the planned centre of pressure
+        self._soles = Soles(self._body.model.sole_rectangle, self._p)
+        # how far the base is ahead of the soles' frames with its centre of mass over the planned centre of pressure
         self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])
         self._base_height = self._p.hip_height - float(self._body.legs[LEFT].hip[2])
         self._heading = heading
@@ -158,7 +137,7 @@ class WalkingEngine:
         WalkError
             If a measurement is not finite or of a wrong length: hold the former command.
         """
-        self._check(feedback)
+        feedback.check(len(self._body.rest))
         posture = self._body.model.posture(feedback.q)
         self._estimator.update(posture, feedback.attitude, feedback.wrenches)
         if not self._has_begun:
@@ -175,17 +154,6 @@ class WalkingEngine:
         self._com += self._p.com_pull * (self._observer.place - self._com)
         return self._joints(posture, feedback.rates)
 
-    def _check(self, feedback: Feedback) -> None:
-        n = len(self._body.rest)
-        for name, values, shape in (
-            ("joint angles", feedback.q, (n,)),
-            ("attitude", feedback.attitude, (4,)),
-            ("rates", feedback.rates, (3,)),
-            ("foot wrenches", feedback.wrenches, (2, 6)),
-        ):
-            if np.shape(values) != shape or not np.isfinite(values).all():
-                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
-
     def _begin(self, posture: Posture) -> None:
         """Take the feet where they are."""
         self._has_begun = True
@@ -198,7 +166,7 @@ class WalkingEngine:
         self._com = self._measured_com(posture)
         self._step_time, self._double = self._p.step_time, self._p.double_support
         self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
-        self._from = self._zmp_between()
+        self._from = self._soles.zmp_between(self._feet)
         self._error, self._pressure = np.zeros(2), self._from.copy()
 
     def _measured_com(self, posture: Posture) -> np.ndarray:
@@ -243,14 +211,14 @@ class WalkingEngine:
         aim = remaining(self._planner.centre, self._goal) if self._goal is not None else self._twist
         sideways = aim[1] if abs(aim[1]) > 1e-4 else aim[2]
         self._mode, self._support = "walk", RIGHT if sideways >= 0.0 else LEFT
-        self._from = self._zmp_between()
+        self._from = self._soles.zmp_between(self._feet)
         self._next_step(self._p.first_double_support)
 
     def _land(self, posture: Posture, foot: int) -> None:
         """Make the swing foot, which carries, the support where it really is."""
         for side in (LEFT, RIGHT):
             self._feet[side] = self._estimator.sole_pose(posture, side)
-        self._from = self._zmp_of(self._support)
+        self._from = self._soles.zmp(self._feet[self._support], self._support)
         self._support = foot
         if self._is_last:
             self._mode, self._time = "stand", 0.0
@@ -283,22 +251,13 @@ class WalkingEngine:
 
     # --- plan and correction ---
 
-    def _zmp_at(self, foot: np.ndarray, side: int) -> np.ndarray:
-        return point_of(foot, self._p.zmp_ahead, -outwards(side) * self._p.zmp_inwards)
-
-    def _zmp_of(self, side: int) -> np.ndarray:
-        return self._zmp_at(self._feet[side], side)
-
-    def _zmp_between(self) -> np.ndarray:
-        return np.asarray(0.5 * (self._zmp_of(LEFT) + self._zmp_of(RIGHT)))
-
     def _plan(self) -> PlannedInstant:
         if self._mode == "stand":
-            middle = self._zmp_between()
+            middle = self._soles.zmp_between(self._feet)
             return PlannedInstant(middle, np.zeros(2), middle, middle)
-        zmps = [self._from, self._zmp_of(self._support)]
+        zmps = [self._from, self._soles.zmp(self._feet[self._support], self._support)]
         foot, side = self._target(), 1 - self._support
-        last = self._zmp_at(foot, side)
+        last = self._soles.zmp(foot, side)
         if self._is_last:
             zmps += [0.5 * (zmps[-1] + last)] * 2
         else:
@@ -307,7 +266,7 @@ class WalkingEngine:
             for _ in range(_AHEAD):
                 side = 1 - side
                 centre = moved(centre, self._planner.step_of(self._planner.twist, side, self._p.step_time))
-                zmps.append(self._zmp_at(foothold(centre, side, self._p.foot_distance, self._ahead), side))
+                zmps.append(self._soles.zmp(foothold(centre, side, self._p.foot_distance, self._ahead), side))
         return instant(
             self._time,
             self._step_time,
@@ -322,8 +281,10 @@ class WalkingEngine:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         p = self._p
         self._error = self._observer.dcm - plan.dcm
-        wanted = plan.zmp + (1.0 + p.dcm_gain) * self._error
-        self._pressure = self._within_support(wanted)
+        requested = plan.zmp + (1.0 + p.dcm_gain) * self._error
+        both = self._mode == "stand" or self._time < self._double
+        carrying = (LEFT, RIGHT) if both else (self._support,)
+        self._pressure = self._soles.within(requested, self._feet, carrying, self._support)
         if self._mode != "walk" or self._is_last:
             return
         yaw = self._feet[self._support][2]
@@ -334,22 +295,6 @@ class WalkingEngine:
         if remaining > 0.08:
             self._shift = self._shift + np.clip(change, -0.012, 0.012)
 
-    def _within_support(self, point: np.ndarray) -> np.ndarray:
-        """Return the point within the sole of the support foot, or the rectangle round both soles that carry."""
-        frame = self._feet[self._support]
-        both = self._mode == "stand" or self._time < self._double
-        corners = []
-        for side in (LEFT, RIGHT) if both else (self._support,):
-            x0, x1, y0, y1 = self._sole
-            sign = outwards(side)
-            for x in (x0 + self._p.sole_margin, x1 - self._p.sole_margin):
-                for y in (y0 + self._p.sole_margin, y1 - self._p.sole_margin):
-                    corner = point_of(self._feet[side], x, sign * y)
-                    corners.append(turned(corner - frame[:2], -frame[2]))
-        low, high = np.min(corners, axis=0), np.max(corners, axis=0)
-        local = turned(point - frame[:2], -frame[2])
-        return point_of(frame, *np.clip(local, low, high))
-
     # --- joints ---
 
     def _joints(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
@@ -358,12 +303,20 @@ class WalkingEngine:
         acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
         to_base = estimator.rotation.T
         gravity = to_base @ (np.array([0.0, 0.0, -G]) - acceleration)
-        points = np.array([to_base @ (np.append(self._nearest(side), 0.0) - estimator.place) for side in (LEFT, RIGHT)])
-        weight = 0.5
+        points = np.array(
+            [
+                to_base
+                @ (np.append(self._soles.nearest(self._pressure, self._feet[side], side), 0.0) - estimator.place)
+                for side in (LEFT, RIGHT)
+            ]
+        )
+        weight, shares = 0.5, self._soles.shares(self._pressure, self._feet)
+        if self._mode == "walk" and self._time >= self._double:
+            shares = (1.0, 0.0) if self._support == LEFT else (0.0, 1.0)
         if self._is_swinging:
             weight = self._p.support_weight if self._support == LEFT else 1.0 - self._p.support_weight
         q = self._body.angles(self._planned_feet(posture, rates), weight)
-        return self._body.command(q, posture, gravity, self._shares(), points)
+        return self._body.command(q, posture, gravity, shares, points)
 
     @property
     def _is_swinging(self) -> bool:
@@ -393,21 +346,3 @@ class WalkingEngine:
                 ),
             )
         return feet
-
-    def _shares(self) -> Tuple[float, float]:
-        """Return the parts of the weight on the left and right foot."""
-        if self._mode == "walk" and self._time >= self._double:
-            return (1.0, 0.0) if self._support == LEFT else (0.0, 1.0)
-        left, right = self._zmp_of(LEFT), self._zmp_of(RIGHT)
-        line = right - left
-        right_share = float(np.clip((self._pressure - left) @ line / (line @ line), 0.0, 1.0))
-        return 1.0 - right_share, right_share
-
-    def _nearest(self, side: int) -> np.ndarray:
-        """Return the point of a sole nearest to the commanded centre of pressure."""
-        foot, sign = self._feet[side], outwards(side)
-        x0, x1, y0, y1 = self._sole
-        x, y = turned(self._pressure - foot[:2], -foot[2])
-        margin = self._p.sole_margin
-        y = float(np.clip(sign * y, y0 + margin, y1 - margin))
-        return point_of(foot, float(np.clip(x, x0 + margin, x1 - margin)), sign * y)

@@ -11,7 +11,7 @@ from geometry_msgs.msg import TransformStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
-from humanoid_motion.engine import EngineState, Feedback
+from humanoid_motion.interface import EngineState, Feedback
 from humanoid_motion.parameters import WalkError
 from shellbot_common.rotations import quaternion_from_rpy
 
