@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import doctest
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -83,3 +86,10 @@ def test_the_tool_tells_what_is_wrong(capsys, tmp_path):
     assert "cannot read" in capsys.readouterr().err
     assert main(["--mass", "1", "--tensor", "1", "1", "9", "0", "0", "0"]) == 1
     assert "triangle" in capsys.readouterr().err
+
+
+def test_the_tutorial_runs_and_prints_what_it_shows():
+    page = Path(__file__).resolve().parents[3] / "docs" / "tutorials" / "inertia.md"
+    results = doctest.testfile(str(page), module_relative=False)
+    assert results.failed == 0
+    assert results.attempted > 8

@@ -145,7 +145,7 @@ class WalkingEngine:
         tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
         if self._mode == "fallen" or tilt > self._p.fall_tilt:
             self._mode = "fallen"
-            return self._body.rest.copy()
+            return self._body.fallen(feedback.q)
         self._observe(posture, feedback.wrenches)
         self._advance(posture, feedback.wrenches)
         plan = self._plan()
