@@ -83,7 +83,7 @@ class WholeBody:
         return np.clip(q, self._lower, self._upper)
 
     def fallen(self, q: np.ndarray) -> np.ndarray:
-        """Return the command of a fall, (n,), rad: arms ahead of the body, no torque elsewhere (the angles measured)."""
+        """Return the command of a fall, (n,), rad: arms ahead, elsewhere the measured angle: no torque."""
         command = np.array(q)
         command[self._arm_index] = _PROTECTIVE
         return command
