@@ -29,7 +29,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--size", type=int, nargs=2, default=(240, 200), metavar=("WIDTH", "HEIGHT"))
     parser.add_argument("--every", type=int, default=10, metavar="TICKS", help="between two pictures")
     options = parser.parse_args(arguments)
-    pictures = film(*options.size, options.every)
+    width, height = options.size
+    pictures = film(width, height, options.every)
     file = Path(options.file)
     if file.suffix == ".png":
         pictures[len(pictures) // 2].save(file)
