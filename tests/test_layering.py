@@ -73,6 +73,11 @@ OWN["snake_evaluation"] = OWN["snake_description"] | {
     "shellbot_simulator",
     "shellbot_evaluation",
 }
+# the humanoid: on the general packages, and on nothing of Shellbot's
+OWN["humanoid_description"] = {"shellbot_common"}
+OWN["humanoid_motion"] = {"robot_mechanics", "shellbot_common"}
+OWN["humanoid_evaluation"] = {"humanoid_description", "humanoid_motion", "shellbot_common"}
+OWN["humanoid_evaluation"] |= {"shellbot_evaluation", "shellbot_simulator"}
 
 # Within the general library: folder -> the others that its modules may import when they are loaded (a chain loads the
 # writers of kernels when it is compiled).

@@ -25,6 +25,9 @@ class GroundContacts:
 
     foot_contact: np.ndarray  #: (f,) True if the foot carries load
     foot_force: np.ndarray  #: (f, 3) Force of the ground on each foot, world frame, N
+    #: (f, 6) What a force sensor in each foot feels: force (N) and moment (N m) of the ground about the origin of the
+    #: contact's link, in that link's axes. A plate's centre of pressure follows from it.
+    foot_wrench: np.ndarray
     ground_force: np.ndarray  #: (3,) Force of the ground on the whole robot, world frame, N
     #: Links other than feet that touch the ground, sorted (for that of a foot: away from its tip)
     other_links: Tuple[str, ...]

@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import Point, Quaternion, Vector3
+from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Image, Imu, JointState
 
@@ -95,6 +95,16 @@ def contacts_message(state: SimState, stamp: rospy.Time, names: Iterable[str], b
     )
     message.header.stamp = stamp
     message.header.frame_id = base
+    return message
+
+
+def wrench_message(wrench: np.ndarray, stamp: rospy.Time, frame: str) -> WrenchStamped:
+    """Return the force and moment (6,), N and N m, of the ground on a contact, in the frame of its link."""
+    message = WrenchStamped()
+    message.header.stamp = stamp
+    message.header.frame_id = frame
+    message.wrench.force = Vector3(*wrench[:3].tolist())
+    message.wrench.torque = Vector3(*wrench[3:].tolist())
     return message
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
@@ -42,6 +43,11 @@ class StatePublisher:
         self._imu = Publisher("imu/data", Imu, queue_size=_KEPT)
         self._odometry = Publisher("ground_truth/odom", Odometry, queue_size=_KEPT)
         self._contacts = Publisher("ground_truth/foot_contacts", Contacts, queue_size=_KEPT)
+        self._wrenches = [
+            (index, link, Publisher(f"contact_wrenches/{link}", WrenchStamped, queue_size=_KEPT))
+            for index, (link, contact) in enumerate(simulator.profile.contacts.items())
+            if contact.kind == "plate"  # other contacts have no force sensors
+        ]
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
@@ -52,6 +58,9 @@ class StatePublisher:
         self._clock.publish(clock=stamp)
         if self._imu.get_num_connections():
             self._imu.publish(convert.imu_message(state, stamp, self._covariance, self._imu_frame))
+        for index, link, wrench in self._wrenches:
+            if wrench.get_num_connections():
+                wrench.publish(convert.wrench_message(state.contacts.foot_wrench[index], stamp, link))
         self._joint_states.publish(convert.joint_state_message(state, stamp, self._names))
         if self._odometry.get_num_connections():
             self._odometry.publish(convert.odometry_message(state, stamp, self._base))

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The humanoid through its nodes: it stands, walks while cmd_vel comes, stops without it, refuses nonsense."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import unittest
+
+import rospy
+import rostest
+from geometry_msgs.msg import PoseStamped, Twist
+from nav_msgs.msg import Odometry
+from std_msgs.msg import String
+
+LIMIT_S = 60.0  # wall clock; only a hung node meets it
+TWIST_PERIOD_S = 0.02  # wall clock; many a simulated cmd_vel time-out even at ten times real time
+
+
+class WalkTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("walk_test")
+        cls.news = threading.Condition()
+        cls.truth, cls.odometry, cls.modes, cls.twist = [], [], [], None
+        cls.subscribers = [
+            rospy.Subscriber(name, kind, cls.keep(messages), queue_size=1000)
+            for name, kind, messages in (
+                ("ground_truth/odom", Odometry, cls.truth),
+                ("odom", Odometry, cls.odometry),
+                ("walk/mode", String, cls.modes),
+            )
+        ]
+        cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
+        cls.goal = rospy.Publisher("walk_to", PoseStamped, queue_size=1)
+        cls.wait(lambda: cls.truth and cls.odometry and cls.modes, "truth, odometry and mode")
+
+    @classmethod
+    def keep(cls, messages):
+        def callback(message):
+            with cls.news:
+                messages.append(message)
+                cls.news.notify_all()
+
+        return callback
+
+    @classmethod
+    def wait(cls, condition, what):
+        """Wait until a condition holds, and command the twist of the moment meanwhile."""
+        until = time.monotonic() + LIMIT_S
+        while True:
+            with cls.news:
+                if condition():
+                    return
+                cls.news.wait(TWIST_PERIOD_S)
+            if time.monotonic() > until:
+                raise AssertionError(f"{what}: not within {LIMIT_S} s")
+            if cls.twist is not None:
+                cls.cmd_vel.publish(cls.twist)
+
+    @property
+    def place(self):
+        return self.truth[-1].pose.pose.position
+
+    def test_1_it_walks_while_it_is_told_to_and_then_stands_where_odometry_says(self):
+        start, from_odometry = self.place, self.odometry[-1].pose.pose.position
+        type(self).twist = Twist()
+        self.twist.linear.x = 0.15
+        self.wait(lambda: self.place.x - start.x > 0.3, "0.3 m ahead")
+        type(self).twist = None
+        self.wait(lambda: self.modes[-1].data == "stand", "standing after cmd_vel ended")
+        seen = self.odometry[-1].pose.pose.position.x - from_odometry.x
+        self.assertAlmostEqual(seen, self.place.x - start.x, delta=0.05)
+        self.assertGreater(self.place.z, 0.30)
+
+    def test_2_nonsense_moves_nothing(self):
+        before, count = self.place, len(self.truth)
+        bad = Twist()
+        bad.linear.x = math.nan
+        self.cmd_vel.publish(bad)
+        goal = PoseStamped()
+        goal.pose.position.x = math.inf
+        goal.pose.orientation.w = 1.0
+        self.goal.publish(goal)
+        self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
+        self.assertEqual(self.modes[-1].data, "stand")
+        self.assertAlmostEqual(self.place.x, before.x, delta=0.005)
+
+    def test_3_it_walks_to_a_pose(self):
+        goal = PoseStamped()
+        here = self.odometry[-1].pose.pose
+        goal.pose.position.x, goal.pose.position.y = here.position.x + 0.15, here.position.y + 0.08
+        goal.pose.orientation.z, goal.pose.orientation.w = math.sin(0.25), math.cos(0.25)
+        count = len(self.modes)
+        self.goal.publish(goal)
+        self.wait(lambda: [m.data for m in self.modes[count:]] == ["walk", "stand"], "walking and arriving")
+        yaw = 2.0 * math.atan2(*(getattr(self.truth[-1].pose.pose.orientation, axis) for axis in "zw"))
+        self.assertAlmostEqual(yaw - 0.5, 0.0, delta=0.06)
+
+
+if __name__ == "__main__":
+    rostest.rosrun("humanoid_bringup", "walk_test", WalkTest)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""`scripts/experiment humanoid`: walks scored by the truth, and the thesis's experiments beside its own figures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, Optional, Sequence
+
+from humanoid_evaluation.campaign import campaign_table, run_campaign
+from humanoid_evaluation.summary import summarise
+from humanoid_evaluation.trial import Trial, run_trial
+from shellbot_common import SettingsError
+from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.tables import markdown_table
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Run the walks; returns 0, 1 if a run fell or did not arrive, 2 for arguments that cannot be used."""
+    options = _parser().parse_args(arguments)
+    return run_tool(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    seeds = seeds_of(options.seeds)
+    if options.campaign:
+        results = run_campaign(seeds, options.jobs, Path(options.json) if options.json else None)
+        say(campaign_table(results))
+        return int(any(run["fell"] for run in results))
+    if options.speed is None:
+        raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
+    trials = [
+        Trial(
+            options.distance,
+            options.angle,
+            options.speed,
+            seed,
+            options.push,
+            options.slope,
+            options.plates,
+            options.motors,
+        )
+        for seed in seeds
+    ]
+    runs = map_jobs(run_trial, [(f"seed {trial.seed}", trial) for trial in trials], options.jobs)
+    summary = summarise(runs)
+    columns = ("seed", "x_m", "y_m", "turn_deg", "odometry_error_m", "seconds", "fell", "arrived")
+    say(markdown_table([{key: run[key] for key in columns} for run in runs]))
+    say(markdown_table([summary]))
+    if options.json:
+        _write(Path(options.json), {"runs": runs, "summary": summary})
+    return int(summary["falls"] > 0 or summary["not_arrived"] > 0)
+
+
+def _write(path: Path, values: Dict[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error}; give a path in a folder of yours") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="scripts/experiment humanoid", description=__doc__)
+    parser.add_argument("--distance", type=float, default=0.0, metavar="M", help="walk so far ahead (negative: back)")
+    parser.add_argument("--angle", type=float, default=0.0, metavar="DEG", help="or turn in place, left positive")
+    parser.add_argument("--speed", type=float, metavar="V", help="m/s, or rad/s")
+    parser.add_argument("--push", type=float, default=0.0, metavar="N", help="push the torso for 0.1 s, from any side")
+    parser.add_argument("--slope", type=float, default=0.0, metavar="DEG", help="slope of the floor, in any direction")
+    parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
+    parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
+    parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
+    parser.add_argument("--json", metavar="FILE", help="write runs and summary there")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    add_seeds(parser, "7", "friction, mass, sensor noise")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

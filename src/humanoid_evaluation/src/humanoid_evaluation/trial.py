@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""One walk in the simulator, a distance or an angle at a speed; randomness by the seed, score by the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+import humanoid_description
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.interface import Feedback
+from humanoid_motion.parameters import WalkParameters
+from humanoid_motion.planar import seen_from, wrapped
+from shellbot_common import SettingsError, package_file
+from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.state import SimState
+
+_STAND = 1.5  # s before the command
+_SETTLE = 1.0  # s after the arrival
+_PUSH_TIME = 0.1  # s
+_PLATES = 60
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one run does."""
+
+    distance: float  #: m ahead
+    angle_deg: float  #: deg to the left
+    speed: float  #: m/s, or rad/s of a turn
+    seed: int
+    push: float = 0.0  #: N for 0.1 s on the torso, direction and moment by the seed
+    slope_deg: float = 0.0  #: Of the floor, towards a direction by the seed
+    plates: float = 0.0  #: Height of flat plates strewn on the floor, m
+    motors: str = "peak"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no walk; raises SettingsError."""
+        if (self.distance != 0.0) == (self.angle_deg != 0.0):
+            raise SettingsError("give either a distance or an angle, not zero")
+        if not (math.isfinite(self.speed) and self.speed > 0.0):
+            raise SettingsError(f"speed is {self.speed}; give a positive number, m/s or rad/s")
+
+
+def parameters() -> WalkParameters:
+    """Return the engine's parameters as they are delivered."""
+    return WalkParameters.load(package_file("humanoid_motion", "config/walk.yaml"))
+
+
+def world_of(trial: Trial) -> SimulatorConfig:
+    """Return the world of a trial: friction 0.6 to 1.0, masses +-5 %, and what stands on the floor."""
+    rng = np.random.default_rng(1000 + trial.seed)
+    friction, mass = rng.uniform(0.6, 1.0), rng.uniform(0.95, 1.05)
+    boxes: Tuple[Tuple[float, ...], ...] = ()
+    if trial.plates > 0.0:
+        places = rng.uniform((0.15, -0.5), (3.3, 0.5), (_PLATES, 2))
+        boxes = tuple((float(x), float(y), 0.15, 0.15, trial.plates) for x, y in places)
+    azimuth = float(rng.uniform(0.0, 360.0))
+    return load_config().replace(
+        friction=friction, mass_scale=mass, boxes=boxes, slope_deg=trial.slope_deg, slope_azimuth_deg=azimuth
+    )
+
+
+def run_trial(trial: Trial) -> Dict[str, Any]:
+    """Walk, and return what the truth says, with the trial's own fields."""
+    urdf, profile = humanoid_description.urdf_text(trial.motors), humanoid_description.profile()
+    simulator = Simulator(urdf, profile, world_of(trial))
+    engine = WalkingEngine(urdf, profile, parameters())
+    walk = _Walk(simulator, engine, simulator.reset(seed=trial.seed))
+    while simulator.time < _STAND:
+        walk.tick()
+    walk.begin()
+    length = abs(trial.distance) if trial.distance else abs(math.radians(trial.angle_deg))
+    if trial.distance:
+        engine.walk_by(trial.distance, 0.0, 0.0, (trial.speed, 0.06, 0.4))
+    else:
+        engine.walk_by(0.0, 0.0, math.radians(trial.angle_deg), (0.10, 0.06, trial.speed))
+    limit = _STAND + 2.0 * length / trial.speed + 10.0
+    push_at = _push(trial, limit)
+    arrived: Optional[float] = None
+    while simulator.time < limit and not walk.has_fallen:
+        if push_at is not None and simulator.time >= push_at[0]:
+            simulator.push(push_at[1], _PUSH_TIME)
+            push_at = None
+        walk.tick()
+        if arrived is None and engine.has_arrived and simulator.time > _STAND + 0.1:
+            arrived = simulator.time
+        if arrived is not None and simulator.time > arrived + _SETTLE:
+            break
+    return {
+        **vars(trial),
+        **walk.score(),
+        "seconds": (arrived or simulator.time) - _STAND,
+        "arrived": arrived is not None,
+    }
+
+
+def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, float, float]]]:
+    """Return when the push comes, s, and its force, N: at any phase of a step, from any side."""
+    if not trial.push:
+        return None
+    rng = np.random.default_rng([trial.seed, 7])
+    angle, moment = rng.uniform(-math.pi, math.pi), rng.uniform(0.35, 0.45)
+    force = (trial.push * math.cos(angle), trial.push * math.sin(angle), 0.0)
+    return _STAND + moment * 0.4 * (limit - _STAND), force
+
+
+class _Walk:
+    """Simulator and engine with one tick of latency between them, and the truth beside the odometry."""
+
+    def __init__(self, simulator: Simulator, engine: WalkingEngine, state: SimState) -> None:
+        self._simulator, self._engine, self._state = simulator, engine, state
+        self._command: Optional[np.ndarray] = None
+        self._turn, self._yaw = 0.0, _true_pose(state)[2]
+        self._start, self._odometry_start = np.zeros(3), np.zeros(3)
+        self._heights = [0.0, 0.0]
+        self._tilt = 0.0
+
+    def tick(self) -> None:
+        state, simulator = self._state, self._simulator
+        imu = state.imu
+        assert imu.orientation is not None  # the simulator's settings have one
+        feedback = Feedback(state.q, imu.orientation.tolist(), imu.angular_velocity, state.contacts.foot_wrench)
+        command = self._engine.step(feedback)
+        if self._command is not None:
+            simulator.command(self._command)
+        self._command = command
+        simulator.step_tick()
+        self._state = simulator.state()
+        roll, pitch, yaw = rpy_from_quaternion(*self._state.quat_world_base)
+        self._turn += wrapped(yaw - self._yaw)
+        self._yaw = yaw
+        height = float(self._state.p_world_base[2])
+        self._heights = [min(self._heights[0], height), max(self._heights[1], height)]
+        self._tilt = max(self._tilt, abs(roll), abs(pitch))
+
+    def begin(self) -> None:
+        """Score from here."""
+        height = float(self._state.p_world_base[2])
+        self._heights, self._tilt, self._turn = [height, height], 0.0, 0.0
+        self._start, self._odometry_start = _true_pose(self._state), self._engine.state().base
+
+    @property
+    def has_fallen(self) -> bool:
+        return self._engine.state().mode == "fallen"
+
+    def score(self) -> Dict[str, Any]:
+        x, y, _ = seen_from(self._start, _true_pose(self._state))
+        odometry = seen_from(self._odometry_start, self._engine.state().base)
+        return {
+            "fell": self.has_fallen,
+            "x_m": float(x),
+            "y_m": float(y),
+            "turn_deg": math.degrees(self._turn),
+            "odometry_error_m": float(math.hypot(odometry[0] - x, odometry[1] - y)),
+            "height_range_m": self._heights[1] - self._heights[0],
+            "tilt_deg": math.degrees(self._tilt),
+        }
+
+
+def _true_pose(state: SimState) -> np.ndarray:
+    return np.array([*state.p_world_base[:2], rpy_from_quaternion(*state.quat_world_base)[2]])

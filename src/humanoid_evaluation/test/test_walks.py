@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The humanoid walks in the simulator, is scored by the truth, and is told from one that does not."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import humanoid_description
+from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
+from humanoid_evaluation.experiment_cli import main
+from humanoid_evaluation.summary import summarise
+from humanoid_evaluation.trial import Trial, parameters, run_trial, world_of
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.interface import Feedback
+from humanoid_motion.parameters import WalkError
+from shellbot_common import SettingsError
+from shellbot_simulator.core.simulator import Simulator
+
+
+def test_it_walks_half_a_metre_and_stops_there(tmp_path, capsys):
+    file = tmp_path / "walk.json"
+    assert main(["--distance", "0.5", "--speed", "0.2", "--seeds", "300:301", "--json", str(file)]) == 0
+    found = json.loads(file.read_text())["summary"]
+    assert found["runs"] == 1 and found["falls"] == 0
+    assert found["worst_distance_error_m"] < 0.02
+    assert found["worst_lateral_m"] < 0.015
+    assert found["worst_height_range_m"] < 0.008
+    assert "worst_angle_error_deg" in capsys.readouterr().out
+
+
+def test_it_turns_in_place_by_more_than_the_shortest_way():
+    run = run_trial(Trial(0.0, -200.0, 1.0, 301))
+    assert not run["fell"] and run["arrived"]
+    assert run["turn_deg"] == pytest.approx(-200.0, abs=1.5)
+    assert math.hypot(run["x_m"], run["y_m"]) < 0.02
+
+
+def test_a_fall_is_seen_and_counted():
+    run = run_trial(Trial(1.0, 0.0, 0.1, 302, push=150.0))
+    assert run["fell"] and not run["arrived"]
+    assert summarise([run])["falls"] == 1
+    assert math.isnan(summarise([run])["worst_distance_error_m"])
+
+
+def test_a_fallen_robot_is_limp_but_for_its_arms_and_stays_so():
+    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
+    simulator, engine = Simulator(urdf, profile), WalkingEngine(urdf, profile, parameters())
+    lying = simulator.reset(attitude=(0.0, math.sin(0.7), 0.0, math.cos(0.7)))
+    names = profile.joint_names
+    for state in (lying, simulator.reset()):
+        command = engine.step(
+            Feedback(state.q, state.imu.orientation, state.imu.angular_velocity, state.contacts.foot_wrench)
+        )
+        assert engine.state().mode == "fallen"
+        moved = {name for name, new, old in zip(names, command, state.q) if new != old}
+        assert moved == {"LShoulderPitch", "RShoulderPitch"}
+    engine.reset()
+    assert engine.state().mode == "stand"
+
+
+def test_it_stands_a_push_of_20_newton_while_walking():
+    run = run_trial(Trial(0.5, 0.0, 0.1, 303, push=20.0))
+    assert not run["fell"] and run["arrived"]
+
+
+def test_the_same_seed_is_the_same_walk_and_another_is_not():
+    one, same, other = (run_trial(Trial(0.2, 0.0, 0.2, seed)) for seed in (304, 304, 305))
+    assert one == same
+    assert one["x_m"] != other["x_m"]
+    assert world_of(Trial(0.2, 0.0, 0.2, 304)) != world_of(Trial(0.2, 0.0, 0.2, 305))
+
+
+def test_bad_measurements_are_refused_in_words_and_the_next_good_one_goes_on():
+    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
+    simulator, engine = Simulator(urdf, profile), WalkingEngine(urdf, profile, parameters())
+    state = simulator.reset()
+
+    def feedback(**changes):
+        values = {"q": state.q, "attitude": state.imu.orientation, "rates": state.imu.angular_velocity}
+        return Feedback(**{**values, "wrenches": state.contacts.foot_wrench, **changes})
+
+    first = engine.step(feedback())
+    with pytest.raises(WalkError, match="joint angles"):
+        engine.step(feedback(q=np.full(26, np.nan)))
+    with pytest.raises(WalkError, match="foot wrenches"):
+        engine.step(feedback(wrenches=np.zeros(3)))
+    with pytest.raises(WalkError, match="goal"):
+        engine.walk_to(math.nan, 0.0, 0.0)
+    engine.command_twist([math.inf, 0.0, 0.0])
+    assert engine.state().mode == "stand"
+    assert np.abs(engine.step(feedback()) - first).max() < 0.05
+
+
+def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
+    trials = campaign_trials(range(7))
+    assert len(trials) == 21 * 7
+    rows = thesis()
+    run = {"case": "C", "seed": 0, "x_m": 3.01, "y_m": 0.004, "turn_deg": 0.0, "seconds": 90.0, "fell": False}
+    table = campaign_table([run])
+    assert "3.010" in table and f"{rows['distances']['C']['bullet'][0]:.2f}" in table
+    with pytest.raises(SettingsError, match="either a distance or an angle"):
+        Trial(1.0, 90.0, 0.1, 0)
+    assert main(["--distance", "1"]) == 2

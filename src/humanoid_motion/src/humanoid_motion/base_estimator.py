@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Where the base is: attitude from the IMU, place from the material points of the loaded soles, which do not slip."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+import numpy as np
+
+from humanoid_motion.body_model import Posture
+from humanoid_motion.planar import wrapped, yaw_matrix
+from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
+
+_PACE_GAIN = 0.1  # of the pace on that of one tick
+# ticks after which a foot that landed rests: it still slides ahead before, and two thirds of the error came from there
+_SETTLED = 10.0
+_TRUST_POWER = 4.0  # of a landed foot's trust on its time
+_LOADED = 4.0  # N: below it a sole's centre of pressure is noise
+
+
+class BaseEstimator:
+    """Odometry at the loaded feet.
+
+    The base moves against the point of each loaded sole under its centre of pressure, weighted by load. A foot rolls
+    over its edges, so no other point of it rests (with the ankle as the fixed point, 7 to 18 % are lost). The height
+    comes from the same points: the floor is taken as level.
+
+    Parameters
+    ----------
+    scale : float
+        True distance over the one so found: push-off creep, from calibration.
+    heading : str
+        ``imu``, or ``feet`` for a unit without yaw: the loaded soles do not turn either.
+
+    Attributes
+    ----------
+    place : (3,) array
+        Of the root link in the odometry frame, m.
+    rotation : (3, 3) array
+        Root link to odometry frame.
+    roll, pitch, yaw : float
+        The same as angles, rad.
+    sole_points : list of (3,) array
+        Centre of pressure of each sole in its own frame, m.
+    """
+
+    def __init__(self, scale: float = 1.0, heading: str = "imu") -> None:
+        self._scale, self._heading = scale, heading
+        self.place, self.rotation = np.zeros(3), np.eye(3)
+        self.roll = self.pitch = self.yaw = 0.0
+        self.sole_points = [np.zeros(3), np.zeros(3)]
+        self._pace = np.zeros(2)  # m a tick
+        self._loaded = np.zeros(2)  # ticks since each foot landed
+        self._yaw_start: Optional[float] = None
+        self._before: Optional[Posture] = None
+
+    def update(self, posture: Posture, attitude: Sequence[float], wrenches: np.ndarray) -> None:
+        """Take one tick.
+
+        Parameters
+        ----------
+        posture : Posture
+            At the measured joint angles.
+        attitude : (4,) sequence of float
+            Quaternion x, y, z, w of the root link.
+        wrenches : (2, 6) array
+            Force and moment of the ground at each sole's origin, in the sole's frame, N and N m.
+        """
+        self.roll, self.pitch, yaw = rpy_from_quaternion(*attitude)
+        force = np.maximum(wrenches[:, 2], 0.0)
+        loads = np.where(force > _LOADED, force, 0.0)
+        self._loaded = np.where(loads > 0.0, self._loaded + 1, 0)
+        trusted = loads * (np.minimum(self._loaded, _SETTLED) / _SETTLED) ** _TRUST_POWER
+        for foot, (sole, wrench) in enumerate(zip(self.sole_points, wrenches)):
+            if loads[foot] > 0.0:
+                sole[:2] = np.clip([-wrench[4] / wrench[2], wrench[3] / wrench[2]], [-0.06, -0.06], [0.11, 0.06])
+        before, former = self._before, self.rotation
+        if self._yaw_start is None:
+            self._yaw_start = yaw
+        if self._heading == "imu" or before is None:
+            self.yaw = wrapped(yaw - self._yaw_start)
+        elif loads.any():
+            turns = [
+                _yaw_between(former @ old[0], rotation_from_rpy(self.roll, self.pitch, self.yaw) @ new[0])
+                for old, new in zip(before.soles, posture.soles)
+            ]
+            self.yaw = wrapped(self.yaw - float(loads @ turns / loads.sum()))
+        self.rotation = rotation_from_rpy(self.roll, self.pitch, self.yaw)
+        at = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
+        if before is not None and loads.any():
+            old = [r @ point + p for (r, p), point in zip(before.soles, self.sole_points)]
+            shift = sum(w * (former @ o - self.rotation @ a) for w, o, a in zip(trusted, old, at)) / trusted.sum()
+            shift = self._scale * np.asarray(shift)[:2]
+            self.place[:2] += shift
+            self._pace += _PACE_GAIN * (shift - self._pace)
+        elif before is not None:
+            self.place[:2] += self._pace  # in the air for a tick, after a hard landing
+        if loads.any():
+            self.place[2] = -sum(w * (self.rotation @ a)[2] for w, a in zip(loads, at)) / loads.sum()
+        self._before = posture
+
+    def sole_pose(self, posture: Posture, side: int) -> np.ndarray:
+        """Return where a sole is on the floor: x, y, yaw in the odometry frame."""
+        rotation, place = posture.soles[side]
+        x, y, _ = self.place + self.rotation @ place
+        ahead = self.rotation @ rotation[:, 0]
+        return np.array([x, y, np.arctan2(ahead[1], ahead[0])])
+
+    def level(self) -> np.ndarray:
+        """Return the rotation (3, 3) of the base without roll and pitch."""
+        return yaw_matrix(self.yaw)
+
+
+def _yaw_between(old: np.ndarray, new: np.ndarray) -> float:
+    return wrapped(float(np.arctan2(new[1, 0], new[0, 0]) - np.arctan2(old[1, 0], old[0, 0])))

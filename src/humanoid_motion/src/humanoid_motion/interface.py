@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""What goes into the walking engine and what can be seen of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence
+
+import numpy as np
+
+from humanoid_motion.parameters import WalkError
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What is measured in one tick."""
+
+    q: np.ndarray  #: (n,) Joint angles, rad
+    attitude: Sequence[float]  #: (4,) Quaternion x, y, z, w of the root link
+    rates: np.ndarray  #: (3,) Angular velocity of the root link, rad/s
+    wrenches: np.ndarray  #: (2, 6) Of the ground at each sole, in the sole's frame, N and N m
+
+    def check(self, joints: int) -> None:
+        """Refuse what is not finite or of a wrong length for so many joints; raises WalkError."""
+        for name, values, shape in (
+            ("joint angles", self.q, (joints,)),
+            ("attitude", self.attitude, (4,)),
+            ("rates", self.rates, (3,)),
+            ("foot wrenches", self.wrenches, (2, 6)),
+        ):
+            if np.shape(values) != shape or not np.isfinite(values).all():
+                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """What the engine is doing, for diagnostics."""
+
+    mode: str  #: stand, walk or fallen
+    support: int  #: LEFT or RIGHT
+    phase: float  #: Of the present step, 0 to 1
+    dcm_error: np.ndarray  #: (2,) m
+    pressure: np.ndarray  #: (2,) Commanded centre of pressure, odometry frame, m
+    base: np.ndarray  #: (3,) x, y, yaw of the base, odometry frame

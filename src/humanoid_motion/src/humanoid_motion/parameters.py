@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of the walking engine, read from `config/walk.yaml` and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+from shellbot_common import Settings, SettingsError, number
+
+
+class WalkError(SettingsError):
+    """The walking engine cannot do what is asked; the sentence names value, range and remedy."""
+
+
+@dataclass(frozen=True)
+class WalkParameters(Settings, error=WalkError):
+    """Meaning and unit of the first ones are in `config/walk.yaml`; the others are gains of the feedback."""
+
+    step_time: float = number(0.2, 1.0, "s", default=0.28)
+    double_support: float = number(0.02, 0.4, "s", default=0.06)
+    first_double_support: float = number(0.1, 1.0, "s", default=0.30)
+    hip_height: float = number(0.15, 0.24, "m", default=0.225)
+    lift: float = number(0.005, 0.08, "m", default=0.020)
+    foot_distance: float = number(0.09, 0.16, "m", default=0.100)
+    zmp_ahead: float = number(-0.04, 0.09, "m", default=0.025)
+    zmp_inwards: float = number(-0.03, 0.03, "m", default=0.004)
+    limit_ahead: float = number(0.0, 0.5, "m/s", default=0.25)
+    limit_back: float = number(0.0, 0.3, "m/s", default=0.15)
+    limit_sideways: float = number(0.0, 0.2, "m/s", default=0.10)
+    limit_turn: float = number(0.0, 2.0, "rad/s", default=1.05)
+    change_per_step: Tuple[float, float, float] = number(0.001, 2.0, default=(0.05, 0.05, 0.3))
+    dcm_gain: float = number(0.0, 3.0, default=0.6)  #: Of the centre of pressure on the DCM error, beyond 1
+    sole_margin: float = number(0.0, 0.03, "m", default=0.012)  #: Of the centre of pressure to the edge of the sole
+    step_gain: float = number(0.0, 1.5, default=0.7)  #: Of the next foothold on the DCM error predicted for then
+    step_limits: Tuple[float, float] = number(0.0, 0.2, "m", default=(0.09, 0.06))  #: Of that shift: ahead, sideways
+    step_dead_band: float = number(0.0, 0.05, "m", default=0.006)
+    least_foot_distance: float = number(0.08, 0.12, "m", default=0.085)
+    greatest_foot_distance: float = number(0.10, 0.25, "m", default=0.190)
+    tilt_gain: float = number(0.0, 3.0, default=1.0)  #: Of the torso's reference angle against its tilt
+    tilt_rate_gain: float = number(0.0, 0.5, "s", default=0.05)
+    com_pull: float = number(
+        0.0, 1.0, default=0.1
+    )  #: Part of its error that the reference centre of mass gives up a tick
+    swing_from_measured: float = number(0.0, 1.0, default=0.8)  #: How far the swing leg starts from the measured base
+    support_weight: float = number(0.0, 1.0, default=0.7)  #: Of the support leg in the hips' shared angle
+    landing_force: float = number(0.5, 50.0, "N", default=8.0)
+    landing_from: float = number(0.3, 1.0, default=0.65)  #: Part of the swing after which a foot may land
+    landing_wait: float = number(0.0, 0.2, "s", default=0.06)
+    arm_swing: float = number(0.0, 5.0, "rad/m", default=2.0)  #: Of a shoulder on how far the other foot is ahead
+    fall_tilt: float = number(0.2, 1.5, "rad", default=0.6)
+    odometry_scale: float = number(0.9, 1.1, default=1.008)  #: True distance over that of the feet, from calibration

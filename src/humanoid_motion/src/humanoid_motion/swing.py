@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The swing foot: to a foothold that may still move, with bounded speed, and up and down."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from humanoid_motion.planar import wrapped
+
+_LEAST_TIME = 0.04  # s: closer to the landing the foot no longer follows a new foothold
+
+
+class SwingFoot:
+    """Pose and velocity of the swinging foot over the floor; a cubic to the foothold, planned anew each tick.
+
+    Parameters
+    ----------
+    pose : (3,) array
+        x, y, yaw where it lifts off, m and rad.
+    top_speed : float
+        m/s.
+    """
+
+    def __init__(self, pose: np.ndarray, top_speed: float) -> None:
+        self.pose, self.velocity, self._top = np.array(pose), np.zeros(3), top_speed
+
+    def advance(self, target: np.ndarray, remaining: float, dt: float) -> None:
+        """Move on by dt towards a foothold that is to be reached in the remaining time, s, and at rest there."""
+        if remaining <= dt:
+            return
+        time = max(remaining, _LEAST_TIME)
+        error = target - self.pose
+        error[2] = wrapped(error[2])
+        acceleration = 6.0 * error / time**2 - 4.0 * self.velocity / time
+        velocity = self.velocity + acceleration * dt
+        speed = math.hypot(velocity[0], velocity[1])
+        if speed > self._top:
+            velocity[:2] *= self._top / speed
+        self.pose = self.pose + 0.5 * (self.velocity + velocity) * dt
+        self.velocity = velocity
+
+
+def lift_height(fraction: float, lift: float) -> float:
+    """Return the height of the foot after a fraction of the swing, m: a squared sine, at rest at both ends."""
+    return lift * math.sin(math.pi * min(max(fraction, 0.0), 1.0)) ** 2

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""ROS messages to the engine's arrays and back."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState
+
+from humanoid_motion.interface import EngineState, Feedback
+from humanoid_motion.parameters import WalkError
+from shellbot_common.rotations import quaternion_from_rpy
+
+_ODOMETRY_ERROR = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
+_HEADING_STD = 0.01  # rad
+_HEIGHT = 0.31  # m; the base's height, which the walk keeps
+
+
+def feedback_from_messages(
+    states: JointState, imu: Imu, left: WrenchStamped, right: WrenchStamped, names: Sequence[str]
+) -> Feedback:
+    """Return the measurement of one tick.
+
+    Raises
+    ------
+    WalkError
+        If joint_states lacks a joint.
+    """
+    index = {name: place for place, name in enumerate(states.name)}
+    missing = [name for name in names if name not in index]
+    if missing or len(states.position) != len(states.name):
+        raise WalkError(f"joint_states lacks {', '.join(missing) or 'positions'}; start the humanoid's own simulator")
+    q, w, turn = imu.orientation, imu.angular_velocity, [left.wrench, right.wrench]
+    return Feedback(
+        q=np.array([states.position[index[name]] for name in names]),
+        attitude=(q.x, q.y, q.z, q.w),
+        rates=np.array([w.x, w.y, w.z]),
+        wrenches=np.array([[*_vector(foot.force), *_vector(foot.torque)] for foot in turn]),
+    )
+
+
+def targets_message(command: np.ndarray, names: Sequence[str], stamp: rospy.Time) -> JointState:
+    """Return joint angles (n,), rad, as joint_targets."""
+    message = JointState(name=list(names), position=command.tolist())
+    message.header.stamp = stamp
+    return message
+
+
+def odometry_message(state: EngineState, path: float, stamp: rospy.Time, base: str) -> Odometry:
+    """Return the pose of the base in `odom`, with a covariance that grows with the path walked (m)."""
+    message = Odometry(child_frame_id=base)
+    message.header.stamp, message.header.frame_id = stamp, "odom"
+    pose = message.pose.pose
+    pose.position.x, pose.position.y, pose.position.z = float(state.base[0]), float(state.base[1]), _HEIGHT
+    orientation = pose.orientation
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion_from_rpy(0.0, 0.0, float(state.base[2]))
+    place = (_ODOMETRY_ERROR * path + 0.002) ** 2
+    diagonal = [place, place, 1e-5, 1e-4, 1e-4, _HEADING_STD**2]
+    message.pose.covariance = np.diag(diagonal).ravel().tolist()
+    return message
+
+
+def transform_message(odometry: Odometry) -> TransformStamped:
+    """Return the transform odom -> base."""
+    message = TransformStamped(header=odometry.header, child_frame_id=odometry.child_frame_id)
+    place = odometry.pose.pose.position
+    message.transform.translation.x, message.transform.translation.y = place.x, place.y
+    message.transform.translation.z = place.z
+    message.transform.rotation = odometry.pose.pose.orientation
+    return message
+
+
+def _vector(vector: object) -> Sequence[float]:
+    return [vector.x, vector.y, vector.z]  # type: ignore[attr-defined]

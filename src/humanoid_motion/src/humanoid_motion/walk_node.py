@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Node `walk`: joint_states, IMU and foot forces in; joint_targets, odom and its transform out."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import rospy
+import tf2_ros
+from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Imu, JointState
+from std_msgs.msg import String
+
+from humanoid_motion import walk_conversions as convert
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.tick_inputs import TickInputs
+from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
+from shellbot_common.log_node import NodeLog
+from shellbot_common.publisher_node import Publisher
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_common.rotations import rpy_from_quaternion
+
+_TWIST_TIMEOUT = 0.5  # s of simulated time: an older cmd_vel stops the walk
+
+
+class WalkNode:
+    """One tick of the engine for each stamp of which joints, IMU and foot forces have come."""
+
+    def __init__(self, engine: WalkingEngine, profile: RobotProfile) -> None:
+        self._engine, self._names, self._base = engine, profile.joint_names, profile.base.link
+        self._lock, self._log = threading.Lock(), NodeLog("walk")
+        self._time, self._twist_until, self._path = -math.inf, -math.inf, 0.0
+        self._place, self._watched = np.zeros(2), -math.inf
+        self._targets = Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
+        self._odometry = Publisher("odom", Odometry, queue_size=10)
+        self._mode = Publisher("~mode", String, queue_size=1, latch=True)
+        self._shown = ""
+        self._transforms = tf2_ros.TransformBroadcaster()
+        topics = [("joint_states", JointState), ("imu/data", Imu)]
+        topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in profile.contacts]
+        self._topics = [name for name, _ in topics]
+        self._inputs = TickInputs(len(topics))
+        self._measurements = [
+            rospy.Subscriber(name, kind, self._on_input, callback_args=index, queue_size=50, tcp_nodelay=True)
+            for index, (name, kind) in enumerate(topics)
+        ]
+        self._commands = [
+            rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
+            rospy.Subscriber("walk_to", PoseStamped, self._on_goal, queue_size=1),
+        ]
+
+    def _on_twist(self, message: Twist) -> None:
+        with self._lock:
+            self._engine.command_twist([message.linear.x, message.linear.y, message.angular.z])
+            self._twist_until = self._time + _TWIST_TIMEOUT
+
+    def _on_goal(self, message: PoseStamped) -> None:
+        place, q = message.pose.position, message.pose.orientation
+        try:
+            with self._lock:
+                self._engine.walk_to(place.x, place.y, rpy_from_quaternion(q.x, q.y, q.z, q.w)[2])
+                self._twist_until = math.inf
+        except WalkError as error:
+            self._log(Notice("walk_to", Level.ERROR, str(error)))
+
+    def _on_input(self, message: Any, topic: int) -> None:
+        with self._lock:
+            messages = self._inputs.add(topic, message.header.stamp.to_nsec(), message)
+        if messages is not None:
+            self._on_tick(*messages)
+
+    def watch(self) -> None:
+        """Say once a second of wall clock which measurement is missing, if any."""
+        while not rospy.is_shutdown():
+            time.sleep(1.0)
+            with self._lock:
+                is_idle, silent = self._time == self._watched, self._inputs.silent()
+                self._watched = self._time
+            if is_idle and silent:
+                names = ", ".join(self._topics[index] for index in silent)
+                text = f"nothing from {names}: holding the last command until it comes"
+                self._log(Notice("silent", Level.WARN, text))
+            self._log()
+
+    def _on_tick(self, states: JointState, imu: Imu, left: WrenchStamped, right: WrenchStamped) -> None:
+        stamp = states.header.stamp
+        with self._lock:
+            kind = classify_stamp(self._time, stamp.to_sec())
+            if kind in (Stamp.REPEATED, Stamp.LATE):
+                return
+            if kind is Stamp.RESET:
+                self._engine.reset()
+                self._twist_until, self._path = -math.inf, 0.0
+            self._time = stamp.to_sec()
+            if self._time > self._twist_until:
+                self._engine.command_twist([0.0, 0.0, 0.0])
+                self._twist_until = math.inf
+            try:
+                command = self._engine.step(convert.feedback_from_messages(states, imu, left, right, self._names))
+            except WalkError as error:
+                self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
+                return
+            state = self._engine.state()
+        self._targets.publish(convert.targets_message(command, self._names, stamp))
+        self._path += float(np.linalg.norm(state.base[:2] - self._place))
+        self._place = state.base[:2].copy()
+        odometry = convert.odometry_message(state, self._path, stamp, self._base)
+        self._odometry.publish(odometry)
+        self._transforms.sendTransform(convert.transform_message(odometry))
+        if state.mode != self._shown:
+            self._shown = state.mode
+            self._mode.publish(state.mode)
+
+
+def main() -> None:
+    """Run the node."""
+    rospy.init_node("walk")
+    try:
+        profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
+        parameters = WalkParameters.load(rospy.get_param("~config"))
+        urdf = rospy.get_param("robot_description", "")
+        engine = WalkingEngine(urdf, profile, parameters, rospy.get_param("~heading", "imu"))
+    except (SettingsError, ValueError, KeyError) as error:
+        rospy.logfatal("walk: %s", error)
+        sys.exit(1)
+    WalkNode(engine, profile).watch()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Footsteps, the plan of centre of pressure and DCM, swing, feedback and the inputs of a tick."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from humanoid_motion.dcm_plan import backwards, instant
+from humanoid_motion.feedback import foothold_shift, predicted_error
+from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
+from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, seen_from
+from humanoid_motion.swing import SwingFoot, lift_height
+from humanoid_motion.tick_inputs import TickInputs
+
+P = WalkParameters()
+OMEGA = 6.1
+
+
+def test_the_plan_solves_the_pendulums_equation_and_ends_on_the_last_foot():
+    """Integrated forwards from the planned start, the DCM follows the plan through both parts of the step."""
+    zmps = np.array([[0.0, 0.05], [0.05, -0.05], [0.1, 0.05], [0.1, 0.0]])
+    plan = instant(0.0, 0.3, 0.08, zmps, 0.3, 0.08, OMEGA)
+    dcm, dt = plan.dcm, 1e-5
+    for index in range(30000):
+        now = instant(index * dt, 0.3, 0.08, zmps, 0.3, 0.08, OMEGA)
+        if index % 3000 == 0:
+            assert np.allclose(dcm, now.dcm, atol=2e-4)
+        dcm = dcm + OMEGA * (dcm - now.zmp) * dt
+    assert np.allclose(dcm, plan.dcm_end, atol=5e-4)
+    after = backwards(backwards(zmps[-1], zmps[3], zmps[3], 0.22, OMEGA), zmps[2], zmps[3], 0.08, OMEGA)
+    middle = backwards(after, zmps[2], zmps[2], 0.22, OMEGA)
+    assert np.allclose(plan.dcm_end, backwards(middle, zmps[1], zmps[2], 0.08, OMEGA), atol=1e-12)
+
+
+@pytest.mark.parametrize("goal", [(1.0, 0.0, 0.0), (0.3, -0.2, 0.6), (-0.2, 0.1, 0.0), (0.0, 0.0, 2.0 * math.pi)])
+def test_a_goal_is_met_exactly_within_the_limits_and_feet_never_cross(goal):
+    planner, side, goal = FootstepPlanner(P), LEFT, np.array(goal)
+    most, feet = np.array([0.2, 0.06, 0.5]), [foothold(np.zeros(3), s, P.foot_distance) for s in (LEFT, RIGHT)]
+    for _ in range(300):
+        if planner.is_at(goal):
+            break
+        before = planner.centre.copy()
+        planner.step(side, most, goal, P.step_time)
+        step = seen_from(before, planner.centre)
+        assert abs(step[0]) <= (most[0] + 2 * most[1]) * P.step_time + 1e-9
+        feet[side] = foothold(planner.centre, side, P.foot_distance)
+        apart = seen_from(feet[1 - side], feet[side])
+        assert outwards(side) * apart[1] > 0.08
+        assert outwards(side) * apart[2] > -1e-6 or abs(apart[2]) < 0.2  # toes turn out
+        side = 1 - side
+    assert np.allclose(remaining(planner.centre, goal), 0.0, atol=2e-3)
+
+
+def test_a_twist_is_limited_in_size_and_change_and_nonsense_is_a_stop():
+    planner = FootstepPlanner(P)
+    assert np.all(planner.limited(np.array([math.nan, 0.1, 0.1])) == 0.0)
+    assert planner.limited(np.array([9.0, -9.0, 9.0])) == pytest.approx([0.25, -0.10, 1.05])
+    planner.step(LEFT, np.array([0.25, 0.0, 0.0]), None, P.step_time)
+    assert planner.twist[0] == pytest.approx(P.change_per_step[0])
+
+
+def test_steps_follow_the_middle_of_a_turn_and_come_back():
+    pose = moved(np.array([1.0, 2.0, 0.5]), np.array([0.2, -0.1, 0.8]))
+    back = seen_from(pose, np.array([1.0, 2.0, 0.5]))
+    assert back[2] == pytest.approx(-0.8)
+    assert np.hypot(*back[:2]) == pytest.approx(np.hypot(0.2, 0.1))
+
+
+def test_the_swing_foot_meets_a_foothold_that_moves_and_obeys_its_top_speed():
+    foot, target = SwingFoot(np.zeros(3), 1.0), np.array([0.1, 0.02, 0.3])
+    speeds = []
+    for tick in range(24):
+        if tick == 12:
+            target = target + [0.02, 0.01, 0.0]
+        foot.advance(target, 0.24 - 0.01 * tick, 0.01)
+        speeds.append(float(np.hypot(*foot.velocity[:2])))
+    assert np.allclose(foot.pose, target, atol=0.004)
+    assert max(speeds) <= 1.0 + 1e-9
+    slow = SwingFoot(np.zeros(3), 0.1)
+    for tick in range(24):
+        slow.advance(target, 0.24 - 0.01 * tick, 0.01)
+    assert np.hypot(*slow.pose[:2]) <= 0.1 * 0.24 + 1e-9
+    assert lift_height(0.5, 0.03) == 0.03
+    assert lift_height(1.2, 0.03) == pytest.approx(0.0)
+
+
+def test_what_the_sole_can_correct_moves_no_foothold_and_what_it_cannot_does():
+    small = predicted_error(np.array([0.005, -0.005]), np.array([0.008, -0.008]), OMEGA, P.dcm_gain, 0.2)
+    assert np.all(np.abs(small) < 0.005)
+    assert np.all(foothold_shift(small, P) == 0.0)
+    large = predicted_error(np.array([0.06, -0.06]), np.array([0.03, -0.03]), OMEGA, P.dcm_gain, 0.2)
+    assert large == pytest.approx([0.03 + 0.03 * math.exp(1.22), -0.03 - 0.03 * math.exp(1.22)])
+    assert np.all(np.abs(foothold_shift(10.0 * large, P)) <= P.step_limits)
+
+
+def test_messages_of_a_tick_come_together_in_any_order_and_the_missing_one_is_known():
+    inputs = TickInputs(3)
+    assert inputs.add(2, 10, "c") is None
+    assert inputs.add(0, 10, "a") is None
+    assert inputs.silent() == [1]
+    assert inputs.add(1, 10, "b") == ["a", "b", "c"]
+    assert inputs.silent() == []
+    for stamp in range(1000):
+        assert inputs.add(0, stamp, "a") is None
+    assert len(inputs._waiting) <= 20
+
+
+def test_parameters_out_of_range_are_refused_with_their_range():
+    with pytest.raises(WalkError, match="step_time is 3"):
+        WalkParameters(step_time=3.0)

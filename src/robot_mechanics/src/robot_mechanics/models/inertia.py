@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Inertia tensors of rigid bodies: moved between frames by the parallel-axis rule, checked, and written as tables.
+
+A tensor about the centre of mass G, seen about another point O (c: from O to G, same axes), is (Huygens and Steiner)
+
+    I_O = I_G + m (|c|^2 1 - c c^T)
+
+so what is subtracted on the way to the centre of mass is positive on the diagonal. Only this pair of points is related
+so directly: between two other points the way leads through G.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from typing import Dict, List, Sequence, Tuple, Union
+
+import numpy as np
+
+from robot_mechanics.errors import InvalidChainError, InvalidUrdfError
+from robot_mechanics.motion.rotations import rotation_from_rpy
+
+COMPONENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+"""Order of the six numbers that stand for a tensor, with the signs of the matrix: ixy = -sum m x y."""
+
+_INDEX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+Numbers = Union[Sequence[float], np.ndarray]
+
+
+def tensor_matrix(components: Numbers) -> np.ndarray:
+    """Return the symmetric matrix (3, 3) of `COMPONENTS`, kg m^2.
+
+    Raises
+    ------
+    InvalidChainError
+        If there are not six finite numbers.
+    """
+    values = np.asarray(components, dtype=float)
+    if values.shape != (6,) or not np.isfinite(values).all():
+        raise InvalidChainError(f"an inertia is {list(components)}; give six finite numbers: {', '.join(COMPONENTS)}")
+    matrix = np.zeros((3, 3))
+    for (row, column), value in zip(_INDEX, values):
+        matrix[row, column] = matrix[column, row] = value
+    return matrix
+
+
+def tensor_components(matrix: np.ndarray) -> np.ndarray:
+    """Return the `COMPONENTS` (6,) of a symmetric matrix (3, 3)."""
+    return np.array([matrix[index] for index in _INDEX])
+
+
+def steiner_term(mass: float, offset: Numbers) -> np.ndarray:
+    """Return m (|c|^2 1 - c c^T), (3, 3), kg m^2: what a point `offset` (m) away from the centre of mass adds."""
+    c = np.asarray(offset, dtype=float)
+    return float(mass) * (float(c @ c) * np.eye(3) - np.outer(c, c))
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass properties of a body in a frame: mass (kg), centre of mass (3,) m, tensor about it in the frame's axes."""
+
+    mass: float
+    com: np.ndarray
+    tensor: np.ndarray  #: (3, 3) About the centre of mass, kg m^2
+
+    def __post_init__(self) -> None:
+        """Refuse what is no mass; raises InvalidChainError."""
+        if not (np.isfinite(self.mass) and self.mass > 0.0):
+            raise InvalidChainError(f"mass is {self.mass} kg; give a positive number")
+        if np.shape(self.com) != (3,) or not np.isfinite(self.com).all():
+            raise InvalidChainError(f"the centre of mass is {self.com}; give three finite coordinates in m")
+        if np.shape(self.tensor) != (3, 3) or not np.allclose(self.tensor, np.transpose(self.tensor), atol=1e-12):
+            raise InvalidChainError("the inertia tensor is no symmetric matrix (3, 3)")
+
+    @classmethod
+    def about_point(cls, mass: float, com: Numbers, tensor: np.ndarray, point: Numbers = (0.0, 0.0, 0.0)) -> Inertia:
+        """Return the properties of a body whose tensor is given about `point` (3,) of the frame, not about its CoM.
+
+        Parameters
+        ----------
+        mass : float
+            kg.
+        com : (3,) sequence of float
+            Centre of mass in the frame, m.
+        tensor : (3, 3) array
+            About `point`, in the frame's axes, kg m^2.
+        point : (3,) sequence of float
+            The frame's origin if not given, m.
+        """
+        centre = np.asarray(com, dtype=float)
+        return cls(float(mass), centre, np.asarray(tensor) - steiner_term(mass, centre - np.asarray(point)))
+
+    def tensor_about(self, point: Numbers) -> np.ndarray:
+        """Return the tensor (3, 3) about `point` (3,) of the frame, kg m^2."""
+        return self.tensor + steiner_term(self.mass, self.com - np.asarray(point, dtype=float))
+
+    def in_frame(self, p_b_a: Numbers, r_b_a: np.ndarray) -> Inertia:
+        """Return the same body in another frame b.
+
+        Parameters
+        ----------
+        p_b_a : (3,) sequence of float
+            Origin of the present frame in b, m.
+        r_b_a : (3, 3) array
+            Rotation that takes vectors of the present frame into b.
+        """
+        rotation = np.asarray(r_b_a, dtype=float)
+        return Inertia(self.mass, np.asarray(p_b_a) + rotation @ self.com, rotation @ self.tensor @ rotation.T)
+
+    def problems(self) -> List[str]:
+        """Return why no rigid body can have this tensor, in sentences; empty if one can."""
+        moments = np.linalg.eigvalsh(self.tensor)
+        found = []
+        if moments[0] <= 0.0:
+            found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; all must be positive")
+        elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
+            found.append(
+                f"its principal moments {moments[0]:.4g}, {moments[1]:.4g}, {moments[2]:.4g} kg m^2 break the triangle "
+                "inequality: the two lesser ones must add up to the greatest at least"
+            )
+        return found
+
+
+def inertias_of_urdf(urdf_text: str) -> Dict[str, Inertia]:
+    """Return the mass properties of each link that has any, in its link frame (rpy of the inertial frame included).
+
+    Raises
+    ------
+    InvalidUrdfError
+        If the text is no URDF or an inertial lacks mass or inertia; names the link.
+    """
+    try:
+        robot = ElementTree.fromstring(urdf_text.encode("utf-8"))
+    except ElementTree.ParseError as error:
+        raise InvalidUrdfError(f"the robot description is no well-formed XML ({error})") from None
+    found = {}
+    for link in robot.findall("link"):
+        inertial = link.find("inertial")
+        if inertial is None:
+            continue
+        try:
+            found[str(link.get("name"))] = _inertia_of(inertial)
+        except (AttributeError, ValueError, TypeError, InvalidChainError) as error:
+            raise InvalidUrdfError(f"link '{link.get('name')}': its inertial is not usable ({error})") from None
+    return found
+
+
+def _inertia_of(inertial: ElementTree.Element) -> Inertia:
+    origin, mass, tensor = (inertial.find(tag) for tag in ("origin", "mass", "inertia"))
+    if mass is None or tensor is None:
+        raise ValueError("mass or inertia is missing")
+    xyz, rpy = (_triple(origin, key) for key in ("xyz", "rpy"))
+    own = Inertia(
+        float(mass.get("value", "nan")), np.zeros(3), tensor_matrix([float(tensor.get(c, "nan")) for c in COMPONENTS])
+    )
+    return own.in_frame(xyz, rotation_from_rpy(*rpy))
+
+
+def _triple(origin: object, key: str) -> Tuple[float, float, float]:
+    text = origin.get(key, "0 0 0") if isinstance(origin, ElementTree.Element) else "0 0 0"
+    x, y, z = (float(word) for word in text.split())
+    return x, y, z
