@@ -88,6 +88,7 @@ ACTIONS: Dict[str, Action] = {
             "safety.rearm",
             "gait.next",
             "layout.next",
+            "help.keys",
             "session.quit",
         )
     },
