@@ -14,24 +14,16 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, Optional, Sequence
 
 import mujoco
 import numpy as np
 
+from shellbot_common.view import Mark, View
+
 from .errors import RenderError
 
 BACKENDS = ("egl", "osmesa")
-
-
-class View(NamedTuple):
-    """A camera that stands free in the world, for close-ups."""
-
-    target: Tuple[float, float, float]  #: Point in the middle of the picture, world frame, m
-    distance: float  #: m from there
-    #: azimuth_deg, elevation_deg: Direction in which it looks; elevation negative: from above
-    azimuth_deg: float
-    elevation_deg: float
 
 
 class RenderProcess:
@@ -43,15 +35,26 @@ class RenderProcess:
         Copied to the child; later changes of the model do not show.
     nice : bool
         With shadows and smooth edges, for pictures to keep; without, five times as fast on a processor.
+    niceness : int
+        How far the child stands back behind other processes, 0 .. 19.
     """
 
-    def __init__(self, model: mujoco.MjModel, nice: bool = True) -> None:
+    def __init__(self, model: mujoco.MjModel, nice: bool = True, niceness: int = 5) -> None:
         self._model = model
         self._nice = nice
+        self._niceness = niceness
         self._process: Optional[subprocess.Popen] = None
         self._failure: Optional[str] = None
 
-    def render(self, qpos: np.ndarray, width: int, height: int, view: Optional[View] = None) -> np.ndarray:
+    def render(
+        self,
+        qpos: np.ndarray,
+        width: int,
+        height: int,
+        view: Optional[View] = None,
+        marks: Sequence[Mark] = (),
+        ghost: Optional[np.ndarray] = None,
+    ) -> np.ndarray:
         """Return a picture of the model in a position.
 
         Parameters
@@ -62,6 +65,10 @@ class RenderProcess:
             Pixels, 16 .. 2048.
         view : View, optional
             By default the camera that follows the robot.
+        marks : sequence of Mark
+            Drawn beside the model; what is not finite is left out.
+        ghost : (nq,) array, optional
+            Position in which the model is drawn once more, transparent.
 
         Returns
         -------
@@ -80,7 +87,8 @@ class RenderProcess:
         if self._process is None:
             self._start()
         try:
-            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view)))
+            plain = [tuple(mark) for mark in marks if np.isfinite(mark.points).all()]
+            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view), plain, ghost))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(
@@ -109,7 +117,7 @@ class RenderProcess:
         chosen = os.environ.get("MUJOCO_GL", "").lower()
         reasons: List[str] = []
         for backend in (chosen,) if chosen in BACKENDS else BACKENDS:
-            self._process = _spawn(backend)
+            self._process = _spawn(backend, self._niceness)
             try:
                 answer = self._call((pickle.dumps(self._model), self._nice))
             except (OSError, EOFError, pickle.UnpicklingError) as error:
@@ -134,14 +142,14 @@ class RenderProcess:
         return pickle.load(process.stdout)
 
 
-def _spawn(backend: str) -> subprocess.Popen:
+def _spawn(backend: str, niceness: int) -> subprocess.Popen:
     environment = dict(os.environ, MUJOCO_GL=backend, PYOPENGL_PLATFORM=backend)
     # llvmpipe would take every core; one is left to the robot
     environment.setdefault("LP_NUM_THREADS", "1")
     source = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [source, environment.get("PYTHONPATH", "")]))
     return subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("render_worker.py"))],
+        [sys.executable, str(Path(__file__).with_name("render_worker.py")), str(niceness)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
