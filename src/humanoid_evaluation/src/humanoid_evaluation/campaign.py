@@ -96,7 +96,7 @@ def _around(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str,
         "seconds": _mean([run["seconds"] for run in runs], 1),
         "runs": len(runs),
         "falls": sum(run["fell"] for run in runs),
-        **{who: row[who] for who in ("real", "gazebo", "ode", "bullet")},
+        **{who: f"{row[who]:.1f}" for who in ("real", "gazebo", "ode", "bullet")},
     }
 
 
