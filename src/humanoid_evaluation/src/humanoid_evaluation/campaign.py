@@ -80,6 +80,7 @@ def _straight(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[st
         "ours ahead": _mean([run["x_m"] for run in runs], 3),
         "ours aside": _mean([run["y_m"] for run in runs], 3),
         "seconds": _mean([run["seconds"] for run in runs], 1),
+        "runs": len(runs),
         "falls": sum(run["fell"] for run in runs),
         **entries,
     }
@@ -93,8 +94,9 @@ def _around(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str,
         "ours": _mean([run["turn_deg"] for run in runs], 1),
         "place mm": _mean([1e3 * math.hypot(run["x_m"], run["y_m"]) for run in runs], 0),
         "seconds": _mean([run["seconds"] for run in runs], 1),
+        "runs": len(runs),
         "falls": sum(run["fell"] for run in runs),
-        **{who: row[who] for who in ("real", "gazebo", "ode", "bullet")},
+        **{who: f"{row[who]:.1f}" for who in ("real", "gazebo", "ode", "bullet")},
     }
 
 

@@ -15,7 +15,7 @@ from humanoid_evaluation.trial import Trial, run_trial
 from shellbot_common import SettingsError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import map_jobs
-from shellbot_evaluation.tables import markdown_table
+from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -29,6 +29,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.campaign:
         results = run_campaign(seeds, options.jobs, Path(options.json) if options.json else None)
         say(campaign_table(results))
+        if options.write:
+            write_between_markers(Path(options.write), "campaign", campaign_table(results))
         return int(any(run["fell"] for run in results))
     if options.speed is None:
         raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
@@ -73,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
+    parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     add_seeds(parser, "7", "friction, mass, sensor noise")
