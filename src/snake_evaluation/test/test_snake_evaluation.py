@@ -35,7 +35,7 @@ def test_gaits_step_as_they_did(gait, direction, figure, expected):
     assert getattr(result, figure) == pytest.approx(expected, rel=0.1)
     assert not result.tipped
     if gait == "straight":
-        assert abs(result.left_mm) < 1.0 and result.odometry_error_percent < 5.0
+        assert abs(result.left_mm) < 1.0 and result.odometry_error_percent < 10.0
 
 
 def test_the_servos_and_the_ground_of_the_source_flap():
@@ -55,7 +55,7 @@ def test_equal_seeds_give_equal_results_and_others_do_not():
 
 
 def test_identify_measures_what_the_map_says():
-    found = identify("rotation", Setup(timestep=0.005), (1,), (0.8,), levels=4)
+    found = identify("rotation", Setup(), (1,), (0.8,), levels=4)
     assert found.steps([[1.0, 45.0]])[0][2] > 0.7  # rad
     assert found.residual[2] < 0.1
     with pytest.raises(EvaluationError, match="levels is 3"):

@@ -25,7 +25,7 @@ from snake_motion.config import load_engine_config
 
 SLOW = {"source": 3.0}
 """Time scale of the gaits by servo, 1 where it is not named: the source's servo takes 1.6 to 3.1 s a cycle."""
-TIMESTEPS = (0.002, 0.005)
+TIMESTEPS = (0.002, 0.001)
 
 
 @dataclass(frozen=True)
