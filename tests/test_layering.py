@@ -56,7 +56,7 @@ OWN = {
         "ax_emulator",
         "ax_tools",
     },
-    "shellbot_teleop": {"shellbot_common"},
+    "shellbot_teleop": {"shellbot_common", "shellbot_simulator"},
 }
 OWN["shellbot_chain"] = set(OWN) - {"shellbot_teleop", "shellbot_gazebo_connector", "ax_tools"}
 OWN["shellbot_client"] = {"robot_mechanics", "shellbot_common", "shellbot_action_manager", "shellbot_chain"}
@@ -87,8 +87,11 @@ FOLDERS = {
     "workspace": {"models"},
 }
 
-# Of the simulator the action manager may know the robot at rest, and nothing that simulates.
-AT_REST = "shellbot_simulator.core.static_model"
+# Of the simulator others may know the robot at rest and the robot as it looks, and nothing that simulates.
+OF_THE_SIMULATOR = {
+    "shellbot_action_manager": "shellbot_simulator.core.static_model",
+    "shellbot_teleop": "shellbot_simulator.core.robot_picture",
+}
 
 
 def python_files():
@@ -149,8 +152,8 @@ def offences(package, file):
             yield f"{where} imports {module}: ROS belongs into *_node.py, *_conversions.py or nodes/"
         if top in OWN and top != package and top not in OWN[package]:
             yield f"{where}: {package} may not import {top}; it may: {sorted(OWN[package])}"
-        elif (package, top) == ("shellbot_action_manager", "shellbot_simulator") and not module.startswith(AT_REST):
-            yield f"{where}: {package} may import {AT_REST} only, not {module}"
+        elif top == "shellbot_simulator" and not module.startswith(OF_THE_SIMULATOR.get(package, top)):
+            yield f"{where}: {package} may import {OF_THE_SIMULATOR[package]} only, not {module}"
 
 
 def test_every_import_keeps_the_rules():

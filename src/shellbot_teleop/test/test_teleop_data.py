@@ -9,18 +9,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from geometry_msgs.msg import Point
+from geometry_msgs.msg import Point, TransformStamped
+from tf2_msgs.msg import TFMessage
 
 from shellbot_common import package_file
-from shellbot_common.rotations import rotation_from_rpy
+from shellbot_common.rotations import quaternion_from_rpy, rotation_from_quaternion, rotation_from_rpy
 from shellbot_msgs.msg import Contact, Contacts
-from shellbot_teleop import scene
+from shellbot_teleop import overlay
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.gains_model import groups_from_description
-from shellbot_teleop.robot_monitor import ContactsInfo, LogLine, OdomInfo, RobotMonitor, fresh
-from shellbot_teleop.teleop_conversions import contacts_info
+from shellbot_teleop.orbit import Orbit
+from shellbot_teleop.robot_monitor import (
+    BaseInfo,
+    ContactsInfo,
+    FootstepsInfo,
+    LogLine,
+    OdomInfo,
+    RobotMonitor,
+    fresh,
+)
+from shellbot_teleop.teleop_conversions import base_from_transforms, contacts_info
 
 
 def settings():
@@ -104,29 +115,93 @@ def odom(position=(1.0, 2.0, 0.16), rpy=(0.0, 0.0, 0.0)):
     return OdomInfo(position, rpy, (0.0, 0.0, 0.0), 5.0)
 
 
-def test_the_scene_from_above_has_x_up_and_y_left():
-    above = scene.Viewpoint(math.pi, math.pi / 2, 100.0)
-    points = above.project(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.zeros(3))
-    np.testing.assert_allclose(points, [[0.0, -100.0], [-100.0, 0.0], [0.0, 0.0]], atol=1e-9)
-    from_behind = scene.Viewpoint(math.pi, 0.0, 100.0)
-    np.testing.assert_allclose(
-        from_behind.project(np.array([[0.0, 1.0, 1.0]]), np.zeros(3)), [[-100.0, -100.0]], atol=1e-9
-    )
+def test_the_view_follows_the_robot_from_behind_and_stays_usable():
+    orbit = Orbit().on(np.array([1.0, 2.0, 0.16]), math.pi / 2)
+    assert orbit.view.target == pytest.approx((1.0, 2.0, 0.08))
+    assert orbit.view.azimuth_deg == pytest.approx(90.0 + Orbit().azimuth_deg), "turns with the robot"
+    assert orbit.turned(0, 1e6).elevation_deg > -90.0 and orbit.turned(0, -1e6).elevation_deg < 90.0
+    assert orbit.zoomed(1e9).distance < 100.0 and orbit.zoomed(0.0).distance > 0.1
+    still = orbit.following(False)
+    assert still.view == orbit.view, "no jump when it stops to follow"
+    assert still.on(np.array([9.0, 9.0, 0.1]), 0.3).view == still.view
+    assert still.following(True).on(np.array([9.0, 9.0, 0.1]), 0.3).view.target[:2] == (9.0, 9.0)
+    above = orbit.from_above()
+    assert above.elevation_deg < -85.0 and above.azimuth_deg == 0.0 and above.from_above() == orbit
 
 
-def test_a_viewpoint_stays_usable():
-    view = scene.Viewpoint()
-    assert view.turned(0, 1e6).elevation == pytest.approx(math.pi / 2) and view.turned(0, -1e6).elevation > 0
-    assert view.zoomed(1e9).scale <= 3000 and view.zoomed(0).scale >= 80
+def to_odom(base, p_base):
+    return p_base @ rotation_from_quaternion(base.quaternion).T + base.position
 
 
-def test_the_scene_shows_the_robot_where_odometry_says_and_level_without_it():
-    pose = scene.robot_pose(odom(rpy=(0.0, 0.0, math.pi / 2)), None)
-    np.testing.assert_allclose(pose.to_world(np.array([[0.1, 0.0, 0.0]])), [[1.0, 2.1, 0.16]], atol=1e-12)
+def test_the_robot_is_where_odometry_says_and_level_without_it():
+    pose = overlay.base_pose(None, odom(rpy=(0.0, 0.0, math.pi / 2)), None)
+    np.testing.assert_allclose(to_odom(pose, np.array([[0.1, 0.0, 0.0]])), [[1.0, 2.1, 0.16]], atol=1e-12)
     feet = np.array([[0.27, 0.0, -0.14]] * 6)
     contacts = ContactsInfo((True,) * 6, (0.0,) * 6, feet, 0.0)
     for missing in (None, replace(odom(), position=(math.nan, 0.0, 0.0))):
-        assert scene.robot_pose(missing, contacts).to_world(feet)[:, 2] == pytest.approx(0.0)
+        assert to_odom(overlay.base_pose(None, missing, contacts), feet)[:, 2] == pytest.approx(0.0)
+    assert overlay.base_pose(None, None, None) is None
+    known = BaseInfo(np.array([3.0, 0.0, 0.2]), np.array([0.0, 0.0, 0.0, 1.0]), 0.0)
+    assert overlay.base_pose(known, odom(), contacts) is known, "the transforms say all of it"
+
+
+def transform(parent, child, place, rpy):
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    p, q = message.transform.translation, message.transform.rotation
+    p.x, p.y, p.z = place
+    q.x, q.y, q.z, q.w = quaternion_from_rpy(*rpy)
+    return message
+
+
+def test_the_base_is_where_the_transforms_of_odometry_lead():
+    ground = transform("odom", "base_footprint", (1.0, 2.0, 0.0), (0.0, 0.0, math.pi / 2))
+    body = transform("base_footprint", "base_link", (0.1, 0.0, 0.16), (0.3, 0.0, 0.0))
+    leg = transform("base_link", "leg", (9.0, 9.0, 9.0), (0.0, 0.0, 0.0))
+    base = base_from_transforms(TFMessage([body, leg, ground]), "base_link", 5.0)
+    np.testing.assert_allclose(base.position, [1.0, 2.1, 0.16], atol=1e-12)
+    np.testing.assert_allclose(
+        rotation_from_quaternion(base.quaternion), rotation_from_rpy(0.3, 0.0, math.pi / 2), atol=1e-12
+    )
+    assert base_from_transforms(TFMessage([body, leg]), "base_link", 5.0) is None, "leads nowhere"
+    nothing = transform("odom", "base_link", (0.0, 0.0, 0.0), (math.nan,) * 3)
+    nowhere = transform("odom", "base_link", (math.nan, 0.0, 0.0), (0.0, 0.0, 0.0))
+    for bad in (nothing, nowhere):
+        assert base_from_transforms(TFMessage([bad]), "base_link", 5.0) is None
+    ring = [transform("a", "base_link", (0, 0, 0), (0, 0, 0)), transform("base_link", "a", (0, 0, 0), (0, 0, 0))]
+    assert base_from_transforms(TFMessage(ring), "base_link", 5.0) is None
+
+
+def test_the_commanded_path_is_the_arc_that_the_twist_describes():
+    path = overlay.commanded_path(1.0, 2.0, math.pi / 2, PublishTwist(0.2, 0.0, 0.0))
+    np.testing.assert_allclose(path[-1, :2], [1.0, 2.4], atol=1e-9)
+    circle = overlay.commanded_path(0.0, 0.0, 0.0, PublishTwist(0.2, 0.0, 0.5))
+    radius = np.hypot(circle[:, 0], circle[:, 1] - 0.4)
+    np.testing.assert_allclose(radius, 0.4, atol=1e-3)
+    assert len(overlay.commanded_path(0.0, 0.0, 0.0, PublishTwist(0.0, 0.0, 0.0))) == 0
+
+
+def test_marks_show_support_feet_planned_steps_and_the_attitude_of_a_ball():
+    angle = np.arange(6) * math.pi / 3
+    feet = np.column_stack([0.27 * np.cos(angle), 0.27 * np.sin(angle), np.full(6, -0.16)])
+    feet[1, 2] = -0.12
+    contacts = ContactsInfo((True, False, True, True, True, True), (0.0,) * 6, feet, 0.0)
+    base = overlay.base_pose(None, odom(position=(1.0, 0.0, 0.16)), contacts)
+    steps = FootstepsInfo(np.array([[0.2, 0.2, -0.16]]), 0.0)
+    drawn = overlay.marks(base, 0.0, contacts, steps, PublishTwist(0.1, 0.0, 0.0), [(0.0, 0.0), (1.0, 0.0)])
+    (area,) = [mark for mark in drawn if mark.kind == "area"]
+    assert len(area.points) == 3 * 3, "five corners are three triangles"
+    (swinging,) = [mark for mark in drawn if mark.kind == "sphere"]
+    np.testing.assert_allclose(swinging.points, feet[[1]] + [1.0, 0.0, 0.16], atol=1e-12)
+    (landing,) = [mark for mark in drawn if mark.colour == overlay.PLANNED]
+    np.testing.assert_allclose(landing.points[0, :2], [1.2, 0.2], atol=1e-12)
+    (arrow,) = [mark for mark in drawn if mark.kind == "arrow"]
+    assert arrow.points[1, 0] > arrow.points[0, 0] > 1.27, "ahead of the feet"
+    rolled = ball((-1.0, 0.0, 0.0))
+    base = overlay.base_pose(None, odom(), rolled)
+    pole = overlay.marks(base, 0.0, rolled, None, PublishTwist(0.0, 0.0, 0.0), [])[1]
+    direction = pole.points[1] - pole.points[0]
+    np.testing.assert_allclose(direction / np.linalg.norm(direction), [1.0, 0.0, 0.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("rpy", [(0.0, 0.0, 0.0), (0.2, -0.1, 0.7), (-0.3, 0.25, -2.0)])
@@ -178,12 +253,10 @@ def test_a_ball_has_a_height_and_turns_as_it_rolls():
     contacts = ball((-1.0, 0.0, 0.0))  # a quarter turn forward: x of base_link points down
     pose = with_body(odom(position=(1.0, 2.0, 0.0), rpy=(0.0, 0.0, math.pi / 2)), contacts)
     assert pose.position == pytest.approx((1.0, 2.0, 0.16)) and not pose.has_tilt
-    drawn = scene.robot_pose(pose, contacts)
-    np.testing.assert_allclose(
-        drawn.rotation @ [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], atol=1e-12
-    )  # ahead, which is odom's y
+    drawn = rotation_from_quaternion(overlay.base_pose(None, pose, contacts).quaternion)
+    np.testing.assert_allclose(drawn @ [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], atol=1e-12)  # ahead, which is odom's y
     for up in ((0.0, 0.0, 1.0), (0.3, -0.5, -0.2), (0.0, 0.0, -1.0)):
-        rotation = scene.robot_pose(None, ball(up)).rotation
+        rotation = rotation_from_quaternion(overlay.base_pose(None, None, ball(up)).quaternion)
         np.testing.assert_allclose(rotation @ up / np.linalg.norm(up), [0.0, 0.0, 1.0], atol=1e-12)
         np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
     assert ball((math.nan, 0.0, 1.0)).ball_up is None
@@ -192,22 +265,16 @@ def test_a_ball_has_a_height_and_turns_as_it_rolls():
 def test_the_body_is_drawn_above_its_feet_while_their_contact_is_not_known():
     feet = np.array([[0.27, 0.0, -0.14]] * 6)
     contacts = ContactsInfo((False,) * 6, (math.nan,) * 6, feet, 0.0, "none")
-    pose = scene.robot_pose(with_body(odom(position=(1.0, 2.0, 0.0)), contacts), contacts)
+    pose = overlay.base_pose(None, with_body(odom(position=(1.0, 2.0, 0.0)), contacts), contacts)
     np.testing.assert_allclose(pose.position, [1.0, 2.0, 0.14])
-
-
-def test_the_grid_stays_put_in_the_world():
-    first = {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.0, 0.0)}
-    assert {tuple(np.round(start, 6)) for start, _ in scene.grid_segments(0.04, -0.03)} == first
-    assert all(abs((start[0] - 0.04) % 0.1) < 1 for start, _ in scene.grid_segments(3.0, 1.0))
 
 
 def test_the_support_polygon_is_ordered_around_its_middle():
     square = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
-    ordered = scene.support_polygon(square)
+    ordered = overlay.support_polygon(square)
     area = 0.5 * sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(ordered, np.roll(ordered, -1, axis=0)))
     assert area == pytest.approx(1.0)
-    assert scene.support_polygon(square[:2]).shape == (0, 3)
+    assert overlay.support_polygon(square[:2]).shape == (0, 3)
 
 
 def test_the_monitor_hands_out_each_log_line_once_and_forgets_the_oldest():

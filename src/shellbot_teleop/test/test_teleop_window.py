@@ -7,6 +7,7 @@ What the window wants done is collected where otherwise the link to ROS carries 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.robot_monitor import (
+    BaseInfo,
     BatteryInfo,
     ContactsInfo,
     JointsInfo,
@@ -397,18 +399,14 @@ def test_the_column_on_the_left_fits_while_the_robot_changes_its_mode(setup):
     assert column.width() <= column.parentWidget().width()
 
 
-def test_a_ball_is_drawn_as_one_and_has_no_feet(setup):
+def test_a_ball_has_no_feet(setup):
     window, monitor, now = setup.window, setup.monitor, time.monotonic()
     monitor.odom = OdomInfo((1.5, 0.0, 0.0), (0.0, 0.0, 0.5), (0.5, 0.0, 0.0), now)
     touching = (True,) + (False,) * 11
     monitor.contacts = ContactsInfo(
         touching, (float("nan"),) * 12, np.zeros((12, 3)), now, "rolling", np.array([0.16, 0, 0])
     )
-    drawn = []
-    window.robot._draw_ball = lambda *_: drawn.append("ball")
-    window.robot._draw_robot = lambda *_: drawn.append("feet")
     window.refresh()
-    assert not window.grab().isNull() and set(drawn) == {"ball"}
     assert window.feet.diagram.samples[-1][1] is None
     assert window.pose._values["height"].text() == "160 mm" and window.pose._values["roll"].text() == "–"
     monitor.contacts = None
@@ -443,6 +441,57 @@ def test_live_data_bad_data_and_old_data_are_shown(setup):
     monitor.odom = OdomInfo((1.5, 0.0, 0.162), (0.0, 0.0, 0.5), (0.1, 0.0, 0.0), now - 60.0)
     window.refresh()
     assert window.pose._values["x"].text() == "–", "a value of a minute ago is no value"
+
+
+def show_shellbot(monitor, up_m=0.162, pose="stand"):
+    """Let the monitor know a robot that stands in a pose of its profile, as the ROS link would."""
+    from shellbot_description import expand, robot_profile
+
+    now = time.monotonic()
+    monitor.description, monitor.profile = expand("simulation"), robot_profile("simulation")
+    angles = monitor.profile.pose(pose)
+    monitor.joints = JointsInfo(tuple(angles), tuple(angles.values()), (), now)
+    monitor.base = BaseInfo(np.array([0.0, 0.0, up_m]), np.array([0.0, 0.0, 0.0, 1.0]), now)
+
+
+def orange(pixels):
+    """Where a picture shows the plates of the legs, which nothing else has the colour of."""
+    red, green, blue = np.moveaxis(pixels.astype(int), -1, 0)
+    return (red > 150) & (green > 60) & (green < 170) & (blue < 90)
+
+
+def test_the_middle_of_the_window_shows_the_robot_as_it_looks_and_as_it_stands(setup):
+    view, monitor = setup.window.robot, setup.monitor
+    setup.until(view.isVisible)
+    show_shellbot(monitor)
+    assert setup.until(lambda: view.pixels is not None or view.failure), "no picture and no reason"
+    assert not view.failure, view.failure
+    standing = view.pixels
+    assert orange(standing).mean() > 0.005, "the plates of the legs are seen"
+
+    def becomes_another(picture):
+        def differs():
+            now = time.monotonic()  # what arrived stays fresh, however slow the machine is
+            monitor.joints, monitor.base = replace(monitor.joints, arrived=now), replace(monitor.base, arrived=now)
+            return view.pixels.shape == picture.shape and np.abs(view.pixels.astype(int) - picture).mean() > 1.0
+
+        return setup.until(differs)
+
+    show_shellbot(monitor, 0.10, "sit")
+    assert becomes_another(standing), "another posture, another picture"
+    sitting = view.pixels
+    view.orbit = view.orbit.turned(200, 0)
+    assert becomes_another(sitting), "the mouse turns the view"
+
+
+def test_where_nothing_can_be_drawn_the_window_says_why_and_drives(setup, teleop_keyboard):
+    show_shellbot(setup.monitor)
+    setup.monitor.description = "<robot name='broken'>"
+    assert setup.until(lambda: setup.window.robot.failure)
+    assert "XML" in setup.window.robot.failure and not setup.window.grab().isNull()
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists)
+    teleop_keyboard.release("w")
 
 
 def test_the_camera_is_wanted_only_while_it_is_seen(setup):

@@ -73,3 +73,8 @@ def up_from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     """Up direction (3,) seen from a body with orientation (x, y, z, w)."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     return np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+
+
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Quaternion (x, y, z, w) of the rotation b followed by the rotation a, about the same axes."""
+    return np.concatenate((a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3]), [a[3] * b[3] - a[:3] @ b[:3]]))

@@ -17,8 +17,8 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.errors import DefinitionError, MissionFailed
 from shellbot_client import Shellbot
 from shellbot_common.rotations import rotation_from_quaternion, rotation_from_rpy, rpy_from_quaternion
+from shellbot_common.view import View
 from shellbot_simulator.core.errors import RenderError
-from shellbot_simulator.core.render_process import View
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 

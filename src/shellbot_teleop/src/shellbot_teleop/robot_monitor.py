@@ -71,6 +71,23 @@ class ContactsInfo:
 
 
 @dataclass(frozen=True)
+class BaseInfo:
+    """Pose of the base in odom, or in the simulator's world: position (3,), m; quaternion (x, y, z, w)."""
+
+    position: np.ndarray
+    quaternion: np.ndarray
+    arrived: float
+
+
+@dataclass(frozen=True)
+class FootstepsInfo:
+    """Where the feet in the air will land: (k, 3) in base_link, m."""
+
+    p_base: np.ndarray
+    arrived: float
+
+
+@dataclass(frozen=True)
 class StatusInfo:
     """How far the joints are behind: see shellbot_msgs/ReferenceStatus."""
 
@@ -157,6 +174,10 @@ class RobotMonitor:
     odom: Optional[OdomInfo] = None
     contacts: Optional[ContactsInfo] = None
     status: Optional[StatusInfo] = None
+    base: Optional[BaseInfo] = None  #: From the transforms of odometry
+    truth: Optional[BaseInfo] = None  #: Where the simulator knows the base
+    footsteps: Optional[FootstepsInfo] = None
+    description: Optional[str] = None  #: URDF
     profile: Optional[RobotProfile] = None
     joints: Optional[JointsInfo] = None
     targets: Optional[JointsInfo] = None
@@ -182,7 +203,7 @@ class RobotMonitor:
     def forget_robot(self) -> None:
         """Forget what an earlier ROS master's robot said; the log stays."""
         self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
-        self.profile = self.joints = self.targets = None
+        self.description = self.profile = self.joints = self.targets = self.base = self.truth = self.footsteps = None
 
 
 def fresh_battery(battery: Optional[BatteryInfo], now: float) -> Optional[BatteryInfo]:

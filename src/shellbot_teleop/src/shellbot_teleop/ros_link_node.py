@@ -13,7 +13,7 @@ import logging
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Set
 
 import rosgraph
 import rospy
@@ -24,10 +24,11 @@ from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
 
 from shellbot_common import ImageError, ProfileError, RobotProfile
 from shellbot_common.robot_profile import PARAMETER
-from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import Contacts, Footsteps, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
@@ -39,6 +40,7 @@ from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
+_ODOM = conversions.ODOM_FRAME.encode()
 _FLUSH = 0.15  # s for rospy's queues to write the last zero before the node goes
 
 
@@ -78,8 +80,8 @@ class RosLink:
         self._connected = False
         self._subscribers: List[rospy.Subscriber] = []
         self._publishers: Dict[str, rospy.Publisher] = {}
-        self._is_camera_requested = False
-        self._camera: Optional[rospy.Subscriber] = None
+        self._seen: Set[str] = set()  # views that somebody looks at
+        self._on_demand: Dict[str, rospy.Subscriber] = {}
         self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
 
@@ -156,10 +158,10 @@ class RosLink:
             self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
 
     def _disconnect(self) -> None:
-        for endpoint in self._subscribers + list(self._publishers.values()) + ([self._camera] if self._camera else []):
+        for endpoint in [*self._subscribers, *self._publishers.values(), *self._on_demand.values()]:
             with contextlib.suppress(OSError):  # the old master may be gone and need not know
                 endpoint.unregister()
-        self._subscribers, self._publishers, self._camera = [], {}, None
+        self._subscribers, self._publishers, self._on_demand = [], {}, {}
 
     def _set_up_topics(self) -> None:
         def publisher(name: str, kind: Any, latch: bool = False) -> None:
@@ -191,9 +193,10 @@ class RosLink:
                 message, UpperShellsSeen, lambda shells: (shells.sphere_centre_height, shells.opening_angle)
             ),
         )
+        subscriber("/tf", rospy.AnyMsg, self._on_transforms, queue_size=5)
         subscriber("/rosout_agg", Log, self._on_log, queue_size=100)
-        if self._is_camera_requested:
-            self._subscribe_camera()
+        for view in self._seen:
+            self._on_demand[view] = self._subscribe(view)
 
     # ---------------------------------------------------------------- incoming
 
@@ -217,6 +220,8 @@ class RosLink:
             name = rospy.search_param(PARAMETER)
             try:
                 self._monitor.profile = RobotProfile.from_text(rospy.get_param(name)) if name else None
+                name = rospy.search_param("robot_description")
+                self._monitor.description = rospy.get_param(name) if name else None
             except ProfileError as error:
                 self._report_throttled("profile", Notice("warn", str(error)))
         return info
@@ -252,18 +257,44 @@ class RosLink:
             self._last_trouble[what] = now
             self._on_event(notice)
 
-    def request_camera(self, is_requested: bool) -> None:
-        """Subscribe to the camera only while somebody looks: pictures cost the simulator and the network."""
-        with self._lock:
-            self._is_camera_requested = is_requested
-            if is_requested and self._publishers and self._camera is None:
-                self._subscribe_camera()
-            elif not is_requested and self._camera is not None:
-                self._camera.unregister()
-                self._camera = None
+    def request(self, view: str, is_seen: bool) -> None:
+        """Subscribe to what a view shows only while somebody looks: it costs robot and network.
 
-    def _subscribe_camera(self) -> None:
-        self._camera = rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)
+        Parameters
+        ----------
+        view : str
+            camera, robot, or truth: the pose that only a simulator knows.
+        is_seen : bool
+            Whether somebody looks.
+        """
+        with self._lock:
+            (self._seen.add if is_seen else self._seen.discard)(view)
+            if is_seen and self._publishers and view not in self._on_demand:
+                self._on_demand[view] = self._subscribe(view)
+            elif not is_seen and view in self._on_demand:
+                self._on_demand.pop(view).unregister()
+
+    def _subscribe(self, view: str) -> rospy.Subscriber:
+        if view == "camera":
+            return rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)
+        if view == "truth":
+            return rospy.Subscriber(
+                "ground_truth/odom", Odometry, self._store("truth", conversions.base_info), queue_size=1
+            )
+        return rospy.Subscriber(
+            "footsteps", Footsteps, self._store("footsteps", conversions.footsteps_info), queue_size=1
+        )
+
+    def _on_transforms(self, message: rospy.AnyMsg) -> None:
+        """Take odometry's transforms; those of the joints come as often on the same topic, and are not even decoded."""
+        now = time.monotonic()
+        known = self._monitor.base
+        if _ODOM not in message._buff or (known is not None and now - known.arrived < _SHOWN_PERIOD):
+            return
+        profile = self._monitor.profile
+        base_frame = profile.base.link if profile is not None else "base_link"
+        decoded = TFMessage().deserialize(message._buff)
+        self._monitor.base = conversions.base_from_transforms(decoded, base_frame, now) or known
 
     # ---------------------------------------------------------------- outgoing
 

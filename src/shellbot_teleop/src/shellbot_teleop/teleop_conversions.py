@@ -5,22 +5,30 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
+from tf2_msgs.msg import TFMessage
 
 from shellbot_common.image import rgb_array
-from shellbot_common.rotations import quaternion_from_rpy, rpy_from_quaternion
-from shellbot_msgs.msg import Contacts, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_common.rotations import (
+    quaternion_from_rpy,
+    quaternion_product,
+    rotation_from_quaternion,
+    rpy_from_quaternion,
+)
+from shellbot_msgs.msg import Contacts, Footsteps, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
+    BaseInfo,
     BatteryInfo,
     ContactsInfo,
+    FootstepsInfo,
     JointsInfo,
     LogLine,
     ModeInfo,
@@ -30,6 +38,8 @@ from shellbot_teleop.robot_monitor import (
 )
 
 _LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
+
+ODOM_FRAME = "odom"
 
 SERVO_SILENT_S = 0.5  # a servo that has not answered for so long is worth a word
 # bits of the error byte, lowest first, as an operator calls them
@@ -93,6 +103,35 @@ def odom_info(message: Odometry, now: float) -> OdomInfo:
         (twist.linear.x, twist.linear.y, twist.angular.z),
         now,
     )
+
+
+def base_info(message: Odometry, now: float) -> BaseInfo:
+    """Pose of the base in an odometry message that has all of it, as the simulator's has."""
+    p, q = message.pose.pose.position, message.pose.pose.orientation
+    return BaseInfo(np.array([p.x, p.y, p.z]), np.array([q.x, q.y, q.z, q.w]), now)
+
+
+def base_from_transforms(message: TFMessage, base_frame: str, now: float) -> Optional[BaseInfo]:
+    """Pose of the base in odom; None if the message does not lead from the one to the other with finite numbers."""
+    parent = {each.child_frame_id: each for each in message.transforms}
+    frame, place, turn = base_frame, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    for _ in message.transforms:
+        if frame not in parent:
+            break
+        p, q = parent[frame].transform.translation, parent[frame].transform.rotation
+        x, y, z, w = q.x, q.y, q.z, q.w
+        if not x * x + y * y + z * z + w * w > 0.5:
+            return None
+        place = rotation_from_quaternion(np.array([x, y, z, w])) @ place + [p.x, p.y, p.z]
+        turn = quaternion_product(np.array([x, y, z, w]), turn)
+        frame = parent[frame].header.frame_id
+    is_known = frame == ODOM_FRAME != base_frame and np.isfinite(place).all()
+    return BaseInfo(place, turn, now) if is_known else None
+
+
+def footsteps_info(message: Footsteps, now: float) -> FootstepsInfo:
+    """Planned landings as the view draws them."""
+    return FootstepsInfo(np.array([(p.x, p.y, p.z) for p in message.positions]).reshape(-1, 3), now)
 
 
 def contacts_info(message: Contacts, now: float) -> ContactsInfo:

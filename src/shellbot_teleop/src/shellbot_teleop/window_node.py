@@ -59,7 +59,9 @@ class WindowProgram:
         self.view = SimulatorView(self.window)
         self.view.focus_changed.connect(self._on_view_focus)
         self.bridge.event.connect(self._on_event)
-        self.window.camera.visible_changed.connect(self.link.request_camera)
+        self.window.camera.visible_changed.connect(lambda is_seen: self.link.request("camera", is_seen))
+        self.window.robot.visible_changed.connect(lambda is_seen: self.link.request("robot", is_seen))
+        self.window.robot.ghost_requested.connect(lambda is_seen: self.link.request("truth", is_seen))
         self._gains: Optional[GainsClient] = None
         self._gains_server = config.gains_server
         self.bridge.gains_groups.connect(self.window.gains.show_groups)

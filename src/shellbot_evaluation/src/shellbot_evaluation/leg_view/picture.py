@@ -9,9 +9,10 @@ from typing import Callable, Dict, Optional
 
 import numpy as np
 
+from shellbot_common.view import View
 from shellbot_description import driven_joint_names, expand, named_pose_array, robot_profile
 from shellbot_simulator.core.errors import RenderError
-from shellbot_simulator.core.render_process import RenderProcess, View
+from shellbot_simulator.core.render_process import RenderProcess
 from shellbot_simulator.core.simulator import Simulator
 
 _HEIGHT = 0.30  # m of the body: no leg reaches the floor

@@ -14,24 +14,16 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, Optional, Sequence
 
 import mujoco
 import numpy as np
 
+from shellbot_common.view import Mark, View
+
 from .errors import RenderError
 
 BACKENDS = ("egl", "osmesa")
-
-
-class View(NamedTuple):
-    """A camera that stands free in the world, for close-ups."""
-
-    target: Tuple[float, float, float]  #: Point in the middle of the picture, world frame, m
-    distance: float  #: m from there
-    #: azimuth_deg, elevation_deg: Direction in which it looks; elevation negative: from above
-    azimuth_deg: float
-    elevation_deg: float
 
 
 class RenderProcess:
@@ -51,7 +43,15 @@ class RenderProcess:
         self._process: Optional[subprocess.Popen] = None
         self._failure: Optional[str] = None
 
-    def render(self, qpos: np.ndarray, width: int, height: int, view: Optional[View] = None) -> np.ndarray:
+    def render(
+        self,
+        qpos: np.ndarray,
+        width: int,
+        height: int,
+        view: Optional[View] = None,
+        marks: Sequence[Mark] = (),
+        ghost: Optional[np.ndarray] = None,
+    ) -> np.ndarray:
         """Return a picture of the model in a position.
 
         Parameters
@@ -62,6 +62,10 @@ class RenderProcess:
             Pixels, 16 .. 2048.
         view : View, optional
             By default the camera that follows the robot.
+        marks : sequence of Mark
+            Drawn beside the model; what is not finite is left out.
+        ghost : (nq,) array, optional
+            Position in which the model is drawn once more, transparent.
 
         Returns
         -------
@@ -80,7 +84,8 @@ class RenderProcess:
         if self._process is None:
             self._start()
         try:
-            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view)))
+            plain = [tuple(mark) for mark in marks if np.isfinite(mark.points).all()]
+            pixels = self._call((np.array(qpos), width, height, None if view is None else tuple(view), plain, ghost))
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:  # ValueError: closed meanwhile
             self.close()  # the next picture starts a new child
             raise RenderError(

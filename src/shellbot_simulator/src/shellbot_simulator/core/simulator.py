@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from shellbot_common import TICK, RobotProfile
+from shellbot_common.view import View
 
 from .config import SimulatorConfig, load_config
 from .errors import ModelError, SimulationDivergedError
@@ -19,7 +20,7 @@ from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
 from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
-from .render_process import RenderProcess, View
+from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
 from .state import SimState
 

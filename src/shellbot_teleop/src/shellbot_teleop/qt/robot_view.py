@@ -1,55 +1,148 @@
 # SPDX-License-Identifier: MIT
-"""3D feedback: ground, trail, body, legs and feet; turned with the mouse, zoomed with its wheel."""
+"""The robot as it looks, live, in the middle of the window; turned and zoomed with the mouse."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Any, Deque, Optional, Tuple
+from typing import Any, Deque, List, Optional, Tuple
 
 import numpy as np
-from python_qt_binding.QtCore import QLineF, QPointF, QRectF, Qt
-from python_qt_binding.QtGui import QPainter, QPen, QPolygonF
-from python_qt_binding.QtWidgets import QWidget
-from scipy.spatial import ConvexHull
+from python_qt_binding.QtCore import QPointF, QRectF, Qt, Signal
+from python_qt_binding.QtGui import QImage, QPainter
+from python_qt_binding.QtWidgets import QHBoxLayout, QWidget
 
-from shellbot_teleop import scene
+from shellbot_common import RobotProfile
+from shellbot_common.view import Mark
+from shellbot_teleop import overlay
 from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.orbit import Orbit
 from shellbot_teleop.qt import theme
-from shellbot_teleop.robot_monitor import ContactsInfo, OdomInfo
+from shellbot_teleop.qt.picture_maker import PictureMaker, PictureRequest
+from shellbot_teleop.qt.widgets import button
+from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
 
 _TRAIL_STEP = 0.01  # m between two points of the trail
-_ARROW_SECONDS = 1.0  # an arrow is as long as the distance covered in this time
+_TRAIL_JUMP = 0.5  # m: farther in one step only if the simulation was reset
+_LONG = 0.055  # s for a picture, on average: fewer pixels are drawn from then on, to stay above 15 a second
+_PIXELS = (1.0, 0.75, 0.5)  # pixels drawn a pixel of the screen, along each side
+_MOST_PIXELS = 1600 * 1200
+_STEP = 16  # pixels: the renderer is set up anew for each size
 
 
 class RobotView(QWidget):
-    """The robot from its contacts and its odometry; the body is a drawing."""
+    """The robot from description, joints and pose; what is not known is said in words."""
+
+    visible_changed = Signal(bool)
+    ghost_requested = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
         self.setMinimumSize(240, 180)
         self.setFocusPolicy(Qt.NoFocus)
-        self._view = scene.Viewpoint()
-        self._zoom = 1.0
-        self._yaw = 0.0
-        self._odom: Optional[OdomInfo] = None
-        self._contacts: Optional[ContactsInfo] = None
-        self._twist = PublishTwist(0.0, 0.0, 0.0)
-        self._trail: Deque[Tuple[float, float]] = deque(maxlen=3000)
+        self.maker = PictureMaker()
+        self.maker.made.connect(self._on_picture)
+        self.maker.failed.connect(self._on_failure)
+        self.orbit = Orbit()
+        self.pixels: Optional[np.ndarray] = None  #: (h, w, 3) of the last picture
+        self.failure = ""  #: Why there is no picture, in words
+        self._image: Optional[QImage] = None
+        self._duration, self._detail = 0.0, 0
+        self._status = ""
+        self._trail: Deque[Tuple[float, float]] = deque(maxlen=1500)
         self._drag: Optional[QPointF] = None
         self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
+        self.follow = button("Follow", "The view stays behind the robot", checkable=True, name="small")
+        self.drawings = button("Marks", "Support, feet, planned steps, paths, heading", checkable=True, name="small")
+        self.ghost = button("Truth", "A faint ghost where the simulator knows the robot", checkable=True, name="small")
+        self.follow.setChecked(True)
+        self.drawings.setChecked(True)
+        self.follow.toggled.connect(self._set_follow)
+        self.ghost.toggled.connect(self.ghost_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 8, 8, 8)
+        row.setSpacing(6)
+        row.addStretch(1)
+        for each in (self.follow, self.drawings, self.ghost):
+            row.addWidget(each, 0, Qt.AlignTop)
 
-    def show_robot(self, odom: Optional[OdomInfo], contacts: Optional[ContactsInfo], twist: PublishTwist) -> None:
-        """Show odometry and feet (None when unknown or old) and the commanded twist."""
-        self._odom, self._contacts, self._twist = odom, contacts, twist
-        if odom is not None and odom.finite:
-            x, y = odom.position[:2]
-            if not self._trail or math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > _TRAIL_STEP:
-                if self._trail and math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) > 0.5:
-                    self._trail.clear()  # the simulation was reset
-                self._trail.append((x, y))
-        if self.isVisible():
+    def show_robot(
+        self,
+        description: Optional[str],
+        profile: Optional[RobotProfile],
+        joints: Optional[JointsInfo],
+        transform: Optional[BaseInfo],
+        odom: Optional[OdomInfo],
+        contacts: Optional[ContactsInfo],
+        footsteps: Optional[FootstepsInfo],
+        truth: Optional[BaseInfo],
+        twist: PublishTwist,
+    ) -> None:
+        """Show what is known of the robot (None: unknown or old) and the commanded twist."""
+        base = overlay.base_pose(transform, odom, contacts)
+        marks: List[Mark] = []
+        if base is not None:
+            yaw = overlay.heading(base, odom)
+            self._extend_trail(float(base.position[0]), float(base.position[1]))
+            self.orbit = self.orbit.on(base.position, yaw)
+            if self.drawings.isChecked():
+                marks = overlay.marks(base, yaw, contacts, footsteps, twist, self._trail)
+        self._status = _status(description, profile, joints, odom, contacts)
+        if not self.isVisible():
+            return
+        if description is None or profile is None:
+            self._image = self.pixels = None
             self.update()
+            return
+        is_ghost = truth is not None and self.ghost.isChecked()
+        self.maker.request(
+            PictureRequest(
+                description,
+                profile,
+                _pose(base),
+                dict(zip(joints.names, joints.position)) if joints is not None else {},
+                *self._size(),
+                self.orbit.view,
+                marks,
+                _pose(truth) if is_ghost else None,
+            )
+        )
+
+    def close_picture(self) -> None:
+        """End the process that draws."""
+        self.maker.close()
+
+    def _extend_trail(self, x: float, y: float) -> None:
+        step = math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) if self._trail else math.inf
+        if step > _TRAIL_STEP:
+            if self._trail and step > _TRAIL_JUMP:
+                self._trail.clear()
+            self._trail.append((x, y))
+
+    def _size(self) -> Tuple[int, int]:
+        ratio = self.devicePixelRatioF() * _PIXELS[self._detail]
+        width, height = self.width() * ratio, self.height() * ratio
+        ratio = min(1.0, math.sqrt(_MOST_PIXELS / (width * height)))
+        width, height = (min(2048, _STEP * max(1, round(side * ratio / _STEP))) for side in (width, height))
+        return int(width), int(height)
+
+    def _set_follow(self, follows: bool) -> None:
+        # the picture stays as it is: what was counted from the heading is counted from where it was
+        self.orbit = self.orbit.following(follows)
+
+    def _on_picture(self, pixels: np.ndarray, duration: float) -> None:
+        height, width, _ = pixels.shape
+        self.pixels, self.failure = pixels, ""  # QImage does not copy: keep the array
+        self._image = QImage(pixels.data, width, height, 3 * width, QImage.Format_RGB888)
+        if duration < 0.5:  # the first one starts a process
+            self._duration += 0.05 * (duration - self._duration)
+        if self._duration > _LONG and self._detail < len(_PIXELS) - 1:
+            self._detail, self._duration = self._detail + 1, 0.0
+        self.update()
+
+    def _on_failure(self, text: str) -> None:
+        self.failure, self._image, self.pixels = text, None, None
+        self.update()
 
     # ------------------------------------------------------------------ mouse
 
@@ -60,158 +153,73 @@ class RobotView(QWidget):
     def mouseMoveEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
         """Qt's hook: turn."""
         if self._drag is not None:
-            self._view = self._view.turned(event.pos().x() - self._drag.x(), event.pos().y() - self._drag.y())
+            self.orbit = self.orbit.turned(event.pos().x() - self._drag.x(), event.pos().y() - self._drag.y())
             self._drag = event.pos()
-            self.update()
 
     def mouseReleaseEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: end of turning."""
         self._drag = None
 
     def mouseDoubleClickEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: from above, with x up, or back to the first view."""
-        above = scene.Viewpoint(math.pi, math.pi / 2)
-        self._view = scene.Viewpoint() if self._view.elevation > 1.5 else above
-        self.update()
+        """Qt's hook: from above, or back to the first view."""
+        self.orbit = self.orbit.from_above()
 
     def wheelEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
         """Qt's hook: zoom."""
-        self._zoom = min(max(self._zoom * math.exp(event.angleDelta().y() / 800.0), 0.3), 4.0)
-        self.update()
+        self.orbit = self.orbit.zoomed(math.exp(-event.angleDelta().y() / 800.0))
 
     # ---------------------------------------------------------------- drawing
+
+    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: the view became visible."""
+        super().showEvent(event)
+        self._detail, self._duration = 0, 0.0
+        self.visible_changed.emit(True)
+
+    def hideEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: the view was hidden."""
+        super().hideEvent(event)
+        self.visible_changed.emit(False)
 
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: draw."""
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.Antialiasing)
+        painter.setRenderHint(QPainter.SmoothPixmapTransform)
         painter.fillRect(self.rect(), theme.colour(theme.BACKGROUND))
-        fit = min(self.width() / 1.15, self.height() / 0.8)
-        self._view = scene.Viewpoint(self._view.azimuth, self._view.elevation, max(fit * self._zoom, 50.0))
-        pose = scene.robot_pose(self._odom, self._contacts)
-        self._yaw = self._odom.rpy[2] if self._odom is not None and self._odom.finite else 0.0
-        centre = np.array([pose.position[0], pose.position[1], 0.05])
-        self._draw_ground(painter, centre)
-        if self._contacts is not None and self._contacts.ball_up is not None:
-            self._draw_ball(painter, pose, centre)
-        else:
-            self._draw_robot(painter, pose, centre)
-        self._draw_heading(painter, pose, centre)
-        self._draw_arrows(painter, pose, centre)
-        self._draw_text(painter)
-
-    def _points(self, p_world: np.ndarray, centre: np.ndarray) -> QPolygonF:
-        return _polygon(self._screen(p_world, centre))
-
-    def _screen(self, p_world: np.ndarray, centre: np.ndarray) -> np.ndarray:
-        middle = np.array([self.width() / 2, self.height() / 2])
-        return self._view.following(self._yaw).project(p_world, centre) + middle
-
-    def _draw_ground(self, painter: QPainter, centre: np.ndarray) -> None:
-        painter.setPen(QPen(theme.colour(theme.LINE, 150), 1))
-        ends = self._screen(scene.grid_segments(centre[0], centre[1]), centre).reshape(-1, 4)
-        painter.drawLines([QLineF(*line) for line in ends.tolist()])
-        if len(self._trail) > 1:
-            painter.setPen(QPen(theme.colour(theme.GOOD, 150), 2))
-            trail = np.array([(x, y, 0.0) for x, y in self._trail])
-            near = trail[np.hypot(trail[:, 0] - centre[0], trail[:, 1] - centre[1]) < 3.0]
-            painter.drawPolyline(self._points(near, centre))
-
-    def _draw_arrows(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
-        yaw = self._yaw
-        measured = self._odom.velocity if self._odom is not None and self._odom.finite else (0.0, 0.0, 0.0)
-        for (x, y), name, width in (((self._twist.x, self._twist.y), theme.ACCENT, 4), (measured[:2], theme.GOOD, 2)):
-            length = math.hypot(x, y)
-            if length < 0.01:
-                continue
-            direction = np.array([x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw), 0.0])
-            start = np.array([pose.position[0], pose.position[1], 0.0]) + direction / length * (
-                scene.BODY_RADIUS + 0.11
-            )
-            tip = start + direction * _ARROW_SECONDS
-            side = np.array([-direction[1], direction[0], 0.0]) / length * 0.02
-            back = tip - direction / length * 0.035
-            painter.setPen(QPen(theme.colour(name), width, Qt.SolidLine, Qt.RoundCap))
-            painter.drawPolyline(self._points(np.array([start, tip]), centre))
-            painter.drawPolyline(self._points(np.array([back + side, tip, back - side]), centre))
-
-    def _draw_robot(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
-        contacts = self._contacts
-        if contacts is not None and np.isfinite(contacts.p_base_foot).all():
-            feet = pose.to_world(contacts.p_base_foot)
-            standing = np.array(contacts.contact, dtype=bool)
-            ground = feet[standing].copy()
-            ground[:, 2] = 0.0
-            polygon = scene.support_polygon(ground)
-            if len(polygon):
-                painter.setPen(QPen(theme.colour(theme.GOOD, 110), 1, Qt.DashLine))
-                painter.setBrush(theme.colour(theme.GOOD, 28))
-                painter.drawPolygon(self._points(polygon, centre))
-            roots = pose.to_world(scene.leg_roots())
-            for number, (root, foot, down) in enumerate(zip(roots, feet, standing), start=1):
-                painter.setPen(QPen(theme.colour(theme.MUTED, 220), 4, Qt.SolidLine, Qt.RoundCap))
-                painter.drawPolyline(self._points(np.array([root, foot]), centre))
-                spot = QPointF(self._points(foot[None, :], centre)[0])  # a copy: the polygon dies here
-                painter.setPen(QPen(theme.colour(theme.GOOD if down else theme.WARN), 2))
-                painter.setBrush(theme.colour(theme.GOOD if down else theme.BACKGROUND))
-                painter.drawEllipse(spot, 6, 6)
-                painter.setFont(theme.font(8))
-                painter.setPen(theme.colour(theme.MUTED))
-                painter.drawText(QRectF(spot.x() + 8, spot.y() - 2, 20, 14), Qt.AlignLeft, str(number))
-        painter.setBrush(theme.colour(theme.RAISED, 235))
-        painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
-        corners = self._screen(pose.to_world(scene.BODY_POINTS), centre)
-        painter.drawPolygon(_polygon(corners[ConvexHull(corners).vertices]))
-        painter.setBrush(Qt.NoBrush)
-        painter.setPen(QPen(theme.colour(theme.MUTED, 130), 1))
-        for line in scene.BODY_LINES:
-            painter.drawPolyline(self._points(pose.to_world(line), centre))
-        nose = np.array([[scene.BODY_RADIUS, 0.0, 0.0], [scene.BODY_RADIUS + 0.045, 0.0, 0.0]])
-        painter.setPen(QPen(theme.colour(theme.TEXT), 3, Qt.SolidLine, Qt.RoundCap))
-        painter.drawPolyline(self._points(pose.to_world(nose), centre))
-
-    def _draw_ball(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
-        """Draw the closed ball: the lines on the side of the viewer, those of the lower half in another colour."""
-        view = self._view.following(self._yaw)
-        radius = scene.BODY_RADIUS * view.scale
-        painter.setBrush(theme.colour(theme.RAISED, 235))
-        painter.setPen(QPen(theme.colour(theme.TEXT, 220), 1.5))
-        painter.drawEllipse(self._points(pose.position[None, :], centre)[0], radius, radius)
-        for lines, name in ((scene.BODY_LINES, theme.TEXT), (scene.LOWER_LINES, theme.WARN)):
-            painter.setPen(QPen(theme.colour(name, 200), 1.5))
-            for line in lines:
-                p_world = pose.to_world(line)
-                in_front = (p_world - pose.position) @ view.towards >= 0.0
-                ends = self._screen(p_world, centre)
-                pairs = np.hstack((ends[:-1], ends[1:]))[in_front[:-1] & in_front[1:]]
-                painter.drawLines([QLineF(*pair) for pair in pairs.tolist()])
-
-    def _draw_heading(self, painter: QPainter, pose: scene.RobotPose, centre: np.ndarray) -> None:
-        wedge = np.array([[0.245, 0.0, 0.0], [0.205, 0.022, 0.0], [0.215, 0.0, 0.0], [0.205, -0.022, 0.0]])
-        cos, sin = math.cos(self._yaw), math.sin(self._yaw)
-        ground = wedge @ np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
-        ground[:, :2] += pose.position[:2]
-        painter.setPen(Qt.NoPen)
-        painter.setBrush(theme.colour(theme.TEXT, 200))
-        painter.drawPolygon(self._points(ground, centre))
-
-    def _draw_text(self, painter: QPainter) -> None:
         painter.setFont(theme.font(9))
-        painter.setPen(theme.colour(theme.MUTED))
-        if self._contacts is None and self._odom is None:
-            text = "no odom and no foot_contacts: the robot is drawn where it stands at rest"
-        elif self._contacts is None:
-            text = "no foot_contacts"
-        elif self._contacts.model != "feet":
-            text = "closed to a ball" if self._contacts.model == "rolling" else "contacts with the ground are not known"
-        elif self._odom is None:
-            text = "no odom: the robot is drawn level, at the origin"
-        else:
-            text = f"{sum(self._contacts.contact)} of {len(self._contacts.contact)} feet on the ground"
-        painter.drawText(QRectF(12, 8, self.width() - 24, 20), Qt.AlignLeft, text)
-        painter.drawText(QRectF(12, self.height() - 24, self.width() - 24, 18), Qt.AlignLeft, "grid 0.1 m")
+        painter.setPen(theme.colour(theme.TEXT))
+        if self._image is not None:
+            painter.drawImage(QRectF(self.rect()), self._image)
+        elif self.failure:
+            area = self.rect().adjusted(24, 48, -24, -24)
+            text = f"The robot cannot be drawn here: {self.failure}\nEverything else on this window works."
+            painter.drawText(area, Qt.AlignCenter | Qt.TextWordWrap, text)
+        box = painter.boundingRect(QRectF(14, 11, self.width() - 220, 40), Qt.AlignLeft | Qt.TextWordWrap, self._status)
+        painter.fillRect(box.adjusted(-6, -3, 6, 3), theme.colour(theme.BACKGROUND, 170))
+        painter.drawText(box, Qt.AlignLeft | Qt.TextWordWrap, self._status)
 
 
-def _polygon(points: np.ndarray) -> QPolygonF:
-    """Qt's polygon of points (n, 2)."""
-    return QPolygonF([QPointF(x, y) for x, y in points.tolist()])
+def _pose(info: Optional[BaseInfo]) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    return None if info is None else (info.position, info.quaternion)
+
+
+def _status(
+    description: Optional[str],
+    profile: Optional[RobotProfile],
+    joints: Optional[JointsInfo],
+    odom: Optional[OdomInfo],
+    contacts: Optional[ContactsInfo],
+) -> str:
+    if description is None or profile is None:
+        return "waiting for joint_states, robot_description and robot_profile"
+    if joints is None:
+        return "no joint_states: the joints are drawn where they were last"
+    if contacts is not None and contacts.model == "rolling":
+        return "closed to a ball"
+    if contacts is None:
+        return "no foot_contacts" if profile.contacts else ""
+    if contacts.model != "feet":
+        return "contacts with the ground are not known"
+    if odom is None:
+        return "no odom: the robot is drawn at the origin"
+    return f"{sum(contacts.contact)} of {len(contacts.contact)} feet on the ground"
