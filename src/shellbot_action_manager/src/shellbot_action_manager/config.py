@@ -91,10 +91,22 @@ class ContactConfig(Settings, error=ConfigError):
 
 
 @dataclass(frozen=True)
+class LapseConfig(Settings, error=ConfigError):
+    """When a stream of commands has ended without a zero, and how hard the robot brakes then."""
+
+    periods: float = number(1.5, 20.0)  #: Longest recent intervals between two commands
+    shortest: float = number(0.02, 10.0, "s")  #: s of simulated time
+    quickest: float = number(0.0, 0.5, "s")  #: Mean interval below which a stream has no rhythm to tell its end by, s
+    braking: float = number(1.0, 5.0)  #: Times the acceleration and jerk of other changes of the twist
+
+
+@dataclass(frozen=True)
 class FileConfig(Settings, error=ConfigError):
     """What `config/action_manager.yaml` holds."""
 
     cmd_vel_timeout: float = number(0.05, 10.0, "s")  #: s of simulated time
+    #: lapse: See its class
+    lapse: LapseConfig = required()
     joint_margin: float = number(0.0, 0.5, "rad")  #: rad
     shank_min: float = number(-3.0, 1.5, "rad")  #: Least femur plus tibia angle of a standing foot, rad
     #: Inertia over stiffness of a servo, s^2: how far swinging feet are led ahead per acceleration

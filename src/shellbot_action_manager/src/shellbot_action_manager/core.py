@@ -22,6 +22,7 @@ from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
+from shellbot_action_manager.gait.twist_stream import TwistStream
 from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
@@ -63,6 +64,7 @@ class ActionManagerCore:
         self._behaviours = build_behaviours(self.config.modes, self._robot)
         self._limits = self._behaviours[self._machine.behaviour].limits
         self._running: Optional[Behaviour] = None
+        self._stream = TwistStream(self.config.lapse, self.config.cmd_vel_timeout)
         self._builder = ReferenceBuilder(self.geometry.limbs)
         self._contact_models = build_contact_models(self.config, self.geometry)
         self._contact_model = "feet"
@@ -369,7 +371,12 @@ class ActionManagerCore:
 
     def _obeyed(self, t: float, commands: OperatorCommands) -> Commands:
         """Return the commands that count in the mode gone to."""
-        twist, complaint = fresh_twist(commands.twist, commands.twist_time, t, self.config.cmd_vel_timeout)
+        twist, complaint = fresh_twist(
+            commands.twist, commands.twist_time, t, self._stream.timeout(commands.twist_time)
+        )
+        lapsed = bool(commands.twist.any()) and not twist.any() and not complaint
+        if lapsed and self.twist.any():
+            complaint = "cmd_vel ended without a zero; braking"
         ignored = ""
         if "cmd_vel" not in self._machine.obeys:
             ignored = f"cmd_vel does not count in mode {self._machine.goal.label}" if twist.any() else ""
@@ -378,6 +385,7 @@ class ActionManagerCore:
         if self._orders.twist is not None:
             ignored = f"cmd_vel does not count while {self.performer.name} walks" if twist.any() else ""
             twist, complaint, gait = self._orders.twist, "", self._orders.gait or gait
+            lapsed = False
         self._announcer.say("cmd_vel", complaint)
         self._notice = complaint or (ignored if ignored != self._ignored else "")  # once: the mode's text says it, too
         self._ignored = ignored
@@ -393,6 +401,7 @@ class ActionManagerCore:
             self._machine.obeys,
             commands.lost_legs,
             foot_velocity,
+            lapsed,
         )
 
     def _forget_old_answers(self, dt: float) -> None:

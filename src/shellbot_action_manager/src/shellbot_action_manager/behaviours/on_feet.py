@@ -34,14 +34,23 @@ class OnFeet(BehaviourBase):
         return super().abort(reason)
 
     def walk(
-        self, dt: float, twist: np.ndarray, pose: np.ndarray, state: State, home_radius: Optional[float] = None
+        self,
+        dt: float,
+        twist: np.ndarray,
+        pose: np.ndarray,
+        state: State,
+        home_radius: Optional[float] = None,
+        lapsed: bool = False,
     ) -> LowerCommand:
-        """Return the legs' command for a twist (3,) and a body pose (6,); zero twist steps home and stands."""
+        """Return the legs' command for a twist (3,) and a body pose (6,); zero twist steps home and stands.
+
+        It brakes hard to a twist that is zero because its commands lapsed.
+        """
         engine, geometry, feet = self._robot.engine, self._robot.geometry, None
         if engine.rough:
             feet = geometry.legs.forward(geometry.q_lower(state.q))
         command = engine.step(
-            dt, twist, pose, state.yaw, home_radius, feet, None if state.rpy is None else state.rpy[:2]
+            dt, twist, pose, state.yaw, home_radius, feet, None if state.rpy is None else state.rpy[:2], lapsed
         )
         self._robot.announcer.say("body_pose", self._robot.engine.text)
         return within_reach(command, state)

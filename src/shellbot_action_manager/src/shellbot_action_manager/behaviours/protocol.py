@@ -25,6 +25,7 @@ class Commands:
     lost_legs: Tuple[int, ...] = ()  #: Numbers of the lower legs that cannot be walked with, 1 to 6
     #: (3,) Of a foot that is led by hand, in the axes of its leg: out, left, up, m/s; None: none is commanded
     foot_velocity: Optional[np.ndarray] = None
+    lapsed: bool = False  #: Whether the twist is zero because its commands ended without one
 
 
 @dataclass(frozen=True)

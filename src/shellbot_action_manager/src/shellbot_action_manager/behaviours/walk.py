@@ -73,7 +73,7 @@ class Walk(OnFeet):
         notice = self.follow_gait(gait)
         self._robot.announcer.say("lost_legs", _lost_text(lost))
         twist = commands.twist if len(lost) < 2 else _NO_TWIST
-        return self.walk(dt, twist, commands.body_pose, state), False, notice
+        return self.walk(dt, twist, commands.body_pose, state, lapsed=commands.lapsed), False, notice
 
 
 def _lost_text(lost: Tuple[int, ...]) -> str:

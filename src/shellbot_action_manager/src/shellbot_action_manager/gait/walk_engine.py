@@ -157,6 +157,7 @@ class WalkEngine:
         home_radius: Optional[float] = None,
         measured: Optional[np.ndarray] = None,
         tilt: Optional[np.ndarray] = None,
+        lapsed: bool = False,
     ) -> LowerCommand:
         """Return the command of the lower legs one tick later; joints are NaN where a foot is out of reach.
 
@@ -174,6 +175,8 @@ class WalkEngine:
             Feet in base_link by the measured joints, m, for rough ground.
         tilt : (2,) array, optional
             Measured roll and pitch, rad, for rough ground.
+        lapsed : bool
+            Whether the twist is zero because its commands ended without one: the robot brakes harder.
         """
         twist = self._change_gait(np.asarray(twist, dtype=np.float64))
         walking = bool(np.any(twist) or self._state.active)
@@ -183,8 +186,9 @@ class WalkEngine:
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
         goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
+        hard = self._config.lapse.braking if lapsed else 1.0
         self.twist, self._acceleration = ease_change(
-            self.twist, self._acceleration, goal, self.limits.max_acceleration, self._config.jerk_time, dt
+            self.twist, self._acceleration, goal, hard * self.limits.max_acceleration, self._config.jerk_time / hard, dt
         )
         usage = goal_usage
         if (self.twist != goal).any():
