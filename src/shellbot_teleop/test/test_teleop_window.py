@@ -17,6 +17,7 @@ from shellbot_teleop import effects
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
 from shellbot_teleop.gains_model import GainGroup, GainParameter
+from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
     BatteryInfo,
@@ -528,12 +529,49 @@ def test_the_gait_diagram_joins_samples_to_spans(teleop_application):
     assert list(standing_spans([], 0)) == [] and list(standing_spans([(0.0, up)], 0)) == []
 
 
-@pytest.mark.parametrize("size", [(1080, 600), (1360, 850), (1500, 1000)])
+@pytest.mark.parametrize("size", [(800, 600), (1080, 600), (1360, 850), (1500, 1000), (3840, 2160)])
 def test_it_can_be_resized(setup, size):
+    from python_qt_binding.QtCore import QPoint, QRect
+
     setup.window.resize(*size)
     setup.work(0.05)
     assert (setup.window.width(), setup.window.height()) == size
     assert setup.window.stop.geometry().right() <= setup.window.width()
+    mode, view = (
+        QRect(widget.mapTo(setup.window, QPoint(0, 0)), widget.size())
+        for widget in (setup.window.mode, setup.window.robot)
+    )
+    assert setup.window.mode.isVisible() and setup.window.robot.isVisible()
+    assert not mode.intersects(view) and setup.window.rect().contains(view)
+    for button in setup.window.mode.buttons.values():
+        right = button.mapTo(setup.window, QPoint(button.width(), 0)).x()
+        assert right <= setup.window.width() and button.width() >= button.sizeHint().width()
+
+
+def test_a_narrow_window_that_grows_shows_the_state_beside_the_robot_again(setup):
+    window = setup.window
+    for size, pages in (((800, 600), 4), ((1360, 850), 3), ((900, 700), 4), ((1360, 850), 3)):
+        window.resize(*size)
+        assert setup.until(lambda: window.pages.count() == pages)  # noqa: B023
+        assert setup.until(window.mode.isVisible)
+
+
+def test_f1_lays_all_keys_of_the_map_over_the_window_and_takes_them_away(setup, teleop_keyboard, teleop_keymap):
+    from python_qt_binding.QtWidgets import QLabel
+
+    shown = setup.window.help
+    assert not shown.isVisible()
+    for visible in (True, False, True):
+        teleop_keyboard.press("F1")
+        teleop_keyboard.release("F1")
+        assert setup.until(lambda: shown.isVisible() == visible)  # noqa: B023
+        setup.work(0.05)  # a press sooner after a release were the auto-repeat of a server
+    texts = {label.text() for label in shown.findChildren(QLabel)}
+    for binding in teleop_keymap.in_layout(setup.model.layout):
+        assert key_label(binding.key) in texts and binding.help in texts
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists), "the robot is driven while the keys are shown"
+    teleop_keyboard.release("w")
 
 
 def test_joints_are_a_table_in_the_order_of_the_profile(setup):

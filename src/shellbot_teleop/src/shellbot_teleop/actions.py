@@ -89,6 +89,7 @@ ACTIONS: Dict[str, Action] = {
             "gait.next",
             "gait.request",
             "layout.next",
+            "help.keys",
             "session.quit",
         )
     },

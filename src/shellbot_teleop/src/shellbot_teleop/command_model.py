@@ -154,6 +154,7 @@ class CommandModel:
             "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
             "gait.next": self._next_gait,
             "layout.next": self._next_layout,
+            "help.keys": lambda t: [effects.ToggleHelp()],
             "session.quit": lambda t: self.release_all(t) + [effects.Quit()],
         }
         return handlers[action.name](t)

@@ -76,6 +76,11 @@ class LayoutChanged:
 
 
 @dataclass(frozen=True)
+class ToggleHelp:
+    """Show all keys, or hide them again."""
+
+
+@dataclass(frozen=True)
 class Notice:
     """Tell the operator; `level` is ``info``, ``warn`` or ``error``."""
 
@@ -93,5 +98,6 @@ Effect = Union[
     Rearm,
     Quit,
     LayoutChanged,
+    ToggleHelp,
     Notice,
 ]

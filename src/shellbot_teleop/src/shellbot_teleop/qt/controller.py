@@ -11,7 +11,7 @@ from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit
+from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
 from shellbot_teleop.key_tracker import ReleaseGrace
 from shellbot_teleop.qt.qt_keys import PressedKeys
 
@@ -38,6 +38,7 @@ class OperatorController(QObject):
     changed = Signal()  # keys held, layout, scale, gait, pose
     noticed = Signal(object)  # a Notice for the log
     quit_requested = Signal()
+    help_toggled = Signal()
 
     def __init__(
         self,
@@ -172,6 +173,8 @@ class OperatorController(QObject):
         for effect in effects:
             if isinstance(effect, Quit):
                 self.quit_requested.emit()
+            elif isinstance(effect, ToggleHelp):
+                self.help_toggled.emit()
             elif not isinstance(effect, LayoutChanged):
                 self._execute(effect)
                 if isinstance(effect, Notice):

@@ -20,6 +20,17 @@ _CAP = (
 _SHORT = 16  # letters of a text that fits twice beside each other
 
 
+def key_tips(keymap: Keymap) -> Dict[str, str]:
+    """Tool tips of buttons by action: the keys that do the same."""
+    layout = keymap.default_layout
+    actions = {binding.action for binding in keymap.bindings}
+    return {
+        action: "Key " + " or ".join(key_label(key) for key in keymap.keys_of(layout, action))
+        for action in actions
+        if keymap.keys_of(layout, action)
+    }
+
+
 class KeysPanel(QWidget):
     """Table of the keys of one layout, one line an action, under the headings of the key map."""
 

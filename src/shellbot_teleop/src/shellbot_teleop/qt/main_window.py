@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict
+from typing import Any
 
 from python_qt_binding.QtCore import Qt, QTimer
 from python_qt_binding.QtWidgets import (
@@ -12,7 +12,6 @@ from python_qt_binding.QtWidgets import (
     QMainWindow,
     QScrollArea,
     QSplitter,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -22,8 +21,6 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_table import joint_rows
-from shellbot_teleop.keymap import Keymap
-from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.body_panel import BodyPanel
 from shellbot_teleop.qt.camera_view import CameraView
@@ -31,25 +28,16 @@ from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
 from shellbot_teleop.qt.joints_panel import JointsPanel
-from shellbot_teleop.qt.keys_panel import KeysPanel
+from shellbot_teleop.qt.keys_panel import KeysPanel, key_tips
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
-from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label
+from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label, tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
 _REFRESH_MS = 66
+_NARROW = 1060  # pixels: a window that is narrower shows the state on a page, not in a column of its own
+_WIDEST = 16777215  # pixels: Qt's own greatest width
 _PICTURE_MS = 40  # 25 pictures a second, as far as the machine can
-
-
-def _tips(keymap: Keymap) -> Dict[str, str]:
-    """Tool tips of buttons: the keys that do the same."""
-    layout = keymap.default_layout
-    actions = {binding.action for binding in keymap.bindings}
-    return {
-        action: "Key " + " or ".join(key_label(key) for key in keymap.keys_of(layout, action))
-        for action in actions
-        if keymap.keys_of(layout, action)
-    }
 
 
 class TeleopWindow(QMainWindow):
@@ -71,7 +59,7 @@ class TeleopWindow(QMainWindow):
         self.model: CommandModel = controller.model
         self._connected = False
         self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
-        tips = _tips(self.model.keymap)
+        tips = key_tips(self.model.keymap)
         self.setWindowTitle("Shellbot")
         self.setStyleSheet(theme.STYLE)
         self.setFont(theme.font())
@@ -90,6 +78,7 @@ class TeleopWindow(QMainWindow):
         self._arrange()
         self._connect_signals()
         self.keys.show_layout(self.model.layout)
+        self.help.show_layout(self.model.layout)
         self.show_link(False, "starting")
         self._refresh_timer = QTimer(self)
         self._refresh_timer.timeout.connect(self.refresh)
@@ -111,11 +100,13 @@ class TeleopWindow(QMainWindow):
         page.setSpacing(10)
         header = QHBoxLayout()
         header.setSpacing(10)
-        header.addWidget(label("Shellbot", size_pt=15, bold=True))
+        self._title = label("Shellbot", size_pt=15, bold=True)
+        header.addWidget(self._title)
         header.addWidget(self.link)
         header.addWidget(self.focus)
         header.addStretch(1)
-        header.addWidget(label("keys", muted=True))
+        self._letters = label("letters", muted=True)
+        header.addWidget(self._letters)
         header.addWidget(self.layouts)
         header.addWidget(self.speed, 1)
         header.addWidget(self.rearm)
@@ -128,22 +119,23 @@ class TeleopWindow(QMainWindow):
         for card in (self.mode, self.velocity, self.pose, self.feet):
             column.addWidget(card)
         column.addStretch(1)
-        left_area = QScrollArea()
+        left_area = self._state = QScrollArea()
         left_area.setWidget(left)
         left_area.setWidgetResizable(True)
         left_area.setFocusPolicy(Qt.NoFocus)
         left_area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
-        left_area.setFixedWidth(320)
-        self.views = self._tabs((self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"))
+        left_area.setMinimumWidth(320)
+        left_area.setMaximumWidth(320)
+        self.views = tabs((self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"))
         centre = QSplitter(Qt.Vertical)
         centre.addWidget(self.views)
         centre.addWidget(self.log)
         centre.setStretchFactor(0, 3)
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
-        self.pages = self._tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
-        self.pages.setMinimumWidth(392)
-        main = QSplitter(Qt.Horizontal)
+        self.pages = tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
+        self.pages.setMinimumWidth(380)
+        main = self._columns = QSplitter(Qt.Horizontal)
         main.setHandleWidth(10)
         for widget, stretch in ((left_area, 0), (centre, 1), (self.pages, 0)):
             main.addWidget(widget)
@@ -151,18 +143,13 @@ class TeleopWindow(QMainWindow):
             main.setCollapsible(main.count() - 1, False)
         page.addWidget(main, 1)
         self.setCentralWidget(root)
+        self.help = KeysPanel(self.model.keymap)
+        self.help.setParent(root)
+        self.help.setObjectName("help")
+        self.help.setAttribute(Qt.WA_StyledBackground)
+        self.help.hide()
+        self.setMinimumSize(800, 560)
         self.resize(1360, 850)
-
-    @staticmethod
-    def _tabs(*pages: tuple) -> QTabWidget:
-        tabs = QTabWidget()
-        tabs.setDocumentMode(False)
-        tabs.tabBar().setFocusPolicy(Qt.NoFocus)
-        tabs.tabBar().setDrawBase(False)
-        tabs.setFocusPolicy(Qt.NoFocus)
-        for widget, name in pages:
-            tabs.addTab(widget, name)
-        return tabs
 
     def _connect_signals(self) -> None:
         controller = self._controller
@@ -180,6 +167,7 @@ class TeleopWindow(QMainWindow):
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
         controller.quit_requested.connect(self.close)
+        controller.help_toggled.connect(self.toggle_help)
 
     # ---------------------------------------------------------------- showing
 
@@ -188,6 +176,7 @@ class TeleopWindow(QMainWindow):
         self._connected = connected
         self.link.show_state("ROS connected" if connected else "no ROS master", theme.GOOD if connected else theme.WARN)
         self.link.setToolTip(text)
+        self._show_words()
         if not connected:
             self.statusBar().showMessage(text)
         else:
@@ -204,6 +193,8 @@ class TeleopWindow(QMainWindow):
         model = self.model
         if self.keys.layout_name != model.layout:
             self.keys.show_layout(model.layout)
+            self.help.show_layout(model.layout)
+        self.help.show_held(model.held)
         self.layouts.show_choice(model.layout)
         self.keys.show_held(model.held)
         if not self.speed.dragging:
@@ -253,6 +244,42 @@ class TeleopWindow(QMainWindow):
             self._fresh(monitor.truth),
             self.model.twist,
         )
+
+    def toggle_help(self) -> None:
+        """Lay all keys over the window, or take them away."""
+        self.help.setVisible(not self.help.isVisible())
+        self.help.raise_()
+        self._place_help()
+
+    def _place_help(self) -> None:
+        area = self.centralWidget().rect()
+        width = min(area.width() - 24, 620)
+        self.help.setGeometry((area.width() - width) // 2, 64, width, area.height() - 76)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: what has no room beside the robot goes onto a page; the header loses its words first."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < _NARROW
+        if is_narrow != (self._columns.indexOf(self._state) < 0):
+            if is_narrow:
+                self._state.setMaximumWidth(_WIDEST)
+                self.pages.insertTab(0, self._state, "State")
+                self.pages.setCurrentIndex(0)
+            else:
+                self.pages.removeTab(self.pages.indexOf(self._state))
+                self._state.setMaximumWidth(320)
+                self._columns.insertWidget(0, self._state)
+                self._columns.setStretchFactor(0, 0)
+            self._state.show()
+        self._show_words()
+        self._place_help()
+
+    def _show_words(self) -> None:
+        """Leave out of the header what a narrow window has no room for."""
+        is_wide = self.width() >= _NARROW
+        for widget in (self._title, self._letters):
+            widget.setVisible(is_wide)
+        self.link.setVisible(is_wide or not self._connected)
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""

@@ -54,7 +54,9 @@ class RobotView(QWidget):
         self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
         self.follow = button("Follow", "The view stays behind the robot", checkable=True, name="small")
         self.drawings = button("Marks", "Support, feet, planned steps, paths, heading", checkable=True, name="small")
-        self.ghost = button("Truth", "A faint ghost where the simulator knows the robot", checkable=True, name="small")
+        self.ghost = button(
+            "True pose", "A faint ghost where the simulator knows the robot", checkable=True, name="small"
+        )
         self.follow.setChecked(True)
         self.drawings.setChecked(True)
         self.follow.toggled.connect(self._set_follow)

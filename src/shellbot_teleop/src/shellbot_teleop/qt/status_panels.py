@@ -19,12 +19,12 @@ from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomIn
 
 _BAR_MS = 300  # ms
 MODE_BUTTONS = (
-    ("Stand", "mode.stand"),
-    ("Hexapod", "mode.hexapod"),
-    ("Shell", "mode.shell"),
-    ("Sit", "mode.sit"),
+    ("Stand up", "mode.stand"),
+    ("Walk", "mode.hexapod"),
+    ("Ball", "mode.shell"),
+    ("Sit down", "mode.sit"),
     ("Relax", "mode.relax"),
-    ("Recover", "mode.recover"),
+    ("Get up", "mode.recover"),
 )
 
 
@@ -56,7 +56,7 @@ class ModePanel(Card):
         grid.setSpacing(5)
         self.buttons = {}
         for index, (text, action) in enumerate(MODE_BUTTONS):
-            push = button(text, tips.get(action, ""))
+            push = button(text, f"Mode {action.partition('.')[2]}. {tips.get(action, '')}".strip())
             push.clicked.connect(lambda _checked, action=action: self.requested.emit(action))
             grid.addWidget(push, index // 3, index % 3)
             self.buttons[action] = push

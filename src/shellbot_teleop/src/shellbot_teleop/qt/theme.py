@@ -86,5 +86,6 @@ QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: tran
 QPlainTextEdit {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 6px; }}
 QTableWidget {{ background: {SURFACE}; border: none; gridline-color: {LINE}; }}
 QHeaderView::section {{ background: {SURFACE}; color: {MUTED}; border: none; padding: 3px; }}
+QWidget#help {{ background: {SURFACE}; border: 2px solid {ACCENT}; border-radius: 8px; }}
 QSplitter::handle {{ background: {BACKGROUND}; }}
 """

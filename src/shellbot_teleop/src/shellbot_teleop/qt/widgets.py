@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Sequence
+from typing import Optional, Sequence, Tuple
 
 from python_qt_binding.QtCore import QRectF, Qt, Signal
 from python_qt_binding.QtGui import QPainter, QPen
@@ -15,6 +15,7 @@ from python_qt_binding.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSlider,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -76,6 +77,18 @@ def label(text: str = "", muted: bool = False, mono: bool = False, size_pt: floa
     if muted:
         result.setObjectName("muted")
     result.setFont(theme.font(size_pt, bold, mono))
+    return result
+
+
+def tabs(*pages: Tuple[QWidget, str]) -> QTabWidget:
+    """Pages (widget, name) with tabs that leave the focus where it is."""
+    result = QTabWidget()
+    result.setDocumentMode(False)
+    result.tabBar().setFocusPolicy(Qt.NoFocus)
+    result.tabBar().setDrawBase(False)
+    result.setFocusPolicy(Qt.NoFocus)
+    for widget, name in pages:
+        result.addTab(widget, name)
     return result
 
 
