@@ -11,7 +11,7 @@ import pytest
 from shellbot_action_manager.config import LapseConfig
 from shellbot_action_manager.gait.twist_stream import TwistStream
 
-CONFIG = LapseConfig(periods=3.0, shortest=0.15, quickest=0.015, braking=3.0)
+CONFIG = LapseConfig(periods=4.0, shortest=0.2, quickest=0.015, braking=4.0)
 
 
 def timeout_after(times, config=CONFIG):
@@ -24,14 +24,14 @@ def timeout_after(times, config=CONFIG):
     [
         ([-math.inf], 0.5),
         ([1.0], 0.5),
-        ([1.0, 1.05, 1.05, 1.10], 0.15),
-        ([1.0, 1.02, 1.04], 0.15),
+        ([1.0, 1.05, 1.05, 1.10], 0.2),
+        ([1.0, 1.02, 1.04], 0.2),
         ([1.0, 1.01, 1.02, 1.04, 1.05], 0.5),
         ([1.0, 1.2, 1.4], 0.5),
-        ([1.0, 1.05, 1.15], 0.30),
+        ([1.0, 1.05, 1.15], 0.40),
         ([1.0, 1.05, 1.10, 3.0], 0.5),
         ([5.0, 5.05, 1.0], 0.5),
-        ([1.0, 1.15, *np.arange(1.2, 1.7, 0.05)], 0.15),
+        ([1.0, 1.15, *np.arange(1.2, 1.7, 0.05)], 0.2),
     ],
     ids=[
         "never",

@@ -31,7 +31,7 @@ class TwistStream:
     def timeout(self, arrived: float) -> float:
         """Return how long the newest command counts, s.
 
-        The longest of the recent intervals tells the rhythm with its jitter: an operator's 20 Hz end after 0.15 s, a
+        The longest of the recent intervals tells the rhythm with its jitter: an operator's 20 Hz end after 0.2 s, a
         planner's 5 Hz and a program in step with the ticks not before the time-out of a single command.
 
         Parameters
