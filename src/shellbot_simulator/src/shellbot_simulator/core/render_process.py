@@ -35,11 +35,14 @@ class RenderProcess:
         Copied to the child; later changes of the model do not show.
     nice : bool
         With shadows and smooth edges, for pictures to keep; without, five times as fast on a processor.
+    niceness : int
+        How far the child stands back behind other processes, 0 .. 19.
     """
 
-    def __init__(self, model: mujoco.MjModel, nice: bool = True) -> None:
+    def __init__(self, model: mujoco.MjModel, nice: bool = True, niceness: int = 5) -> None:
         self._model = model
         self._nice = nice
+        self._niceness = niceness
         self._process: Optional[subprocess.Popen] = None
         self._failure: Optional[str] = None
 
@@ -114,7 +117,7 @@ class RenderProcess:
         chosen = os.environ.get("MUJOCO_GL", "").lower()
         reasons: List[str] = []
         for backend in (chosen,) if chosen in BACKENDS else BACKENDS:
-            self._process = _spawn(backend)
+            self._process = _spawn(backend, self._niceness)
             try:
                 answer = self._call((pickle.dumps(self._model), self._nice))
             except (OSError, EOFError, pickle.UnpicklingError) as error:
@@ -139,14 +142,14 @@ class RenderProcess:
         return pickle.load(process.stdout)
 
 
-def _spawn(backend: str) -> subprocess.Popen:
+def _spawn(backend: str, niceness: int) -> subprocess.Popen:
     environment = dict(os.environ, MUJOCO_GL=backend, PYOPENGL_PLATFORM=backend)
     # llvmpipe would take every core; one is left to the robot
     environment.setdefault("LP_NUM_THREADS", "1")
     source = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [source, environment.get("PYTHONPATH", "")]))
     return subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("render_worker.py"))],
+        [sys.executable, str(Path(__file__).with_name("render_worker.py")), str(niceness)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

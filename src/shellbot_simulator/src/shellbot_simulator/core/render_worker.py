@@ -132,7 +132,7 @@ def _answer(stream: BinaryIO, message: Any) -> None:
 def main() -> None:
     """Serve on the standard streams; what libraries print goes to standard error instead."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
-    os.nice(5)  # the robot comes before its picture
+    os.nice(int(sys.argv[1]))  # the robot comes before its picture
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with contextlib.suppress(BrokenPipeError):  # the parent may be gone

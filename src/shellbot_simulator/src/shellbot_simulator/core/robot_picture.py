@@ -19,6 +19,8 @@ from .render_process import RenderProcess
 BasePose = Tuple[np.ndarray, np.ndarray]
 """Position (3,), m, and quaternion (x, y, z, w) of the base in the world."""
 
+_NICENESS = 15  # an operator waits for the robot, not for its picture
+
 
 class RobotPicture:
     """The simulator's own model of a robot, posed by measurements and never simulated.
@@ -46,7 +48,7 @@ class RobotPicture:
         self._free = profile.base.kind == "free"
         if self._free:
             self._put_base(self._qpos, (np.array(profile.base.position), _quaternion(profile)))
-        self._renderer = RenderProcess(model, nice=False)
+        self._renderer = RenderProcess(model, nice=False, niceness=_NICENESS)
 
     def render(
         self,

@@ -37,7 +37,7 @@ from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_ba
 _REFRESH_MS = 66
 _NARROW = 1060  # pixels: a window that is narrower shows the state on a page, not in a column of its own
 _WIDEST = 16777215  # pixels: Qt's own greatest width
-_PICTURE_MS = 40  # 25 pictures a second, as far as the machine can
+_PICTURE_MS = 60  # 17 pictures a second, as far as the machine can: more would take the time of keys on two cores
 
 
 class TeleopWindow(QMainWindow):

@@ -9,6 +9,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from python_qt_binding.QtCore import QObject, Signal
+from python_qt_binding.QtGui import QImage
 
 from shellbot_common import RobotProfile
 from shellbot_common.view import Mark, View
@@ -34,7 +35,7 @@ class PictureRequest(NamedTuple):
 class PictureMaker(QObject):
     """Makes the picture that was requested last; requests in between are dropped."""
 
-    made = Signal(object, float)  # (height, width, 3) uint8 pixels; seconds that they took
+    made = Signal(object, object, float)  # (height, width, 3) uint8 pixels; the same as QImage; seconds that they took
     failed = Signal(str)
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class PictureMaker(QObject):
                 with self._condition:
                     self._condition.wait_for(lambda: self._ending, timeout=_RETRY)
             else:
-                self.made.emit(pixels, time.monotonic() - start)
+                self.made.emit(pixels, _image(pixels), time.monotonic() - start)
         self._forget()
 
     def _make(self, request: PictureRequest) -> np.ndarray:
@@ -97,3 +98,9 @@ class PictureMaker(QObject):
         if self._picture is not None:
             self._picture.close()
         self._picture, self._of = None, ("", None)
+
+
+def _image(pixels: np.ndarray) -> QImage:
+    """Return pixels in the format of the screen: converted here, where nobody waits, and not again at each repaint."""
+    height, width, _ = pixels.shape
+    return QImage(pixels.data, width, height, 3 * width, QImage.Format_RGB888).convertToFormat(QImage.Format_RGB32)

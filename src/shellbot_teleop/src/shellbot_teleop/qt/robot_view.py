@@ -49,7 +49,7 @@ class RobotView(QWidget):
         self._image: Optional[QImage] = None
         self._duration, self._detail = 0.0, 0
         self._status = ""
-        self._trail: Deque[Tuple[float, float]] = deque(maxlen=1500)
+        self._trail: Deque[Tuple[float, float]] = deque(maxlen=300)
         self._drag: Optional[QPointF] = None
         self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
         self.follow = button("Follow", "The view stays behind the robot", checkable=True, name="small")
@@ -132,10 +132,8 @@ class RobotView(QWidget):
         # the picture stays as it is: what was counted from the heading is counted from where it was
         self.orbit = self.orbit.following(follows)
 
-    def _on_picture(self, pixels: np.ndarray, duration: float) -> None:
-        height, width, _ = pixels.shape
-        self.pixels, self.failure = pixels, ""  # QImage does not copy: keep the array
-        self._image = QImage(pixels.data, width, height, 3 * width, QImage.Format_RGB888)
+    def _on_picture(self, pixels: np.ndarray, image: QImage, duration: float) -> None:
+        self.pixels, self._image, self.failure = pixels, image, ""
         if duration < 0.5:  # the first one starts a process
             self._duration += 0.05 * (duration - self._duration)
         if self._duration > _LONG and self._detail < len(_PIXELS) - 1:
@@ -186,7 +184,6 @@ class RobotView(QWidget):
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: draw."""
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.SmoothPixmapTransform)
         painter.fillRect(self.rect(), theme.colour(theme.BACKGROUND))
         painter.setFont(theme.font(9))
         painter.setPen(theme.colour(theme.TEXT))
