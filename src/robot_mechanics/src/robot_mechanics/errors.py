@@ -40,7 +40,7 @@ class SingularPoseError(KinematicsError, ValueError):
     """A quantity does not exist at this pose; the message names the angle or measure, and how near it is."""
 
 
-class InvalidInertiaError(KinematicsError, ValueError):
+class InvalidInertiaError(InvalidChainError):
     """A mass, centre of mass or tensor cannot be used; the message names the body, the value and what is expected."""
 
 

@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from typing import Dict, Mapping
+from typing import Mapping
 
-from robot_mechanics.dynamics.inertia import Inertia
-from robot_mechanics.errors import InvalidInertiaError, InvalidUrdfError
-from robot_mechanics.models.urdf import number, parse_urdf, triple
-from robot_mechanics.motion.rotations import rotation_from_rpy, transform
-
-_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+from robot_mechanics.errors import InvalidUrdfError
+from robot_mechanics.models.inertia import Inertia, inertias_of_urdf
+from robot_mechanics.models.urdf import number, parse_urdf
 
 
 @dataclass(frozen=True)
@@ -45,12 +41,7 @@ def load_bodies(source: object) -> Bodies:
     InvalidUrdfError
         Naming the link or joint and the value that cannot be used.
     """
-    root = parse_urdf(source)
-    inertias: Dict[str, Inertia] = {}
-    for link in root.findall("link"):
-        element = link.find("inertial")
-        if element is not None:
-            inertias[link.get("name", "")] = _inertia(element, f"link '{link.get('name', '')}'")
+    root, inertias = parse_urdf(source), inertias_of_urdf(source)
     friction = {}
     for joint in root.findall("joint"):
         dynamics, name = joint.find("dynamics"), joint.get("name", "")
@@ -62,17 +53,3 @@ def load_bodies(source: object) -> Bodies:
                 )
             friction[name] = JointFriction(viscous, coulomb)
     return Bodies(inertias, friction)
-
-
-def _inertia(element: ElementTree.Element, what: str) -> Inertia:
-    mass, tensor, origin = element.find("mass"), element.find("inertia"), element.find("origin")
-    if mass is None:
-        raise InvalidUrdfError(f"the <inertial> of {what} has no <mass>")
-    rotation = rotation_from_rpy(*triple(origin, "rpy", (0.0, 0.0, 0.0), what))
-    xyz = triple(origin, "xyz", (0.0, 0.0, 0.0), what)
-    six = [number(tensor, key, 0.0, what) for key in _SIX]
-    try:
-        inertia = Inertia.of(number(mass, "value", 0.0, what), (0.0, 0.0, 0.0), *six)
-    except InvalidInertiaError as error:
-        raise InvalidUrdfError(f"inertial of {what}: {error}") from None
-    return inertia.transformed(transform(rotation, xyz))

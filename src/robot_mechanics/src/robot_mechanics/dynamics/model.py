@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
 import numpy as np
 
 from robot_mechanics.dynamics.bodies import JointFriction, load_bodies
-from robot_mechanics.dynamics.inertia import Inertia
 from robot_mechanics.dynamics.table import BodyTable, make_table
 from robot_mechanics.errors import DynamicsError, InvalidChainError, ShapeError, UnknownNameError
+from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import load_urdf
 from robot_mechanics.native import rigid_body as rb
@@ -282,7 +282,7 @@ class DynamicModel:
             J = self._velocity_map(poses, body, com)
             A[:3] += inertia.mass * J[:3]
             A[3:] += np.cross(com, inertia.mass * J[:3], axisb=0, axisc=0)
-            A[3:] += T[:3, :3] @ inertia.moments @ T[:3, :3].T @ J[3:]
+            A[3:] += T[:3, :3] @ inertia.tensor @ T[:3, :3].T @ J[3:]
         return A
 
     # -- what is inside ------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class DynamicModel:
                 lines.append(f"{link:28}{'-':>12}")
                 continue
             com = " ".join(f"{x:.4f}" for x in inertia.com)
-            moments = " ".join(f"{x:.3e}" for x in np.linalg.eigvalsh(inertia.moments))
+            moments = " ".join(f"{x:.3e}" for x in np.linalg.eigvalsh(inertia.tensor))
             lines.append(f"{link:28}{inertia.mass:12.4f}  {com:28}{moments}")
         lines.append(f"{'total':28}{self.mass:12.4f}")
         if self.mass > 0.0:

@@ -9,8 +9,8 @@ from typing import Dict, List, Mapping, Tuple
 import numpy as np
 
 from robot_mechanics.dynamics.bodies import JointFriction
-from robot_mechanics.dynamics.inertia import Inertia
 from robot_mechanics.errors import UnknownNameError
+from robot_mechanics.models.inertia import Inertia
 from robot_mechanics.models.joint import FIXED, KINDS
 from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.native import rigid_body as rb
@@ -83,9 +83,11 @@ def make_table(
         first[rb.ARMATURE] += ratio**2 * f.armature
         first[rb.VISCOUS] += ratio**2 * f.viscous
         first[rb.COULOMB] += abs(ratio) * f.coulomb
-    merged = [Inertia(0.0)] * len(rows)
+    merged = [Inertia(0.0, np.zeros(3), np.zeros((3, 3)))] * len(rows)
     for link, inertia in inertias.items():
-        merged[body_of[link]] = merged[body_of[link]] + inertia.transformed(pose_in_body[link])
+        merged[body_of[link]] = merged[body_of[link]] + inertia.in_frame(
+            pose_in_body[link][:3, 3], pose_in_body[link][:3, :3]
+        )
     table = np.array(rows)
     for row, inertia in zip(table, merged):
         row[rb.MASS : rb.MASS + 10] = inertia.parameters

@@ -28,7 +28,7 @@ def mass_rows(model: DynamicModel) -> Rows:
         if inertia is None:
             rows.append([link, *["-"] * 10])
             continue
-        I = inertia.moments  # noqa: E741
+        I = inertia.tensor  # noqa: E741
         six = I[0, 0], I[0, 1], I[0, 2], I[1, 1], I[1, 2], I[2, 2]
         rows.append([link, *(f"{x:.9g}" for x in (inertia.mass, *inertia.com, *six))])
     return rows

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple, Union
+from typing import Dict, List, Sequence, Union
 
 import numpy as np
 
-from robot_mechanics.errors import InvalidChainError, InvalidUrdfError
+from robot_mechanics.errors import InvalidInertiaError, InvalidUrdfError
+from robot_mechanics.models.urdf import number, parse_urdf, triple
 from robot_mechanics.motion.rotations import rotation_from_rpy
 
 COMPONENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -32,12 +33,12 @@ def tensor_matrix(components: Numbers) -> np.ndarray:
 
     Raises
     ------
-    InvalidChainError
+    InvalidInertiaError
         If there are not six finite numbers.
     """
     values = np.asarray(components, dtype=float)
     if values.shape != (6,) or not np.isfinite(values).all():
-        raise InvalidChainError(f"an inertia is {list(components)}; give six finite numbers: {', '.join(COMPONENTS)}")
+        raise InvalidInertiaError(f"an inertia is {list(components)}; give six finite numbers: {', '.join(COMPONENTS)}")
     matrix = np.zeros((3, 3))
     for (row, column), value in zip(_INDEX, values):
         matrix[row, column] = matrix[column, row] = value
@@ -61,16 +62,44 @@ class Inertia:
 
     mass: float
     com: np.ndarray
-    tensor: np.ndarray  #: (3, 3) About the centre of mass, kg m^2
+    tensor: np.ndarray  #: (3, 3) About the centre of mass, kg m^2; one that no body has is not refused, see `problems`
 
     def __post_init__(self) -> None:
-        """Refuse what is no mass; raises InvalidChainError."""
-        if not (np.isfinite(self.mass) and self.mass > 0.0):
-            raise InvalidChainError(f"mass is {self.mass} kg; give a positive number")
-        if np.shape(self.com) != (3,) or not np.isfinite(self.com).all():
-            raise InvalidChainError(f"the centre of mass is {self.com}; give three finite coordinates in m")
-        if np.shape(self.tensor) != (3, 3) or not np.allclose(self.tensor, np.transpose(self.tensor), atol=1e-12):
-            raise InvalidChainError("the inertia tensor is no symmetric matrix (3, 3)")
+        """Refuse what is no mass; raises InvalidInertiaError."""
+        if not (np.isfinite(self.mass) and self.mass >= 0.0):
+            raise InvalidInertiaError(f"mass is {self.mass} kg; give a number from 0")
+        for name in ("com", "tensor"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=float))
+            getattr(self, name).setflags(write=False)
+        if self.com.shape != (3,) or not np.isfinite(self.com).all():
+            raise InvalidInertiaError(f"the centre of mass is {self.com}; give three finite coordinates in m")
+        size = np.abs(self.tensor).max(initial=0.0)
+        if self.tensor.shape != (3, 3) or not np.abs(self.tensor - self.tensor.T).max() <= 1e-6 * size:
+            raise InvalidInertiaError("the inertia tensor is no symmetric matrix (3, 3)")
+
+    @classmethod
+    def from_parameters(cls, parameters: Numbers) -> Inertia:
+        """Build from the ten numbers of `parameters`; the mass must be greater than 0."""
+        p = np.asarray(parameters, dtype=float)
+        if p.shape != (10,) or not p[0] > 0.0:
+            raise InvalidInertiaError(f"parameters are {p.tolist()}; give 10 numbers, the mass first, above 0 kg")
+        return cls.about_point(p[0], p[1:4] / p[0], tensor_matrix(p[[4, 7, 9, 5, 6, 8]]))
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """(10,) the numbers that torques are linear in: mass, mass * com (3), and the tensor about the *origin of the
+        frame*: xx, xy, xz, yy, yz, zz.
+        """
+        about_origin = self.tensor_about((0.0, 0.0, 0.0))
+        return np.array(
+            [self.mass, *(self.mass * self.com), *about_origin[0], *about_origin[1, 1:], about_origin[2, 2]]
+        )
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Return the inertia of two bodies, given in the same frame, that move as one."""
+        mass = self.mass + other.mass
+        com = (self.mass * self.com + other.mass * other.com) / mass if mass else np.zeros(3)
+        return Inertia(mass, com, self.tensor_about(com) + other.tensor_about(com))
 
     @classmethod
     def about_point(cls, mass: float, com: Numbers, tensor: np.ndarray, point: Numbers = (0.0, 0.0, 0.0)) -> Inertia:
@@ -111,6 +140,8 @@ class Inertia:
         """Return why no rigid body can have this tensor, in sentences; empty if one can."""
         moments = np.linalg.eigvalsh(self.tensor)
         found = []
+        if self.mass == 0.0 and not moments.any():
+            return found  # no body at all
         if moments[0] <= 0.0:
             found.append(f"its least principal moment is {moments[0]:.4g} kg m^2; all must be positive")
         elif moments[0] + moments[1] < moments[2] * (1.0 - 1e-9):
@@ -121,42 +152,36 @@ class Inertia:
         return found
 
 
-def inertias_of_urdf(urdf_text: str) -> Dict[str, Inertia]:
+def inertias_of_urdf(source: object) -> Dict[str, Inertia]:
     """Return the mass properties of each link that has any, in its link frame (rpy of the inertial frame included).
+
+    Parameters
+    ----------
+    source : str or path
+        As in `load_urdf`.
 
     Raises
     ------
     InvalidUrdfError
         If the text is no URDF or an inertial lacks mass or inertia; names the link.
     """
-    try:
-        robot = ElementTree.fromstring(urdf_text.encode("utf-8"))
-    except ElementTree.ParseError as error:
-        raise InvalidUrdfError(f"the robot description is no well-formed XML ({error})") from None
     found = {}
-    for link in robot.findall("link"):
+    for link in parse_urdf(source).findall("link"):
         inertial = link.find("inertial")
-        if inertial is None:
-            continue
-        try:
-            found[str(link.get("name"))] = _inertia_of(inertial)
-        except (AttributeError, ValueError, TypeError, InvalidChainError) as error:
-            raise InvalidUrdfError(f"link '{link.get('name')}': its inertial is not usable ({error})") from None
+        if inertial is not None:
+            found[str(link.get("name"))] = _inertia_of(inertial, f"link '{link.get('name')}'")
     return found
 
 
-def _inertia_of(inertial: ElementTree.Element) -> Inertia:
+def _inertia_of(inertial: ElementTree.Element, what: str) -> Inertia:
     origin, mass, tensor = (inertial.find(tag) for tag in ("origin", "mass", "inertia"))
-    if mass is None or tensor is None:
-        raise ValueError("mass or inertia is missing")
-    xyz, rpy = (_triple(origin, key) for key in ("xyz", "rpy"))
-    own = Inertia(
-        float(mass.get("value", "nan")), np.zeros(3), tensor_matrix([float(tensor.get(c, "nan")) for c in COMPONENTS])
-    )
+    if mass is None or tensor is None or mass.get("value") is None:
+        missing = "inertia" if tensor is None else "mass"
+        raise InvalidUrdfError(f"{what}: its inertial is not usable ({missing} is missing)")
+    xyz, rpy = (triple(origin, key, (0.0, 0.0, 0.0), what) for key in ("xyz", "rpy"))
+    six = [number(tensor, component, 0.0, what) for component in COMPONENTS]
+    try:
+        own = Inertia(number(mass, "value", 0.0, what), np.zeros(3), tensor_matrix(six))
+    except InvalidInertiaError as error:
+        raise InvalidUrdfError(f"{what}: its inertial is not usable ({error})") from None
     return own.in_frame(xyz, rotation_from_rpy(*rpy))
-
-
-def _triple(origin: object, key: str) -> Tuple[float, float, float]:
-    text = origin.get(key, "0 0 0") if isinstance(origin, ElementTree.Element) else "0 0 0"
-    x, y, z = (float(word) for word in text.split())
-    return x, y, z
