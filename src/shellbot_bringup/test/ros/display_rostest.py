@@ -35,7 +35,9 @@ class DisplayTest(unittest.TestCase):
         cls.scope = virtual_display("1600x900x24")
         name = cls.scope.__enter__()
         cls.launch = subprocess.Popen(
-            ["roslaunch", "shellbot_bringup", "sim.launch"], env=dict(os.environ, DISPLAY=name), start_new_session=True
+            ["roslaunch", "shellbot_bringup", "sim.launch", "gui:=true"],
+            env=dict(os.environ, DISPLAY=name),
+            start_new_session=True,
         )
         cls.keyboard, cls.display = XKeyboard(name), display.Display(name)
 
