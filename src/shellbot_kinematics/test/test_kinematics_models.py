@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import shellbot_description as description
-from conftest import urdf_of
 from robot_mechanics import LimbSet, load_urdf
 from robot_mechanics.errors import InvalidUrdfError
 from robot_mechanics.motion import se3
@@ -18,7 +17,7 @@ from shellbot_kinematics import LIMBS, Frame
 
 @pytest.mark.parametrize("variant, n", [("simulation", 36), ("full", 31), ("walker", 24)])
 def test_tree_of_shellbot_is_its_chains(variant, n, rng):
-    tree = load_urdf(urdf_of(variant))
+    tree = load_urdf(description.expand(variant))
     assert tree.n == n and set(tree.joint_names) <= set(description.driven_joint_names(variant))
     q = rng.uniform(-1, 1, n)
     own = dict(zip(tree.joint_names, q))
@@ -36,7 +35,7 @@ def test_tree_of_shellbot_is_its_chains(variant, n, rng):
 
 def test_full_variant_has_nineteen_drives_below(rng):
     tips = {f"lower_{k}": f"lower_{k}_foot" for k in range(1, 7)}
-    by_mimic = LimbSet.from_urdf(urdf_of("full"), "base_link", tips)
+    by_mimic = LimbSet.from_urdf(description.expand("full"), "base_link", tips)
     assert len(by_mimic.drive_names) == 19
     u = rng.uniform(-0.3, 0.3, 19)
     fans = by_mimic.expand(u)[::4]
@@ -88,7 +87,7 @@ def test_shellbot_by_yaml_is_shellbot(model, rng):
 
 @pytest.mark.parametrize("variant", ["simulation", "full", "walker"])
 def test_a_description_cut_or_with_a_wrong_character_is_refused_or_read(variant, rng):
-    text = urdf_of(variant)
+    text = description.expand(variant)
     for at in rng.integers(0, len(text), 20):
         for changed in (text[:at], text[:at] + chr(rng.integers(1, 0x250)) + text[at + 1 :]):
             try:

@@ -67,7 +67,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
         return stalls(argv)
     arguments = parser().parse_args(argv)
-    words = " ".join(sys.argv[1:] if argv is None else ["bus-faults", *argv])
+    words = " ".join(["bus-faults", *(sys.argv[1:] if argv is None else argv)])
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
 
 
