@@ -142,7 +142,7 @@ class MarkersTest(unittest.TestCase):
         self.assertGreaterEqual(min(corners), 3)
         # a listener that starves commands late: some footsteps were planned for another velocity
         self.assertLess(np.median(viewer.errors), 0.010, "m between footstep and landed foot")
-        self.assertGreater(viewer.longest_path(), 0.1)
+        self.assertGreater(viewer.longest_path(), 0.05)  # a listener that starves makes the robot brake in between
         viewer.until(lambda: viewer.mode()[2] == "", "stopped, its feet at home")
         viewer.until(lambda: "footsteps" not in viewer.layers(), "no footsteps at rest")
         viewer.until(lambda: viewer.longest_path() < 0.01, "no path 2 s later")
