@@ -139,7 +139,7 @@ class Inertia:
     def problems(self) -> List[str]:
         """Return why no rigid body can have this tensor, in sentences; empty if one can."""
         moments = np.linalg.eigvalsh(self.tensor)
-        found = []
+        found: List[str] = []
         if self.mass == 0.0 and not moments.any():
             return found  # no body at all
         if moments[0] <= 0.0:
