@@ -58,6 +58,30 @@ def test_world_is_a_flat_floor_at_one_millisecond_without_downloads():
     assert float(root.findtext("world/model/link/collision/surface/friction/ode/mu")) >= 1.0
 
 
+def test_the_world_is_not_named_as_the_robot_and_lets_feet_come_out_of_the_floor():
+    """A call that spawns a model of the world's name never returns; corrected at 0.1 m/s, fast walks lose half."""
+    from shellbot_description import robot_profile
+
+    root = ElementTree.parse(PACKAGE / "worlds" / "shellbot.world").getroot()
+    assert root.find("world").get("name") != robot_profile("walker").name
+    assert float(root.findtext("world/physics/ode/constraints/contact_max_correcting_vel")) >= 10.0
+
+
+def test_gazebo_damps_every_joint_implicitly_and_the_manifest_names_its_plugins():
+    from shellbot_description import driven_joint_names, expand
+
+    robot = ElementTree.fromstring(expand("simulation", "gazebo"))
+    damped = {
+        element.get("reference")
+        for element in robot.findall("gazebo")
+        if element.findtext("implicitSpringDamper") == "true"
+    }
+    assert set(driven_joint_names("simulation")) <= damped
+    manifest = (PACKAGE / "package.xml").read_text(encoding="utf-8")
+    assert {"libgazebo_ros_control.so", "libgazebo_ros_p3d.so"} <= {p.get("filename") for p in robot.iter("plugin")}
+    assert "<exec_depend>gazebo_ros_control<" in manifest and "<exec_depend>gazebo_plugins<" in manifest
+
+
 @pytest.mark.parametrize("name", ["connector.launch", "gazebo.launch"])
 def test_every_launch_argument_is_explained(name):
     root = ElementTree.parse(PACKAGE / "launch" / name).getroot()
