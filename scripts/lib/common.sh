@@ -70,4 +70,6 @@ enter_workspace() {
   if [ -z "${ROSCONSOLE_FORMAT:-}" ]; then ROSCONSOLE_FORMAT='[${severity}] [${node}] ${message}'; fi
   export ROSCONSOLE_FORMAT
   export PYTHONUNBUFFERED=1
+  # Matrices here are small, and what is large runs in several processes: threads of numpy's LAPACK would only wait for each other.
+  export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
 }

@@ -143,11 +143,12 @@ class FeetFilter:
         P[anchor, anchor] = P[0, 0] + self._config.foot**2
 
     def _measure(self, feet: np.ndarray, p_feet: np.ndarray) -> None:
-        config, x, P = self._config, self._x, self._P  # noqa: N806
-        anchors = 2 + feet
-        HP = P[anchors] - P[0]  # noqa: N806 - a foot measures its anchor minus the body's position
-        S = HP[:, anchors] - HP[:, :1] + config.foot**2 * np.eye(len(feet))  # noqa: N806
-        K = np.linalg.solve(S, HP).T  # noqa: N806
-        x += K @ (p_feet - (x[anchors] - x[0]))
-        P = P - K @ HP  # noqa: N806
-        self._P = 0.5 * (P + P.T)  # symmetric in spite of rounding
+        # One foot after the other, which is the same for independent errors: a matrix of 6 x 6 is nothing for the threads of
+        # a linear-algebra library, whose waiting for each other took more time than the rest of the tick.
+        x, P = self._x, self._P  # noqa: N806
+        for foot, p_foot in zip(feet, p_feet):
+            anchor = 2 + foot
+            H = P[anchor] - P[0]  # noqa: N806 - a foot measures its anchor minus the body's position
+            K = H / (H[anchor] - H[0] + self._config.foot**2)  # noqa: N806
+            x += np.outer(K, p_foot - (x[anchor] - x[0]))
+            P -= np.outer(K, H)
