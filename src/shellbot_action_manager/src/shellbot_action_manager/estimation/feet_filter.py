@@ -143,8 +143,8 @@ class FeetFilter:
         P[anchor, anchor] = P[0, 0] + self._config.foot**2
 
     def _measure(self, feet: np.ndarray, p_feet: np.ndarray) -> None:
-        # One foot after the other, which is the same for independent errors: a matrix of 6 x 6 is nothing for the threads of
-        # a linear-algebra library, whose waiting for each other took more time than the rest of the tick.
+        # One foot after the other, which is the same for independent errors: for matrices of 6 x 6 the threads of a
+        # linear-algebra library waited for each other longer than the rest of the tick takes.
         x, P = self._x, self._P  # noqa: N806
         for foot, p_foot in zip(feet, p_feet):
             anchor = 2 + foot
