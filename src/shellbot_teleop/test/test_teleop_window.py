@@ -14,8 +14,7 @@ import pytest
 
 from shellbot_common import RobotProfile
 from shellbot_teleop import effects
-from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
+from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
@@ -26,65 +25,9 @@ from shellbot_teleop.robot_monitor import (
     LogLine,
     ModeInfo,
     OdomInfo,
-    RobotMonitor,
     ServosInfo,
     StatusInfo,
 )
-
-WAIT = 60.0  # s at most for an event to go through the X server
-
-
-class Setup:
-    """Window, controller and what came out of them."""
-
-    def __init__(self, application, config, keymap):
-        from shellbot_teleop.qt.controller import OperatorController
-        from shellbot_teleop.qt.main_window import TeleopWindow
-
-        self.application = application
-        self.out = []
-        self.monitor = RobotMonitor()
-        self.model = CommandModel(config, keymap)
-        self.controller = OperatorController(
-            self.model, config, lambda effect: self.out.append((time.monotonic(), effect))
-        )
-        self.window = TeleopWindow(config, self.controller, self.monitor)
-        self.controller.watch(self.window, application)
-        self.window.show()
-        self.window.activateWindow()
-        assert self.until(self.window.isActiveWindow), "the window did not get the focus"
-
-    def until(self, condition, timeout=WAIT):
-        """Let Qt work until something is true; tell whether it became so."""
-        deadline = time.monotonic() + timeout
-        while not condition() and time.monotonic() < deadline:
-            self.application.processEvents()
-            time.sleep(0.001)
-        return bool(condition())
-
-    def work(self, seconds):
-        """Let Qt work for a while in which nothing may happen."""
-        self.until(lambda: False, seconds)
-
-    @property
-    def twists(self):
-        return [effect for _, effect in self.out if isinstance(effect, PublishTwist)]
-
-    def kinds(self, kind):
-        return [effect for _, effect in self.out if isinstance(effect, kind)]
-
-
-@pytest.fixture
-def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
-    from python_qt_binding.QtCore import QEvent
-
-    setup = Setup(teleop_application, teleop_config, teleop_keymap)
-    yield setup
-    setup.window.close()
-    teleop_application.removeEventFilter(setup.controller)
-    setup.window.deleteLater()
-    teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
-    teleop_application.processEvents()
 
 
 def test_it_starts_in_monitor_mode(setup):
