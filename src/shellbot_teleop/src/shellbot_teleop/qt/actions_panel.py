@@ -7,6 +7,7 @@ import time
 from typing import Callable, Dict
 
 from python_qt_binding.QtCore import Qt, Signal
+from python_qt_binding.QtGui import QPalette
 from python_qt_binding.QtWidgets import (
     QAbstractItemView,
     QDoubleSpinBox,
@@ -56,6 +57,9 @@ class ActionsPanel(QWidget):
         column.setSpacing(7)
         self.search = QLineEdit()
         self.search.setPlaceholderText("search; Enter gives the keys back to the robot")
+        palette = self.search.palette()
+        palette.setColor(QPalette.PlaceholderText, theme.colour(theme.MUTED))
+        self.search.setPalette(palette)
         self.search.setFocusPolicy(Qt.ClickFocus)
         self.search.textChanged.connect(lambda _text: self._show_list())
         column.addWidget(self.search)

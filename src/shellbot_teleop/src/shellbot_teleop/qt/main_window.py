@@ -283,6 +283,7 @@ class TeleopWindow(QMainWindow):
         for widget in (self._title, self._letters):
             widget.setVisible(is_wide)
         self.link.setVisible(is_wide or not self._connected)
+        self.stop.setText("EMERGENCY STOP" if is_wide or self._connected else "STOP")
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
