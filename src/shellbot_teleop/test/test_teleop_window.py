@@ -25,6 +25,7 @@ from shellbot_teleop.robot_monitor import (
     LogLine,
     ModeInfo,
     OdomInfo,
+    ServoReading,
     ServosInfo,
     StatusInfo,
 )
@@ -518,6 +519,8 @@ def test_f1_lays_all_keys_of_the_map_over_the_window_and_takes_them_away(setup, 
 
 
 def test_joints_are_a_table_in_the_order_of_the_profile(setup):
+    from shellbot_teleop.qt import theme
+
     table, now = setup.window.joints, time.monotonic()
     setup.window.views.setCurrentWidget(table)
     assert table.rowCount() == 0
@@ -531,10 +534,20 @@ def test_joints_are_a_table_in_the_order_of_the_profile(setup):
         poses={"zero": {"large_deg": 0, "small_deg": 0}},
     )
     setup.monitor.joints = JointsInfo(("elbow", "shoulder"), (np.pi / 6, -np.pi / 4), (0.125, -2.0), now)
-    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 3,), (), now)
+    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 2.5,), (), now)
     setup.window.refresh()
-    cells = [[table.item(row, column).text() for column in range(table.columnCount())] for row in range(2)]
-    assert cells == [["shoulder", "large", "-45.0", "-60.0", "-2.00"], ["elbow", "small", "30.0", "–", "0.12"]]
+
+    def cells():
+        shown = [column for column in range(table.columnCount()) if not table.isColumnHidden(column)]
+        return [[table.item(row, column).text() for column in shown] for row in range(2)]
+
+    assert cells() == [["shoulder", "-45.0", "-72.0", "-2.00", "behind"], ["elbow", "30.0", "–", "0.12", "ok"]]
+    readings = {"elbow": ServoReading(-0.5, 11.1, 65.0, trouble="overload"), "shoulder": ServoReading(0.1, 11.2, 40.0)}
+    setup.monitor.servos = ServosInfo(2, 65.0, "elbow", 0, (), now, readings)
+    setup.window.refresh()
+    assert cells()[1] == ["elbow", "30.0", "–", "0.12", "-50", "11.1", "65", "overload, hot"]
+    colours = [table.item(row, table.columnCount() - 1).foreground().color().name() for row in range(2)]
+    assert colours == [theme.BAD, theme.BAD]
     setup.monitor.forget_robot()
     setup.window.refresh()
     assert table.rowCount() == 0

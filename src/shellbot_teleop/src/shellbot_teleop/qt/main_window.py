@@ -218,7 +218,7 @@ class TeleopWindow(QMainWindow):
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
-            self.joints.show_joints(joint_rows(monitor.profile, joints, targets))
+            self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
         for line in monitor.take_log():
