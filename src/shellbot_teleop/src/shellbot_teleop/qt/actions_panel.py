@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import time
-from typing import Callable, Dict
+from typing import Callable, Dict, Optional
 
 from python_qt_binding.QtCore import Qt, Signal
-from python_qt_binding.QtGui import QPalette
 from python_qt_binding.QtWidgets import (
     QAbstractItemView,
     QDoubleSpinBox,
@@ -50,16 +49,13 @@ class ActionsPanel(QWidget):
         super().__init__()
         self.model = ActionModel()
         self._clock = clock
-        self._shown = None  # the entry whose parameters are shown
+        self._shown: Optional[ActionEntry] = None  # the entry whose parameters are shown
         self.fields: Dict[str, QDoubleSpinBox] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 10, 10, 10)
         column.setSpacing(7)
         self.search = QLineEdit()
         self.search.setPlaceholderText("search; Enter gives the keys back to the robot")
-        palette = self.search.palette()
-        palette.setColor(QPalette.PlaceholderText, theme.colour(theme.MUTED))
-        self.search.setPalette(palette)
         self.search.setFocusPolicy(Qt.ClickFocus)
         self.search.textChanged.connect(lambda _text: self._show_list())
         column.addWidget(self.search)
@@ -133,12 +129,12 @@ class ActionsPanel(QWidget):
             self._shown = entry
             self._show_parameters(entry)
 
-    def _show_parameters(self, entry: object) -> None:
+    def _show_parameters(self, entry: Optional[ActionEntry]) -> None:
         self.fields = {}
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
-        if isinstance(entry, ActionEntry):
+        if entry is not None:
             self.text.setText(f"{entry.text}. {_CANCELS.get(entry.cancel, '')}")
             for row, parameter in enumerate(entry.parameters):
                 field = self.fields[parameter.name] = _field(parameter)

@@ -27,6 +27,7 @@ class JointsPanel(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeToContents)
         self.horizontalHeader().setMinimumSectionSize(44)
         self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(22)
         self.setEditTriggers(QAbstractItemView.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.NoSelection)
         self.setFocusPolicy(Qt.NoFocus)
