@@ -551,3 +551,33 @@ def test_joints_are_a_table_in_the_order_of_the_profile(setup):
     setup.monitor.forget_robot()
     setup.window.refresh()
     assert table.rowCount() == 0
+
+
+def test_the_log_is_searched_in_words_and_nodes_together_with_its_levels(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+
+    log = setup.window.log
+    for level, node, text in (("info", "gait", "Walks on"), ("warn", "gait", "slow walk"), ("warn", "bus", "slow")):
+        log.add(LogLine(level, node, text, 0.0))
+    QTest.mouseClick(log.search, Qt.LeftButton)
+    for key in "walk":
+        teleop_keyboard.press(key)
+        teleop_keyboard.release(key)
+        setup.work(0.05)
+    assert setup.until(lambda: log.search.text() == "walk")
+    assert "Walks on" in log.view.toPlainText() and "bus" not in log.view.toPlainText()
+    assert setup.twists == [], "the keys went to the field"
+    log._set_filter("warnings")
+    log.add(LogLine("warn", "gait", "no more", 0.0))
+    assert [line.split(" ", 1)[1] for line in log.view.toPlainText().splitlines() if "gait" in line] == [
+        "gait slow walk"
+    ]
+    log.search.setText("GAIT more")
+    assert "no more" in log.view.toPlainText() and "slow walk" not in log.view.toPlainText()
+    teleop_keyboard.press("Enter")
+    teleop_keyboard.release("Enter")
+    assert setup.until(lambda: not setup.controller.editing)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists), "the keys drive again"
+    teleop_keyboard.release("w")

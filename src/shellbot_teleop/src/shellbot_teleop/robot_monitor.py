@@ -177,6 +177,11 @@ class LogLine:
     text: str
     time: float
 
+    def has(self, words: str) -> bool:
+        """Tell whether all words occur in its text, its level or the name of its node; case does not matter."""
+        line = f"{self.level} {self.source} {self.text}".lower()
+        return all(word in line for word in words.lower().split())
+
 
 @dataclass
 class RobotMonitor:
