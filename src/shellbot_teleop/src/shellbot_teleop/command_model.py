@@ -60,8 +60,7 @@ class CommandModel:
         self.gait = ""
         self._mode = ""
         self.stopped = False
-        self._last_step = 0.0
-        self._last_twist = float("-inf")
+        self._last_step, self._last_twist = 0.0, float("-inf")
         tilt, shift = config.tilt_rate, config.shift_rate
         self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self.limits.pose_lower, self.limits.pose_upper, (0.0,) * 6)
         ranges = (config.shell_height_range, config.shell_angle_range)
