@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
+from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.robot_monitor import RobotMonitor
+
+WAIT = 60.0  # s at most for an event to go through the X server
 
 
 @pytest.fixture(scope="session")
@@ -46,3 +52,56 @@ def teleop_keyboard(teleop_display, teleop_application):
     keyboard = XKeyboard(teleop_display)
     yield keyboard
     keyboard.close()
+
+
+class Setup:
+    """Window, controller and what came out of them."""
+
+    def __init__(self, application, config, keymap):
+        from shellbot_teleop.qt.controller import OperatorController
+        from shellbot_teleop.qt.main_window import TeleopWindow
+
+        self.application = application
+        self.out = []
+        self.monitor = RobotMonitor()
+        self.model = CommandModel(config, keymap)
+        self.controller = OperatorController(
+            self.model, config, lambda effect: self.out.append((time.monotonic(), effect))
+        )
+        self.window = TeleopWindow(config, self.controller, self.monitor)
+        self.controller.watch(self.window, application)
+        self.window.show()
+        self.window.activateWindow()
+        assert self.until(self.window.isActiveWindow), "the window did not get the focus"
+
+    def until(self, condition, timeout=WAIT):
+        """Let Qt work until something is true; tell whether it became so."""
+        deadline = time.monotonic() + timeout
+        while not condition() and time.monotonic() < deadline:
+            self.application.processEvents()
+            time.sleep(0.001)
+        return bool(condition())
+
+    def work(self, seconds):
+        """Let Qt work for a while in which nothing may happen."""
+        self.until(lambda: False, seconds)
+
+    @property
+    def twists(self):
+        return [effect for _, effect in self.out if isinstance(effect, PublishTwist)]
+
+    def kinds(self, kind):
+        return [effect for _, effect in self.out if isinstance(effect, kind)]
+
+
+@pytest.fixture
+def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
+    from python_qt_binding.QtCore import QEvent
+
+    setup = Setup(teleop_application, teleop_config, teleop_keymap)
+    yield setup
+    setup.window.close()
+    teleop_application.removeEventFilter(setup.controller)
+    setup.window.deleteLater()
+    teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
+    teleop_application.processEvents()

@@ -14,8 +14,7 @@ import pytest
 
 from shellbot_common import RobotProfile
 from shellbot_teleop import effects
-from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist
+from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
@@ -26,65 +25,10 @@ from shellbot_teleop.robot_monitor import (
     LogLine,
     ModeInfo,
     OdomInfo,
-    RobotMonitor,
+    ServoReading,
     ServosInfo,
     StatusInfo,
 )
-
-WAIT = 60.0  # s at most for an event to go through the X server
-
-
-class Setup:
-    """Window, controller and what came out of them."""
-
-    def __init__(self, application, config, keymap):
-        from shellbot_teleop.qt.controller import OperatorController
-        from shellbot_teleop.qt.main_window import TeleopWindow
-
-        self.application = application
-        self.out = []
-        self.monitor = RobotMonitor()
-        self.model = CommandModel(config, keymap)
-        self.controller = OperatorController(
-            self.model, config, lambda effect: self.out.append((time.monotonic(), effect))
-        )
-        self.window = TeleopWindow(config, self.controller, self.monitor)
-        self.controller.watch(self.window, application)
-        self.window.show()
-        self.window.activateWindow()
-        assert self.until(self.window.isActiveWindow), "the window did not get the focus"
-
-    def until(self, condition, timeout=WAIT):
-        """Let Qt work until something is true; tell whether it became so."""
-        deadline = time.monotonic() + timeout
-        while not condition() and time.monotonic() < deadline:
-            self.application.processEvents()
-            time.sleep(0.001)
-        return bool(condition())
-
-    def work(self, seconds):
-        """Let Qt work for a while in which nothing may happen."""
-        self.until(lambda: False, seconds)
-
-    @property
-    def twists(self):
-        return [effect for _, effect in self.out if isinstance(effect, PublishTwist)]
-
-    def kinds(self, kind):
-        return [effect for _, effect in self.out if isinstance(effect, kind)]
-
-
-@pytest.fixture
-def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
-    from python_qt_binding.QtCore import QEvent
-
-    setup = Setup(teleop_application, teleop_config, teleop_keymap)
-    yield setup
-    setup.window.close()
-    teleop_application.removeEventFilter(setup.controller)
-    setup.window.deleteLater()
-    teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
-    teleop_application.processEvents()
 
 
 def test_it_starts_in_monitor_mode(setup):
@@ -550,7 +494,7 @@ def test_it_can_be_resized(setup, size):
 
 def test_a_narrow_window_that_grows_shows_the_state_beside_the_robot_again(setup):
     window = setup.window
-    for size, pages in (((800, 600), 4), ((1360, 850), 3), ((900, 700), 4), ((1360, 850), 3)):
+    for size, pages in (((800, 600), 5), ((1360, 850), 4), ((900, 700), 5), ((1360, 850), 4)):
         window.resize(*size)
         assert setup.until(lambda: window.pages.count() == pages)  # noqa: B023
         assert setup.until(window.mode.isVisible)
@@ -575,6 +519,8 @@ def test_f1_lays_all_keys_of_the_map_over_the_window_and_takes_them_away(setup, 
 
 
 def test_joints_are_a_table_in_the_order_of_the_profile(setup):
+    from shellbot_teleop.qt import theme
+
     table, now = setup.window.joints, time.monotonic()
     setup.window.views.setCurrentWidget(table)
     assert table.rowCount() == 0
@@ -588,10 +534,50 @@ def test_joints_are_a_table_in_the_order_of_the_profile(setup):
         poses={"zero": {"large_deg": 0, "small_deg": 0}},
     )
     setup.monitor.joints = JointsInfo(("elbow", "shoulder"), (np.pi / 6, -np.pi / 4), (0.125, -2.0), now)
-    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 3,), (), now)
+    setup.monitor.targets = JointsInfo(("shoulder",), (-np.pi / 2.5,), (), now)
     setup.window.refresh()
-    cells = [[table.item(row, column).text() for column in range(table.columnCount())] for row in range(2)]
-    assert cells == [["shoulder", "large", "-45.0", "-60.0", "-2.00"], ["elbow", "small", "30.0", "–", "0.12"]]
+
+    def cells():
+        shown = [column for column in range(table.columnCount()) if not table.isColumnHidden(column)]
+        return [[table.item(row, column).text() for column in shown] for row in range(2)]
+
+    assert cells() == [["shoulder", "-45.0", "-72.0", "-2.00", "behind"], ["elbow", "30.0", "–", "0.12", "ok"]]
+    readings = {"elbow": ServoReading(-0.5, 11.1, 65.0, trouble="overload"), "shoulder": ServoReading(0.1, 11.2, 40.0)}
+    setup.monitor.servos = ServosInfo(2, 65.0, "elbow", 0, (), now, readings)
+    setup.window.refresh()
+    assert cells()[1] == ["elbow", "30.0", "–", "0.12", "-50", "11.1", "65", "overload, hot"]
+    colours = [table.item(row, table.columnCount() - 1).foreground().color().name() for row in range(2)]
+    assert colours == [theme.BAD, theme.BAD]
     setup.monitor.forget_robot()
     setup.window.refresh()
     assert table.rowCount() == 0
+
+
+def test_the_log_is_searched_in_words_and_nodes_together_with_its_levels(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+
+    log = setup.window.log
+    for level, node, text in (("info", "gait", "Walks on"), ("warn", "gait", "slow walk"), ("warn", "bus", "slow")):
+        log.add(LogLine(level, node, text, 0.0))
+    QTest.mouseClick(log.search, Qt.LeftButton)
+    for key in "walk":
+        teleop_keyboard.press(key)
+        teleop_keyboard.release(key)
+        setup.work(0.05)
+    assert setup.until(lambda: log.search.text() == "walk")
+    assert "Walks on" in log.view.toPlainText() and "bus" not in log.view.toPlainText()
+    assert setup.twists == [], "the keys went to the field"
+    log._set_filter("warnings")
+    log.add(LogLine("warn", "gait", "no more", 0.0))
+    assert [line.split(" ", 1)[1] for line in log.view.toPlainText().splitlines() if "gait" in line] == [
+        "gait slow walk"
+    ]
+    log.search.setText("GAIT more")
+    assert "no more" in log.view.toPlainText() and "slow walk" not in log.view.toPlainText()
+    teleop_keyboard.press("Enter")
+    teleop_keyboard.release("Enter")
+    assert setup.until(lambda: not setup.controller.editing)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: setup.twists), "the keys drive again"
+    teleop_keyboard.release("w")

@@ -12,14 +12,12 @@ from typing import Callable, Dict, FrozenSet, List, Sequence
 from shellbot_teleop import effects
 from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.drive import twist_from_actions
+from shellbot_teleop.drive import twist_from_actions, why_it_stays
 from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishUpperShells
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
 
-# Modes in which cmd_vel is obeyed; elsewhere the key publishes all the same (the robot decides), with a notice.
-_DRIVING_MODES = ("hexapod", "shell", "go")
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
 _LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
 _AXIS_NAMES = {
@@ -62,8 +60,7 @@ class CommandModel:
         self.gait = ""
         self._mode = ""
         self.stopped = False
-        self._last_step = 0.0
-        self._last_twist = float("-inf")
+        self._last_step, self._last_twist = 0.0, float("-inf")
         tilt, shift = config.tilt_rate, config.shift_rate
         self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self.limits.pose_lower, self.limits.pose_upper, (0.0,) * 6)
         ranges = (config.shell_height_range, config.shell_angle_range)
@@ -105,7 +102,7 @@ class CommandModel:
             self._last_step = t
         self._held[key] = action
         if action.quantity is Quantity.VELOCITY:
-            return self._send_twist(t) + self._drive_notice(action)
+            return self._send_twist(t) + self._obstacles(action)
         return self._push((action,), self._config.period, announce=True)
 
     def release(self, key: str, t: float) -> List[Effect]:
@@ -273,18 +270,9 @@ class CommandModel:
         self._last_twist = t
         return [self.twist]
 
-    def _drive_notice(self, action: HeldAction) -> List[Effect]:
-        if self._mode and self._mode not in _DRIVING_MODES:
-            return [
-                Notice(
-                    "warn",
-                    f"The robot is in mode {self._mode} and does not obey velocities: change to hexapod "
-                    f"({self._keys('mode.hexapod')}).",
-                )
-            ]
-        if self.limits.velocity[action.axis] == 0.0:
-            return [Notice("warn", "The present limits allow no motion this way; see the mode's text.")]
-        return []
+    def _obstacles(self, action: HeldAction) -> List[Effect]:
+        text = why_it_stays(self._mode, self.limits.velocity[action.axis], self._keys("mode.hexapod"))
+        return [Notice("warn", text)] if text else []
 
     def _push(self, actions: Sequence[HeldAction], dt: float, announce: bool = False) -> List[Effect]:
         out: List[Effect] = []

@@ -36,3 +36,24 @@ def twist_from_actions(actions: Iterable[HeldAction], full_speed: Sequence[float
         return PublishTwist(0.0, 0.0, 0.0)
     x, y, yaw = (scale * limit * value / norm for limit, value in zip(full_speed, direction))
     return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)  # + 0.0: no negative zero on the wire
+
+
+# Modes in which cmd_vel is obeyed; elsewhere the key publishes all the same (the robot decides), with a notice.
+_DRIVING_MODES = ("hexapod", "shell", "go")
+
+
+def why_it_stays(mode: str, limit: float, keys: str) -> str:
+    """Return why a robot will not move although a velocity is commanded, or "".
+
+    Parameters
+    ----------
+    mode : str
+        The robot's mode; "" if it is not known.
+    limit : float
+        Greatest velocity along the commanded axis, m/s or rad/s.
+    keys : str
+        Keys that request the mode in which it walks.
+    """
+    if mode and mode not in _DRIVING_MODES:
+        return f"The robot is in mode {mode} and does not obey velocities: change to hexapod ({keys})."
+    return "The present limits allow no motion this way; see the mode's text." if limit == 0.0 else ""

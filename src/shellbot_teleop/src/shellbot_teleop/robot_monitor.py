@@ -11,7 +11,7 @@ import math
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Deque, List, Optional, Tuple, TypeVar
+from typing import Deque, List, Mapping, Optional, Tuple, TypeVar
 
 import numpy as np
 
@@ -120,6 +120,17 @@ class BatteryInfo:
 
 
 @dataclass(frozen=True)
+class ServoReading:
+    """What one servo tells of itself: load (-1..1 of its stall torque), V, degrees Celsius; NaN: not known."""
+
+    load: float
+    voltage: float
+    temperature: float
+    limp: bool = False  #: Without torque
+    trouble: str = ""  #: Alarms or silence, in words
+
+
+@dataclass(frozen=True)
 class ServosInfo:
     """The servos of the real or emulated robot: how many, the hottest, and those that are not well, in words."""
 
@@ -129,6 +140,7 @@ class ServosInfo:
     limp: int
     trouble: Tuple[str, ...]
     arrived: float
+    readings: Mapping[str, ServoReading] = field(default_factory=dict)  #: By joint
 
 
 def servo_line(battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> Tuple[str, bool]:
@@ -164,6 +176,11 @@ class LogLine:
     source: str
     text: str
     time: float
+
+    def has(self, words: str) -> bool:
+        """Tell whether all words occur in its text, its level or the name of its node; case does not matter."""
+        line = f"{self.level} {self.source} {self.text}".lower()
+        return all(word in line for word in words.lower().split())
 
 
 @dataclass

@@ -9,7 +9,6 @@ no missing node can block a key.
 from __future__ import annotations
 
 import contextlib
-import logging
 import sys
 import threading
 import time
@@ -17,26 +16,24 @@ from typing import Any, Callable, Dict, List, Optional, Set
 
 import rosgraph
 import rospy
-from geometry_msgs.msg import Pose, Twist
+from geometry_msgs.msg import Pose
 from nav_msgs.msg import Odometry
-from rosgraph.roslogging import RosStreamHandler
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
-from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
 from shellbot_common import ImageError, ProfileError, RobotProfile
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.msg import Contacts, Footsteps, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
-from shellbot_msgs.srv import RequestMode
-from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.console_node import silence_console
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
+from shellbot_teleop.ros_commands_node import RosCommands
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
@@ -70,16 +67,13 @@ class RosLink:
         console: bool = True,
     ) -> None:
         self._name = name
-        self._config = config
         self._monitor = monitor
-        self._on_event = on_event
-        self._console = console
+        self._on_event, self._console = on_event, console
         self._ending = threading.Event()
         self._lock = threading.RLock()
-        self._initialised = False
-        self._connected = False
+        self._initialised, self._connected = False, False
         self._subscribers: List[rospy.Subscriber] = []
-        self._publishers: Dict[str, rospy.Publisher] = {}
+        self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
         self._seen: Set[str] = set()  # views that somebody looks at
         self._on_demand: Dict[str, rospy.Subscriber] = {}
         self._last_trouble: Dict[str, float] = {}
@@ -146,7 +140,7 @@ class RosLink:
                 rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
                 self._initialised = True
                 if not self._console:
-                    _silence_console()
+                    silence_console()
             with self._lock:
                 if not known:
                     self._disconnect()
@@ -158,23 +152,17 @@ class RosLink:
             self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
 
     def _disconnect(self) -> None:
-        for endpoint in [*self._subscribers, *self._publishers.values(), *self._on_demand.values()]:
+        for endpoint in [*self._subscribers, *self._commands.publishers.values(), *self._on_demand.values()]:
             with contextlib.suppress(OSError):  # the old master may be gone and need not know
                 endpoint.unregister()
-        self._subscribers, self._publishers, self._on_demand = [], {}, {}
+        self._subscribers, self._commands.publishers, self._on_demand = [], {}, {}
 
     def _set_up_topics(self) -> None:
-        def publisher(name: str, kind: Any, latch: bool = False) -> None:
-            self._publishers[name] = rospy.Publisher(name, kind, queue_size=10, latch=latch, tcp_nodelay=True)
+        self._commands.advertise()
 
         def subscriber(name: str, kind: Any, callback: Callable[[Any], None], queue_size: int = 1) -> None:
             self._subscribers.append(rospy.Subscriber(name, kind, callback, queue_size=queue_size, tcp_nodelay=True))
 
-        publisher("cmd_vel", Twist)
-        publisher("body_pose", Pose)
-        publisher("upper_shells", UpperShells)
-        publisher("gait", String, latch=True)
-        publisher("emergency_stop", Bool)  # not latched: a node that restarts after rearm must not be stopped again
         subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
@@ -269,7 +257,7 @@ class RosLink:
         """
         with self._lock:
             (self._seen.add if is_seen else self._seen.discard)(view)
-            if is_seen and self._publishers and view not in self._on_demand:
+            if is_seen and self._commands.publishers and view not in self._on_demand:
                 self._on_demand[view] = self._subscribe(view)
             elif not is_seen and view in self._on_demand:
                 self._on_demand.pop(view).unregister()
@@ -302,61 +290,10 @@ class RosLink:
         """Carry out an effect of the command model; without a master the operator gets a notice."""
         if isinstance(effect, Notice):
             self._log_notice(effect)
-        elif not self._publishers:
-            self._report_throttled("master", Notice("warn", "No ROS master yet: the command went nowhere."))
-        elif isinstance(effect, effects.PublishTwist):
-            self._publish("cmd_vel", conversions.twist_message(effect))
-        elif isinstance(effect, effects.PublishBodyPose):
-            self._publish("body_pose", conversions.pose_message(effect))
-        elif isinstance(effect, effects.PublishUpperShells):
-            self._publish("upper_shells", conversions.shells_message(effect))
-        elif isinstance(effect, effects.PublishGait):
-            self._publish("gait", String(data=effect.name))
-        elif isinstance(effect, effects.RequestMode):
-            self._call("request_mode", RequestMode, lambda proxy: self._mode_answer(effect.name, proxy(effect.name)))
-        elif isinstance(effect, effects.EmergencyStop):
-            # The topic reaches whoever listens within a millisecond; the service confirms.
-            self._publish("emergency_stop", Bool(data=True))
-            self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
-        elif isinstance(effect, effects.Rearm):
-            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
-
-    def _publish(self, topic: str, message: Any) -> None:
-        try:
-            self._publishers[topic].publish(message)
-        except (rospy.ROSException, KeyError) as error:
-            self._report_throttled(topic, Notice("error", f"{topic} could not be published: {error}."))
-
-    def _call(self, service: str, kind: Any, use: Callable[[Any], None]) -> None:
-        def run() -> None:
-            try:
-                rospy.wait_for_service(service, timeout=self._config.service_timeout)
-                use(rospy.ServiceProxy(service, kind))
-            except (rospy.ROSException, rospy.ServiceException, OSError) as error:
-                self._on_event(
-                    Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?")
-                )
-
-        threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
-
-    def _mode_answer(self, requested: str, answer: Any) -> None:
-        level = "info" if answer.accepted else "warn"
-        self._on_event(Notice(level, f"{requested}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
-
-    def _trigger_answer(self, what: str, answer: Any) -> None:
-        level = "info" if answer.success else "error"
-        self._on_event(Notice(level, f"{what}: {answer.message or ('done' if answer.success else 'refused')}"))
+        else:
+            self._commands.execute(effect)
 
     def _log_notice(self, notice: Notice) -> None:
         if not self._initialised:
             return
         {"info": rospy.loginfo, "warn": rospy.logwarn}.get(notice.level, rospy.logerr)(notice.text)
-
-
-def _silence_console() -> None:
-    """Take rospy's console handlers away."""
-    for name in ["", *logging.root.manager.loggerDict]:
-        logger = logging.getLogger(name)
-        for handler in list(logger.handlers):
-            if isinstance(handler, RosStreamHandler) or type(handler) is logging.StreamHandler:
-                logger.removeHandler(handler)

@@ -21,7 +21,16 @@ from shellbot_common.rotations import (
     rotation_from_quaternion,
     rpy_from_quaternion,
 )
-from shellbot_msgs.msg import Contacts, Footsteps, Mode, ReferenceStatus, ServoStates, UpperShells, Walkspace
+from shellbot_msgs.msg import (
+    Contacts,
+    Footsteps,
+    Mode,
+    ReferenceStatus,
+    ServoState,
+    ServoStates,
+    UpperShells,
+    Walkspace,
+)
 from shellbot_teleop.effects import PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.robot_monitor import (
@@ -33,6 +42,7 @@ from shellbot_teleop.robot_monitor import (
     LogLine,
     ModeInfo,
     OdomInfo,
+    ServoReading,
     ServosInfo,
     StatusInfo,
 )
@@ -177,15 +187,22 @@ def servos_info(message: ServoStates, now: float) -> ServosInfo:
     servos = message.servos
     known = [servo for servo in servos if math.isfinite(servo.temperature)]
     hot = max(known, key=lambda servo: servo.temperature, default=None)
-    trouble = []
-    for servo in servos:
-        if servo.error:
-            trouble.append(f"{servo.joint}: {_alarms(servo.error)}")
-        elif not servo.age <= SERVO_SILENT_S:
-            trouble.append(f"{servo.joint}: silent")
+    readings = {
+        servo.joint: ServoReading(
+            servo.load, servo.voltage, servo.temperature, not servo.torque_enabled, _servo_trouble(servo)
+        )
+        for servo in servos
+    }
+    trouble = tuple(f"{joint}: {reading.trouble}" for joint, reading in readings.items() if reading.trouble)
     limp = sum(not servo.torque_enabled for servo in servos)
     hottest, joint = (hot.temperature, hot.joint) if hot is not None else (math.nan, "")
-    return ServosInfo(len(servos), hottest, joint, limp, tuple(trouble), now)
+    return ServosInfo(len(servos), hottest, joint, limp, trouble, now, readings)
+
+
+def _servo_trouble(servo: ServoState) -> str:
+    if servo.error:
+        return _alarms(servo.error)
+    return "" if servo.age <= SERVO_SILENT_S else "silent"  # NaN is silence, too
 
 
 def _alarms(error: int) -> str:

@@ -7,13 +7,15 @@ import os
 import signal
 import sys
 import threading
-from typing import Optional
+from typing import Callable, Optional
 
 import rospy
 from python_qt_binding.QtCore import QObject, QTimer, Signal
 from python_qt_binding.QtWidgets import QApplication
 
 from shellbot_common import SettingsError, package_file
+from shellbot_teleop.action_client_node import ActionClient
+from shellbot_teleop.action_model import ActionsSeen
 from shellbot_teleop.command_line import parse_arguments
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
@@ -40,6 +42,7 @@ class Bridge(QObject):
     """Brings what ROS threads tell into the window's thread."""
 
     event = Signal(object)
+    actions_news = Signal(object)
     gains_groups = Signal(object)
     gains_values = Signal(object)
     gains_state = Signal(bool, str)
@@ -62,6 +65,14 @@ class WindowProgram:
         self.window.camera.visible_changed.connect(lambda is_seen: self.link.request("camera", is_seen))
         self.window.robot.visible_changed.connect(lambda is_seen: self.link.request("robot", is_seen))
         self.window.robot.ghost_requested.connect(lambda is_seen: self.link.request("truth", is_seen))
+        self._actions: Optional[ActionClient] = None
+        self._service_timeout = config.service_timeout
+        self.bridge.actions_news.connect(self.window.actions.show_news)
+        self.window.actions.run_requested.connect(
+            lambda name, values: self._with_actions(lambda a: a.run(name, values))
+        )
+        self.window.actions.pause_requested.connect(lambda paused: self._with_actions(lambda a: a.pause(paused)))
+        self.window.actions.cancel_requested.connect(lambda: self._with_actions(lambda a: a.cancel()))
         self._gains: Optional[GainsClient] = None
         self._gains_server = config.gains_server
         self.bridge.gains_groups.connect(self.window.gains.show_groups)
@@ -82,11 +93,24 @@ class WindowProgram:
         self.window.close()
         if self._gains is not None:
             self._gains.close()
+        if self._actions is not None:
+            self._actions.close()
         self.link.close()
 
     def _change_gains(self, values: dict) -> None:
         if self._gains is not None:
             self._gains.change(values)
+
+    def _with_actions(self, use: Callable[[ActionClient], None]) -> None:
+        if self._actions is not None:
+            use(self._actions)
+
+    def _join_actions(self) -> None:
+        """Follow the robot's actions, at a restarted master anew."""
+        if self._actions is not None:
+            self._actions.close()
+            self.window.actions.show_news(ActionsSeen(()))
+        self._actions = ActionClient(self.bridge.actions_news.emit, self.bridge.event.emit, self._service_timeout)
 
     def _on_view_focus(self, has_focus: bool) -> None:
         """Drop the keys that were held in the window which the focus leaves."""
@@ -99,6 +123,8 @@ class WindowProgram:
         if isinstance(event, LinkState):
             self.window.show_link(event.connected, event.text)
             self.window.show_notice(Notice("info" if event.connected else "warn", event.text))
+            if event.connected:
+                self._join_actions()
             if event.connected and self._gains is None:
                 self._gains = GainsClient(
                     self._gains_server,

@@ -13,12 +13,21 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import UInt8MultiArray
 
+from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.gait.walkspace import WalkspaceLimits
 from shellbot_action_manager.interface import ContactEstimate
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_kinematics.shellbot_limbs import LOWER_LIMBS
-from shellbot_msgs.msg import Contact, Contacts, Footsteps, Walkspace
+from shellbot_msgs.msg import (
+    ActionDescription,
+    ActionDescriptions,
+    ActionParameter,
+    Contact,
+    Contacts,
+    Footsteps,
+    Walkspace,
+)
 from shellbot_msgs.msg import Mode as ModeMsg
 
 FRAME_ID = "base_link"
@@ -160,6 +169,24 @@ def walkspace_to_message(limits: WalkspaceLimits, stamp: rospy.Time) -> Walkspac
     )
     message.header.stamp, message.header.frame_id = stamp, FRAME_ID
     return message
+
+
+def descriptions_to_message(library: ActionLibrary) -> ActionDescriptions:
+    """Return what an operator has to know of the actions of a library, in order of their names."""
+    return ActionDescriptions(
+        [
+            ActionDescription(
+                action.name,
+                action.text,
+                [
+                    ActionParameter(name, p.default, p.low, p.high, p.unit, p.text, p.is_whole)
+                    for name, p in action.parameters.items()
+                ],
+                action.cancel,
+            )
+            for _, action in sorted(library.actions.items())
+        ]
+    )
 
 
 def _twist(values: np.ndarray) -> Twist:

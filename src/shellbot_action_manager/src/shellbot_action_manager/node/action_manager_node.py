@@ -90,6 +90,7 @@ class ActionManagerNode:
 
     def run(self) -> None:
         """Publish diagnostics once a second of wall clock until shutdown, also while the simulation is paused."""
+        self._actions.announce()
         silent = 0  # s
         while not rospy.is_shutdown():
             time.sleep(1.0)

@@ -15,8 +15,16 @@ from shellbot_action_manager.actions.performance import Outcome
 from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
+from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
 from shellbot_action_manager.node.action_server_node import ActionServer
-from shellbot_msgs.msg import PerformActionAction, PerformActionFeedback, PerformActionGoal, PerformActionResult
+from shellbot_common.publisher_node import Publisher
+from shellbot_msgs.msg import (
+    ActionDescriptions,
+    PerformActionAction,
+    PerformActionFeedback,
+    PerformActionGoal,
+    PerformActionResult,
+)
 
 NAME = "perform_action"
 FEEDBACK = 0.1  # s of simulated time
@@ -41,8 +49,13 @@ class PerformActionServer:
         self._last_feedback = -1.0
         self._server = ActionServer(NAME, PerformActionAction, self._on_goal, self._on_cancel, False)
         self._server.start()
+        self._descriptions = Publisher("actions", ActionDescriptions, queue_size=1, latch=True)
         self._pause_service = rospy.Service("pause_action", SetBool, self._on_pause)
         self._undo_service = rospy.Service("undo_action", Trigger, self._on_undo)
+
+    def announce(self) -> None:
+        """Tell operators which actions there are."""
+        self._descriptions.publish(descriptions_to_message(self._core.config.actions))
 
     def report(self, t: float) -> None:
         """Send feedback or the result; called without the core's lock after each tick at time t, s."""

@@ -12,17 +12,22 @@ from python_qt_binding.QtWidgets import QAbstractItemView, QHeaderView, QTableWi
 from shellbot_teleop.joint_table import JointRow
 from shellbot_teleop.qt import theme
 
-COLUMNS = ("joint", "class", "angle °", "target °", "torque N·m")
+COLUMNS = ("joint", "angle °", "target °", "N·m", "load %", "V", "°C", "state")
+_OF_SERVOS = (4, 5, 6)  # hidden where no servo tells them
+_COLOURS = {"": theme.MUTED, "ok": theme.GOOD, "warn": theme.WARN, "bad": theme.BAD}
 
 
 class JointsPanel(QTableWidget):
-    """Angle, target and torque of every joint; empty until joint_states come."""
+    """Angle, target, torque and servo of every joint, coloured by state; empty until joint_states come."""
 
     def __init__(self) -> None:
         super().__init__(0, len(COLUMNS))
         self.setHorizontalHeaderLabels(COLUMNS)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.Stretch)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeToContents)
+        self.horizontalHeader().setMinimumSectionSize(44)
         self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(22)
         self.setEditTriggers(QAbstractItemView.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.NoSelection)
         self.setFocusPolicy(Qt.NoFocus)
@@ -31,16 +36,35 @@ class JointsPanel(QTableWidget):
     def show_joints(self, rows: Sequence[JointRow]) -> None:
         """Show the rows; numbers that are not known are dashes."""
         self.setRowCount(len(rows))
+        has_servos = any(math.isfinite(row.servo.voltage) or math.isfinite(row.servo.temperature) for row in rows)
+        for column in _OF_SERVOS:
+            self.setColumnHidden(column, not has_servos)
         for index, row in enumerate(rows):
-            angles = (_degrees(row.position), _degrees(row.target))
-            for column, text in enumerate((row.joint, row.kind, *angles, _number(row.effort, 2))):
+            servo = row.servo
+            texts = (
+                row.joint,
+                _degrees(row.position),
+                _degrees(row.target),
+                _number(row.effort, 2),
+                _number(100.0 * servo.load, 0),
+                _number(servo.voltage, 1),
+                _number(servo.temperature, 0),
+                row.text,
+            )
+            for column, text in enumerate(texts):
                 item = self.item(index, column)
                 if item is None:
                     item = QTableWidgetItem()
-                    item.setTextAlignment((Qt.AlignRight if column > 1 else Qt.AlignLeft) | Qt.AlignVCenter)
+                    is_text = column in (0, len(COLUMNS) - 1)
+                    item.setTextAlignment((Qt.AlignLeft if is_text else Qt.AlignRight) | Qt.AlignVCenter)
                     self.setItem(index, column, item)
                 if item.text() != text:
                     item.setText(text)
+                    item.setToolTip(f"{row.joint} ({row.kind}): {row.text}" if row.kind else f"{row.joint}: {row.text}")
+            state = self.item(index, len(COLUMNS) - 1)
+            colour = theme.colour(_COLOURS[row.level])
+            if state.foreground().color() != colour:
+                state.setForeground(colour)
 
 
 def _degrees(angle: float) -> str:

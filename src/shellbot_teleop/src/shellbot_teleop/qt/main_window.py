@@ -22,6 +22,7 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.actions_panel import ActionsPanel
 from shellbot_teleop.qt.body_panel import BodyPanel
 from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
@@ -65,7 +66,7 @@ class TeleopWindow(QMainWindow):
         self.setFont(theme.font())
         self.mode, self.velocity, self.pose, self.log = ModePanel(tips), VelocityPanel(), PosePanel(), LogPanel()
         self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
-        self.feet, self.joints = FeetPanel(), JointsPanel()
+        self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
@@ -133,7 +134,7 @@ class TeleopWindow(QMainWindow):
         centre.setStretchFactor(0, 3)
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
-        self.pages = tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
+        self.pages = tabs((self.keys, "Keys"), (self.actions, "Actions"), (self.body, "Body"), (self.gains, "Gains"))
         self.pages.setMinimumWidth(380)
         main = self._columns = QSplitter(Qt.Horizontal)
         main.setHandleWidth(10)
@@ -217,7 +218,9 @@ class TeleopWindow(QMainWindow):
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
-            self.joints.show_joints(joint_rows(monitor.profile, joints, targets))
+            self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
+        if self.actions.isVisible():
+            self.actions.refresh(model.stopped)
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()
@@ -280,6 +283,7 @@ class TeleopWindow(QMainWindow):
         for widget in (self._title, self._letters):
             widget.setVisible(is_wide)
         self.link.setVisible(is_wide or not self._connected)
+        self.stop.setText("EMERGENCY STOP" if is_wide or self._connected else "STOP")
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""

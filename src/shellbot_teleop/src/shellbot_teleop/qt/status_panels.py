@@ -9,7 +9,7 @@ import time
 from typing import Dict, List, Optional, Tuple
 
 from python_qt_binding.QtCore import QPropertyAnimation, Qt, Signal
-from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QProgressBar
+from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QProgressBar
 
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.limits import Limits
@@ -216,7 +216,12 @@ class LogPanel(Card):
         top = QHBoxLayout()
         self.body.removeWidget(self.title)
         top.addWidget(self.title)
-        top.addStretch(1)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("search")
+        self.search.setToolTip("Words of a message or the name of a node; Enter gives the keys back to the robot.")
+        self.search.setFocusPolicy(Qt.ClickFocus)
+        self.search.textChanged.connect(lambda _text: self._write_again())
+        top.addWidget(self.search, 1)
         top.addWidget(self._filter)
         self.body.addLayout(top)
         self._levels = self._SHOWN["all"]
@@ -237,8 +242,11 @@ class LogPanel(Card):
     def add(self, line: LogLine) -> None:
         """Append a line."""
         self._lines = self._lines[-499:] + [line]
-        if line.level in self._levels:
+        if self._is_shown(line):
             self._write(line)
+
+    def _is_shown(self, line: LogLine) -> bool:
+        return line.level in self._levels and line.has(self.search.text())
 
     def _write(self, line: LogLine) -> None:
         stamp = time.strftime("%H:%M:%S", time.localtime(line.time))
@@ -258,7 +266,10 @@ class LogPanel(Card):
 
     def _set_filter(self, name: str) -> None:
         self._levels = self._SHOWN[name]
+        self._write_again()
+
+    def _write_again(self) -> None:
         self.view.clear()
         for line in self._lines:
-            if line.level in self._levels:
+            if self._is_shown(line):
                 self._write(line)

@@ -84,6 +84,10 @@ QScrollBar::handle:vertical {{ background: {LINE}; border-radius: 5px; min-heigh
 QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
 QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
 QPlainTextEdit {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 6px; }}
+QLineEdit, QListWidget {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px; padding: 3px 5px; }}
+QLineEdit:focus {{ border-color: {WARN}; }}
+QListWidget::item {{ padding: 2px 4px; }}
+QListWidget::item:selected {{ background: {RAISED}; color: {ACCENT}; }}
 QTableWidget {{ background: {SURFACE}; border: none; gridline-color: {LINE}; }}
 QHeaderView::section {{ background: {SURFACE}; color: {MUTED}; border: none; padding: 3px; }}
 QWidget#help {{ background: {SURFACE}; border: 2px solid {ACCENT}; border-radius: 8px; }}

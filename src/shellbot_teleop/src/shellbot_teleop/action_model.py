@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""The actions page as data: what the robot can perform, and how far it is; toolkit-free and ROS-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Sequence, Tuple, Union
+
+SILENT_S = 3.0  # feedback comes at 10 Hz of simulated time; a slow simulation still tells something within this
+
+
+@dataclass(frozen=True)
+class ActionParameter:
+    """A number that the operator may choose."""
+
+    name: str
+    #: default, low, high: Default and range, in the unit of `unit`
+    default: float
+    low: float
+    high: float
+    unit: str = ""
+    text: str = ""
+    whole: bool = False  #: Only whole numbers
+
+
+@dataclass(frozen=True)
+class ActionEntry:
+    """An action that the robot knows; `cancel` tells when a cancel takes effect: now, step or never."""
+
+    name: str
+    text: str
+    parameters: Tuple[ActionParameter, ...] = ()
+    cancel: str = "now"
+
+
+@dataclass(frozen=True)
+class ActionsSeen:
+    """The robot told which actions it knows; none: there is no robot, or one without actions."""
+
+    entries: Tuple[ActionEntry, ...]
+
+
+@dataclass(frozen=True)
+class GoalSeen:
+    """An action was requested, here or by another program."""
+
+    name: str
+    identity: str
+
+
+@dataclass(frozen=True)
+class FeedbackSeen:
+    """How far an action is: step, fraction of the whole (0..1), whether it pauses."""
+
+    identity: str
+    step: str
+    fraction: float
+    paused: bool
+
+
+@dataclass(frozen=True)
+class ResultSeen:
+    """An action ended, or was refused; `level` is info or warn, `text` one sentence."""
+
+    identity: str
+    level: str
+    text: str
+
+
+ActionNews = Union[ActionsSeen, GoalSeen, FeedbackSeen, ResultSeen]
+
+
+@dataclass(frozen=True)
+class ActionState:
+    """What is being performed.
+
+    Attributes
+    ----------
+    phase : str
+        idle, requested, running, paused.
+    name, step, fraction, text, level
+        Name of the action, its present step, fraction of the whole (0..1), and the sentence with which the last one
+        ended, with its level.
+    """
+
+    phase: str = "idle"
+    name: str = ""
+    step: str = ""
+    fraction: float = 0.0
+    text: str = ""
+    level: str = "info"
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way that can be cancelled."""
+        return self.phase != "idle"
+
+
+class ActionModel:
+    """Follows the robot's actions, whoever started them.
+
+    Attributes
+    ----------
+    entries : tuple of ActionEntry
+        What the robot knows, in order of names; to be read only.
+    """
+
+    def __init__(self) -> None:
+        self.entries: Tuple[ActionEntry, ...] = ()
+        self._state = ActionState()
+        self._identity = ""  # of the action that the state is about
+        self._names: dict = {}  # identity: name, of what was requested and has not ended
+        self._heard = 0.0
+
+    def found(self, search: str) -> Sequence[ActionEntry]:
+        """Return the actions in whose name or sentence all words of `search` occur; names come before sentences."""
+        words = search.lower().split()
+        hits = [entry for entry in self.entries if all(word in f"{entry.name} {entry.text}".lower() for word in words)]
+        return sorted(hits, key=lambda entry: not all(word in entry.name.lower() for word in words))
+
+    def observe(self, news: ActionNews, t: float) -> None:
+        """Take over what the robot tells at time `t` (s, any steady clock)."""
+        if isinstance(news, ActionsSeen):
+            self.entries = tuple(sorted(news.entries, key=lambda entry: entry.name))
+            self._state, self._names = ActionState(), {}  # told once in the life of an action manager: it is a new one
+        elif isinstance(news, GoalSeen):
+            if not news.identity:
+                return  # from a command line: the server gives it another one
+            self._names[news.identity] = news.name
+            if not self._state.busy:
+                self._identity, self._heard = news.identity, t
+                self._state = ActionState("requested", news.name)
+        elif isinstance(news, FeedbackSeen):
+            self._identity, self._heard = news.identity, t
+            name = self._names.get(news.identity, "an action")
+            fraction = min(max(news.fraction, 0.0), 1.0) if news.fraction == news.fraction else 0.0
+            self._state = ActionState("paused" if news.paused else "running", name, news.step, fraction)
+        else:
+            name = self._names.pop(news.identity, "")
+            if self._state.busy and news.identity != self._identity:  # another one was refused, the present goes on
+                self._state = replace(self._state, text=f"{name}: {news.text}", level=news.level)
+            else:
+                self._state = ActionState(text=f"{name}: {news.text}" if name else news.text, level=news.level)
+
+    def state(self, t: float) -> ActionState:
+        """Return what is performed; of an action of which nothing was heard for a while that is said."""
+        if self._state.phase == "running" and t - self._heard > SILENT_S:
+            text = "nothing heard of it; is the simulation paused, or the robot gone?"
+            return replace(self._state, text=text, level="warn")
+        return self._state

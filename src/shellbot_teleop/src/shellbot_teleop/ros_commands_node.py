@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The commands of the operator on their way to the robot: topics at once, services in threads of their own."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Dict
+
+import rospy
+from geometry_msgs.msg import Pose, Twist
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from shellbot_msgs.msg import UpperShells
+from shellbot_msgs.srv import RequestMode
+from shellbot_teleop import effects
+from shellbot_teleop import teleop_conversions as conversions
+from shellbot_teleop.effects import Effect, Notice
+
+
+class RosCommands:
+    """Carries effects out.
+
+    Parameters
+    ----------
+    timeout : float
+        How long a service may take to be found, s.
+    tell : callable
+        Called with a Notice, from threads of services, too.
+    tell_throttled : callable
+        Called with a subject and a Notice; of each subject one is shown now and then.
+
+    Attributes
+    ----------
+    publishers : dict of str to rospy.Publisher
+        By topic; empty while there is no master.
+    """
+
+    def __init__(
+        self, timeout: float, tell: Callable[[Notice], None], tell_throttled: Callable[[str, Notice], None]
+    ) -> None:
+        self._timeout, self._tell, self._tell_throttled = timeout, tell, tell_throttled
+        self.publishers: Dict[str, rospy.Publisher] = {}
+
+    def advertise(self) -> None:
+        """Set the topics up at a master."""
+
+        def publisher(name: str, kind: Any, latch: bool = False) -> None:
+            self.publishers[name] = rospy.Publisher(name, kind, queue_size=10, latch=latch, tcp_nodelay=True)
+
+        publisher("cmd_vel", Twist)
+        publisher("body_pose", Pose)
+        publisher("upper_shells", UpperShells)
+        publisher("gait", String, latch=True)
+        publisher("emergency_stop", Bool)  # not latched: a node that restarts after rearm must not be stopped again
+
+    def execute(self, effect: Effect) -> None:
+        """Carry out an effect of the command model; without a master the operator gets a notice."""
+        if not self.publishers:
+            self._tell_throttled("master", Notice("warn", "No ROS master yet: the command went nowhere."))
+        elif isinstance(effect, effects.PublishTwist):
+            self._publish("cmd_vel", conversions.twist_message(effect))
+        elif isinstance(effect, effects.PublishBodyPose):
+            self._publish("body_pose", conversions.pose_message(effect))
+        elif isinstance(effect, effects.PublishUpperShells):
+            self._publish("upper_shells", conversions.shells_message(effect))
+        elif isinstance(effect, effects.PublishGait):
+            self._publish("gait", String(data=effect.name))
+        elif isinstance(effect, effects.RequestMode):
+            self._call("request_mode", RequestMode, lambda proxy: self._mode_answer(effect.name, proxy(effect.name)))
+        elif isinstance(effect, effects.EmergencyStop):
+            # The topic reaches whoever listens within a millisecond; the service confirms.
+            self._publish("emergency_stop", Bool(data=True))
+            self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
+        elif isinstance(effect, effects.Rearm):
+            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
+
+    def _publish(self, topic: str, message: Any) -> None:
+        try:
+            self.publishers[topic].publish(message)
+        except (rospy.ROSException, KeyError) as error:
+            self._tell_throttled(topic, Notice("error", f"{topic} could not be published: {error}."))
+
+    def _call(self, service: str, kind: Any, use: Callable[[Any], None]) -> None:
+        def run() -> None:
+            try:
+                rospy.wait_for_service(service, timeout=self._timeout)
+                use(rospy.ServiceProxy(service, kind))
+            except (rospy.ROSException, rospy.ServiceException, OSError) as error:
+                self._tell(Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?"))
+
+        threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
+
+    def _mode_answer(self, requested: str, answer: Any) -> None:
+        level = "info" if answer.accepted else "warn"
+        self._tell(Notice(level, f"{requested}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
+
+    def _trigger_answer(self, what: str, answer: Any) -> None:
+        level = "info" if answer.success else "error"
+        self._tell(Notice(level, f"{what}: {answer.message or ('done' if answer.success else 'refused')}"))
