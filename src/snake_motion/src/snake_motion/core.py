@@ -114,4 +114,5 @@ class SnakeCore:
 
 
 def _is_rotation(quaternion: np.ndarray) -> bool:
-    return np.shape(quaternion) == (4,) and bool(np.all(np.isfinite(quaternion))) and np.linalg.norm(quaternion) > 0.5
+    is_finite = np.shape(quaternion) == (4,) and bool(np.all(np.isfinite(quaternion)))
+    return is_finite and float(np.linalg.norm(quaternion)) > 0.5
