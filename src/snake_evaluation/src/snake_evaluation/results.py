@@ -23,7 +23,7 @@ figures mean: [the snake](../snake.md).
 """
 
 
-def write_results(files: Sequence[Path], path: Path) -> None:
+def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = ()) -> None:
     """Write the page.
 
     Parameters
@@ -32,6 +32,8 @@ def write_results(files: Sequence[Path], path: Path) -> None:
         Of scripts/experiment snake; runs of one experiment in several files are taken together.
     path : Path
         The page.
+    odometry : sequence of Path
+        Runs of gaits for the table of the odometry, where others than those of `files` are to be shown.
 
     Raises
     ------
@@ -43,6 +45,9 @@ def write_results(files: Sequence[Path], path: Path) -> None:
         experiment, found = _load(file)
         runs.setdefault(experiment, []).extend(found)
     parts = [_HEAD] + [_SECTIONS[name](runs[name]) for name in _SECTIONS if name in runs]
+    travels = [run for file in odometry for run in _load(file)[1]] if odometry else runs.get("gait", [])
+    if travels:
+        parts.append(_odometry(travels))
     path.write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -79,22 +84,32 @@ def _seeds(runs: Sequence[Row]) -> str:
 
 
 def _gaits(runs: Sequence[Row]) -> str:
-    steps, odometry = [], []
+    steps = []
     for (gait, direction, friction), found in _grouped(runs, "gait", "direction", "friction").items():
         case = {"gait": gait, "d": f"{direction:+d}", "friction": friction}
         spans = {title: _span(found, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
         steps.append({**case, **spans, "tipped": sum(run["tipped"] for run in found)})
-    for (gait, direction), found in _grouped(runs, "gait", "direction").items():
-        if gait in _TRAVELS:
-            odometry.append({
-                "gait": gait, "d": f"{direction:+d}", "% of the distance": _span(found, "odometry_error_percent"),
-                "deg a metre": _span(found, "odometry_yaw_deg_per_m", 2),
-            })  # fmt: skip
     return (
         f"## Steps of a cycle\n\n{_seeds(runs)}; CoT is positive work of the servos over weight and distance.\n\n"
-        f"{markdown_table(steps)}\n\n## Odometry\n\n"
-        "Errors over all cycles of a run, all frictions of the table above.\n\n"
-        f"{markdown_table(odometry)}\n"
+        f"{markdown_table(steps)}\n"
+    )
+
+
+def _odometry(runs: Sequence[Row]) -> str:
+    rows = [
+        {
+            "gait": gait,
+            "d": f"{direction:+d}",
+            "% of the distance": _span(found, "odometry_error_percent"),
+            "deg a metre": _span(found, "odometry_yaw_deg_per_m", 2),
+        }
+        for (gait, direction), found in _grouped(runs, "gait", "direction").items()
+        if gait in _TRAVELS
+    ]
+    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    return (
+        f"## Odometry\n\n{_seeds(runs)}, friction {frictions}; errors over all cycles of a run.\n\n"
+        f"{markdown_table(rows)}\n"
     )
 
 

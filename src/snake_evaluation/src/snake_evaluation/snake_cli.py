@@ -39,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     add_seeds(slips, "0:2", "a run of each case")
     results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
     results.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    results.add_argument(
+        "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
+    )
     results.add_argument("--out", type=Path, default=Path("docs/results/snake.md"))
     film = commands.add_parser("film", help="write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
@@ -81,7 +84,7 @@ def _shapes(options: argparse.Namespace) -> int:
 
 
 def _results(options: argparse.Namespace) -> int:
-    write_results(options.files, options.out)
+    write_results(options.files, options.out, options.odometry)
     say(str(options.out))
     return 0
 
