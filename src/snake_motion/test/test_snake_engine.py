@@ -192,3 +192,37 @@ def test_odometry_of_a_body_that_pulls_itself_on():
     assert np.hypot(*(last.p_odom_chassis - first.p_odom_chassis)) < 0.02  # the rear weighs more than the head
     assert np.all(np.linalg.eigvalsh(last.covariance) > 0.0)
     assert last.roll == pytest.approx(0.0) and last.up == pytest.approx(1.0)
+
+
+def core_in_gait(gait="straight", time_scale=1.0):
+    """A core two seconds into a gait, its time and its joints."""
+    table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED), time_scale)
+    drive, geometry = VelocityDrive(load_maps(MODULES), MODULES), BodyGeometry(MODULES, 0.072, 0.052, 0.052)
+    core, q = SnakeCore(SnakeEngine(table), drive, geometry, load_slips()), np.zeros(MODULES)
+    for tick in range(1, 301):
+        q = core.step(0.01 * tick, q, UPRIGHT).motion.position
+        if tick == 1:
+            assert core.engine.request_gait(gait)[0]
+    return core, 3.0, q
+
+
+def test_nonsense_at_a_tick_leaves_no_trace():
+    core, t, q = core_in_gait()
+    assert core.step(math.nan, q, UPRIGHT) is None
+    for k, quaternion in enumerate((np.zeros(4), np.full(4, np.nan), np.zeros(3)), 1):
+        assert core.step(t + 0.01 * k, q, quaternion).state is None
+    held = core.step(t + 0.04, np.zeros(5), UPRIGHT)
+    assert "incomplete" in held.motion.text and held.state is None
+    output = core.step(t + 0.05, q, UPRIGHT)
+    assert np.all(np.isfinite(output.state.p_odom_chassis)) and np.all(np.isfinite(output.motion.position))
+    assert np.abs(output.motion.position - q).max() < SPEED * 0.05
+
+
+def test_a_gait_that_fades_out_keeps_its_period():
+    core, t, q = core_in_gait(time_scale=3.0)
+    before = core.step(t + 0.01, q, UPRIGHT).motion
+    core.engine.request_gait("")
+    core.step(t + 0.02, before.position, UPRIGHT)
+    later = core.step(t + 0.03, before.position, UPRIGHT).motion
+    assert later.gait == ""
+    assert later.theta - before.theta == pytest.approx(2.0 * math.pi * 0.02 / 3.0)

@@ -10,6 +10,7 @@ import pytest
 from snake_motion.drive import VelocityDrive
 from snake_motion.errors import SnakeMotionError
 from snake_motion.families import FAMILIES, family
+from snake_motion.gait_table import load_rows
 from snake_motion.odometry import load_slips
 from snake_motion.velocity_map import load_map, load_maps
 from snake_motion.waypoint import WaypointFollower
@@ -87,3 +88,28 @@ def test_waypoints_are_reached_by_a_robot_that_does_what_it_is_told():
         pose += 0.01 * np.array([cos * twist[0] - sin * twist[1], sin * twist[0] + cos * twist[1], twist[2]])
     assert twist is None
     assert np.abs(follower.error(tuple(pose))).max() < 0.035
+
+
+def test_a_folder_of_maps_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(SnakeMotionError, match="nowhere is no folder; give that into which scripts/snake identify"):
+        load_maps(16, tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("goal", "limits", "message"),
+    [
+        ((math.nan, 0.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
+        ((1.0, 0.0), (0.1, 0.1, 0.1), "goal is"),
+        ((1.0, 0.0, 0.0), (0.1, 0.0, 0.1), "scripts/snake identify"),
+    ],
+)
+def test_a_waypoint_that_leads_nowhere_is_refused(goal, limits, message):
+    with pytest.raises(SnakeMotionError, match=message):
+        WaypointFollower(goal, np.array(limits))
+
+
+def test_the_name_of_the_engines_own_gait_is_taken(tmp_path):
+    file = tmp_path / "gaits.yaml"
+    file.write_text("righting: {pitch: {alpha_deg: 20, k: 2}}\n", encoding="utf-8")
+    with pytest.raises(SnakeMotionError, match="righting is the engine's own gait"):
+        load_rows(file)

@@ -16,6 +16,8 @@ from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 
 from .film import film_all, shape_space
 from .identify import identify, write_map
+from .results import write_results
+from .slips import identify_slips, write_slips
 from .snake_run import Setup
 
 
@@ -30,6 +32,17 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--out", type=Path, help="folder (default: config/maps of snake_motion)")
     one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     add_seeds(one, "100:101", "a start with small deviations")
+    slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
+    slips.add_argument("--friction", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8, 1.0], help="floors")
+    slips.add_argument("--out", type=Path, help="file (default: config/odometry.yaml of snake_motion)")
+    slips.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_seeds(slips, "0:2", "a run of each case")
+    results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
+    results.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    results.add_argument(
+        "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
+    )
+    results.add_argument("--out", type=Path, default=Path("docs/results/snake.md"))
     film = commands.add_parser("film", help="write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
     film.add_argument("--modules", type=int, default=16)
@@ -47,6 +60,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     options = parser().parse_args(given)
     if options.command == "film":
         return run_tool(lambda: _film(options))
+    if options.command == "results":
+        return run_tool(lambda: _results(options))
+    if options.command == "slips":
+        return run_tool(lambda: _slips(options, " ".join(["scripts/snake", *given])))
     if options.command == "shapes":
         return run_tool(lambda: _shapes(options))
     return run_tool(lambda: _identify(options, " ".join(["scripts/snake", *given])))
@@ -63,6 +80,19 @@ def _shapes(options: argparse.Namespace) -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     shape_space(Setup(), options.out, options.jobs)
     say(str(options.out))
+    return 0
+
+
+def _results(options: argparse.Namespace) -> int:
+    write_results(options.files, options.out, options.odometry)
+    say(str(options.out))
+    return 0
+
+
+def _slips(options: argparse.Namespace, command: str) -> int:
+    path = options.out or package_file("snake_motion", "config/odometry.yaml")
+    write_slips(identify_slips(Setup(), seeds_of(options.seeds), options.friction, options.jobs), path, command)
+    say(str(path))
     return 0
 
 

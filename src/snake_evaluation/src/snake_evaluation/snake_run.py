@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
@@ -13,7 +13,7 @@ from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
-from snake_motion.odometry import load_slips
+from snake_motion.odometry import Slip, load_slips
 from snake_motion.velocity_map import VelocityMap, load_maps
 
 from shellbot_common import TICK, package_file
@@ -70,9 +70,16 @@ class SnakeRun:
         Robot, floor, seed.
     maps : mapping of str to VelocityMap, optional
         Of cmd_vel; those of the package if not given.
+    slips : mapping, optional
+        Of the odometry; those of the package if not given.
     """
 
-    def __init__(self, setup: Setup, maps: Optional[Dict[str, VelocityMap]] = None) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        maps: Optional[Dict[str, VelocityMap]] = None,
+        slips: Optional[Mapping[Tuple[str, int], Slip]] = None,
+    ) -> None:
         variables, scale = setup.variables, SLOW.get(setup.servo, 1.0)
         servo, config = variables.chosen_servo, load_engine_config()
         self.setup, self._stall = setup, 0.999 * servo.effort
@@ -82,7 +89,9 @@ class SnakeRun:
         limits = ServoLimits(math.radians(variables.joint_limit_deg), servo.velocity, config.acceleration)
         table = GaitTable(load_rows(), setup.modules, limits, scale)
         drive = VelocityDrive(load_maps(setup.modules) if maps is None else maps, setup.modules, scale)
-        self.core = SnakeCore(SnakeEngine(table, config), drive, self.geometry, load_slips())
+        self.core = SnakeCore(
+            SnakeEngine(table, config), drive, self.geometry, load_slips() if slips is None else slips
+        )
         self.output: Optional[CoreOutput] = None
         self.energy = 0.0  # J, positive mechanical work of the servos
         self.greatest_speed = 0.0  # rad/s, of any joint, since `reset_greatest`

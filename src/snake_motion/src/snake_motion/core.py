@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Mapping, Optional, Sequence, Tuple
 
@@ -43,6 +44,7 @@ class SnakeCore:
     ) -> None:
         self.engine, self.drive, self._slips = engine, drive, slips or {}
         self._odometry = SnakeOdometry(geometry)
+        self._modules = geometry.modules
         self._time: Optional[float] = None
         self._twist: Tuple[float, ...] = (0.0, 0.0, 0.0)
         self._twist_time = -np.inf
@@ -53,17 +55,19 @@ class SnakeCore:
         self._twist, self._twist_time = tuple(twist), self._time if self._time is not None else -np.inf
 
     def step(self, t: float, q: np.ndarray, orientation: Optional[np.ndarray]) -> Optional[CoreOutput]:
-        """Advance to a time; None for a late tick.
+        """Advance to a time; None for a late tick, or one whose time is not finite.
 
         Parameters
         ----------
         t : float
             Simulated time, s.
         q : (n,) array
-            Measured joints, rad.
+            Measured joints, rad; of a wrong number or not finite, the robot holds.
         orientation : (4,) array or None
-            Quaternion x, y, z, w of the head; None if it is not known.
+            Quaternion x, y, z, w of the head; None if it is not known. One that is no rotation counts as not known.
         """
+        if not math.isfinite(t):
+            return None  # it would make a NaN of the phase, and of all that follows
         kind = classify_stamp(self._time, t)
         if kind is Stamp.LATE:
             return None
@@ -73,7 +77,12 @@ class SnakeCore:
             self._twist_time = -np.inf
         self._time = t
         state = None
-        if orientation is not None and np.all(np.isfinite(q)) and np.all(np.isfinite(orientation)):
+        if (
+            orientation is not None
+            and _is_rotation(orientation)
+            and np.shape(q) == (self._modules,)
+            and np.all(np.isfinite(q))
+        ):
             state = self._odometry.step(t, q, orientation, self._slip())
         notice = self._follow(t)
         return CoreOutput(self.engine.step(t, Feedback(q, state.roll if state else None)), state, notice)
@@ -102,3 +111,8 @@ class SnakeCore:
             self.engine.drive(target)
         self._is_driving = target is not None
         return ""
+
+
+def _is_rotation(quaternion: np.ndarray) -> bool:
+    is_finite = np.shape(quaternion) == (4,) and bool(np.all(np.isfinite(quaternion)))
+    return is_finite and float(np.linalg.norm(quaternion)) > 0.5

@@ -13,7 +13,7 @@ from shellbot_common import GAP, TICK
 from snake_motion.config import EngineConfig
 from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape, blends_directly
-from snake_motion.gait_table import GaitTable, split_request
+from snake_motion.gait_table import RIGHTING, GaitTable, split_request
 from snake_motion.layers import Layers
 from snake_motion.waves import Wave
 
@@ -83,6 +83,7 @@ class SnakeEngine:
         """Begin anew, as after a reset of the simulation; an emergency stop stays."""
         self._time: Optional[float] = None
         self._theta = 0.0
+        self._period = self.config.fade  # s, of the cycle that the joints are in, also while it fades out
         self._active: Optional[Target] = None
         self._target: Optional[Target] = None
         self._straight_since: Optional[float] = None
@@ -213,8 +214,8 @@ class SnakeEngine:
             self._layers.clear()
             return self._output()
         if 0.0 < elapsed <= GAP:
-            period = self._active.shape.period if self._active else self.config.fade
-            self._theta += 2.0 * math.pi * elapsed / period
+            self._period = self._active.shape.period if self._active else self._period
+            self._theta += 2.0 * math.pi * elapsed / self._period
         self._watch_torque(t, q)
         self._change(t, feedback.roll)
         self._position = self._layers.angles(t, self._theta)
@@ -237,7 +238,7 @@ class SnakeEngine:
 
     def _change(self, t: float, roll: Optional[float]) -> None:
         """Go on from the active gait towards the requested one."""
-        if self._active is not None and self._active.name == "righting":
+        if self._active is not None and self._active.name == RIGHTING:
             if roll is None or abs(roll) < math.radians(self.config.upright_deg):
                 self._leave(t)
             return
@@ -286,7 +287,7 @@ class SnakeEngine:
         if abs(tilt) > math.radians(self.config.upright_deg) and self._attempts < self.config.righting_attempts:
             self._attempts += 1
             # direction 1 rolls to the left, which makes the roll smaller
-            self._active = Target("righting", self._righting, 1 if tilt > 0.0 else -1, rolls=True)
+            self._active = Target(RIGHTING, self._righting, 1 if tilt > 0.0 else -1, rolls=True)
             self._layers.add(t, 0.5 * self.config.fade, self._righting, self._active.direction)
             return
         self._face = round(tilt / _QUARTER) * _QUARTER

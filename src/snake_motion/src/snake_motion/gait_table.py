@@ -13,6 +13,9 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_shape import GaitShape
 from snake_motion.waves import WaveRow
 
+RIGHTING = "righting"
+"""Name of the engine's own gait, with which it rolls upright."""
+
 
 @dataclass(frozen=True)
 class GaitRow(Settings, error=SnakeMotionError):
@@ -118,6 +121,8 @@ def load_rows(file: Optional[Union[str, Path]] = None) -> Dict[str, GaitRow]:
     """
     path = file or package_file("snake_motion", "config/gaits.yaml")
     values = read_yaml(path, SnakeMotionError)
+    if RIGHTING in values:
+        raise SnakeMotionError(f"{path}: {RIGHTING} is the engine's own gait, which ends upright; give it another name")
     return {str(name): GaitRow.from_mapping(row or {}, f"{path}: {name}.") for name, row in values.items()}
 
 

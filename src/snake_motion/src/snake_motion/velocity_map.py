@@ -125,8 +125,10 @@ def load_maps(modules: int, folder: Union[str, Path, None] = None) -> Dict[str, 
     Raises
     ------
     SnakeMotionError
-        If one of them is broken.
+        If the folder does not exist, or one of them is broken.
     """
     place = Path(folder) if folder else package_file("snake_motion", "config/maps")
+    if not place.is_dir():
+        raise SnakeMotionError(f"{place} is no folder; give that into which scripts/snake identify writes its maps")
     maps = (load_map(file) for file in sorted(place.glob("*.yaml")))
     return {found.family: found for found in maps if found.modules == modules}

@@ -9,6 +9,8 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from snake_motion.errors import SnakeMotionError
+
 Pose = Tuple[float, float, float]  # x, y (m), yaw (rad)
 
 
@@ -34,11 +36,23 @@ class WaypointFollower:
         Greatest forward, sideways (m/s) and turning (rad/s) velocity.
     tolerance : Tolerance, optional
         When it is reached.
+
+    Raises
+    ------
+    SnakeMotionError
+        If the goal is not finite, or the robot cannot move along every axis.
     """
 
     def __init__(self, goal: Pose, limits: np.ndarray, tolerance: Optional[Tolerance] = None) -> None:
         self._goal, self._limits, self._tolerance = goal, np.asarray(limits), tolerance or Tolerance()
         self._axis: Optional[int] = None
+        if len(goal) != 3 or not all(map(math.isfinite, goal)):
+            raise SnakeMotionError(f"goal is {tuple(goal)}; give x, y (m) and yaw (rad), all finite")
+        if self._limits.shape != (3,) or not np.all(self._limits > 0.0):
+            raise SnakeMotionError(
+                f"greatest velocities are {self._limits.tolist()}; a waypoint needs maps of all families: "
+                "write them with scripts/snake identify --modules N"
+            )
 
     def error(self, pose: Pose) -> np.ndarray:
         """Return forward, left (m) and heading (rad) that are missing, seen from a pose, (3,)."""

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""docs/results/snake.md out of the JSON files of scripts/experiment snake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.tables import markdown_table
+
+Row = Dict[str, Any]
+
+_GAIT = {"forward_mm": "forward mm", "left_mm": "left mm", "yaw_deg": "yaw deg", "cost_of_transport": "CoT"}
+_HEAD = """# Results: the snake
+
+16 modules, servo `ax`, physics step 2 ms. Medians over the seeds, with the least and the greatest in brackets.
+Written by `scripts/snake results FILE ...` out of the files of `scripts/experiment snake ... --json FILE`; what the
+figures mean: [the snake](../snake.md).
+"""
+
+
+def write_results(files: Sequence[Path], path: Path, odometry: Sequence[Path] = ()) -> None:
+    """Write the page.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Of scripts/experiment snake; runs of one experiment in several files are taken together.
+    path : Path
+        The page.
+    odometry : sequence of Path
+        Runs of gaits for the table of the odometry, where others than those of `files` are to be shown.
+
+    Raises
+    ------
+    EvaluationError
+        If a file cannot be read or is of something else.
+    """
+    runs: Dict[str, List[Row]] = {}
+    for file in files:
+        experiment, found = _load(file)
+        runs.setdefault(experiment, []).extend(found)
+    parts = [_HEAD] + [_SECTIONS[name](runs[name]) for name in _SECTIONS if name in runs]
+    travels = [run for file in odometry for run in _load(file)[1]] if odometry else runs.get("gait", [])
+    if travels:
+        parts.append(_odometry(travels))
+    path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _load(file: Path) -> Tuple[str, List[Row]]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        experiment, runs = content["experiment"], content["runs"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EvaluationError(
+            f"cannot read {file}: {error!r}; give a file of scripts/experiment snake --json"
+        ) from error
+    if experiment not in _SECTIONS or not runs:
+        raise EvaluationError(f"{file} is of {experiment!r} with {len(runs)} runs; known: {', '.join(_SECTIONS)}")
+    return experiment, runs
+
+
+def _grouped(runs: Sequence[Row], *keys: str) -> Dict[Tuple[Any, ...], List[Row]]:
+    groups: Dict[Tuple[Any, ...], List[Row]] = {}
+    for run in runs:
+        groups.setdefault(tuple(run[key] for key in keys), []).append(run)
+    return groups
+
+
+def _span(runs: Sequence[Row], key: str, digits: int = 1) -> str:
+    values = [run[key] for run in runs if run[key] is not None]
+    if not values:
+        return "–"
+    return f"{np.median(values):.{digits}f} ({min(values):.{digits}f} … {max(values):.{digits}f})"
+
+
+def _seeds(runs: Sequence[Row]) -> str:
+    seeds = sorted({run["seed"] for run in runs})
+    return f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+
+
+def _gaits(runs: Sequence[Row]) -> str:
+    steps = []
+    for (gait, direction, friction), found in _grouped(runs, "gait", "direction", "friction").items():
+        case = {"gait": gait, "d": f"{direction:+d}", "friction": friction}
+        spans = {title: _span(found, key, 2 if title == "CoT" else 1) for key, title in _GAIT.items()}
+        steps.append({**case, **spans, "tipped": sum(run["tipped"] for run in found)})
+    return (
+        f"## Steps of a cycle\n\n{_seeds(runs)}; CoT is positive work of the servos over weight and distance.\n\n"
+        f"{markdown_table(steps)}\n"
+    )
+
+
+def _odometry(runs: Sequence[Row]) -> str:
+    rows = [
+        {
+            "gait": gait,
+            "d": f"{direction:+d}",
+            "% of the distance": _span(found, "odometry_error_percent"),
+            "deg a metre": _span(found, "odometry_yaw_deg_per_m", 2),
+        }
+        for (gait, direction), found in _grouped(runs, "gait", "direction").items()
+        if gait in _TRAVELS
+    ]
+    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    return (
+        f"## Odometry\n\n{_seeds(runs)}, friction {frictions}; errors over all cycles of a run.\n\n"
+        f"{markdown_table(rows)}\n"
+    )
+
+
+_TRAVELS = ("straight", "inclined", "rolling", "straight_fast", "side_winding", "side_fast", "roll")
+
+
+def _changes(runs: Sequence[Row]) -> str:
+    row = {
+        "changes": len(runs), "not right side up": sum(run["tipped"] for run in runs),
+        "greatest reference rad/s": f"{max(run['greatest_reference'] for run in runs):.2f}",
+        "greatest measured rad/s": f"{max(run['greatest_speed'] for run in runs):.2f}",
+        "longest s": f"{max(run['duration'] for run in runs):.1f}",
+        "least up": f"{min(run['up'] for run in runs):.2f}",
+    }  # fmt: skip
+    frictions = ", ".join(str(mu) for mu in sorted({run["friction"] for run in runs}))
+    failed = "; ".join(
+        f"{run['first']} to {run['second']} (friction {run['friction']}, seed {run['seed']})"
+        for run in runs
+        if run["tipped"]
+    )
+    ending = f"\nNot right side up: {failed}.\n" if failed else ""
+    return (
+        f"## Changes of gait\n\nAll pairs; friction {frictions}, {_seeds(runs)}.\n\n{markdown_table([row])}\n{ending}"
+    )
+
+
+def _commands(runs: Sequence[Row]) -> str:
+    rows = []
+    for (family,), found in _grouped(runs, "family").items():
+        value = {
+            key: float(np.sqrt(np.mean([run[key] ** 2 for run in found])))
+            for key in ("speed_mm", "yaw_deg", "speed_error_mm", "yaw_error_deg", "drift_mm")
+        }
+        rows.append({
+            "family": family, "n": len(found), "commanded": f"{value['speed_mm']:.1f}",
+            "error": f"{value['speed_error_mm']:.1f} ({100 * value['speed_error_mm'] / value['speed_mm']:.1f} %)",
+            "turning deg": f"{value['yaw_deg']:.1f}",
+            "error deg": f"{value['yaw_error_deg']:.2f} ({100 * value['yaw_error_deg'] / value['yaw_deg']:.1f} %)",
+            "drift mm": f"{value['drift_mm']:.1f}",
+        })  # fmt: skip
+    return (
+        f"## cmd_vel, open loop\n\nRandom commands, {_seeds(runs)}; root mean squares a cycle, mm (of "
+        "rotation: deg).\n\n"
+        f"{markdown_table(rows)}\n"
+    )
+
+
+def _waypoints(runs: Sequence[Row]) -> str:
+    rows = []
+    for (goal, friction), found in _grouped(runs, "goal", "friction").items():
+        rows.append({
+            "goal": goal, "friction": friction, "n": len(found), "reached": sum(run["reached"] for run in found),
+            "cycles": _span(found, "cycles"), "mm beside": _span(found, "position_error_mm"),
+            "deg beside": _span(found, "heading_error_deg"),
+        })  # fmt: skip
+    return (
+        f"## Waypoints on the robot's own odometry\n\n{_seeds(runs)}; reached by its own estimate within 60 s, "
+        "scored by the truth.\n\n"
+        f"{markdown_table(rows)}\n"
+    )
+
+
+_SECTIONS: Dict[str, Callable[[Sequence[Row]], str]] = {
+    "gait": _gaits, "changes": _changes, "commands": _commands, "waypoints": _waypoints,
+}  # fmt: skip

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Measures how the carrying corners slip in each gait, and writes the corrections of the odometry."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Dict, List, Sequence, Tuple
+
+import numpy as np
+from snake_motion.engine import Target
+from snake_motion.families import FAMILIES, family
+from snake_motion.gait_table import load_rows
+
+from shellbot_evaluation.parallel import map_jobs
+
+from .snake_run import Setup, SnakeRun
+
+_WARM_UP, _CYCLES = 3.0, 4
+_LEAST_COHERENCE = 0.9  # of estimated and true steps; below, no factor describes the slip
+_MIDDLE = {"forward": (0.8, 0.0), "sideways": (0.8, -55.0), "rotation": (0.9, 45.0)}  # inputs of the families
+_SIMILAR = 0.02  # m: steps of a rotation are small; a smaller one says nothing about a factor
+
+Case = Tuple[Setup, str, int]
+
+
+def identify_slips(
+    setup: Setup, seeds: Sequence[int], frictions: Sequence[float], jobs: int = 1
+) -> Dict[str, Dict[str, List[float]]]:
+    """Return true over estimated distance and direction (deg) by gait or family and direction.
+
+    Both are one complex factor c that minimises the sum of |true - c estimated|^2 / |true|^2 over steps of a cycle: it
+    commutes with the heading, so it can be applied at each tick. A gait whose steps no factor describes is left out.
+
+    Parameters
+    ----------
+    setup : Setup
+        Robot and physics; seed and friction are replaced.
+    seeds, frictions : sequences
+        Each gait is run once for each pair.
+    jobs : int
+        Processes.
+    """
+    names = [name for name in load_rows() if name != "still"] + list(FAMILIES)
+    keys = [(name, direction) for name in names for direction in (1, -1)]
+    cases = [
+        (replace(setup, seed=seed, friction=friction), name, direction)
+        for name, direction in keys
+        for friction in frictions
+        for seed in seeds
+    ]
+    found = map_jobs(
+        _steps, [(f"{name} {d:+d} {s.friction} seed {s.seed}", (s, name, d)) for s, name, d in cases], jobs
+    )
+    slips: Dict[str, Dict[str, List[float]]] = {}
+    for name, direction in keys:
+        runs = [steps for case, steps in zip(cases, found) if case[1:] == (name, direction)]
+        own, true = (np.concatenate([run[k] for run in runs]) for k in (0, 1))
+        weight = 1.0 / np.maximum(np.abs(true), _SIMILAR) ** 2
+        power, cross = float(weight @ np.abs(own) ** 2), complex(np.sum(weight * np.conj(own) * true))
+        coherence = abs(cross) / math.sqrt(power * float(weight @ np.abs(true) ** 2))
+        if coherence >= _LEAST_COHERENCE:
+            factor = cross / power
+            slips.setdefault(name, {})[str(direction)] = [
+                round(abs(factor), 3), round(math.degrees(cmath.phase(factor)), 1),
+            ]  # fmt: skip
+    return slips
+
+
+def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path, command: str) -> None:
+    """Write the file of the odometry with the command that made it."""
+    head = (
+        "# How the carrying corners slip, by gait or family of cmd_vel and by direction: true over estimated\n"
+        "# distance, and by how many degrees the true direction lies to the left of the estimated one. A gait that is\n"
+        f"# missing is not corrected: no one factor describes its slip. Written by: {command}\n"
+    )
+    rows = [
+        f"{name}: {{{', '.join(f'{chr(34)}{d}{chr(34)}: [{v[0]}, {v[1]}]' for d, v in row.items())}}}\n"
+        for name, row in slips.items()
+    ]
+    path.write_text(head + "".join(rows), encoding="utf-8")
+
+
+def _steps(case: Any) -> Tuple[np.ndarray, np.ndarray]:
+    """Return estimated and true displacements of a cycle, complex, m, both in the frames of their start."""
+    setup, name, direction = case
+    run = SnakeRun(setup, slips={})
+    run.run(0.1)
+    engine = run.core.engine
+    if name in FAMILIES:
+        engine.drive(Target(name, family(name).shape(_MIDDLE[name], setup.modules), direction))
+    else:
+        engine.request_gait(f"{name} {direction}")
+    run.run(_WARM_UP)
+    period = engine.active.shape.period if engine.active else 1.0
+    places = []
+    for _ in range(_CYCLES + 1):
+        assert run.output is not None and run.output.state is not None  # the simulator has an IMU
+        truth, state = run.truth, run.output.state
+        places.append((complex(*state.p_odom_chassis), state.yaw, complex(truth.x, truth.y), truth.yaw))
+        run.run(period)
+    own, own_yaw, true, true_yaw = (np.array(column) for column in zip(*places))
+    return np.diff(own) * np.exp(-1j * own_yaw[:-1]), np.diff(true) * np.exp(-1j * true_yaw[:-1])
