@@ -241,8 +241,8 @@ def test_a_sitting_robot_gets_up_to_change_its_gait(standing):
 
 def test_the_walking_speed_of_stroll_is_no_keyword(standing):
     start = standing.chain.time
-    standing.perform("stroll", distance=0.3, walk_speed=0.3)
+    standing.perform("stroll", distance=0.1, walk_speed=0.3)
     fast = standing.chain.time - start
     start = standing.chain.time
-    standing.perform("stroll", distance=0.3, walk_speed=0.06)
-    assert standing.chain.time - start > fast + 5.0
+    standing.perform("stroll", distance=0.1, walk_speed=0.03)
+    assert standing.chain.time - start > fast + 2.5

@@ -347,7 +347,7 @@ class ActionManagerCore:
         return behaviour
 
     def _run(self, dt: float, t: float, commands: OperatorCommands, state: State) -> None:
-        self._robot.engine.lost_legs.lose(np.isin(np.arange(1, LEG_COUNT + 1), commands.lost_legs))
+        self._robot.engine.lost_legs.lose(np.array([leg in commands.lost_legs for leg in range(1, LEG_COUNT + 1)]))
         machine, behaviour = self._machine, self._select(state)
         reason = behaviour.failure(state)
         self._failing_for = self._failing_for + dt if reason else 0.0

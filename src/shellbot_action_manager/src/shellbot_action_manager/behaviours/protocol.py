@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import FrozenSet, Optional, Protocol, Tuple
 
@@ -43,7 +44,7 @@ class State:
         """Tilt of the body against gravity, rad; 0 without an IMU."""
         if self.rpy is None:
             return 0.0
-        return float(np.arccos(np.clip(np.cos(self.rpy[0]) * np.cos(self.rpy[1]), -1.0, 1.0)))
+        return math.acos(math.cos(self.rpy[0]) * math.cos(self.rpy[1]))
 
     @property
     def yaw(self) -> Optional[float]:

@@ -125,7 +125,8 @@ class FeetFilter:
         slip = np.zeros_like(self._slip)
         if stayed.sum() >= 3:  # of two, the one that slips cannot be told
             velocity = (p_feet[stayed] - self._p_feet[stayed]) / dt
-            slip[stayed] = velocity - np.median(velocity, axis=0)
+            in_order, middle = np.sort(velocity, axis=0), (len(velocity) - 1) // 2
+            slip[stayed] = velocity - 0.5 * (in_order[middle] + in_order[-1 - middle])  # their median
         blend = min(dt / config.slip_time, 1.0)
         self._slip = np.where(stayed[:, None], self._slip + blend * (slip - self._slip), 0.0)
         self._since_landed += dt

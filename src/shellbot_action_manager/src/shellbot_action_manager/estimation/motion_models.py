@@ -85,7 +85,8 @@ class FeetModel:
         stands, R = contacts.in_contact, attitude.R_level_base  # noqa: N806
         pressure = contacts.centre_of_pressure
         p_feet = np.where(np.isfinite(pressure), pressure, contacts.position) @ R.T[:, :2]
-        rolled = np.nan_to_num((pressure - contacts.previous_centre) @ R.T[:, :2])
+        rolled = (pressure - contacts.previous_centre) @ R.T[:, :2]
+        rolled[~np.isfinite(rolled)] = 0.0
         if self._filter is None or not stands.any():
             self.reset()
             self._filter = FeetFilter(self._config, len(stands))
@@ -105,7 +106,7 @@ class FeetModel:
         position, variance = self._filter.position, self._variance
         self._filter.step(dt, p_feet @ R_start_level.T, stands, acceleration, rolled @ R_start_level.T)
         moved = self._filter.position - position
-        distance = float(np.linalg.norm(self._filter.position))
+        distance = math.hypot(*self._filter.position)
         self._variance = self._filter.variance + (self._scale_error * distance) ** 2
         return Displacement(R_start_before.T @ moved, turn, self._variance - variance)
 

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Optional
-
-import numpy as np
 
 from shellbot_action_manager.errors import ConfigError
 from shellbot_action_manager.gait.planar_motion import wrap_angle
@@ -46,12 +45,12 @@ class HeadingHold:
         dt : float
             s.
         """
-        if yaw is None or not np.isfinite(yaw):
+        if yaw is None or not math.isfinite(yaw):
             self._goal = None
             return 0.0
         if self._goal is None:
             self._goal = yaw
         limit = self._config.max_error
-        error = float(np.clip(wrap_angle(self._goal + rate * dt - yaw), -limit, limit))
+        error = min(max(wrap_angle(self._goal + rate * dt - yaw), -limit), limit)
         self._goal = yaw + error
-        return float(np.clip(self._config.gain * error, -self._config.max_rate, self._config.max_rate))
+        return min(max(self._config.gain * error, -self._config.max_rate), self._config.max_rate)
