@@ -56,6 +56,15 @@ def test_every_file_runs_on_the_oldest_numpy():
     assert not found, "import numpy.typing under `if TYPE_CHECKING:`, or write np.ndarray"
 
 
+def test_a_long_module_has_a_reason():
+    """Those of more than 300 lines are named in docs/conventions.md, and no others."""
+    text = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)`", text[text.index("**Modules**") : text.index("**Names**")]))
+    modules = [f for f in ROOT.glob("src/*/src/**/*.py") if len(f.read_text(encoding="utf-8").splitlines()) > 300]
+    assert sorted({f.stem for f in modules} - named) == [], "shorten them, or give the reason in docs/conventions.md"
+    assert sorted(named - {f.stem for f in modules}) == [], "no longer over 300 lines: delete them there"
+
+
 def test_every_package_has_a_readme():
     readmes = [ROOT / "src" / package / "README.md" for package in PACKAGES]
     short = [file for file in readmes if not file.exists() or len(file.read_text(encoding="utf-8")) <= 200]
