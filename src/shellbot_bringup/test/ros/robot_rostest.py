@@ -195,7 +195,7 @@ class RobotTest(unittest.TestCase):
         self.assertEqual(moved > 0.3, NAME == "rover", f"{moved:.3f} m")
 
     def test_5_seen_in_the_window(self):
-        """The joint table of the operator's window shows its joints and classes."""
+        """The joint table of the operator's window shows its joints, with class and torque."""
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
         from python_qt_binding.QtWidgets import QApplication
 
@@ -205,8 +205,11 @@ class RobotTest(unittest.TestCase):
         application = QApplication([])
         table = JointsPanel()
         table.show_joints(joint_rows(self.monitor.profile, self.monitor.joints, self.monitor.targets))
-        cells = [[table.item(row, column).text() for column in range(5)] for row in range(table.rowCount())]
-        self.assertEqual([tuple(row[:2]) for row in cells], list(self.profile.joints.items()))
+        cells = [[table.item(row, column).text() for column in range(4)] for row in range(table.rowCount())]
+        self.assertEqual([row[0] for row in cells], list(self.profile.joints))
+        hints = [table.item(row, 0).toolTip() for row in range(table.rowCount())]
+        for hint, (joint, kind) in zip(hints, self.profile.joints.items()):
+            self.assertTrue(hint.startswith(f"{joint} ({kind}): "), hint)
         self.assertTrue(all("–" not in row for row in cells), cells)
         del table, application
 

@@ -120,7 +120,7 @@ class GroundSensor:
     def _in_own_axes(self, data: mujoco.MjData, vectors: np.ndarray) -> np.ndarray:
         """Return world vectors (number, f, 3) of each foot side by side in the axes of its link, (f, 3 * number)."""
         rotation = data.xmat[self._foot_bodies].reshape(-1, 3, 3)  # own axes -> world
-        return np.einsum("fij,nfi->fnj", rotation, vectors).reshape(len(rotation), -1)
+        return np.einsum("fij,nfi->fnj", rotation, vectors).reshape(len(rotation), 3 * len(vectors))
 
     def _contact_forces(self, data: mujoco.MjData, rows: np.ndarray) -> np.ndarray:
         """Return the forces of some contacts in the world frame, N, shape (len(rows), 3)."""

@@ -17,7 +17,7 @@ from Xlib.display import Display
 from Xlib.error import CatchError, DisplayError, XError
 
 WINDOW_NAME = "robot_viewer"  # WM_CLASS instance of the viewer; tests/test_settings_agree.py compares
-_VIEWER_FRACTION = 0.42  # of the screen's width, even if the windows overlap
+_VIEWER_FRACTION, _VIEWER_LEAST = 0.42, 0.3  # of the screen's width; the least even if the windows overlap
 _GRAB_MODES = (X.NotifyGrab, X.NotifyUngrab)  # focus events of a key grab that begins or ends
 
 
@@ -131,6 +131,7 @@ class SimulatorView(QObject):
         border, title = frame.width() - inner.width(), frame.height() - inner.height()
         viewer_width = round(_VIEWER_FRACTION * area.width())
         width = max(min(frame.width(), area.width() - viewer_width), window.minimumSizeHint().width() + border)
+        viewer_width = min(viewer_width, max(area.width() - width, round(_VIEWER_LEAST * area.width())))
         height = min(frame.height(), area.height())
         window.resize(width - border, height - title)
         window.move(area.left() + area.width() - width, area.top())
