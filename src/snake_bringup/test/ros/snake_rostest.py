@@ -81,7 +81,8 @@ class SnakeTest(unittest.TestCase):
             lambda: self.tf.can_transform("odom", "tail", rospy.Time(0)), "odom -> base_footprint -> head -> tail"
         )
         height = self.tf.lookup_transform("odom", "head", rospy.Time(0)).transform.translation.z
-        self.assertTrue(0.0 < height < 0.15, height)  # it lifts its head, and the estimate lies in the middle of its body
+        # it lifts its head, and the frame of its estimate lies in the middle of its body
+        self.assertTrue(0.0 < height < 0.15, height)
 
     def test_2_the_same_key_reverses(self):
         self.gait.publish("straight toggle")
