@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -424,3 +426,25 @@ def test_null_space_is_used_up_to_the_limits_and_along_them(rng):
         assert np.sum((result.q - posture) ** 2) <= best.fun * 1.05  # both are local
         at_limits += np.sum(np.abs(result.q) > 0.9 - 1e-9)
     assert at_limits
+
+
+@pytest.mark.skipif(INTERPRETED, reason="interpreted it takes minutes")
+def test_threads_share_one_object():
+    inverse, chain = InverseKinematics(ur5()), ur5()
+    targets = [chain.fk(READY + 0.1 * k)[:3, 3] for k in range(8)]
+    task = NullSpaceTask("posture", posture=np.zeros(6))
+
+    def solve(target):
+        return [inverse.solve(target, READY, null_space=task).q for _ in range(10)]
+
+    alone = [solve(target)[0] for target in targets]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            together = list(pool.map(solve, targets))
+    finally:
+        sys.setswitchinterval(interval)
+    for q, found in zip(alone, together):
+        for other in found:
+            np.testing.assert_array_equal(other, q)

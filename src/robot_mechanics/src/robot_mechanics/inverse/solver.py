@@ -32,8 +32,7 @@ _ENDS = {
 class InverseKinematics:
     """Inverse of any serial chain by Levenberg-Marquardt, with everything that a control loop seldom needs.
 
-    For control loops the kernels of `SerialChain.compile` are some ten times faster. One object must not be used by two
-    threads at once: it owns the memory its kernels work in.
+    For control loops the kernels of `SerialChain.compile` are some ten times faster. Threads may share one object.
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ class InverseKinematics:
         self._low, self._high = np.full(chain.n, -math.inf), np.full(chain.n, math.inf)
         if self.config.use_limits:
             self._low, self._high = chain.lower.copy(), chain.upper.copy()
-        m = len(self._tables.kind)
-        self._pose, self._axes = np.empty((3, 4)), np.empty((2 * m, 6))
-        self._J, self._work = np.empty((6, chain.n)), np.empty((2, chain.n))
+        self._all = np.ones(chain.n)
+        self._weights = np.array(self.config.weights, dtype=np.float64)
+        self._weights[:3] /= self._length
         damping = self.config.damping
         self._settings = np.array([damping.start, damping.success, damping.failure, float(self.config.steps), 1e-9])
         self._tolerance = self.config.row_tolerances()
@@ -98,13 +97,17 @@ class InverseKinematics:
             On a target, start or joint that cannot be used; the message names it.
         """
         pose, rows = read_target(target)
-        weight = np.where(rows, np.asarray(self.config.weights, dtype=np.float64), 0.0)
-        weight[:3] /= self._length
-        moving = self._active(active)
+        weight = self._weights * rows
         given = np.zeros(self.chain.n) if q0 is None else self.chain.check(q0)
-        start = np.where(moving > 0.0, np.clip(given, self._low, self._high), given)
-        generator = np.random.default_rng(0) if rng is None else rng
-        best, total, end, restarts = self._search(pose, weight, moving, start, generator)
+        moving, start = self._all, np.minimum(np.maximum(given, self._low), self._high)
+        if active is not None:
+            moving = self._active(active)
+            start = np.where(moving > 0.0, start, given)
+        best, total, end = self.minimise(pose, weight, moving, start)
+        restarts = 0
+        if end != lm_kernels.REACHED:
+            best, total, end, restarts = self._restart(pose, weight, moving, start, rng, (best, total, end))
+        best = self._nearest(best, start)
         if null_space is not None and end == lm_kernels.REACHED:
             best, more = descend(self, null_space, pose, weight, moving, start, best)
             total += more
@@ -117,30 +120,42 @@ class InverseKinematics:
         moved = q.copy()
         steps, end = lm_kernels.minimise(
             *self._tables, pose, weight, self._tolerance, self._in_target, active, self._low, self._high,
-            self._settings, moved, self._pose, self._axes, self._J, self._work,
+            self._settings, moved, *self._pose_memory(), np.empty((6, len(q))), np.empty((2, len(q))),
         )  # fmt: skip
         return moved, int(steps), int(end)
 
     def rows(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Return the weighted Jacobian (6, n) of the errors at q; free rows are 0."""
-        error = np.empty(6)
-        table_kernels.table_pose(*self._tables, q, self._pose, self._axes)
-        angle = lm_kernels.task_errors(pose, weight, self._in_target, self._pose, error)
+        error, J = np.empty(6), np.empty((6, len(q)))  # noqa: N806
+        reached, axes = self._pose_memory()
+        table_kernels.table_pose(*self._tables, q, reached, axes)
+        angle = lm_kernels.task_errors(pose, weight, self._in_target, reached, error)
         tables = self._tables
-        table_kernels.table_jacobian(tables.kind, tables.column, tables.ratio, self._pose, self._axes, self._J)
-        lm_kernels.weighted_rows(pose, weight, self._in_target, error, angle, self._J)
-        return self._J.copy()
+        table_kernels.table_jacobian(tables.kind, tables.column, tables.ratio, reached, axes, J)
+        lm_kernels.weighted_rows(pose, weight, self._in_target, error, angle, J)
+        return J
+
+    def _pose_memory(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Return what the kernels write the tip's pose and the joints' axes into."""
+        return np.empty((3, 4)), np.empty((2 * len(self._tables.kind), 6))
 
     def limits(self) -> Tuple[np.ndarray, np.ndarray]:
         """Return the limits (n,) that are kept, infinite where none are."""
         return self._low, self._high
 
-    def _search(
-        self, pose: np.ndarray, weight: np.ndarray, active: np.ndarray, start: np.ndarray, rng: np.random.Generator
+    def _restart(
+        self,
+        pose: np.ndarray,
+        weight: np.ndarray,
+        active: np.ndarray,
+        start: np.ndarray,
+        rng: Optional[np.random.Generator],
+        first: Tuple[np.ndarray, int, int],
     ) -> Tuple[np.ndarray, int, int, int]:
-        """Run from the start, from beside it, and from farther and farther away until the target is reached."""
-        best, total, end = self.minimise(pose, weight, active, start)
+        """Run from beside where the first run ended, and from farther and farther away until the target is reached."""
+        best, total, end = first
         least, attempt = self._cost(pose, weight, best), 0
+        rng = np.random.default_rng(0) if rng is None else rng
         while end != lm_kernels.REACHED and attempt <= self.config.restarts:
             if attempt == 0:  # also without restarts: a singular start looks like a minimum from where it is
                 seed = best + _NUDGE * (0.5 + np.arange(self.chain.n) * 0.618 % 1.0)
@@ -153,32 +168,35 @@ class InverseKinematics:
             if how == lm_kernels.REACHED or cost < least * (1.0 - 1e-9):
                 best, least, end = q, cost, how
             attempt += 1
-        return self._nearest(best, start), total, end, max(0, attempt - 1)
+        return best, total, end, max(0, attempt - 1)
 
     def _cost(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> float:
-        error, _ = self._errors(pose, weight, q)
-        return float(lm_kernels.cost(error, pose, weight, self._in_target))
+        return float(lm_kernels.cost(self._errors(pose, weight, q), pose, weight, self._in_target))
 
-    def _errors(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> Tuple[np.ndarray, float]:
-        error = np.empty(6)
-        table_kernels.table_pose(*self._tables, q, self._pose, self._axes)
-        return error, lm_kernels.task_errors(pose, weight, self._in_target, self._pose, error)
+    def _errors(self, pose: np.ndarray, weight: np.ndarray, q: np.ndarray) -> np.ndarray:
+        error, (reached, axes) = np.empty(6), self._pose_memory()
+        table_kernels.table_pose(*self._tables, q, reached, axes)
+        lm_kernels.task_errors(pose, weight, self._in_target, reached, error)
+        return error
 
     def _nearest(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Return q without whole turns that lead away from the start, as far as the limits let them go."""
+        far = np.abs(q - start) > math.pi
+        if not far.any():
+            return q
         turned = q - 2.0 * math.pi * np.floor((q - start) / (2.0 * math.pi) + 0.5)
-        fits = self._turns & (turned >= self._low) & (turned <= self._high) & (np.abs(q - start) > math.pi)
+        fits = self._turns & (turned >= self._low) & (turned <= self._high) & far
         return np.where(fits, turned, q)
 
     def _result(
         self, q: np.ndarray, pose: np.ndarray, weight: np.ndarray, steps: int, end: int, restarts: int
     ) -> IkResult:
-        error, _ = self._errors(pose, weight, q)
+        residual = self._errors(pose, weight, q)
         if self._in_target:
-            error[3:] = pose[:, :3].T @ error[3:]
-        residual = np.where(weight > 0.0, error, np.nan)
-        names = self.chain.joint_names
-        hit = tuple(names[i] for i in np.flatnonzero((q <= self._low) | (q >= self._high)))
+            residual[3:] = pose[:, :3].T @ residual[3:]
+        residual[weight == 0.0] = np.nan
+        at_limit = (q <= self._low) | (q >= self._high)
+        hit = tuple(self.chain.joint_names[i] for i in np.flatnonzero(at_limit)) if at_limit.any() else ()
         if end == lm_kernels.REACHED:
             reason = "reached"
         else:
@@ -190,9 +208,7 @@ class InverseKinematics:
         q.setflags(write=False)
         return IkResult(q, end == lm_kernels.REACHED, steps, residual, reason, hit, restarts)
 
-    def _active(self, active: Optional[Sequence[Union[str, int]]]) -> np.ndarray:
-        if active is None:
-            return np.ones(self.chain.n)
+    def _active(self, active: Sequence[Union[str, int]]) -> np.ndarray:
         if isinstance(active, str):
             raise ShapeError(f"active is {active!r}; expected a list of joint names or columns")
         chosen, names = np.zeros(self.chain.n), self.chain.joint_names

@@ -16,6 +16,10 @@ FORMS = (
 )
 
 
+_NO_TURN = np.eye(3)
+_NO_TURN.setflags(write=False)
+
+
 def read_target(target: object) -> Tuple[np.ndarray, np.ndarray]:
     """Return the pose (3, 4), free numbers as 0 or no turn, and which of the six rows count, (6,) bool.
 
@@ -42,17 +46,18 @@ def read_target(target: object) -> Tuple[np.ndarray, np.ndarray]:
             raise ShapeError(f"target has shape {whole.shape}; expected {FORMS}")
     if position.shape != (3,):
         raise ShapeError(f"position of the target has shape {position.shape}; expected (3,)")
-    rotation, counts = _rotation(orientation)
-    rows = np.concatenate([~np.isnan(position), counts])
-    pose = np.column_stack([rotation, np.where(rows[:3], position, 0.0)])
+    pose, rows = np.empty((3, 4)), np.empty(6, dtype=bool)
+    pose[:, :3], rows[3:] = _rotation(orientation)
+    pose[:, 3], rows[:3] = position, ~np.isnan(position)
+    pose[~rows[:3], 3] = 0.0
     if not np.isfinite(pose).all():
         raise ShapeError("the target is infinite; expected finite numbers, or NaN for free rows")
-    return np.ascontiguousarray(pose), rows
+    return pose, rows
 
 
 def _rotation(orientation: object) -> Tuple[np.ndarray, np.ndarray]:
     if orientation is None:
-        return np.eye(3), np.zeros(3, dtype=bool)
+        return _NO_TURN, np.zeros(3, dtype=bool)
     values = np.asarray(orientation, dtype=np.float64)
     counts = np.ones(3, dtype=bool)
     if values.shape == (3,):
@@ -63,13 +68,18 @@ def _rotation(orientation: object) -> Tuple[np.ndarray, np.ndarray]:
     if values.shape not in ((4,), (3, 3)):
         raise ShapeError(f"orientation of the target has shape {values.shape}; expected {FORMS}")
     if np.isnan(values).any():
-        return np.eye(3), ~counts
+        return _NO_TURN, ~counts
     if values.shape == (4,):
         length = float(np.linalg.norm(values))
         if not 0.999 < length < 1.001:
             raise ShapeError(f"quaternion of the target has length {length}; expected 1")
         return rotation_from_quaternion(*(values / length)), counts
-    if not (np.abs(values @ values.T - np.eye(3)).max() < 1e-6 and np.linalg.det(values) > 0.0):
+    x, y, z = values.tolist()
+    turns_right = (
+        x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
+        > 0.0
+    )
+    if not (turns_right and np.abs(values @ values.T - _NO_TURN).max() < 1e-6):
         raise ShapeError("rotation of the target is no rotation matrix; its columns must be orthogonal, of length 1")
     return values, counts
 
