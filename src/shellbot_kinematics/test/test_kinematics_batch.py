@@ -125,7 +125,7 @@ def test_batch_takes_no_step_where_it_is_already(model, rng, limits):
     points = np.array([chain.fk(q)[:3, 3] for q in seeds])
     answer = inverse_batch(chain, points, seeds, limits=limits)
     np.testing.assert_array_equal(answer.q, seeds)
-    assert answer.converged.all() and not answer.iterations.any() and answer.residual.max() < 1e-11
+    assert answer.converged.all() and not answer.iterations.any() and answer.distance.max() < 1e-11
     # along a track that stands still, and goes on later
     track = np.concatenate([np.tile(points[:, None], (1, 4, 1)), points[:, None] + [0.0, 0.001, 0.0]], axis=1)
     track = np.concatenate([track, track[:, -1:]], axis=1)
@@ -140,11 +140,11 @@ def test_batch_keeps_to_the_limits(model, rng):
     chain = model.chain("lower_3", Frame.FOOT)
     q = rng.uniform(chain.lower, chain.upper, (few(1000), 4))
     points = np.array([chain.fk(row)[:3, 3] for row in q])
-    answer = inverse_batch(chain, points, limits=True)
+    answer = inverse_batch(chain, points)
     assert (answer.q >= chain.lower).all() and (answer.q <= chain.upper).all()
     assert answer.converged.all()
     assert np.abs(np.array([chain.fk(row)[:3, 3] for row in answer.q]) - points).max() <= 1e-6
-    free = inverse_batch(chain, points)
+    free = inverse_batch(chain, points, limits=False)
     assert ((free.q < chain.lower) | (free.q > chain.upper)).any()
 
 

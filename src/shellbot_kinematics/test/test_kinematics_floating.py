@@ -171,7 +171,7 @@ def test_any_set_of_limbs(rng):
     start[[0, 6]] = goal[0]
     inside = robot.fk(goal)[2]
     result = inverse_limbs(
-        robot, T, {"a": poses[0], "b": (poses[1][:3, 3], None)}, {"c": [math.nan, *inside[1:3, 3]]}, q0=start
+        robot, T, {"a": poses[0], "b": (poses[1][:3, 3], None)}, {"c": [math.nan, *inside[1:3, 3]]}, seed=start
     )
     assert result.converged
     reached = robot.fk(result.q, T)
@@ -185,8 +185,8 @@ def test_any_set_of_limbs(rng):
         inverse_limbs(robot, T, {"a": poses[0]}, {"a": poses[0]})
     with pytest.raises(UnknownNameError):
         inverse_limbs(robot, T, {"d": poses[0]})
-    with pytest.raises(ShapeError, match="q0"):
-        inverse_limbs(robot, T, {}, q0=[0.0])
+    with pytest.raises(ShapeError, match="seed"):
+        inverse_limbs(robot, T, {}, seed=[0.0])
 
 
 # ---------------------------------------------------------------------------------------------- part of a pose
@@ -255,7 +255,7 @@ def test_a_joint_that_follows_another_limb_stays_and_so_does_the_one_it_follows(
     robot = LimbSet(geared("ab", b1=("a1", -0.5, 0.3)))
     q0 = robot.expand(rng.uniform(-0.5, 0.5, len(robot.drive_names)))
     target = robot.fk(q0)[0][:3, 3] + [0.01, 0.02, 0.0]
-    result = inverse_limbs(robot, np.eye(4), base={"a": (target, None)}, q0=q0)
+    result = inverse_limbs(robot, np.eye(4), base={"a": (target, None)}, seed=q0)
     assert result.q[4] == pytest.approx(-0.5 * result.q[1] + 0.3, abs=1e-12)
     assert result.q[1] == pytest.approx(q0[1], abs=1e-12)
     np.testing.assert_allclose(result.q[3:], q0[3:], atol=1e-12)
@@ -271,4 +271,4 @@ def test_reduce_is_the_inverse_of_expand_and_names_what_no_drive_can_do(rng):
     with pytest.raises(ShapeError, match=r"joint 'a2' at .* but drive 'motor' takes it to .*expand\(u\)"):
         robot.reduce(q)
     with pytest.raises(ShapeError, match="joint 'a2'"):
-        inverse_limbs(robot, np.eye(4), base={"a": [0.5, 0.1, 0.0]}, q0=q)
+        inverse_limbs(robot, np.eye(4), base={"a": [0.5, 0.1, 0.0]}, seed=q)

@@ -12,6 +12,7 @@ from robot_mechanics.inverse.batch import BatchResult, inverse_batch
 from robot_mechanics.inverse.config import Damping, IkResult, InverseConfig, NullSpaceTask
 from robot_mechanics.inverse.limbs import LimbsResult, inverse_limbs
 from robot_mechanics.inverse.solver import InverseKinematics
+from robot_mechanics.models.batch import forward_batch, jacobian_batch
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.dh import DHRow
 from robot_mechanics.models.example_models import model_names, model_path
@@ -42,8 +43,10 @@ __all__ = [
     "RobotTree",
     "SerialChain",
     "compile_chain",
+    "forward_batch",
     "inverse_batch",
     "inverse_limbs",
+    "jacobian_batch",
     "joint_map",
     "load_chain",
     "load_limbs",

@@ -37,17 +37,17 @@ class BatchResult:
     q: np.ndarray  #: (..., n) Coordinates, rad or m; where not converged, the nearest point found
     converged: np.ndarray  #: (...) Whether the target is reached within the options' tolerances
     iterations: np.ndarray  #: (...) Steps of the iteration, all attempts together
-    residual: np.ndarray  #: (...) Distance left, m
-    angle: np.ndarray  #: (...) Angle left, rad; 0 for targets without orientation
+    distance: np.ndarray  #: (...) From the target, m
+    angle: np.ndarray  #: (...) From its orientation, rad; 0 for targets without one
 
     @property
     def success(self) -> float:
-        """Share of the targets that are reached, 0 .. 1."""
+        """Fraction of the targets that are reached, 0 .. 1."""
         return float(self.converged.mean()) if self.converged.size else 1.0
 
     def __repr__(self) -> str:
         """One line, however many targets there are."""
-        worst = float(self.residual.max()) if self.residual.size else 0.0
+        worst = float(self.distance.max()) if self.distance.size else 0.0
         return (
             f"BatchResult({self.converged.size} targets, {int(self.converged.sum())} reached, worst {worst:.2g} m off)"
         )
@@ -57,7 +57,7 @@ def inverse_batch(
     chain: Union[SerialChain, CompiledChain],
     targets: ArrayLike,
     seeds: Optional[ArrayLike] = None,
-    limits: bool = False,
+    limits: bool = True,
     threads: Optional[int] = None,
 ) -> BatchResult:
     """Solve many targets by Levenberg-Marquardt with the chain's generated kernels.

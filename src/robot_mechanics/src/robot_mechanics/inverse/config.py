@@ -75,7 +75,7 @@ class InverseConfig:
     #: Axes of the orientation's error, whose components can be weighted or free: "world" (of the chain's base) or
     #: "target"
     orientation_frame: str = WORLD
-    use_limits: bool = True  #: Keep within the joint limits
+    limits: bool = True  #: Keep within the joint limits
     steps: int = 200  #: Of one start, at most
     restarts: int = 100  #: Further starts if the target is not reached: first near the given one, then farther away
     damping: Damping = field(default_factory=Damping)
@@ -105,7 +105,7 @@ class InverseConfig:
         return np.array([self.tolerance] * 3 + [self.angle_tolerance] * 3)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IkResult:
     """What the general inverse found."""
 
@@ -128,6 +128,11 @@ class IkResult:
     def angle(self) -> float:
         """Length of the orientation's residual, rad; free rows do not count."""
         return float(np.sqrt(np.nansum(self.residual[3:] ** 2)))
+
+    def __repr__(self) -> str:
+        """One line: the coordinates and how it ended."""
+        q = ", ".join(f"{value:.4g}" for value in self.q)
+        return f"IkResult(q=[{q}], {self.iterations} steps, {self.reason})"
 
 
 def _range(what: str, value: float, low: float, high: float) -> None:

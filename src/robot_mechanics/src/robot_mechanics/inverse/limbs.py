@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LimbsResult:
     """Coordinates of all limbs."""
 
@@ -34,19 +34,24 @@ class LimbsResult:
         """Whether every limb reached its target."""
         return all(result.converged for result in self.limbs.values())
 
+    def __repr__(self) -> str:
+        """One line: which limbs reached their targets, and why others did not."""
+        missed = [f"; {name} {result.reason}" for name, result in self.limbs.items() if not result.converged]
+        return f"LimbsResult({len(self.limbs) - len(missed)} of {len(self.limbs)} reached{''.join(missed)})"
+
 
 def inverse_limbs(
     robot: LimbSet,
     T_world_base: ArrayLike,  # noqa: N803
     world: Optional[Mapping[str, object]] = None,
     base: Optional[Mapping[str, object]] = None,
-    q0: Optional[ArrayLike] = None,
+    seed: Optional[ArrayLike] = None,
     config: Optional[InverseConfig] = None,
 ) -> LimbsResult:
     """Return the joints that bring limbs to their targets with the base at a pose.
 
     The robot can take them: joints that share a drive inside a limb, and joints that mimic another, move together.
-    Joints whose drive also moves another limb stay where q0 has them, so that one limb does not move another.
+    Joints whose drive also moves another limb stay where seed has them, so that one limb does not move another.
 
     Parameters
     ----------
@@ -57,14 +62,14 @@ def inverse_limbs(
     world, base : mapping of limb to target, optional
         Targets as for InverseKinematics.solve, given in the world or in the base. NaN frees a row of a target in the
         base; of one in the world only a whole position or orientation can be free, because the base may be turned.
-    q0 : (n,) array, optional
+    seed : (n,) array, optional
         Start, and the joints of limbs without a target; default: every drive at 0, or what of its limits is nearest.
     config : InverseConfig, optional
 
     Raises
     ------
     ShapeError, UnknownNameError
-        On targets that cannot be used, a limb that is unknown or given twice, or a q0 that the drives cannot take.
+        On targets that cannot be used, a limb that is unknown or given twice, or a seed that the drives cannot take.
     """
     T = as_pose(np.asarray(T_world_base, dtype=np.float64), "T_world_base")  # noqa: N806
     targets: Dict[str, object] = dict(base or {})
@@ -73,11 +78,11 @@ def inverse_limbs(
             raise ShapeError(f"limb {limb} is given twice; give it in the world or in the base")
         targets[limb] = _in_base(limb, T, target)
     u0 = np.clip(np.zeros(len(robot.drive_names)), robot.lower, robot.upper)
-    if q0 is not None:
+    if seed is not None:
         try:
-            u0 = robot.reduce(q0)
+            u0 = robot.reduce(seed)
         except ShapeError as error:
-            raise ShapeError(f"q0 cannot be started from: {error}") from None
+            raise ShapeError(f"seed cannot be started from: {error}") from None
     q = robot.expand(u0)
     results: Dict[str, IkResult] = {}
     for limb, target in targets.items():

@@ -44,7 +44,7 @@ class InverseKinematics:
     --------
     >>> inverse = InverseKinematics(chain)
     >>> inverse.solve([0.3, 0.1, math.nan]).q                        # a position, its z free
-    >>> inverse.solve((p, quaternion), q0, active=["elbow"])         # a pose, all other joints rest
+    >>> inverse.solve((p, quaternion), seed, active=["elbow"])         # a pose, all other joints rest
     """
 
     def __init__(self, chain: SerialChain, config: Optional[InverseConfig] = None) -> None:
@@ -54,7 +54,7 @@ class InverseKinematics:
         self._length = unit_length(p)
         self._turns = np.array(whole_turns(p), dtype=bool)
         self._low, self._high = np.full(chain.n, -math.inf), np.full(chain.n, math.inf)
-        if self.config.use_limits:
+        if self.config.limits:
             self._low, self._high = chain.lower.copy(), chain.upper.copy()
         self._all = np.ones(chain.n)
         self._weights = np.array(self.config.weights, dtype=np.float64)
@@ -67,7 +67,7 @@ class InverseKinematics:
     def solve(
         self,
         target: object,
-        q0: Optional[ArrayLike] = None,
+        seed: Optional[ArrayLike] = None,
         active: Optional[Sequence[Union[str, int]]] = None,
         null_space: Optional[NullSpaceTask] = None,
         rng: Optional[np.random.Generator] = None,
@@ -82,10 +82,10 @@ class InverseKinematics:
             base. NaN frees a row; of roll, pitch, yaw it frees the component x, y, z of the rotation vector in the
             configured frame and counts as angle 0. So in the frame "target" a free roll is a free turn about the
             target's x axis, in the frame "world" a free yaw is a free turn about the base's z axis.
-        q0 : (n,), optional
+        seed : (n,), optional
             Start; default 0 or what of the limits is nearest to it. Moved into the limits first.
         active : sequence of joint names or columns, optional
-            Coordinates that may move; the others rest at q0.
+            Coordinates that may move; the others rest at the seed.
         null_space : NullSpaceTask, optional
             What is done with the freedom that is left.
         rng : numpy Generator, optional
@@ -98,7 +98,7 @@ class InverseKinematics:
         """
         pose, rows = read_target(target)
         weight = self._weights * rows
-        given = np.zeros(self.chain.n) if q0 is None else self.chain.check(q0)
+        given = np.zeros(self.chain.n) if seed is None else self.chain.check(seed)
         moving, start = self._all, np.minimum(np.maximum(given, self._low), self._high)
         if active is not None:
             moving = self._active(active)

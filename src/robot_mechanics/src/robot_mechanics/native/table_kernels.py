@@ -9,7 +9,7 @@ first joint, between joints, and behind the last; kind (m,) 0 revolute 1 prismat
 
 from __future__ import annotations
 
-from robot_mechanics.native.jit import scalar_kernel
+from robot_mechanics.native.jit import lane_kernel, scalar_kernel
 from robot_mechanics.native.trig import sincos
 
 
@@ -61,3 +61,18 @@ def table_jacobian(kind, column, ratio, pose, axes, J):
             J[0, c] += zx
             J[1, c] += zy
             J[2, c] += zz
+
+
+@lane_kernel
+def table_poses(constants, kind, column, ratio, offset, q, poses, axes, first, last):
+    """Write the tip's pose at each of q[first:last], (N, n), into poses (N, 4, 4), but not its last row."""
+    for k in range(first, last):
+        table_pose(constants, kind, column, ratio, offset, q[k], poses[k], axes)
+
+
+@lane_kernel
+def table_jacobians(constants, kind, column, ratio, offset, q, jacobians, pose, axes, first, last):
+    """Write the Jacobian at each of q[first:last], (N, n), into jacobians (N, 6, n)."""
+    for k in range(first, last):
+        table_pose(constants, kind, column, ratio, offset, q[k], pose, axes)
+        table_jacobian(kind, column, ratio, pose, axes, jacobians[k])

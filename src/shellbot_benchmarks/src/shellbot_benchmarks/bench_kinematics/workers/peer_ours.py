@@ -325,11 +325,13 @@ def _batches(model: ShellbotModel, leg: SerialChain) -> Dict[str, Case]:
             )  # fmt: skip
     for kind in ("W", "F"):
         targets = np.tile(problem.leg_targets(kind), (BATCH // problem.COUNT, 1))
-        answer = inverse_batch(leg, targets, problem.HOME)
+        answer = inverse_batch(leg, targets, problem.HOME, limits=False)
         good = problem.reached(problem.LEG_BASE, problem.LEG, answer.q[: problem.COUNT], targets[: problem.COUNT])
         for threads in (1, 2):
             made[f"batch_lm_{kind.lower()}_{threads}"] = Case(
-                lambda k, p=targets, t=threads: [inverse_batch(leg, p, problem.HOME, threads=t) for _ in range(k)],
+                lambda k, p=targets, t=threads: [
+                    inverse_batch(leg, p, problem.HOME, limits=False, threads=t) for _ in range(k)
+                ],
                 each=BATCH, facts={"success": int(good.sum()), "of": len(good)}, wall=threads > 1,
             )  # fmt: skip
     return made
