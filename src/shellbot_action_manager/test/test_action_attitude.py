@@ -181,3 +181,12 @@ def test_late_messages_change_nothing_and_a_clock_that_goes_back_starts_anew():
     assert imu.read(1.0) is before
     assert send(imu, 0.01, gyro=(0.0, 0.0, 0.5)).orientation == pytest.approx(LEVEL)
     assert isinstance(imu.read(0.01), ImuReading)
+
+
+def test_a_message_that_is_handled_late_gets_the_attitude_of_its_own_time():
+    imu = ImuInput(CONFIG)
+    readings = [send(imu, DT * tick, gyro=(0.0, 0.0, 0.5)) for tick in range(101)]
+    for tick in (0, 37, 100):
+        assert imu.read(DT * tick) is readings[tick]
+        assert imu.read(DT * tick + 0.4 * DT) is readings[tick], "the next one had not been measured yet"
+    assert imu.read(-0.5 * DT) is readings[0] and nothing(imu.read(-0.5))

@@ -16,8 +16,9 @@ cannot run.
 from __future__ import annotations
 
 import math
+from collections import deque
 from dataclasses import dataclass
-from typing import Optional, Tuple
+from typing import Deque, Optional, Tuple
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from shellbot_common.rotations import quaternion_from_rpy
 
 GRAVITY = 9.81  # m/s^2
 IMU_TIMEOUT = 0.2  # s: an older attitude is not used
+_REMEMBERED = 400  # readings, as many as the queues of the messages that come with them hold, twice
 _STILL_TIME = 1.0  # s at rest before the gyroscope is taken to read its bias
 _STILL_MEAN = 0.5  # s: time constant of its mean, and of learning the bias from it
 _STILL_GAIN = 1.0  # 1/s: nothing but gravity acts
@@ -188,7 +190,8 @@ class ImuInput:
     def reset(self) -> None:
         """Forget everything."""
         self._filter.reset()
-        self._time, self._reading = -math.inf, ImuReading()
+        self._time = -math.inf
+        self._readings: Deque[Tuple[float, ImuReading]] = deque(maxlen=_REMEMBERED)
 
     def receive(
         self, t: float, orientation: Optional[np.ndarray], angular_velocity: np.ndarray, specific_force: np.ndarray
@@ -215,19 +218,24 @@ class ImuInput:
         if orientation is None:
             if not np.isfinite(angular_velocity).all():
                 return  # as if it had not come: the attitude before holds until it is too old
-            self._reading = self._filter.step(
-                t - self._time if kind is Stamp.NEXT else 0.0, angular_velocity, specific_force
-            )
+            reading = self._filter.step(t - self._time if kind is Stamp.NEXT else 0.0, angular_velocity, specific_force)
         else:
             is_usable = np.isfinite(orientation).all() and np.linalg.norm(orientation) > 0.5
-            self._reading = ImuReading(
-                orientation if is_usable else None, _known(angular_velocity), _known(specific_force)
-            )
+            reading = ImuReading(orientation if is_usable else None, _known(angular_velocity), _known(specific_force))
         self._time = t
+        self._readings.append((t, reading))
 
     def read(self, t: float) -> ImuReading:
-        """Return what is known at time t (s): nothing if the last message is older than `IMU_TIMEOUT`."""
-        return self._reading if abs(t - self._time) <= IMU_TIMEOUT else ImuReading()
+        """Return what was measured at time t (s) or last before it: nothing if that is older than `IMU_TIMEOUT`.
+
+        On a busy machine other messages are handled later than those of the IMU: the newest is then of another time.
+        Where all are later than t the earliest counts, if it is no more than `IMU_TIMEOUT` later.
+        """
+        if not self._readings:
+            return ImuReading()
+        before = ((stamp, reading) for stamp, reading in reversed(self._readings) if stamp <= t + 1e-9)
+        stamp, reading = next(before, self._readings[0])
+        return reading if abs(t - stamp) <= IMU_TIMEOUT else ImuReading()
 
 
 def _known(values: np.ndarray) -> Optional[np.ndarray]:
