@@ -162,7 +162,15 @@ def test_simulator_argument(variant, simulator):
     friction = {item.get("reference"): float(item.find("mu1").text) for item in surfaces}
     links = {link.get("name") for link in robot.findall("link")}
     assert set(friction) <= links
-    assert friction["lower_6_tibia_link"] == 0.8 and friction["base_link"] == 0.5
+    assert friction["lower_6_tibia_link"] == 0.8 and friction["chassis"] == 0.5 == friction["lower_3_gore_link"]
+    # Gazebo joins links that are fixed to each other, and finds the shapes of one by a name that begins with the link's
+    shaped = {link.get("name"): [c.get("name") for c in link.findall("collision")] for link in robot.findall("link")}
+    shaped = {link: names for link, names in shaped.items() if names}
+    assert set(shaped) == set(friction)
+    assert all(set(names) == {link} for link, names in shaped.items())
+    gears = {gear.find("child").text: gear for gear in robot.iter("joint") if gear.get("type") == "gearbox"}
+    assert sorted(gears) == [f"lower_{k}_fan_link" for k in range(2, 7)]
+    assert {float(gear.find("gearbox_ratio").text) for gear in gears.values()} == {-1.0}
 
 
 def test_xacro_arguments():

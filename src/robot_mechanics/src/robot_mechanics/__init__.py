@@ -12,7 +12,6 @@ from robot_mechanics.inverse.batch import BatchResult, inverse_batch
 from robot_mechanics.inverse.config import Damping, IkResult, InverseConfig, NullSpaceTask
 from robot_mechanics.inverse.limbs import LimbsResult, inverse_limbs
 from robot_mechanics.inverse.solver import InverseKinematics
-from robot_mechanics.models.batch import forward_batch, jacobian_batch
 from robot_mechanics.models.chain import SerialChain
 from robot_mechanics.models.dh import DHRow
 from robot_mechanics.models.example_models import model_names, model_path
@@ -22,6 +21,7 @@ from robot_mechanics.models.tree import KinematicTree
 from robot_mechanics.models.urdf import RobotTree, load_urdf
 from robot_mechanics.models.yaml_model import load_chain, load_limbs, load_model, load_tree
 from robot_mechanics.workspace.cloud import JointMap, ReachCloud, joint_map, reach_cloud
+from robot_mechanics.workspace.poses import forward_batch, jacobian_batch
 
 __all__ = [
     "BatchResult",
