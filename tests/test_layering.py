@@ -89,7 +89,7 @@ FOLDERS = {
     "codegen": {"native", "models"},
     "dynamics": {"native", "motion", "models"},
     "inverse": {"native", "motion", "models", "codegen"},
-    "workspace": {"models"},
+    "workspace": {"codegen", "native", "models"},
 }
 
 # Of the simulator others may know the robot at rest and the robot as it looks, and nothing that simulates.

@@ -166,7 +166,7 @@ def test_simulator_argument(variant, simulator):
     # Gazebo joins links that are fixed to each other, and finds the shapes of one by a name that begins with the link's
     shaped = {link.get("name"): [c.get("name") for c in link.findall("collision")] for link in robot.findall("link")}
     shaped = {link: names for link, names in shaped.items() if names}
-    assert set(shaped) == set(friction)
+    assert set(shaped) <= set(friction)
     assert all(set(names) == {link} for link, names in shaped.items())
     gears = {gear.find("child").text: gear for gear in robot.iter("joint") if gear.get("type") == "gearbox"}
     assert sorted(gears) == [f"lower_{k}_fan_link" for k in range(2, 7)]
