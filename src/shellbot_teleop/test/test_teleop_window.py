@@ -31,9 +31,70 @@ from shellbot_teleop.robot_monitor import (
 )
 
 
-def test_it_starts_in_monitor_mode(setup):
+def test_nothing_happens_by_itself(setup):
     setup.work(0.3)
     assert setup.out == []
+
+
+def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleop_keyboard):
+    setup.controller.observe_operator("teleop_terminal", False)
+    assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
+    setup.window.refresh()
+    assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
+    panels = (setup.window.body, setup.window.gains, setup.window.actions, *setup.window.mode.buttons.values())
+    assert not any(panel.isEnabled() for panel in panels)
+    for key in ("w", "u", "F5", "Space", "Ctrl+R", "Escape", "F2"):
+        teleop_keyboard.press(key)
+        teleop_keyboard.release(key)
+    assert setup.until(lambda: setup.kinds(effects.TakeControl))
+    sent = [effect for _, effect in setup.out if not isinstance(effect, Notice)]
+    assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
+    setup.controller.observe_operator("teleop_window", True)
+    setup.window.refresh()
+    assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
+
+
+def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2)
+    setup.controller.observe_operator("safety_pilot", False)
+    count = len(setup.twists)
+    setup.work(0.3)
+    teleop_keyboard.release("w")
+    setup.work(0.1)
+    assert len(setup.twists) == count and not setup.model.held and setup.model.twist.is_zero
+    assert "safety_pilot is in control" in setup.kinds(Notice)[-1].text
+
+
+def test_signs_of_life_come_while_in_control(setup, monkeypatch):
+    signs = []
+    monkeypatch.setattr(setup.controller, "_execute", signs.append)
+    assert setup.until(lambda: len(signs) > 5)
+    assert set(signs) == {effects.ShowLife()}
+    setup.controller.observe_operator("", False)
+    signs.clear()
+    setup.work(0.3)
+    assert signs == []
+
+
+def test_the_dead_mans_button_lets_the_keys_drive(teleop_config, teleop_keyboard, make_setup):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+
+    setup = make_setup(teleop_config.replace(dead_man=True))
+    assert setup.window.dead_man.isVisible()
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: any("Hold the dead-man switch" in notice.text for notice in setup.kinds(Notice)))
+    teleop_keyboard.release("w")
+    setup.work(0.1)  # longer than the grace in which a press is taken for auto-repeat
+    QTest.mousePress(setup.window.dead_man, Qt.LeftButton)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2) and not setup.twists[-1].is_zero
+    QTest.mouseRelease(setup.window.dead_man, Qt.LeftButton)
+    assert setup.twists[-1].is_zero and not setup.model.held
+    setup.work(0.2)
+    teleop_keyboard.release("w")
+    assert sum(twist.is_zero for twist in setup.twists) == 1
 
 
 def test_press_repeat_release_silence(setup, teleop_keyboard):
@@ -103,10 +164,12 @@ def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboar
 
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
+    before = len(setup.kinds(Notice))
     other = QLineEdit()
     other.show()
     other.activateWindow()
     assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert [notice.text for notice in setup.kinds(Notice)[before:]] == ["Stopped, because the window lost the focus."]
     count = len(setup.out)
     setup.work(0.3)
     assert len(setup.out) == count and not setup.model.held

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Who is in control of a robot: one operator at a time, by priority, as long as it shows signs of life.
 
-As in twist_mux, priorities are settings of the robot and not of who commands it; unlike there, senders are told apart by
-their names, so that all of them use the same topics.
+As in twist_mux, priorities are settings of the robot and not of who commands it; unlike there, senders are told apart
+by their names, so that all of them use the same topics.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class ControlLease:
         return ""
 
     def silence(self, t: float) -> str:
-        """Return in words, once, that the operator in control fell silent and drives no longer, or that control is free."""
+        """Return in words, once, that the operator in control fell silent, so does not drive, or that control is free."""
         age = t - self._alive
         if not self.holder or age <= self._config.silent_after:
             return ""

@@ -52,11 +52,11 @@ class OperatorInterface:
         threading.Thread(target=self._watch, name="operator_watch", daemon=True).start()
 
     def accepts(self, message: Any) -> bool:
-        """Tell whether a command counts: a message, or the request of a service. What does not is logged now and then."""
+        """Tell whether a command counts: a message, or the request of a service; what does not is logged."""
         return not self.refusal(message)
 
     def refusal(self, message: Any) -> str:
-        """Return why a command does not count, or ""; what does not is logged now and then, too."""
+        """Return why a command does not count, or ""; what does not is logged, too."""
         with self._changed:
             return self._logged(self._lease.refusal(sender_of(message), time.monotonic()))
 

@@ -11,8 +11,8 @@ from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
 
-# Without these an operator could move the robot but not stop it.
-_REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm")
+# Without these an operator could move the robot but not stop it, or could never move it.
+_REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm", "control.take")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class Keymap(Settings, error=KeymapError):
             return f"layout {layout!r} binds a key twice: {'; '.join(clashes)}; remove one of each"
         missing = [action for action in _REQUIRED_ACTIONS if action not in bound.values()]
         if missing:
-            return f"layout {layout!r} has no key for {', '.join(missing)}; an operator must be able to stop"
+            names = ", ".join(missing)
+            return f"layout {layout!r} has no key for {names}; an operator must be able to take control, and to stop"
         return ""
 
     @property

@@ -20,7 +20,7 @@ from geometry_msgs.msg import Pose
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from shellbot_common import ImageError, ProfileError, RobotProfile
@@ -31,9 +31,10 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.console_node import silence_console
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.errors import LimitsError
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.node_name_node import free_name
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
-from shellbot_teleop.ros_commands_node import RosCommands
+from shellbot_teleop.ros_commands_node import RosCommands, own_name
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
@@ -68,7 +69,8 @@ class RosLink:
     ) -> None:
         self._name = name
         self._monitor = monitor
-        self._on_event, self._console = on_event, console
+        self._on_event, self._console, self._armed = on_event, console, config.armed
+        self._connections = 0
         self._ending = threading.Event()
         self._lock = threading.RLock()
         self._initialised, self._connected = False, False
@@ -86,11 +88,12 @@ class RosLink:
         self._watcher.start()
 
     def close(self) -> None:
-        """Write what is queued and leave the graph; can be called twice."""
+        """Write what is queued, give control up and leave the graph; can be called twice."""
         if self._ending.is_set():
             return
         self._ending.set()
         if self._initialised:
+            self._commands.give_up()
             time.sleep(_FLUSH)
             rospy.signal_shutdown("the operator left")
 
@@ -116,7 +119,7 @@ class RosLink:
                     )
             elif not (known and self._connected):
                 is_reported_missing = False
-                self._connect(known)
+                self._connect(known, master)
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
                 self._on_event(
                     LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True)
@@ -134,10 +137,11 @@ class RosLink:
             return None
         return self._initialised
 
-    def _connect(self, known: bool) -> None:
+    def _connect(self, known: bool, master: rosgraph.Master) -> None:
         try:
             if not self._initialised:
-                rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
+                name, argv = free_name(master, self._name, sys.argv)
+                rospy.init_node(name, disable_signals=True, argv=argv)
                 self._initialised = True
                 if not self._console:
                     silence_console()
@@ -145,11 +149,24 @@ class RosLink:
                 if not known:
                     self._disconnect()
                     self._monitor.forget_robot()
+                    self._on_event(OperatorSeen("", False))  # until this robot says otherwise: monitor mode
                     self._set_up_topics()
+                    self._ask_for_control()
                 self._connected = True
             self._on_event(LinkState(True, f"Connected to {rosgraph.get_master_uri()}."))
         except (rospy.ROSException, OSError) as error:
             self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
+
+    def _ask_for_control(self) -> None:
+        """Take control of each robot as soon as it gives it, where the settings say so."""
+        self._connections += 1
+        number = self._connections
+        if self._armed:
+            self._commands.take_when_offered(lambda: self._ending.is_set() or self._connections != number)
+
+    def _on_operator(self, message: String) -> None:
+        self._commands.in_control = message.data == own_name()
+        self._on_event(OperatorSeen(message.data, self._commands.in_control))
 
     def _disconnect(self) -> None:
         for endpoint in [*self._subscribers, *self._commands.publishers.values(), *self._on_demand.values()]:
@@ -166,6 +183,7 @@ class RosLink:
         subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
+        subscriber("operator", String, self._on_operator, queue_size=5)
         subscriber("odom", Odometry, self._store("odom", conversions.odom_info))
         subscriber("foot_contacts", Contacts, self._store("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._store("status", conversions.status_info))

@@ -87,7 +87,13 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
 
 def _head(model: CommandModel, robot: RobotView) -> List[Line]:
     link = ("measured", "ROS connected") if robot.connected else ("warn", robot.link)
-    first: Line = [("title", "Shellbot"), ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
+    control = model.control
+    who = (
+        ("held", " in control ")
+        if control.armed
+        else ("warn", f"{control.operator} drives" if control.operator else "monitor")
+    )
+    first: Line = [("title", "Shellbot"), ("", "   "), who, ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
     if model.gait or model.limits.gait:
         first.append(("", f"   gait {model.limits.gait or model.gait}"))
     first += [("", "   "), link]
@@ -159,7 +165,7 @@ def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[List[str], s
     """Keys and help text of each action of a group."""
     actions: Dict[str, Tuple[List[str], str]] = {}
     for binding in keymap.in_layout(layout):
-        if binding.group == group:
+        if binding.group == group and binding.action != "control.dead_man":  # a terminal reports no releases
             actions.setdefault(binding.action, ([], binding.help))[0].append(binding.key)
     return list(actions.values())
 

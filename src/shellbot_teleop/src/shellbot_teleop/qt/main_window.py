@@ -70,6 +70,10 @@ class TeleopWindow(QMainWindow):
         self.robot, self.camera = RobotView(), CameraView()
         self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
         self.rearm = button("Rearm", tips.get("safety.rearm", ""))
+        self.arm = button("Take control", tips.get("control.take", ""))
+        self.dead_man = button("Hold to drive", tips.get("control.dead_man", ""))
+        self.dead_man.setVisible(config.dead_man)
+        self._tips = tips
         self.link, self.focus = Pill(), Pill()
         self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
         self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
@@ -110,6 +114,8 @@ class TeleopWindow(QMainWindow):
         header.addWidget(self._letters)
         header.addWidget(self.layouts)
         header.addWidget(self.speed, 1)
+        header.addWidget(self.arm)
+        header.addWidget(self.dead_man)
         header.addWidget(self.rearm)
         header.addWidget(self.stop)
         page.addLayout(header)
@@ -158,6 +164,11 @@ class TeleopWindow(QMainWindow):
         self.stop.pressed.connect(
             lambda: controller.perform("safety.emergency_stop")
         )  # on the press, not on the release
+        self.arm.clicked.connect(
+            lambda: controller.perform("control.give_up" if self.model.control.armed else "control.take")
+        )
+        self.dead_man.pressed.connect(lambda: controller.hold_dead_man(True))
+        self.dead_man.released.connect(lambda: controller.hold_dead_man(False))
         self.rearm.clicked.connect(lambda: controller.perform("safety.rearm"))
         self.layouts.chosen.connect(controller.set_layout)
         self.speed.moved.connect(controller.set_scale)
@@ -221,16 +232,32 @@ class TeleopWindow(QMainWindow):
             self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
+        self._show_control()
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()
-        self.rearm.setEnabled(model.stopped or not self._connected)
         if self._controller.editing:
             self.focus.show_state("typing: Enter", theme.WARN)
+        elif not model.control.armed:
+            self.focus.show_state(
+                f"{model.control.operator} drives" if model.control.operator else "monitor", theme.WARN
+            )
         elif self.isActiveWindow() or self.view_has_focus:
             self.focus.show_state("keys drive", theme.ACCENT)
         else:
             self.focus.show_state("click to drive", theme.MUTED)
+
+    def _show_control(self) -> None:
+        """Show who is in control; what commands the robot can be used only by him."""
+        control = self.model.control
+        self.arm.setText("Give up" if control.armed else "Take control")
+        self.arm.setToolTip(self._tips.get("control.give_up" if control.armed else "control.take", ""))
+        self.focus.setToolTip(control.who)
+        self.rearm.setEnabled(control.armed and self.model.stopped)
+        for panel in (self.body, self.gains, self.actions):
+            panel.setEnabled(control.armed)
+        for push in self.mode.buttons.values():
+            push.setEnabled(control.armed)
 
     def refresh_picture(self) -> None:
         """Show where the robot is; called by a timer of its own, which is faster."""
@@ -289,6 +316,6 @@ class TeleopWindow(QMainWindow):
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
         self._refresh_timer.stop()
         self._picture_timer.stop()
-        self._controller.drop_all()
+        self._controller.drop_all("the window closes")
         self.robot.close_picture()
         super().closeEvent(event)
