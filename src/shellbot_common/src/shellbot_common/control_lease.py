@@ -134,7 +134,7 @@ class ControlLease:
         return ""
 
     def silence(self, t: float) -> str:
-        """Return in words, once, that the operator in control fell silent, so does not drive, or that control is free."""
+        """Return in words, once, that the operator in control fell silent, or later that control is free."""
         age = t - self._alive
         if not self.holder or age <= self._config.silent_after:
             return ""

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
+import time
 from typing import Any, Callable, Dict
 
 import rospy
@@ -20,6 +22,7 @@ from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen
 
 _CONTROL = "take_control"
+_OFFER = 8.0  # s
 _LEAVE = 0.5  # s
 
 
@@ -87,14 +90,21 @@ class RosCommands:
             self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
 
     def take_when_offered(self, ends: Callable[[], bool]) -> None:
-        """Take control as soon as the robot offers it, in a thread that waits for this until `ends` returns true."""
+        """Take control as soon as the robot offers it, in a thread that waits for this until `ends` returns true.
+
+        A robot that does not offer it for a while is one that everybody may command; until it does.
+        """
 
         def run() -> None:
+            given_up = time.monotonic() + _OFFER
             while not ends():
                 with contextlib.suppress(rospy.ROSException):
                     rospy.wait_for_service(_CONTROL, timeout=self._timeout)
                     self._take_control(True)
                     return
+                if time.monotonic() >= given_up:
+                    given_up = math.inf
+                    self._control_is_free()
 
         threading.Thread(target=run, name="take_when_offered", daemon=True).start()
 
@@ -113,10 +123,15 @@ class RosCommands:
                 self._tell(Notice("warn", f"Control {'refused' if take else 'not given up'}: {answer.message}."))
         except rospy.ROSException:  # no such service
             if take:
-                self._tell(Notice("info", "This robot gives control to everybody: there is no service take_control."))
-            self._tell(OperatorSeen(own_name() if take else "", take))
+                self._control_is_free()
+            else:
+                self._tell(OperatorSeen("", False))
         except (rospy.ServiceException, OSError) as error:
             self._tell(Notice("error", f"take_control did not answer: {error}. Try again."))
+
+    def _control_is_free(self) -> None:
+        self._tell(Notice("info", "This robot lets everybody command it: there is no service take_control."))
+        self._tell(OperatorSeen(own_name(), True))
 
     def _publish(self, topic: str, message: Any) -> None:
         try:
