@@ -36,7 +36,7 @@ from shellbot_evaluation.reports import write_json
 KEYS = ("w", "s", "a", "q", "wq")  # held together, of the layout at the start
 LONGEST_DRIVE = 2.5  # s
 WATCHED = 2.5  # s after the end of the operator
-NEAR, ANGLE = 0.01, 0.05  # m, rad: from where the robot ends; the feet step home within
+NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
 WAYS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
 PATIENCE = 60.0  # s
 
