@@ -9,6 +9,7 @@ no missing node can block a key.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 import time
@@ -31,6 +32,7 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.console_node import silence_console
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.errors import LimitsError
+from shellbot_teleop.joint_history import COMMANDED, MEASURED
 from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.node_name_node import free_name
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
@@ -77,7 +79,7 @@ class RosLink:
         self._subscribers: List[rospy.Subscriber] = []
         self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
         self._seen: Set[str] = set()  # views that somebody looks at
-        self._on_demand: Dict[str, rospy.Subscriber] = {}
+        self._on_demand: Dict[str, List[rospy.Subscriber]] = {}
         self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
 
@@ -169,7 +171,8 @@ class RosLink:
         self._on_event(OperatorSeen(message.data, self._commands.in_control))
 
     def _disconnect(self) -> None:
-        for endpoint in [*self._subscribers, *self._commands.publishers.values(), *self._on_demand.values()]:
+        seen = itertools.chain.from_iterable(self._on_demand.values())
+        for endpoint in [*self._subscribers, *self._commands.publishers.values(), *seen]:
             with contextlib.suppress(OSError):  # the old master may be gone and need not know
                 endpoint.unregister()
         self._subscribers, self._commands.publishers, self._on_demand = [], {}, {}
@@ -269,7 +272,7 @@ class RosLink:
         Parameters
         ----------
         view : str
-            camera, robot, or truth: the pose that only a simulator knows.
+            camera, robot, plots (every sample of the joints), or truth: the pose that only a simulator knows.
         is_seen : bool
             Whether somebody looks.
         """
@@ -278,18 +281,26 @@ class RosLink:
             if is_seen and self._commands.publishers and view not in self._on_demand:
                 self._on_demand[view] = self._subscribe(view)
             elif not is_seen and view in self._on_demand:
-                self._on_demand.pop(view).unregister()
+                for subscriber in self._on_demand.pop(view):
+                    subscriber.unregister()
 
-    def _subscribe(self, view: str) -> rospy.Subscriber:
+    def _subscribe(self, view: str) -> List[rospy.Subscriber]:
         if view == "camera":
-            return rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)
+            return [rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)]
         if view == "truth":
-            return rospy.Subscriber(
-                "ground_truth/odom", Odometry, self._store("truth", conversions.base_info), queue_size=1
-            )
-        return rospy.Subscriber(
-            "footsteps", Footsteps, self._store("footsteps", conversions.footsteps_info), queue_size=1
-        )
+            store = self._store("truth", conversions.base_info)
+            return [rospy.Subscriber("ground_truth/odom", Odometry, store, queue_size=1)]
+        if view == "plots":
+            return [
+                rospy.Subscriber(topic, JointState, self._remember, callback_args=kind, queue_size=50, tcp_nodelay=True)
+                for topic, kind in (("joint_states", MEASURED), ("joint_targets", COMMANDED))
+            ]
+        return [
+            rospy.Subscriber("footsteps", Footsteps, self._store("footsteps", conversions.footsteps_info), queue_size=1)
+        ]
+
+    def _remember(self, message: JointState, kind: str) -> None:
+        self._monitor.history.add(kind, message.name, message.header.stamp.to_sec(), message.position)
 
     def _on_transforms(self, message: rospy.AnyMsg) -> None:
         """Take odometry's transforms; those of the joints come as often on the same topic, and are not even decoded."""

@@ -64,6 +64,7 @@ class WindowProgram:
         self.bridge.event.connect(self._on_event)
         self.window.camera.visible_changed.connect(lambda is_seen: self.link.request("camera", is_seen))
         self.window.robot.visible_changed.connect(lambda is_seen: self.link.request("robot", is_seen))
+        self.window.plots.visible_changed.connect(lambda is_seen: self.link.request("plots", is_seen))
         self.window.robot.ghost_requested.connect(lambda is_seen: self.link.request("truth", is_seen))
         self._actions: Optional[ActionClient] = None
         self._service_timeout = config.service_timeout

@@ -8,7 +8,6 @@ from typing import Any
 
 from python_qt_binding.QtCore import Qt, QTimer
 from python_qt_binding.QtWidgets import (
-    QHBoxLayout,
     QMainWindow,
     QScrollArea,
     QSplitter,
@@ -28,11 +27,13 @@ from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
+from shellbot_teleop.qt.header import Header
 from shellbot_teleop.qt.joints_panel import JointsPanel
 from shellbot_teleop.qt.keys_panel import KeysPanel, key_tips
+from shellbot_teleop.qt.plots_panel import PlotsPanel
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
-from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label, tabs
+from shellbot_teleop.qt.widgets import tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
 _REFRESH_MS = 66
@@ -68,18 +69,10 @@ class TeleopWindow(QMainWindow):
         self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
-        self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
-        self.rearm = button("Rearm", tips.get("safety.rearm", ""))
-        self.arm = button("Take control", tips.get("control.take", ""))
-        self.dead_man = button("Hold to drive", tips.get("control.dead_man", ""))
-        self.dead_man.setVisible(config.dead_man)
-        self._tips = tips
-        self.link, self.focus = Pill(), Pill()
-        self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
-        self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
-        self.speed.set_range(0.1, 1.0)
-        self.speed.setMinimumWidth(130)
-        self.speed.setMaximumWidth(260)
+        self.plots = PlotsPanel(monitor.history)
+        self.header = header = Header(controller, tips)
+        self.stop, self.rearm, self.arm, self.dead_man = header.stop, header.rearm, header.arm, header.dead_man
+        self.link, self.focus, self.layouts, self.speed = header.link, header.focus, header.layouts, header.speed
         self._arrange()
         self._connect_signals()
         self.keys.show_layout(self.model.layout)
@@ -103,22 +96,7 @@ class TeleopWindow(QMainWindow):
         page = QVBoxLayout(root)
         page.setContentsMargins(12, 10, 12, 12)
         page.setSpacing(10)
-        header = QHBoxLayout()
-        header.setSpacing(10)
-        self._title = label("Shellbot", size_pt=15, bold=True)
-        header.addWidget(self._title)
-        header.addWidget(self.link)
-        header.addWidget(self.focus)
-        header.addStretch(1)
-        self._letters = label("letters", muted=True)
-        header.addWidget(self._letters)
-        header.addWidget(self.layouts)
-        header.addWidget(self.speed, 1)
-        header.addWidget(self.arm)
-        header.addWidget(self.dead_man)
-        header.addWidget(self.rearm)
-        header.addWidget(self.stop)
-        page.addLayout(header)
+        page.addWidget(self.header)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
@@ -133,7 +111,9 @@ class TeleopWindow(QMainWindow):
         left_area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         left_area.setMinimumWidth(320)
         left_area.setMaximumWidth(320)
-        self.views = tabs((self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"))
+        self.views = tabs(
+            (self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"), (self.plots, "Plots")
+        )
         centre = QSplitter(Qt.Vertical)
         centre.addWidget(self.views)
         centre.addWidget(self.log)
@@ -161,21 +141,11 @@ class TeleopWindow(QMainWindow):
     def _connect_signals(self) -> None:
         controller = self._controller
         self.mode.requested.connect(controller.perform)
-        self.stop.pressed.connect(
-            lambda: controller.perform("safety.emergency_stop")
-        )  # on the press, not on the release
-        self.arm.clicked.connect(
-            lambda: controller.perform("control.give_up" if self.model.control.armed else "control.take")
-        )
-        self.dead_man.pressed.connect(lambda: controller.hold_dead_man(True))
-        self.dead_man.released.connect(lambda: controller.hold_dead_man(False))
-        self.rearm.clicked.connect(lambda: controller.perform("safety.rearm"))
-        self.layouts.chosen.connect(controller.set_layout)
-        self.speed.moved.connect(controller.set_scale)
         self.body.pose_moved.connect(controller.set_pose)
         self.body.shells_moved.connect(controller.set_shells)
         self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
+        self.plots.noticed.connect(self.show_notice)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
         controller.quit_requested.connect(self.close)
@@ -207,10 +177,8 @@ class TeleopWindow(QMainWindow):
             self.keys.show_layout(model.layout)
             self.help.show_layout(model.layout)
         self.help.show_held(model.held)
-        self.layouts.show_choice(model.layout)
+        self.header.show_model()
         self.keys.show_held(model.held)
-        if not self.speed.dragging:
-            self.speed.show_value(model.scale)
         self.body.show_model(model)
 
     def _fresh(self, info: Any) -> Any:
@@ -230,30 +198,19 @@ class TeleopWindow(QMainWindow):
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
             self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
+        if self.plots.isVisible():
+            self.plots.refresh()
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
         self._show_control()
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()
-        if self._controller.editing:
-            self.focus.show_state("typing: Enter", theme.WARN)
-        elif not model.control.armed:
-            self.focus.show_state(
-                f"{model.control.operator} drives" if model.control.operator else "monitor", theme.WARN
-            )
-        elif self.isActiveWindow() or self.view_has_focus:
-            self.focus.show_state("keys drive", theme.ACCENT)
-        else:
-            self.focus.show_state("click to drive", theme.MUTED)
 
     def _show_control(self) -> None:
         """Show who is in control; what commands the robot can be used only by him."""
         control = self.model.control
-        self.arm.setText("Give up" if control.armed else "Take control")
-        self.arm.setToolTip(self._tips.get("control.give_up" if control.armed else "control.take", ""))
-        self.focus.setToolTip(control.who)
-        self.rearm.setEnabled(control.armed and self.model.stopped)
+        self.header.show_control(self._controller.editing, self.isActiveWindow() or self.view_has_focus)
         for panel in (self.body, self.gains, self.actions):
             panel.setEnabled(control.armed)
         for push in self.mode.buttons.values():
@@ -306,11 +263,7 @@ class TeleopWindow(QMainWindow):
 
     def _show_words(self) -> None:
         """Leave out of the header what a narrow window has no room for."""
-        is_wide = self.width() >= _NARROW
-        for widget in (self._title, self._letters):
-            widget.setVisible(is_wide)
-        self.link.setVisible(is_wide or not self._connected)
-        self.stop.setText("EMERGENCY STOP" if is_wide or self._connected else "STOP")
+        self.header.show_words(self.width() >= _NARROW, self._connected)
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
