@@ -104,8 +104,8 @@ def make_setup(teleop_application, teleop_keymap, teleop_keyboard):
 
     made = []
 
-    def make(config):
-        made.append(Setup(teleop_application, config, teleop_keymap))
+    def make(config, keymap=teleop_keymap):
+        made.append(Setup(teleop_application, config, keymap))
         return made[-1]
 
     yield make

@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_common import RobotProfile
+from shellbot_common import RobotProfile, package_file
 from shellbot_teleop import effects
 from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
@@ -380,7 +381,7 @@ def test_the_log_shows_its_newest_line_until_the_user_scrolls_up(setup):
 def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup):
     from shellbot_teleop.qt.status_panels import ModePanel
 
-    panel = ModePanel({})  # not the window's, which shows the mode of its monitor
+    panel = ModePanel(setup.model.keymap, {})  # not the window's, which shows the mode of its monitor
     bar = panel._progress
 
     def show(name, target, progress):
@@ -557,7 +558,7 @@ def test_it_can_be_resized(setup, size):
 
 def test_a_narrow_window_that_grows_shows_the_state_beside_the_robot_again(setup):
     window = setup.window
-    for size, pages in (((800, 600), 5), ((1360, 850), 4), ((900, 700), 5), ((1360, 850), 4)):
+    for size, pages in (((800, 600), 4), ((1360, 850), 3), ((900, 700), 4), ((1360, 850), 3)):
         window.resize(*size)
         assert setup.until(lambda: window.pages.count() == pages)  # noqa: B023
         assert setup.until(window.mode.isVisible)
@@ -644,3 +645,34 @@ def test_the_log_is_searched_in_words_and_nodes_together_with_its_levels(setup, 
     teleop_keyboard.press("w")
     assert setup.until(lambda: setup.twists), "the keys drive again"
     teleop_keyboard.release("w")
+
+
+def test_a_robot_without_modes_and_shells_has_no_words_for_them(make_setup, teleop_config):
+    keymap = Keymap.load(package_file("shellbot_teleop", "config/keymap_joints.yaml"))
+    setup = make_setup(teleop_config, keymap)
+    window = setup.window
+    setup.work(0.2)
+    pages = [window.pages.tabText(index) for index in range(window.pages.count())]
+    assert pages == ["Keys", "Gains"], "no body; no actions until the robot tells of some"
+    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.layouts))
+    assert window.pose.isVisible() and window.arm.isVisible()
+
+
+def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_config):
+    snake = Keymap.load(package_file("snake_bringup", "config/keymap.yaml"))
+    setup = make_setup(teleop_config, snake)
+    assert [push.text() for push in setup.window.mode.buttons.values()] == ["Relax", "Go", "Straighten"]
+    lines = snake.lines("drive", "gait")
+    assert len(lines) == 10 and lines[1].keys == ("2",) and lines[1].help == "turning", "a line for each gait"
+
+
+def test_the_header_names_the_robot(setup):
+    setup.monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
+    setup.window.refresh()
+    assert setup.window.header._title.text() == "Arm"
+
+
+def test_no_key_cap_is_cut(setup):
+    setup.work(0.2)
+    for cap in setup.window.keys._caps.values():
+        assert cap.width() >= cap.sizeHint().width(), cap.text()

@@ -37,6 +37,15 @@ class Binding(Settings, error=KeymapError):
 
 
 @dataclass(frozen=True)
+class KeyLine:
+    """A line of the key help."""
+
+    action: str
+    keys: Tuple[str, ...]
+    help: str
+
+
+@dataclass(frozen=True)
 class Keymap(Settings, error=KeymapError):
     """A checked key map; the format of its file is at the top of ``config/keymap.yaml``."""
 
@@ -87,6 +96,18 @@ class Keymap(Settings, error=KeymapError):
             if binding.key == key:
                 return binding
         return None
+
+    def lines(self, layout: str, group: str) -> Tuple[KeyLine, ...]:
+        """Return the key help under a heading, in the order of the file; keys that do the same share a line."""
+        found: Dict[Tuple[str, str], Tuple[List[str], str]] = {}
+        for b in self.in_layout(layout):
+            if b.group == group:
+                found.setdefault((b.action, b.argument), ([], b.help))[0].append(b.key)
+        return tuple(KeyLine(action, tuple(keys), text) for (action, _), (keys, text) in found.items())
+
+    def has(self, kind: str) -> bool:
+        """Tell whether a key has an action of a kind: drive (beside stopping), pose, shells, mode, gait."""
+        return any(b.action.startswith(f"{kind}.") and b.action != "drive.stop" for b in self.bindings)
 
     def keys_of(self, layout: str, action: str) -> Tuple[str, ...]:
         """Return the keys that do an action in a layout, in the order of the file."""

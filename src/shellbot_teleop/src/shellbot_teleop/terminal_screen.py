@@ -7,7 +7,7 @@ import math
 import textwrap
 import time
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.keymap import Keymap
@@ -161,13 +161,10 @@ def _pose(robot: RobotView) -> List[Line]:
     return lines
 
 
-def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[List[str], str]]:
+def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[Sequence[str], str]]:
     """Keys and help text of each action of a group."""
-    actions: Dict[str, Tuple[List[str], str]] = {}
-    for binding in keymap.in_layout(layout):
-        if binding.group == group and binding.action != "control.dead_man":  # a terminal reports no releases
-            actions.setdefault(binding.action, ([], binding.help))[0].append(binding.key)
-    return list(actions.values())
+    lines = keymap.lines(layout, group)
+    return [(line.keys, line.help) for line in lines if line.action != "control.dead_man"]  # which a terminal lacks
 
 
 def compact_key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[Line]:

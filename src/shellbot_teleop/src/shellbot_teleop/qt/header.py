@@ -96,6 +96,10 @@ class Header(QWidget):
         self.link.setVisible(is_wide or not is_connected)
         self.stop.setText("EMERGENCY STOP" if is_wide else "STOP")
 
+    def show_name(self, name: str) -> None:
+        """Show the name of the robot."""
+        self._title.setText(name.capitalize())
+
     def show_model(self) -> None:
         """Show layout and speed of the command model."""
         self.layouts.show_choice(self._model.layout)

@@ -18,11 +18,11 @@ from matplotlib.figure import Figure
 from python_qt_binding.QtGui import QImage, QPainter
 from python_qt_binding.QtWidgets import QWidget
 
-from shellbot_teleop.joint_history import COMMANDED, KINDS, JointSamples
+from shellbot_teleop.joint_history import COMMANDED, KINDS, MEASURED, JointSamples
 from shellbot_teleop.qt import theme
 
 COLOURS = ("#38bdf8", "#4ade80", "#fbbf24", "#f472b6", "#a78bfa", "#fb923c")  # as many joints at once
-_STYLES = {COMMANDED: (0, (4, 2)), "measured": "solid"}
+_STYLES = {COMMANDED: (0, (4, 2)), MEASURED: "solid"}  # in the order of KINDS
 _MARGIN = 0.08  # of the range of angles, above and below
 _LEAST = 2.0  # degrees: least range of angles
 
@@ -76,7 +76,7 @@ class JointPlot(QWidget):
         axes.set_facecolor(theme.BACKGROUND)
         axes.set_xlim(-self._seconds, 0.0)
         axes.set_xlabel("s before now")
-        axes.set_ylabel("angle, degrees")
+        axes.set_ylabel("angle, degrees (dashed: commanded)")
         for item in (axes.xaxis.label, axes.yaxis.label):
             item.set_color(theme.MUTED)
             item.set_fontsize(9)
@@ -84,16 +84,15 @@ class JointPlot(QWidget):
         axes.grid(color=theme.LINE, linewidth=0.6)
         for spine in axes.spines.values():
             spine.set_color(theme.LINE)
+        look: Dict[str, Any] = {"linewidth": 1.4, "animated": True}
         self._lines = [
-            axes.plot(
-                [], [], color=colour, linestyle=_STYLES[kind], linewidth=1.4, label=f"{joint} {kind}", animated=True
-            )[0]
+            axes.plot([], [], color=colour, linestyle=style, label=joint if kind == MEASURED else "_", **look)[0]
             for joint, colour in zip(self._joints, COLOURS)
-            for kind in KINDS
+            for kind, style in _STYLES.items()
         ]
         if self._lines:
             legend = axes.legend(
-                loc="upper left", fontsize=8, ncol=2, facecolor=theme.SURFACE, edgecolor=theme.LINE, framealpha=0.8
+                loc="upper left", fontsize=8, ncol=1, facecolor=theme.SURFACE, edgecolor=theme.LINE, framealpha=0.8
             )
             for text in legend.get_texts():
                 text.set_color(theme.TEXT)
@@ -103,7 +102,7 @@ class JointPlot(QWidget):
         """Change the range of angles if the curves leave it, or need much less: each change draws everything anew."""
         bottom, top = self._axes.get_ylim()
         range_now, needed = top - bottom, max(high - low, _LEAST)
-        if low < bottom or high > top or range_now > 3.0 * needed:
+        if low < bottom or high > top or not needed <= range_now <= 3.0 * needed:
             middle, half = 0.5 * (low + high), (0.5 + _MARGIN) * needed
             self._axes.set_ylim(middle - half, middle + half)
             self._background = None
@@ -114,7 +113,7 @@ class JointPlot(QWidget):
         if self._background is None or (width, height) != self._canvas.get_width_height():
             self._figure.set_dpi(100.0 * ratio)
             self._figure.set_size_inches(width / (100.0 * ratio), height / (100.0 * ratio))
-            left, bottom = 58.0 / self.width(), 42.0 / self.height()
+            left, bottom = 66.0 / self.width(), 42.0 / self.height()
             self._axes.set_position(
                 [left, bottom, 1.0 - left - 12.0 / self.width(), 1.0 - bottom - 10.0 / self.height()]
             )
@@ -136,3 +135,12 @@ class JointPlot(QWidget):
         painter.fillRect(self.rect(), theme.colour(theme.SURFACE))
         if self._image is not None:
             painter.drawImage(0, 0, self._image)
+
+
+def warm_up() -> None:
+    """Draw something once: what the first picture of a process takes long for is done when this returns."""
+    figure = Figure()
+    axes: Any = figure.add_subplot(1, 1, 1)
+    axes.plot([0.0], [0.0], label="x")
+    axes.legend()
+    FigureCanvasAgg(figure).draw()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, List
+from typing import Dict, FrozenSet, Sequence
 
 from python_qt_binding.QtCore import Qt
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
@@ -14,7 +14,7 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import label
 
 _CAP = (
-    "border-radius: 4px; padding: 1px 5px; min-width: 15px; font-weight: 600;"
+    "border-radius: 4px; padding: 1px 5px; min-width: {width}px; font-weight: 600;"
     " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};"
 )
 _SHORT = 16  # letters of a text that fits twice beside each other
@@ -61,10 +61,7 @@ class KeysPanel(QWidget):
         grid.setVerticalSpacing(4)
         row = 0
         for group, title in self._keymap.groups.items():
-            lines: Dict[str, List[str]] = {}
-            for binding in self._keymap.in_layout(layout):
-                if binding.group == group:
-                    lines.setdefault(binding.action, []).append(binding.key)
+            lines = self._keymap.lines(layout, group)
             if not lines:
                 continue
             heading = label(title.upper())
@@ -72,14 +69,13 @@ class KeysPanel(QWidget):
             heading.setContentsMargins(0, 8 if row else 0, 0, 1)
             grid.addWidget(heading, row, 0, 1, 4)
             row += 1
-            texts = {action: self._help(layout, group, action) for action in lines}
             # Opposite actions stand side by side where their texts are short enough.
-            columns = 2 if max(len(text) for text in texts.values()) <= _SHORT else 1
-            for index, (action, keys) in enumerate(lines.items()):
+            columns = 2 if max(len(line.help) for line in lines) <= _SHORT else 1
+            for index, entry in enumerate(lines):
                 line, column = row + index // columns, 2 * (index % columns)
-                grid.addLayout(self._cap_row(keys), line, column)
-                help_text = label(texts[action], size_pt=9.5)
-                if action == "safety.emergency_stop":
+                grid.addLayout(self._cap_row(entry.keys), line, column)
+                help_text = label(entry.help, size_pt=9.5)
+                if entry.action == "safety.emergency_stop":
                     help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
                 grid.addWidget(help_text, line, column + 1, 1, 1 if columns == 2 else 3)
             row += (len(lines) + columns - 1) // columns
@@ -88,21 +84,13 @@ class KeysPanel(QWidget):
         grid.setRowStretch(row, 1)
         self._area.setWidget(page)
 
-    def _help(self, layout: str, group: str, action: str) -> str:
-        return next(
-            binding.help
-            for binding in self._keymap.in_layout(layout)
-            if binding.action == action and binding.group == group
-        )
-
-    def _cap_row(self, keys: List[str]) -> QHBoxLayout:
+    def _cap_row(self, keys: Sequence[str]) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(4)
         for key in keys:
             cap = QLabel(key_label(key))
             cap.setAlignment(Qt.AlignCenter)
             cap.setFont(theme.font(8.5, bold=True))
-            cap.setMinimumWidth(cap.fontMetrics().horizontalAdvance(cap.text()) + 13)
             self._caps[key] = cap
             self._paint(key, False)
             row.addWidget(cap)
@@ -115,7 +103,9 @@ class KeysPanel(QWidget):
             if held
             else {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
         )
-        self._caps[key].setStyleSheet(_CAP.format(**colours))
+        cap = self._caps[key]
+        width = max(cap.fontMetrics().horizontalAdvance(cap.text()) + 2, 15)  # or a crowded row would squeeze it
+        cap.setStyleSheet(_CAP.format(width=width, **colours))
 
     def show_held(self, held: FrozenSet[str]) -> None:
         """Light up the keys that are held."""

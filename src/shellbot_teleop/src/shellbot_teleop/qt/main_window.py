@@ -20,6 +20,7 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_table import joint_rows
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.actions_panel import ActionsPanel
 from shellbot_teleop.qt.body_panel import BodyPanel
@@ -65,8 +66,14 @@ class TeleopWindow(QMainWindow):
         self.setWindowTitle("Shellbot")
         self.setStyleSheet(theme.STYLE)
         self.setFont(theme.font())
-        self.mode, self.velocity, self.pose, self.log = ModePanel(tips), VelocityPanel(), PosePanel(), LogPanel()
-        self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
+        keymap = self.model.keymap
+        self.mode, self.velocity, self.pose, self.log = (
+            ModePanel(keymap, tips),
+            VelocityPanel(),
+            PosePanel(),
+            LogPanel(),
+        )
+        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(config.gaits, keymap), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
         self.plots = PlotsPanel(monitor.history)
@@ -120,8 +127,9 @@ class TeleopWindow(QMainWindow):
         centre.setStretchFactor(0, 3)
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
-        self.pages = tabs((self.keys, "Keys"), (self.actions, "Actions"), (self.body, "Body"), (self.gains, "Gains"))
+        self.pages = tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
         self.pages.setMinimumWidth(380)
+        self._leave_out(self.model.keymap)
         main = self._columns = QSplitter(Qt.Horizontal)
         main.setHandleWidth(10)
         for widget, stretch in ((left_area, 0), (centre, 1), (self.pages, 0)):
@@ -137,6 +145,15 @@ class TeleopWindow(QMainWindow):
         self.help.hide()
         self.setMinimumSize(800, 560)
         self.resize(1360, 850)
+
+    def _leave_out(self, keymap: Keymap) -> None:
+        """Hide what this robot has not: the key map says what it can be commanded."""
+        self.mode.setVisible(keymap.has("mode"))
+        self.velocity.setVisible(keymap.has("drive"))
+        self.feet.hide()  # until a robot tells of feet
+        has_body = any(map(keymap.has, ("pose", "shells"))) or bool(keymap.keys_of(keymap.default_layout, "gait.next"))
+        if not has_body:
+            self.pages.removeTab(self.pages.indexOf(self.body))
 
     def _connect_signals(self) -> None:
         controller = self._controller
@@ -194,12 +211,18 @@ class TeleopWindow(QMainWindow):
         self.pose.show_pose(odom, status)
         self.pose.show_servos(fresh_battery(monitor.battery, time.monotonic()), self._fresh(monitor.servos))
         self.feet.show_contacts(contacts)
+        if contacts is not None:
+            self.feet.show()
+        if monitor.profile is not None:
+            self.header.show_name(monitor.profile.name)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
             self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
         if self.plots.isVisible():
             self.plots.refresh()
+        if self.actions.model.entries and self.pages.indexOf(self.actions) < 0:
+            self.pages.insertTab(self.pages.indexOf(self.keys) + 1, self.actions, "Actions")
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
         self._show_control()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
@@ -43,7 +44,8 @@ class PlotsPanel(QWidget):
     def __init__(self, history: JointHistory) -> None:
         super().__init__()
         self._history = history
-        self._plot: Any = None  # a JointPlot once the page is seen: matplotlib takes a moment to load
+        self._plot: Any = None  # a JointPlot once the page is seen
+        self._loader: Optional[threading.Thread] = None
         self._held: Optional[float] = None  # stamp at which the picture was paused
         self._shown: Dict[str, JointSamples] = {}
         page = QVBoxLayout(self)
@@ -103,6 +105,8 @@ class PlotsPanel(QWidget):
             return
         self._show_names(names)
         if self._plot is None:
+            if not self._is_loaded():
+                return
             from shellbot_teleop.qt.joint_plot import JointPlot
 
             self._plot = JointPlot()
@@ -112,6 +116,14 @@ class PlotsPanel(QWidget):
         if self._held is None:
             self._shown = {kind: self._history.since(kind, end - self._seconds) for kind in KINDS}
         self._plot.show_samples(self._shown, self.joints, end, float(self._seconds))
+
+    def _is_loaded(self) -> bool:
+        """Load matplotlib in a thread, so that no key waits for it; tell whether it is there."""
+        if self._loader is None:
+            self._empty.setText("Loading matplotlib.")
+            self._loader = threading.Thread(target=_load, name="load_matplotlib", daemon=True)
+            self._loader.start()
+        return not self._loader.is_alive()
 
     def write_csv(self, path: Path) -> None:
         """Write what is shown; raises OSError."""
@@ -183,3 +195,9 @@ class PlotsPanel(QWidget):
         """Qt's hook: the page was hidden."""
         super().hideEvent(event)
         self.visible_changed.emit(False)
+
+
+def _load() -> None:
+    from shellbot_teleop.qt.joint_plot import warm_up
+
+    warm_up()
