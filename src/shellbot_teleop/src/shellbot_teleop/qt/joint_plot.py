@@ -38,6 +38,7 @@ class JointPlot(QWidget):
         self._lines: List[Any] = []
         self._joints: Tuple[str, ...] = ()
         self._seconds = 0.0
+        self._size = (0, 0)  # pixels
         self._background: Any = None
         self._image: Optional[QImage] = None
         self._pixels: Any = None
@@ -110,7 +111,8 @@ class JointPlot(QWidget):
     def _draw(self) -> None:
         ratio = self.devicePixelRatioF()
         width, height = max(round(ratio * self.width()), 1), max(round(ratio * self.height()), 1)
-        if self._background is None or (width, height) != self._canvas.get_width_height():
+        if self._background is None or (width, height) != self._size:
+            self._size = (width, height)  # the canvas' own may be a pixel less, by rounding
             self._figure.set_dpi(100.0 * ratio)
             self._figure.set_size_inches(width / (100.0 * ratio), height / (100.0 * ratio))
             left, bottom = 66.0 / self.width(), 42.0 / self.height()

@@ -8,7 +8,7 @@ from typing import Dict, FrozenSet, Sequence
 from python_qt_binding.QtCore import Qt
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keymap import KeyLine, Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import label
@@ -17,7 +17,12 @@ _CAP = (
     "border-radius: 4px; padding: 1px 5px; min-width: {width}px; font-weight: 600;"
     " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};"
 )
-_SHORT = 16  # letters of a text that fits twice beside each other
+_SHORT = 20  # letters of a line, with two for the frame of each cap, that fits twice beside another
+_CAPS = 58  # pixels: texts of all groups begin in one line, where the caps let them
+
+
+def _length(line: KeyLine) -> int:
+    return len(line.help) + sum(len(key_label(key)) + 2 for key in line.keys)
 
 
 def key_tips(keymap: Keymap) -> Dict[str, str]:
@@ -55,34 +60,37 @@ class KeysPanel(QWidget):
         self.layout_name = layout
         self._caps, self._held = {}, frozenset()
         page = QWidget()
-        grid = QGridLayout(page)
-        grid.setContentsMargins(10, 4, 10, 8)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        row = 0
+        column = QVBoxLayout(page)
+        column.setContentsMargins(10, 4, 10, 8)
+        column.setSpacing(4)
         for group, title in self._keymap.groups.items():
             lines = self._keymap.lines(layout, group)
             if not lines:
                 continue
             heading = label(title.upper())
             heading.setObjectName("title")
-            heading.setContentsMargins(0, 8 if row else 0, 0, 1)
-            grid.addWidget(heading, row, 0, 1, 4)
-            row += 1
-            # Opposite actions stand side by side where their texts are short enough.
-            columns = 2 if max(len(line.help) for line in lines) <= _SHORT else 1
-            for index, entry in enumerate(lines):
-                line, column = row + index // columns, 2 * (index % columns)
-                grid.addLayout(self._cap_row(entry.keys), line, column)
-                help_text = label(entry.help, size_pt=9.5)
-                if entry.action == "safety.emergency_stop":
-                    help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
-                grid.addWidget(help_text, line, column + 1, 1, 1 if columns == 2 else 3)
-            row += (len(lines) + columns - 1) // columns
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(3, 1)
-        grid.setRowStretch(row, 1)
+            heading.setContentsMargins(0, 8 if column.count() else 0, 0, 1)
+            column.addWidget(heading)
+            column.addLayout(self._lines(lines))
+        column.addStretch(1)
         self._area.setWidget(page)
+
+    def _lines(self, lines: Sequence[KeyLine]) -> QGridLayout:
+        """Return the lines of a group; opposite actions stand side by side where all of them are short enough."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        columns = 2 if max(map(_length, lines)) <= _SHORT else 1
+        for index, entry in enumerate(lines):
+            row, column = index // columns, 2 * (index % columns)
+            grid.addLayout(self._cap_row(entry.keys), row, column)
+            help_text = label(entry.help, size_pt=9.5)
+            if entry.action == "safety.emergency_stop":
+                help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
+            grid.addWidget(help_text, row, column + 1)
+            grid.setColumnStretch(column + 1, 1)
+            grid.setColumnMinimumWidth(column, _CAPS)
+        return grid
 
     def _cap_row(self, keys: Sequence[str]) -> QHBoxLayout:
         row = QHBoxLayout()
