@@ -294,4 +294,5 @@ class TeleopWindow(QMainWindow):
         self._picture_timer.stop()
         self._controller.drop_all("the window closes")
         self.robot.close_picture()
+        self.plots.plot.close_thread()
         super().closeEvent(event)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
@@ -22,7 +21,8 @@ from python_qt_binding.QtWidgets import (
 
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_history import KINDS, JointHistory, JointSamples, write_csv
-from shellbot_teleop.qt.widgets import ChoiceRow, button, label
+from shellbot_teleop.qt.joint_plot import JointPlot
+from shellbot_teleop.qt.widgets import ChoiceRow, button
 
 SPANS = (5, 10, 30, 60)  # s
 _MOST = 6  # joints at once: as many colours
@@ -44,8 +44,7 @@ class PlotsPanel(QWidget):
     def __init__(self, history: JointHistory) -> None:
         super().__init__()
         self._history = history
-        self._plot: Any = None  # a JointPlot once the page is seen
-        self._loader: Optional[threading.Thread] = None
+        self.plot = JointPlot()
         self._held: Optional[float] = None  # stamp at which the picture was paused
         self._shown: Dict[str, JointSamples] = {}
         page = QVBoxLayout(self)
@@ -81,11 +80,7 @@ class PlotsPanel(QWidget):
         for child in (self.search, self.list):
             child.setFixedWidth(160)
             column.addWidget(child)
-        self._place = QVBoxLayout()
-        row.addLayout(self._place, 1)
-        self._empty = label("Waiting for joint_states.", muted=True)
-        self._empty.setAlignment(Qt.AlignCenter)
-        self._place.addWidget(self._empty)
+        row.addWidget(self.plot, 1)
 
     @property
     def joints(self) -> List[str]:
@@ -104,26 +99,10 @@ class PlotsPanel(QWidget):
         if not names:
             return
         self._show_names(names)
-        if self._plot is None:
-            if not self._is_loaded():
-                return
-            from shellbot_teleop.qt.joint_plot import JointPlot
-
-            self._plot = JointPlot()
-            self._place.replaceWidget(self._empty, self._plot)
-            self._empty.hide()
         end = self._history.newest if self._held is None else self._held
         if self._held is None:
             self._shown = {kind: self._history.since(kind, end - self._seconds) for kind in KINDS}
-        self._plot.show_samples(self._shown, self.joints, end, float(self._seconds))
-
-    def _is_loaded(self) -> bool:
-        """Load matplotlib in a thread, so that no key waits for it; tell whether it is there."""
-        if self._loader is None:
-            self._empty.setText("Loading matplotlib.")
-            self._loader = threading.Thread(target=_load, name="load_matplotlib", daemon=True)
-            self._loader.start()
-        return not self._loader.is_alive()
+        self.plot.show_samples(self._shown, self.joints, end, float(self._seconds))
 
     def write_csv(self, path: Path) -> None:
         """Write what is shown; raises OSError."""
@@ -132,9 +111,7 @@ class PlotsPanel(QWidget):
 
     def write_png(self, path: Path) -> None:
         """Write the picture; raises OSError or ValueError."""
-        if self._plot is None:
-            raise ValueError("there is no picture yet: no joint_states have come")
-        self._plot.save(path)
+        self.plot.save(path)
         self.noticed.emit(Notice("info", f"The picture is in {path}."))
 
     def _save(self, ending: str, write: Callable[[Path], None]) -> None:
@@ -195,9 +172,3 @@ class PlotsPanel(QWidget):
         """Qt's hook: the page was hidden."""
         super().hideEvent(event)
         self.visible_changed.emit(False)
-
-
-def _load() -> None:
-    from shellbot_teleop.qt.joint_plot import warm_up
-
-    warm_up()
