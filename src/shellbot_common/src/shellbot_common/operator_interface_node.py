@@ -101,7 +101,9 @@ class OperatorInterface:
             if text and drives:
                 self._stop()
             if text:
-                rospy.logwarn(f"{rospy.get_name().strip('/')}: {text}")
+                self._log(
+                    Notice("silence", Level.WARN, text)
+                )  # again and again where an operator's machine is too slow
 
 
 def sender_of(message: Any) -> str:
