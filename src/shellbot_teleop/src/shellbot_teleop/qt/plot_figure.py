@@ -120,9 +120,7 @@ class PlotFigure:
             for kind, style in _STYLES.items()
         ]
         if self._lines:
-            legend = axes.legend(
-                loc="upper left", fontsize=8, ncol=1, facecolor=theme.SURFACE, edgecolor=theme.LINE, framealpha=0.8
-            )
+            legend = axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize=8, ncol=3, frameon=False)
             for text in legend.get_texts():
                 text.set_color(theme.TEXT)
         self._background = None
@@ -141,8 +139,8 @@ class PlotFigure:
         self._size = size
         self._figure.set_dpi(100.0 * ratio)
         self._figure.set_size_inches(width / 100.0, height / 100.0)
-        left, bottom = min(66.0 / width, 0.4), min(42.0 / height, 0.4)
-        self._axes.set_position([left, bottom, 0.97 - left, 0.97 - bottom])
+        left, bottom, top = (min(margin, 0.3) for margin in (66.0 / width, 42.0 / height, 42.0 / height))
+        self._axes.set_position([left, bottom, 0.97 - left, 1.0 - top - bottom])  # above it the legend, out of the way
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(self._figure.bbox)
         self.drawings += 1

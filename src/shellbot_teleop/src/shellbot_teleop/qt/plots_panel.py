@@ -76,6 +76,7 @@ class PlotsPanel(QWidget):
         self.list = QListWidget()
         self.list.setFocusPolicy(Qt.NoFocus)
         self.list.setSelectionMode(QAbstractItemView.NoSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._limit)
         for child in (self.search, self.list):
             child.setFixedWidth(160)
