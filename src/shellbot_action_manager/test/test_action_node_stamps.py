@@ -22,7 +22,7 @@ from shellbot_action_manager.estimation.contact_models import CONTACT_MODELS  # 
 from shellbot_action_manager.estimation.motion_models import MOTION_MODELS, Displacement  # noqa: E402
 from shellbot_action_manager.interface import ContactEstimate  # noqa: E402
 from shellbot_action_manager.node import action_manager_node, odometry_node, perform_action_node  # noqa: E402
-from shellbot_common import Level, log_node  # noqa: E402
+from shellbot_common import Level, log_node, operator_interface_node  # noqa: E402
 from shellbot_common.rotations import quaternion_from_rpy  # noqa: E402
 from shellbot_description import driven_joint_names, named_pose_array  # noqa: E402
 from shellbot_msgs.msg import Contact, Contacts  # noqa: E402
@@ -55,7 +55,8 @@ def warnings(monkeypatch):
     said = []
     for name in ("Subscriber", "Service"):
         monkeypatch.setattr(rospy, name, Topic)
-    for module in (action_manager_node, odometry_node):
+    monkeypatch.setattr(rospy, "get_param", lambda _name, default: default)
+    for module in (action_manager_node, odometry_node, operator_interface_node):
         monkeypatch.setattr(module, "Publisher", Topic)
     monkeypatch.setattr(action_manager_node, "Server", Topic)
     monkeypatch.setattr(perform_action_node, "ActionServer", Topic)

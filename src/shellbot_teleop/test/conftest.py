@@ -12,7 +12,7 @@ from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.effects import PublishTwist, ShowLife
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.robot_monitor import RobotMonitor
 
@@ -66,8 +66,11 @@ class Setup:
         self.monitor = RobotMonitor()
         self.model = CommandModel(config, keymap)
         self.controller = OperatorController(
-            self.model, config, lambda effect: self.out.append((time.monotonic(), effect))
+            self.model,
+            config,
+            lambda effect: isinstance(effect, ShowLife) or self.out.append((time.monotonic(), effect)),
         )
+        self.model.observe_operator("teleop_window", True, time.monotonic())
         self.window = TeleopWindow(config, self.controller, self.monitor)
         self.controller.watch(self.window, application)
         self.window.show()
@@ -95,13 +98,25 @@ class Setup:
 
 
 @pytest.fixture
-def setup(teleop_application, teleop_config, teleop_keymap, teleop_keyboard):
+def make_setup(teleop_application, teleop_keymap, teleop_keyboard):
+    """Makes a window with settings."""
     from python_qt_binding.QtCore import QEvent
 
-    setup = Setup(teleop_application, teleop_config, teleop_keymap)
-    yield setup
-    setup.window.close()
-    teleop_application.removeEventFilter(setup.controller)
-    setup.window.deleteLater()
-    teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
-    teleop_application.processEvents()
+    made = []
+
+    def make(config, keymap=teleop_keymap):
+        made.append(Setup(teleop_application, config, keymap))
+        return made[-1]
+
+    yield make
+    for setup in made:
+        setup.window.close()
+        teleop_application.removeEventFilter(setup.controller)
+        setup.window.deleteLater()
+        teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
+        teleop_application.processEvents()
+
+
+@pytest.fixture
+def setup(make_setup, teleop_config):
+    return make_setup(teleop_config)

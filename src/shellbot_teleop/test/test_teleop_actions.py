@@ -89,8 +89,17 @@ def test_a_new_action_manager_begins_idle():
 
 @pytest.fixture
 def page(setup):
+    setup.window.pages.addTab(setup.window.actions, "Actions")  # which comes by itself when a robot tells of actions
     setup.window.pages.setCurrentWidget(setup.window.actions)
     return setup
+
+
+def test_the_page_comes_with_the_first_actions(setup):
+    window = setup.window
+    assert window.pages.indexOf(window.actions) < 0
+    window.actions.show_news(ActionsSeen((WAVE,)))
+    window.refresh()
+    assert window.pages.tabText(window.pages.indexOf(window.actions)) == "Actions"
 
 
 def names(panel):

@@ -21,6 +21,7 @@ PERIOD = 0.05
 @pytest.fixture
 def model(teleop_config, teleop_keymap):
     model = CommandModel(teleop_config, teleop_keymap)
+    model.observe_operator("teleop_window", True, 0.0)
     model.observe_limits(LIMITS)
     model.set_scale(1.0, 0.0)
     return model
@@ -355,5 +356,6 @@ def test_a_key_may_request_a_gait_of_its_own(teleop_config, teleop_keymap):
     binding = {"key": "1", "action": "gait.request", "argument": "straight toggle", "help": "straight", "group": "walk"}
     others = [b for b in teleop_keymap.to_mapping()["bindings"] if b["key"] != "1"]
     model = CommandModel(teleop_config, teleop_keymap.replace(bindings=[*others, binding]))
+    model.observe_operator("teleop_window", True, 0.0)
     for _ in range(2):
         assert effects.PublishGait("straight toggle") in model.press("1", 0.0)

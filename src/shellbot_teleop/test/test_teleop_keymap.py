@@ -18,6 +18,7 @@ SAFE = [
     {"key": "Space", "action": "drive.stop", "help": "", "group": "walk"},
     {"key": "Escape", "action": "safety.emergency_stop", "help": "", "group": "walk"},
     {"key": "Ctrl+R", "action": "safety.rearm", "help": "", "group": "walk"},
+    {"key": "F2", "action": "control.take", "help": "", "group": "walk"},
 ]
 
 
@@ -47,12 +48,12 @@ def test_a_good_map_is_looked_up_by_layout():
         ({"action": "drive.fly"}, ["'drive.fly'", "drive.forward", "Choose from"]),
         ({"key": "Hyper"}, ["'Hyper'", "PageUp", "a..z"]),
         ({"key": "Ctrl+C"}, ["'Ctrl+C'", "not C H I J M Z"]),
-        ({"key": 8}, ["bindings[3].key is 8; give a text, in quotes"]),
+        ({"key": 8}, ["bindings[4].key is 8; give a text, in quotes"]),
         ({"group": "dance"}, ["'dance'", "walk"]),
         ({"layout": "three"}, ["'three'", "one", "two"]),
         ({"action": "gait.request"}, ["key 'w'", "argument is the gait"]),
         ({"argument": "trot"}, ["key 'w'", "argument is the gait"]),
-        ({"colour": "red"}, ["bindings[3].colour does not exist"]),
+        ({"colour": "red"}, ["bindings[4].colour does not exist"]),
     ],
 )
 def test_a_wrong_binding_is_named_with_the_choices(change, words):
@@ -62,7 +63,7 @@ def test_a_wrong_binding_is_named_with_the_choices(change, words):
 
 
 def test_a_missing_field_is_named():
-    with pytest.raises(KeymapError, match=r"bindings\[3\].help is missing"):
+    with pytest.raises(KeymapError, match=r"bindings\[4\].help is missing"):
         Keymap.from_mapping(document({name: value for name, value in BINDING.items() if name != "help"}))
 
 

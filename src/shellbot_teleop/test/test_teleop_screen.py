@@ -24,7 +24,9 @@ from shellbot_teleop.terminal_screen import RobotView, ansi, cut, screen
 
 @pytest.fixture
 def model(teleop_config, teleop_keymap):
-    return CommandModel(teleop_config, teleop_keymap)
+    model = CommandModel(teleop_config, teleop_keymap)
+    model.observe_operator("teleop_terminal", True, 0.0)
+    return model
 
 
 def text(lines):
@@ -44,6 +46,14 @@ WALKING = RobotView(
 def test_without_a_robot_it_says_what_is_waited_for(model):
     shown = text(screen(model, NOTHING, [], 100, 40))
     assert "Waiting for the ROS master" in shown and "No mode yet" in shown and "no odometry" in shown
+
+
+def test_it_shows_who_is_in_control(model):
+    assert " in control " in text(screen(model, WALKING, [], 80, 24))
+    model.observe_operator("teleop_window", False, 1.0)
+    assert "teleop_window drives" in text(screen(model, WALKING, [], 80, 24))
+    model.observe_operator("", False, 1.0)
+    assert "monitor " in text(screen(model, WALKING, [], 80, 24))
 
 
 def test_it_shows_mode_velocities_pose_hold_and_messages(model):
@@ -115,7 +125,7 @@ def test_80_by_24_still_shows_every_key(model, layout):
     model.set_layout(layout, 0.0)
     shown = text(screen(model, WALKING, [], 80, 24))
     for binding in model.keymap.in_layout(layout):
-        assert binding.help in shown
+        assert binding.help in shown or binding.action == "control.dead_man", "which a terminal cannot have"
 
 
 def test_control_characters_of_a_message_do_not_reach_the_terminal(model):

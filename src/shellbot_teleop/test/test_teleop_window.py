@@ -12,10 +12,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shellbot_common import RobotProfile
+from shellbot_common import RobotProfile, package_file
 from shellbot_teleop import effects
 from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
@@ -31,9 +32,70 @@ from shellbot_teleop.robot_monitor import (
 )
 
 
-def test_it_starts_in_monitor_mode(setup):
+def test_nothing_happens_by_itself(setup):
     setup.work(0.3)
     assert setup.out == []
+
+
+def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleop_keyboard):
+    setup.controller.observe_operator("teleop_terminal", False)
+    assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
+    setup.window.refresh()
+    assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
+    panels = (setup.window.body, setup.window.gains, setup.window.actions, *setup.window.mode.buttons.values())
+    assert not any(panel.isEnabled() for panel in panels)
+    for key in ("w", "u", "F5", "Space", "Ctrl+R", "Escape", "F2"):
+        teleop_keyboard.press(key)
+        teleop_keyboard.release(key)
+    assert setup.until(lambda: setup.kinds(effects.TakeControl))
+    sent = [effect for _, effect in setup.out if not isinstance(effect, Notice)]
+    assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
+    setup.controller.observe_operator("teleop_window", True)
+    setup.window.refresh()
+    assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
+
+
+def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2)
+    setup.controller.observe_operator("safety_pilot", False)
+    count = len(setup.twists)
+    setup.work(0.3)
+    teleop_keyboard.release("w")
+    setup.work(0.1)
+    assert len(setup.twists) == count and not setup.model.held and setup.model.twist.is_zero
+    assert "safety_pilot is in control" in setup.kinds(Notice)[-1].text
+
+
+def test_signs_of_life_come_while_in_control(setup, monkeypatch):
+    signs = []
+    monkeypatch.setattr(setup.controller, "_execute", signs.append)
+    assert setup.until(lambda: len(signs) > 5)
+    assert set(signs) == {effects.ShowLife()}
+    setup.controller.observe_operator("", False)
+    signs.clear()
+    setup.work(0.3)
+    assert signs == []
+
+
+def test_the_dead_mans_button_lets_the_keys_drive(teleop_config, teleop_keyboard, make_setup):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+
+    setup = make_setup(teleop_config.replace(dead_man=True))
+    assert setup.window.dead_man.isVisible()
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: any("Hold the dead-man switch" in notice.text for notice in setup.kinds(Notice)))
+    teleop_keyboard.release("w")
+    setup.work(0.1)  # longer than the grace in which a press is taken for auto-repeat
+    QTest.mousePress(setup.window.dead_man, Qt.LeftButton)
+    teleop_keyboard.press("w")
+    assert setup.until(lambda: len(setup.twists) > 2) and not setup.twists[-1].is_zero
+    QTest.mouseRelease(setup.window.dead_man, Qt.LeftButton)
+    assert setup.twists[-1].is_zero and not setup.model.held
+    setup.work(0.2)
+    teleop_keyboard.release("w")
+    assert sum(twist.is_zero for twist in setup.twists) == 1
 
 
 def test_press_repeat_release_silence(setup, teleop_keyboard):
@@ -103,10 +165,12 @@ def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboar
 
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
+    before = len(setup.kinds(Notice))
     other = QLineEdit()
     other.show()
     other.activateWindow()
     assert setup.until(lambda: setup.twists[-1].is_zero)
+    assert [notice.text for notice in setup.kinds(Notice)[before:]] == ["Stopped, because the window lost the focus."]
     count = len(setup.out)
     setup.work(0.3)
     assert len(setup.out) == count and not setup.model.held
@@ -317,7 +381,7 @@ def test_the_log_shows_its_newest_line_until_the_user_scrolls_up(setup):
 def test_the_progress_bar_moves_steadily_and_begins_anew_with_a_transition(setup):
     from shellbot_teleop.qt.status_panels import ModePanel
 
-    panel = ModePanel({})  # not the window's, which shows the mode of its monitor
+    panel = ModePanel(setup.model.keymap, {})  # not the window's, which shows the mode of its monitor
     bar = panel._progress
 
     def show(name, target, progress):
@@ -494,7 +558,7 @@ def test_it_can_be_resized(setup, size):
 
 def test_a_narrow_window_that_grows_shows_the_state_beside_the_robot_again(setup):
     window = setup.window
-    for size, pages in (((800, 600), 5), ((1360, 850), 4), ((900, 700), 5), ((1360, 850), 4)):
+    for size, pages in (((800, 600), 4), ((1360, 850), 3), ((900, 700), 4), ((1360, 850), 3)):
         window.resize(*size)
         assert setup.until(lambda: window.pages.count() == pages)  # noqa: B023
         assert setup.until(window.mode.isVisible)
@@ -581,3 +645,34 @@ def test_the_log_is_searched_in_words_and_nodes_together_with_its_levels(setup, 
     teleop_keyboard.press("w")
     assert setup.until(lambda: setup.twists), "the keys drive again"
     teleop_keyboard.release("w")
+
+
+def test_a_robot_without_modes_and_shells_has_no_words_for_them(make_setup, teleop_config):
+    keymap = Keymap.load(package_file("shellbot_teleop", "config/keymap_joints.yaml"))
+    setup = make_setup(teleop_config, keymap)
+    window = setup.window
+    setup.work(0.2)
+    pages = [window.pages.tabText(index) for index in range(window.pages.count())]
+    assert pages == ["Keys", "Gains"], "no body; no actions until the robot tells of some"
+    assert not any(panel.isVisible() for panel in (window.mode, window.velocity, window.feet, window.layouts))
+    assert window.pose.isVisible() and window.arm.isVisible()
+
+
+def test_modes_and_gaits_are_those_of_the_robots_key_map(make_setup, teleop_config):
+    snake = Keymap.load(package_file("snake_bringup", "config/keymap.yaml"))
+    setup = make_setup(teleop_config, snake)
+    assert [push.text() for push in setup.window.mode.buttons.values()] == ["Relax", "Go", "Straighten"]
+    lines = snake.lines("drive", "gait")
+    assert len(lines) == 10 and lines[1].keys == ("2",) and lines[1].help == "turning", "a line for each gait"
+
+
+def test_the_header_names_the_robot(setup):
+    setup.monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
+    setup.window.refresh()
+    assert setup.window.header._title.text() == "Arm"
+
+
+def test_no_key_cap_is_cut(setup):
+    setup.work(0.2)
+    for cap in setup.window.keys._caps.values():
+        assert cap.width() >= cap.sizeHint().width(), cap.text()

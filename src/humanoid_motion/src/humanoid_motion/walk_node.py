@@ -23,6 +23,7 @@ from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
+from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.rotations import rpy_from_quaternion
@@ -51,17 +52,26 @@ class WalkNode:
             rospy.Subscriber(name, kind, self._on_input, callback_args=index, queue_size=50, tcp_nodelay=True)
             for index, (name, kind) in enumerate(topics)
         ]
+        self._operator = OperatorInterface(self._stop_driving)
         self._commands = [
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
             rospy.Subscriber("walk_to", PoseStamped, self._on_goal, queue_size=1),
         ]
 
     def _on_twist(self, message: Twist) -> None:
+        twist = [message.linear.x, message.linear.y, message.angular.z]
+        if self._operator.accepts_velocity(message, any(twist)):
+            with self._lock:
+                self._engine.command_twist(twist)
+                self._twist_until = self._time + _TWIST_TIMEOUT
+
+    def _stop_driving(self) -> None:
         with self._lock:
-            self._engine.command_twist([message.linear.x, message.linear.y, message.angular.z])
-            self._twist_until = self._time + _TWIST_TIMEOUT
+            self._twist_until = -math.inf
 
     def _on_goal(self, message: PoseStamped) -> None:
+        if not self._operator.accepts(message):
+            return
         place, q = message.pose.position, message.pose.orientation
         try:
             with self._lock:

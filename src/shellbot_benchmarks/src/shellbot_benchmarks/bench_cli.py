@@ -21,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
     add_report_options(common, "NAME")
     common.add_argument("--logs", type=Path, default=Path("results/bench"), help="folder for logs of launches")
     p = argparse.ArgumentParser(prog="scripts/bench", description="Speed and latency of the chain, on this machine.")
-    kinds = p.add_subparsers(dest="what", metavar="chain|actions|dynamics|ros|teleop|kinematics|bus")
+    kinds = p.add_subparsers(dest="what", metavar="chain|actions|dynamics|ros|teleop|operator|kinematics|bus")
     chain = kinds.add_parser("chain", parents=[common], help="the chain in one process, without ROS")
     chain.add_argument("--seconds", type=float, default=10.0, help="simulated seconds of each situation (default 10)")
     chain.add_argument("--timestep", type=float, default=0.002, help="s, step of the physics (default 0.002)")
@@ -38,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
     ros.add_argument("--samples", type=int, default=50, help="commands whose latency is measured (default 50)")
     teleop = kinds.add_parser("teleop", parents=[common], help="keys through the real window on a virtual display")
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
+    operator = kinds.add_parser("operator", parents=[common], help="operators that are killed or cut off as they drive")
+    operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
     for name, text in (
         ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
         ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
@@ -60,12 +62,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     p = parser()
     arguments = p.parse_args(argv)
     if arguments.what is None:
-        p.error("name what to measure: chain, actions, dynamics, ros, teleop, kinematics or bus")
+        p.error("name what to measure: chain, actions, dynamics, ros, teleop, operator, kinematics or bus")
     return run_tool(lambda: _run(arguments, "scripts/bench " + " ".join(sys.argv[1:] if argv is None else argv)))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
     benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
+    benches["operator"] = _operator
     text, figures, met = benches[arguments.what](arguments)
     report(arguments, arguments.what, command, text, figures)
     return 0 if met else 1
@@ -120,6 +123,14 @@ def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     figures = bench_teleop(arguments.samples, arguments.logs)
     text, met = teleop_text(figures)
     return text, figures, met
+
+
+def _operator(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
+    from .bench_teleop import bench_operator, operator_text
+
+    samples = bench_operator(arguments.samples, arguments.logs)
+    text, met = operator_text(samples)
+    return text, {"samples": samples, "met": met}, met
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
+from shellbot_evaluation.stats import percentile
 from shellbot_evaluation.tables import markdown_table
 
 from .bench_ros import HEADLESS, run_probe
@@ -36,6 +37,41 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
         launch.check()
     figures: Dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
     return figures
+
+
+REST_S = 0.5  # after the operator's end
+SECONDS_A_CUT = 25.0  # patience: the start of a window, driving, watching
+
+
+def bench_operator(samples: int, log_folder: Path) -> List[Dict[str, Any]]:
+    """Launch sim.launch and let operator_cut end operators; return its samples.
+
+    Raises
+    ------
+    EvaluationError
+        If the launch or the measurement fails; with its last words.
+    """
+    output = (log_folder / "operator_cut.json").resolve()
+    with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_operator.log") as launch:
+        arguments = ["--samples", str(samples), "--output", str(output)]
+        run_probe("operator_cut_node", launch, arguments, 120.0 + 2.0 * SECONDS_A_CUT * samples)
+        launch.check()
+    found: List[Dict[str, Any]] = json.loads(output.read_text(encoding="utf-8"))["samples"]
+    return found
+
+
+def operator_text(samples: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
+    """Return the Markdown of operators that were ended, and whether the robot was at rest in time each time."""
+    rows: List[Dict[str, object]] = []
+    for how in dict.fromkeys(sample["how"] for sample in samples):
+        rest = [float(sample["rest_s"]) for sample in samples if sample["how"] == how]
+        row: Dict[str, object] = {"operator": how, "times": len(rest)}
+        row[f"at rest within {REST_S:g} s"] = sum(value <= REST_S for value in rest)
+        row.update({"median s": percentile(rest, 50), "worst s": max(rest)})
+        row["longest way mm"] = 1e3 * max(float(sample["way_m"]) for sample in samples if sample["how"] == how)
+        rows.append(row)
+    met = bool(rows) and all(float(sample["rest_s"]) <= REST_S for sample in samples)
+    return markdown_table(rows, digits={"median s": 2, "worst s": 2, "longest way mm": 0}), met
 
 
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:

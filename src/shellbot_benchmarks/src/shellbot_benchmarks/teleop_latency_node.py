@@ -22,6 +22,7 @@ import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Empty
 
 import shellbot_teleop
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
@@ -80,6 +81,7 @@ class LatencyMeter:
                     sys.executable,
                     "-c",
                     f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())",
+                    "--armed",
                     "__name:=teleop_latency_window",
                 ],
                 env=dict(os.environ, DISPLAY=display),
@@ -130,7 +132,8 @@ class LatencyMeter:
         return [latency_row(name, latencies) for name, latencies in found.items()]
 
     def _wait_for_window(self, window: subprocess.Popen) -> None:
-        """Wait until the window is there and joined to ROS."""
+        """Wait until the window is there, joined to ROS and in control."""
+        rospy.wait_for_message("operator_alive", Empty, timeout=60.0)
         deadline = time.monotonic() + 30.0
         while time.monotonic() < deadline and window.poll() is None:
             published = dict(rosgraph.Master(rospy.get_name()).getSystemState()[0])

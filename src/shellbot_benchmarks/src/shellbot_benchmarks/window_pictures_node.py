@@ -15,6 +15,7 @@ import rospy
 from PIL import Image
 from Xlib import X
 from Xlib.display import Display
+from Xlib.ext import xtest
 
 from shellbot_benchmarks.launching import Launch
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
@@ -23,6 +24,7 @@ from shellbot_msgs.msg import Mode
 
 TITLE = "Shellbot"
 LARGE, SMALL = (1360, 850), (800, 600)  # pixels
+ROBOT, PLOTS = (380, 72), (597, 72)  # tabs, in the large window
 PATIENCE = 120.0  # s
 SETTLED = 2.0  # s of wall clock after a change of the window
 
@@ -89,6 +91,15 @@ class Session:
             self._keyboard.release(key)
         time.sleep(SETTLED)
 
+    def click(self, place: Tuple[int, int]) -> None:
+        """Click on a place of the window, in pixels."""
+        geometry = self._shown().get_geometry()
+        xtest.fake_input(self._display, X.MotionNotify, x=geometry.x + place[0], y=geometry.y + place[1])
+        for event in (X.ButtonPress, X.ButtonRelease):
+            xtest.fake_input(self._display, event, 1)
+        self._display.sync()
+        time.sleep(SETTLED)
+
     def resize(self, size: Tuple[int, int]) -> None:
         """Give the window another size, in pixels."""
         self._shown().configure(width=size[0], height=size[1])
@@ -123,6 +134,9 @@ def play(session: Session) -> None:
     session.tap("F1")
     session.picture("keys")
     session.tap("F1")
+    session.click(PLOTS)
+    session.hold("w", 8.0, "plots")
+    session.click(ROBOT)
     session.resize(SMALL)
     session.picture("small")
     session.resize(LARGE)

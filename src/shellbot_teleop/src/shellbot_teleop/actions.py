@@ -17,6 +17,7 @@ class Quantity(Enum):
     VELOCITY = "velocity"  # axes x, y (m/s), yaw (rad/s)
     POSE = "pose"  # axes x, y, z (m), roll, pitch, yaw (rad)
     SHELLS = "shells"  # axes height (m), angle (rad)
+    DEAD_MAN = "dead man"  # no axis: while it is held the others may be pushed
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,13 @@ ACTIONS: Dict[str, Action] = {
         },
     ),
     **_held("shells", Quantity.SHELLS, {"raise": (0, 1), "lower": (0, -1), "open": (1, 1), "close": (1, -1)}),
+    **_held("control", Quantity.DEAD_MAN, {"dead_man": (0, 1)}),
     **{f"mode.{request}": Command("mode", request) for request in REQUESTS},
     **{
         name: Command(name)
         for name in (
+            "control.take",
+            "control.give_up",
             "drive.stop",
             "pose.neutral",
             "speed.faster",

@@ -5,7 +5,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
+
+from shellbot_common import package_file
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.keymap import Keymap
+
+
+def load_settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, Keymap]:
+    """Return the settings, with what the command line changes, and the key map; raises SettingsError."""
+    config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
+    keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
+    armed, dead_man = config.armed or arguments.armed, config.dead_man or arguments.dead_man
+    return config.replace(armed=armed, dead_man=dead_man), keymap
 
 
 def parse_arguments(arguments: List[str], description: str) -> argparse.Namespace:
@@ -14,4 +26,6 @@ def parse_arguments(arguments: List[str], description: str) -> argparse.Namespac
     parser.add_argument("--keymap", type=Path, help="key map YAML (default: the one of the package)")
     parser.add_argument("--config", type=Path, help="settings YAML (default: the one of the package)")
     parser.add_argument("--layout", default="", help="key layout at the start (default: the key map's)")
+    parser.add_argument("--armed", action="store_true", help="take control at once, instead of monitoring at first")
+    parser.add_argument("--dead-man", action="store_true", help="command only while the dead-man switch is held")
     return parser.parse_args(arguments)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The command model: keys in, effects out. Window and terminal both drive this one; it knows no toolkit and no ROS.
 
-Rules: nothing happens until the operator does something (monitor mode). A velocity key publishes at once, again with
-every tick while it is held, and one zero when the last one is released; then silence, so that navigation may drive.
+Rules: before the robot gave us control nothing is commanded but the emergency stop (monitor mode). A velocity key
+publishes at once, again with every tick while it is held, and one zero when the last one is released; then silence, so
+that navigation may drive.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Callable, Dict, FrozenSet, List, Sequence
 from shellbot_teleop import effects
 from shellbot_teleop.actions import ACTIONS, Command, HeldAction, Quantity
 from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.control_state import ControlState, is_held
 from shellbot_teleop.drive import twist_from_actions, why_it_stays
 from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishUpperShells
 from shellbot_teleop.keymap import Keymap
@@ -41,7 +43,9 @@ class CommandModel:
     keymap, layout, scale, gait : Keymap, str, float, str
         What the keys do, their present layout, fraction of the full speed, and the gait last chosen here or "".
     limits, twist, stopped : Limits, PublishTwist, bool
-        Limits in use, the twist last sent, whether the robot reports the emergency stop. All these are to be read only.
+        Limits in use, the twist last sent, whether the robot reports the emergency stop.
+    control : ControlState
+        Who is in control. All these are to be read only.
 
     Notes
     -----
@@ -60,6 +64,7 @@ class CommandModel:
         self.gait = ""
         self._mode = ""
         self.stopped = False
+        self.control = ControlState(config.dead_man)
         self._last_step, self._last_twist = 0.0, float("-inf")
         tilt, shift = config.tilt_rate, config.shift_rate
         self.pose = SlewedVector((shift,) * 3 + (tilt,) * 3, self.limits.pose_lower, self.limits.pose_upper, (0.0,) * 6)
@@ -96,8 +101,11 @@ class CommandModel:
             return self.set_gait(binding.argument)
         if isinstance(action, Command):
             return self.perform(binding.action, t)
-        if self.stopped:
-            return [self._latched()]
+        if action.quantity is Quantity.DEAD_MAN:
+            return self.hold_dead_man(key)
+        refused = self._refused()
+        if refused:
+            return refused
         if not self.active:
             self._last_step = t
         self._held[key] = action
@@ -108,9 +116,26 @@ class CommandModel:
     def release(self, key: str, t: float) -> List[Effect]:
         """Take a key that came up; the last velocity key sends one zero."""
         action = self._held.pop(key, None)
+        if action is not None and action.quantity is Quantity.DEAD_MAN:
+            return self._let_go(t)
         if action is None or action.quantity is not Quantity.VELOCITY:
             return []
         return self._send_twist(t)
+
+    def hold_dead_man(self, key: str) -> List[Effect]:
+        """Take a dead-man switch, key or button, that is held from now on; `release` lets it go."""
+        if not self.control.needs_dead_man:
+            return [Notice("info", "There is no need to hold it: the option --dead-man makes it a dead-man switch.")]
+        self._held[key] = ACTIONS["control.dead_man"]  # type: ignore[assignment]
+        return []
+
+    def _let_go(self, t: float) -> List[Effect]:
+        """Stop what the dead-man switch allowed; keys that are down must be pressed anew."""
+        if is_held(self._held.values()) or not self.active:
+            return []
+        driving = self._driving()
+        self._halt()
+        return (self._send_twist(t) if driving else []) + [Notice("info", "Dead-man switch released: stopped.")]
 
     def release_all(self, t: float) -> List[Effect]:
         """Drop every key: focus lost, window closed. One zero if a velocity key was held."""
@@ -141,11 +166,13 @@ class CommandModel:
         if not isinstance(action, Command):
             raise ValueError(f"{name} is held, not a command: use press and release")
         if action.name == "mode":
-            return [effects.RequestMode(action.argument)]
+            return self._refused(stopped_counts=False) or [effects.RequestMode(action.argument)]
         handlers: Dict[str, Callable[[float], List[Effect]]] = {
             "drive.stop": self.stop,
             "safety.emergency_stop": self._emergency_stop,
-            "safety.rearm": lambda _t: [effects.Rearm()],
+            "safety.rearm": lambda _t: self._refused(stopped_counts=False) or [effects.Rearm()],
+            "control.take": lambda _t: [effects.TakeControl()],
+            "control.give_up": self._give_up,
             "pose.neutral": self._neutral,
             "speed.faster": lambda t: self.set_scale(self.scale + self._config.speed_step, t),
             "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
@@ -158,12 +185,20 @@ class CommandModel:
 
     def stop(self, t: float) -> List[Effect]:
         """Stop at once: a zero twist even if nothing was sent before; keys dropped, body and shells stay."""
+        if not self.control.armed:
+            keys = self._keys("safety.emergency_stop")
+            return [*self._refused(), Notice("warn", f"To stop the robot whoever drives: emergency stop, {keys}.")]
         self._halt()
         return self._send_twist(t) + [Notice("info", "Stop: zero velocity sent, keys dropped.")]
 
     def _emergency_stop(self, t: float) -> List[Effect]:
         self._halt()
-        return [effects.EmergencyStop()] + self._send_twist(t)
+        return [effects.EmergencyStop()] + (self._send_twist(t) if self.control.armed else [])
+
+    def _give_up(self, t: float) -> List[Effect]:
+        driving = self._driving()
+        self._halt()
+        return (self._send_twist(t) if driving else []) + [effects.TakeControl(False)]
 
     def _halt(self) -> None:
         self._held.clear()
@@ -175,8 +210,9 @@ class CommandModel:
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
-        if self.stopped:
-            return [self._latched()]
+        refused = self._refused()
+        if refused:
+            return refused
         if not self.active:
             self._last_step = t
         for axis, value in targets.items():
@@ -185,8 +221,9 @@ class CommandModel:
 
     def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
         """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
-        if self.stopped:
-            return [self._latched()]
+        refused = self._refused()
+        if refused:
+            return refused
         if not self.active:
             self._last_step = t
         self.shells.set_target(axis, value)
@@ -199,6 +236,9 @@ class CommandModel:
 
     def set_gait(self, name: str) -> List[Effect]:
         """Choose a gait by name."""
+        refused = self._refused(stopped_counts=False)
+        if refused:
+            return refused
         self.gait = name
         return [effects.PublishGait(name), Notice("info", f"Gait {name} requested.")]
 
@@ -245,6 +285,23 @@ class CommandModel:
             Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")
         ]
 
+    def observe_operator(self, name: str, is_us: bool, t: float) -> List[Effect]:
+        """Take over who is in control; when control goes, everything held is dropped."""
+        before = (self.control.armed, self.control.operator)
+        self.control.observe(name, is_us)
+        if before == (is_us, name):
+            return []
+        if is_us:
+            return [Notice("info", f"You are in control; {self._keys('control.give_up')} gives it up.")]
+        self._halt()
+        self.twist = effects.ZERO_TWIST  # nothing we sent counts any longer
+        level = "warn" if before[0] else "info"
+        return [Notice(level, f"Monitor mode: {self.control.who}; {self._keys('control.take')} takes control.")]
+
+    def show_life(self) -> List[Effect]:
+        """Return the sign of life that is due while we are in control; to be called at the rate of the settings."""
+        return [effects.ShowLife()] if self.control.armed else []
+
     def observe_body_pose(self, pose: Sequence[float]) -> None:
         """Take over a body pose that another operator or program commanded, so that our next key goes on from there."""
         self.pose.jump(pose)
@@ -255,8 +312,12 @@ class CommandModel:
 
     # ---------------------------------------------------------------- helpers
 
-    def _latched(self) -> Notice:
-        return Notice("warn", f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')}).")
+    def _refused(self, stopped_counts: bool = True) -> List[Effect]:
+        """Return why nothing may be commanded now, as a notice; empty if it may."""
+        text = self.control.refusal(self._held.values(), self._keys)
+        if not text and self.stopped and stopped_counts:
+            text = f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')})."
+        return [Notice("warn", text)] if text else []
 
     def _driving(self) -> bool:
         return any(action.quantity is Quantity.VELOCITY for action in self._held.values())

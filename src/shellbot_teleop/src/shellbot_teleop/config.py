@@ -36,6 +36,9 @@ class TeleopConfig(Settings, error=ConfigError):
     service_timeout: float = number(0.1, 30.0, "s")
     stale_after: float = number(0.1, 10.0, "s")
     gains_server: str = required()
+    alive_rate: float = number(5.0, 100.0, "Hz", hint="the robot takes an operator for dead after 0.2 s without")
+    armed: bool = required()
+    dead_man: bool = required()
 
     def conflict(self) -> str:
         """Return which of the names is missing, if one is."""

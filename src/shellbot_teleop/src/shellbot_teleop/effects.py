@@ -64,6 +64,18 @@ class Rearm:
 
 
 @dataclass(frozen=True)
+class TakeControl:
+    """Take control of the robot, or give it up."""
+
+    take: bool = True
+
+
+@dataclass(frozen=True)
+class ShowLife:
+    """Send the sign of life of the operator in control."""
+
+
+@dataclass(frozen=True)
 class Quit:
     """End the program."""
 
@@ -96,6 +108,8 @@ Effect = Union[
     RequestMode,
     EmergencyStop,
     Rearm,
+    TakeControl,
+    ShowLife,
     Quit,
     LayoutChanged,
     ToggleHelp,

@@ -11,8 +11,8 @@ from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
 
-# Without these an operator could move the robot but not stop it.
-_REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm")
+# Without these an operator could move the robot but not stop it, or could never move it.
+_REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm", "control.take")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,15 @@ class Binding(Settings, error=KeymapError):
             return ""
         named = sorted(key for key in ALL_KEYS if len(key) > 1 and not key.startswith("Ctrl"))
         return f"key {self.key!r} does not exist; there are a..z, 0..9, Ctrl+<letter> (not C H I J M Z) and {named}"
+
+
+@dataclass(frozen=True)
+class KeyLine:
+    """A line of the key help."""
+
+    action: str
+    keys: Tuple[str, ...]
+    help: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,8 @@ class Keymap(Settings, error=KeymapError):
             return f"layout {layout!r} binds a key twice: {'; '.join(clashes)}; remove one of each"
         missing = [action for action in _REQUIRED_ACTIONS if action not in bound.values()]
         if missing:
-            return f"layout {layout!r} has no key for {', '.join(missing)}; an operator must be able to stop"
+            names = ", ".join(missing)
+            return f"layout {layout!r} has no key for {names}; an operator must be able to take control, and to stop"
         return ""
 
     @property
@@ -86,6 +96,18 @@ class Keymap(Settings, error=KeymapError):
             if binding.key == key:
                 return binding
         return None
+
+    def lines(self, layout: str, group: str) -> Tuple[KeyLine, ...]:
+        """Return the key help under a heading, in the order of the file; keys that do the same share a line."""
+        found: Dict[Tuple[str, str], Tuple[List[str], str]] = {}
+        for b in self.in_layout(layout):
+            if b.group == group:
+                found.setdefault((b.action, b.argument), ([], b.help))[0].append(b.key)
+        return tuple(KeyLine(action, tuple(keys), text) for (action, _), (keys, text) in found.items())
+
+    def has(self, kind: str) -> bool:
+        """Tell whether a key has an action of a kind: drive (beside stopping), pose, shells, mode, gait."""
+        return any(b.action.startswith(f"{kind}.") and b.action != "drive.stop" for b in self.bindings)
 
     def keys_of(self, layout: str, action: str) -> Tuple[str, ...]:
         """Return the keys that do an action in a layout, in the order of the file."""

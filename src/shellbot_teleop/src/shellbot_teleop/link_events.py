@@ -28,6 +28,14 @@ class StoppedSeen:
 
 
 @dataclass(frozen=True)
+class OperatorSeen:
+    """Who is in control of the robot; empty: nobody."""
+
+    name: str
+    is_us: bool
+
+
+@dataclass(frozen=True)
 class BodyPoseSeen:
     """Somebody else commanded a body pose (x, y, z, roll, pitch, yaw)."""
 
@@ -41,4 +49,4 @@ class UpperShellsSeen:
     shells: Tuple[float, ...]
 
 
-LinkEvent = Union[LinkState, StoppedSeen, BodyPoseSeen, UpperShellsSeen, ModeInfo, Limits, Notice]
+LinkEvent = Union[LinkState, StoppedSeen, OperatorSeen, BodyPoseSeen, UpperShellsSeen, ModeInfo, Limits, Notice]

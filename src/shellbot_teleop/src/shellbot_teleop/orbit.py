@@ -14,6 +14,7 @@ from shellbot_common.view import View
 _DEG_A_PIXEL = 0.4
 _NEAR, _FAR = 0.25, 8.0  # m
 _ABOVE_DEG = -89.0
+_REACHES = 2.4  # from how far the whole robot is seen, in its reach
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,12 @@ class Orbit:
     target: Tuple[float, float, float] = (0.0, 0.0, 0.08)  #: m
     yaw_deg: float = 0.0  #: Heading of what it follows
     follows: bool = True
+
+    def framing(self, reach: float, is_fixed: bool) -> Orbit:
+        """View of a robot whose joints are up to `reach` (m) from its root, which may be fixed to the ground."""
+        distance = min(max(_REACHES * reach, Orbit().distance), _FAR)
+        height = 0.4 * reach if is_fixed else Orbit().target[2]  # an arm stands on its root, other robots are around it
+        return replace(self, distance=distance, target=(*self.target[:2], height))
 
     def turned(self, dx: float, dy: float) -> Orbit:
         """View after dragging the mouse by dx, dy pixels."""

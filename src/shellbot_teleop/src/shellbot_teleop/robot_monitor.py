@@ -16,6 +16,7 @@ from typing import Deque, List, Mapping, Optional, Tuple, TypeVar
 import numpy as np
 
 from shellbot_common import RobotProfile
+from shellbot_teleop.joint_history import JointHistory
 
 _BATTERY_OLD = 5.0  # s
 _Info = TypeVar("_Info")
@@ -200,6 +201,7 @@ class RobotMonitor:
     targets: Optional[JointsInfo] = None
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
+    history: JointHistory = field(default_factory=JointHistory)  #: Of the joints, while somebody looks
     picture: Optional[np.ndarray] = None  #: (h, w, 3) uint8 RGB, the camera's last picture
     picture_count: int = 0  #: Pictures since the start, so that a view redraws only new ones
     _log: Deque[LogLine] = field(default_factory=lambda: deque(maxlen=500))

@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import threading
+import time
 from typing import Any, Callable, Dict
 
 import rospy
 from geometry_msgs.msg import Pose, Twist
-from std_msgs.msg import Bool, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Bool, Empty, String
+from std_srvs.srv import SetBool, Trigger
 
 from shellbot_msgs.msg import UpperShells
 from shellbot_msgs.srv import RequestMode
 from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.effects import Effect, Notice
+from shellbot_teleop.link_events import LinkEvent, OperatorSeen
+
+_CONTROL = "take_control"
+_OFFER = 8.0  # s
+_LEAVE = 0.5  # s
 
 
 class RosCommands:
@@ -26,7 +34,7 @@ class RosCommands:
     timeout : float
         How long a service may take to be found, s.
     tell : callable
-        Called with a Notice, from threads of services, too.
+        Called with a Notice or OperatorSeen, from threads of services, too.
     tell_throttled : callable
         Called with a subject and a Notice; of each subject one is shown now and then.
 
@@ -37,10 +45,11 @@ class RosCommands:
     """
 
     def __init__(
-        self, timeout: float, tell: Callable[[Notice], None], tell_throttled: Callable[[str, Notice], None]
+        self, timeout: float, tell: Callable[[LinkEvent], None], tell_throttled: Callable[[str, Notice], None]
     ) -> None:
         self._timeout, self._tell, self._tell_throttled = timeout, tell, tell_throttled
         self.publishers: Dict[str, rospy.Publisher] = {}
+        self.in_control = False  # as the robot reported last
 
     def advertise(self) -> None:
         """Set the topics up at a master."""
@@ -52,6 +61,7 @@ class RosCommands:
         publisher("body_pose", Pose)
         publisher("upper_shells", UpperShells)
         publisher("gait", String, latch=True)
+        publisher("operator_alive", Empty)
         publisher("emergency_stop", Bool)  # not latched: a node that restarts after rearm must not be stopped again
 
     def execute(self, effect: Effect) -> None:
@@ -66,6 +76,10 @@ class RosCommands:
             self._publish("upper_shells", conversions.shells_message(effect))
         elif isinstance(effect, effects.PublishGait):
             self._publish("gait", String(data=effect.name))
+        elif isinstance(effect, effects.ShowLife):
+            self._publish("operator_alive", Empty())
+        elif isinstance(effect, effects.TakeControl):
+            threading.Thread(target=self._take_control, args=(effect.take,), name="take_control", daemon=True).start()
         elif isinstance(effect, effects.RequestMode):
             self._call("request_mode", RequestMode, lambda proxy: self._mode_answer(effect.name, proxy(effect.name)))
         elif isinstance(effect, effects.EmergencyStop):
@@ -74,6 +88,50 @@ class RosCommands:
             self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
         elif isinstance(effect, effects.Rearm):
             self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
+
+    def take_when_offered(self, ends: Callable[[], bool]) -> None:
+        """Take control as soon as the robot offers it, in a thread that waits for this until `ends` returns true.
+
+        A robot that does not offer it for a while is one that everybody may command; until it does.
+        """
+
+        def run() -> None:
+            given_up = time.monotonic() + _OFFER
+            while not ends():
+                with contextlib.suppress(rospy.ROSException):
+                    rospy.wait_for_service(_CONTROL, timeout=self._timeout)
+                    self._take_control(True)
+                    return
+                if time.monotonic() >= given_up:
+                    given_up = math.inf
+                    self._control_is_free()
+
+        threading.Thread(target=run, name="take_when_offered", daemon=True).start()
+
+    def give_up(self) -> None:
+        """Give control up before the program ends; waits for it, but not long."""
+        if self.in_control:
+            thread = threading.Thread(target=self._take_control, args=(False,), name="give_up", daemon=True)
+            thread.start()
+            thread.join(_LEAVE)
+
+    def _take_control(self, take: bool) -> None:
+        try:
+            rospy.wait_for_service(_CONTROL, timeout=self._timeout)
+            answer = rospy.ServiceProxy(_CONTROL, SetBool)(take)
+            if not answer.success:
+                self._tell(Notice("warn", f"Control {'refused' if take else 'not given up'}: {answer.message}."))
+        except rospy.ROSException:  # no such service
+            if take:
+                self._control_is_free()
+            else:
+                self._tell(OperatorSeen("", False))
+        except (rospy.ServiceException, OSError) as error:
+            self._tell(Notice("error", f"take_control did not answer: {error}. Try again."))
+
+    def _control_is_free(self) -> None:
+        self._tell(Notice("info", "This robot lets everybody command it: there is no service take_control."))
+        self._tell(OperatorSeen(own_name(), True))
 
     def _publish(self, topic: str, message: Any) -> None:
         try:
@@ -98,3 +156,8 @@ class RosCommands:
     def _trigger_answer(self, what: str, answer: Any) -> None:
         level = "info" if answer.success else "error"
         self._tell(Notice(level, f"{what}: {answer.message or ('done' if answer.success else 'refused')}"))
+
+
+def own_name() -> str:
+    """Return this node's name as the robot reports it."""
+    return str(rospy.get_name().lstrip("/"))

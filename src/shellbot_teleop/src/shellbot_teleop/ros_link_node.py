@@ -9,6 +9,7 @@ no missing node can block a key.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from geometry_msgs.msg import Pose
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
 from sensor_msgs.msg import BatteryState, Image, JointState
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 from tf2_msgs.msg import TFMessage
 
 from shellbot_common import ImageError, ProfileError, RobotProfile
@@ -31,9 +32,11 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.console_node import silence_console
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.errors import LimitsError
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.joint_history import COMMANDED, MEASURED
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.node_name_node import free_name
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
-from shellbot_teleop.ros_commands_node import RosCommands
+from shellbot_teleop.ros_commands_node import RosCommands, own_name
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
@@ -68,14 +71,15 @@ class RosLink:
     ) -> None:
         self._name = name
         self._monitor = monitor
-        self._on_event, self._console = on_event, console
+        self._on_event, self._console, self._armed = on_event, console, config.armed
+        self._connections = 0
         self._ending = threading.Event()
         self._lock = threading.RLock()
         self._initialised, self._connected = False, False
         self._subscribers: List[rospy.Subscriber] = []
         self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
         self._seen: Set[str] = set()  # views that somebody looks at
-        self._on_demand: Dict[str, rospy.Subscriber] = {}
+        self._on_demand: Dict[str, List[rospy.Subscriber]] = {}
         self._last_trouble: Dict[str, float] = {}
         self._watcher = threading.Thread(target=self._watch, name="master_watch", daemon=True)
 
@@ -86,11 +90,12 @@ class RosLink:
         self._watcher.start()
 
     def close(self) -> None:
-        """Write what is queued and leave the graph; can be called twice."""
+        """Write what is queued, give control up and leave the graph; can be called twice."""
         if self._ending.is_set():
             return
         self._ending.set()
         if self._initialised:
+            self._commands.give_up()
             time.sleep(_FLUSH)
             rospy.signal_shutdown("the operator left")
 
@@ -116,7 +121,7 @@ class RosLink:
                     )
             elif not (known and self._connected):
                 is_reported_missing = False
-                self._connect(known)
+                self._connect(known, master)
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
                 self._on_event(
                     LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True)
@@ -134,10 +139,11 @@ class RosLink:
             return None
         return self._initialised
 
-    def _connect(self, known: bool) -> None:
+    def _connect(self, known: bool, master: rosgraph.Master) -> None:
         try:
             if not self._initialised:
-                rospy.init_node(self._name, disable_signals=True, argv=sys.argv)
+                name, argv = free_name(master, self._name, sys.argv)
+                rospy.init_node(name, disable_signals=True, argv=argv)
                 self._initialised = True
                 if not self._console:
                     silence_console()
@@ -145,14 +151,28 @@ class RosLink:
                 if not known:
                     self._disconnect()
                     self._monitor.forget_robot()
+                    self._on_event(OperatorSeen("", False))  # until this robot says otherwise: monitor mode
                     self._set_up_topics()
+                    self._ask_for_control()
                 self._connected = True
             self._on_event(LinkState(True, f"Connected to {rosgraph.get_master_uri()}."))
         except (rospy.ROSException, OSError) as error:
             self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
 
+    def _ask_for_control(self) -> None:
+        """Take control of each robot as soon as it gives it, where the settings say so."""
+        self._connections += 1
+        number = self._connections
+        if self._armed:
+            self._commands.take_when_offered(lambda: self._ending.is_set() or self._connections != number)
+
+    def _on_operator(self, message: String) -> None:
+        self._commands.in_control = message.data == own_name()
+        self._on_event(OperatorSeen(message.data, self._commands.in_control))
+
     def _disconnect(self) -> None:
-        for endpoint in [*self._subscribers, *self._commands.publishers.values(), *self._on_demand.values()]:
+        seen = itertools.chain.from_iterable(self._on_demand.values())
+        for endpoint in [*self._subscribers, *self._commands.publishers.values(), *seen]:
             with contextlib.suppress(OSError):  # the old master may be gone and need not know
                 endpoint.unregister()
         self._subscribers, self._commands.publishers, self._on_demand = [], {}, {}
@@ -166,6 +186,7 @@ class RosLink:
         subscriber("mode", Mode, lambda message: self._on_mode(conversions.mode_info(message, time.monotonic())))
         subscriber("walkspace", Walkspace, self._on_walkspace)
         subscriber("stopped", Bool, lambda message: self._on_event(StoppedSeen(bool(message.data))))
+        subscriber("operator", String, self._on_operator, queue_size=5)
         subscriber("odom", Odometry, self._store("odom", conversions.odom_info))
         subscriber("foot_contacts", Contacts, self._store("contacts", conversions.contacts_info))
         subscriber("reference_status", ReferenceStatus, self._store("status", conversions.status_info))
@@ -251,7 +272,7 @@ class RosLink:
         Parameters
         ----------
         view : str
-            camera, robot, or truth: the pose that only a simulator knows.
+            camera, robot, plots (every sample of the joints), or truth: the pose that only a simulator knows.
         is_seen : bool
             Whether somebody looks.
         """
@@ -260,18 +281,26 @@ class RosLink:
             if is_seen and self._commands.publishers and view not in self._on_demand:
                 self._on_demand[view] = self._subscribe(view)
             elif not is_seen and view in self._on_demand:
-                self._on_demand.pop(view).unregister()
+                for subscriber in self._on_demand.pop(view):
+                    subscriber.unregister()
 
-    def _subscribe(self, view: str) -> rospy.Subscriber:
+    def _subscribe(self, view: str) -> List[rospy.Subscriber]:
         if view == "camera":
-            return rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)
+            return [rospy.Subscriber("camera/image_raw", Image, self._on_picture, queue_size=1, buff_size=2**24)]
         if view == "truth":
-            return rospy.Subscriber(
-                "ground_truth/odom", Odometry, self._store("truth", conversions.base_info), queue_size=1
-            )
-        return rospy.Subscriber(
-            "footsteps", Footsteps, self._store("footsteps", conversions.footsteps_info), queue_size=1
-        )
+            store = self._store("truth", conversions.base_info)
+            return [rospy.Subscriber("ground_truth/odom", Odometry, store, queue_size=1)]
+        if view == "plots":
+            return [
+                rospy.Subscriber(topic, JointState, self._remember, callback_args=kind, queue_size=50, tcp_nodelay=True)
+                for topic, kind in (("joint_states", MEASURED), ("joint_targets", COMMANDED))
+            ]
+        return [
+            rospy.Subscriber("footsteps", Footsteps, self._store("footsteps", conversions.footsteps_info), queue_size=1)
+        ]
+
+    def _remember(self, message: JointState, kind: str) -> None:
+        self._monitor.history.add(kind, message.name, message.header.stamp.to_sec(), message.position)
 
     def _on_transforms(self, message: rospy.AnyMsg) -> None:
         """Take odometry's transforms; those of the joints come as often on the same topic, and are not even decoded."""

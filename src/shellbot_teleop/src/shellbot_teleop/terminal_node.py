@@ -15,18 +15,18 @@ from typing import Any, Deque, Iterable, List
 
 import rospy
 
-from shellbot_common import SettingsError, package_file
+from shellbot_common import SettingsError
 from shellbot_teleop.actions import ACTIONS, HeldAction
 from shellbot_teleop.body_estimate import with_body
-from shellbot_teleop.command_line import parse_arguments
+from shellbot_teleop.command_line import load_settings, parse_arguments
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, PublishTwist, Quit
-from shellbot_teleop.errors import TeleopError
+from shellbot_teleop.errors import ConfigError, TeleopError
 from shellbot_teleop.key_tracker import RepeatTracker
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, fresh, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
@@ -103,9 +103,9 @@ class TerminalProgram:
         self._ending = True
 
     def _loop(self, descriptor: int, terminal: RawTerminal) -> None:
-        next_tick = next_draw = escape_deadline = 0.0
+        next_tick = next_draw = next_sign = escape_deadline = 0.0
         while not self._ending:
-            wait = 0.02 if self.model.active or self._decoder.waiting else _DRAW_PERIOD
+            wait = 0.02 if self.model.active or self._decoder.waiting or self.model.control.armed else _DRAW_PERIOD
             readable, _, _ = select.select([descriptor], [], [], wait)
             now = time.monotonic()
             if readable:
@@ -123,6 +123,9 @@ class TerminalProgram:
             if self.model.active and now >= next_tick:
                 next_tick = now + self._config.period
                 self._carry_out(self.model.tick(now))
+            if now >= next_sign:
+                next_sign = now + 1.0 / self._config.alive_rate
+                self._carry_out(self.model.show_life())
             if now >= next_draw:
                 next_draw = now + _DRAW_PERIOD
                 self._draw(terminal)
@@ -181,6 +184,11 @@ class TerminalProgram:
                 if effects:
                     self._tracker.block(now)
                 self._carry_out(effects)
+            elif isinstance(event, OperatorSeen):
+                effects = self.model.observe_operator(event.name, event.is_us, now)
+                if not event.is_us:
+                    self._tracker.block(now)
+                self._carry_out(effects)
             elif isinstance(event, BodyPoseSeen):
                 self.model.observe_body_pose(event.pose)
             elif isinstance(event, UpperShellsSeen):
@@ -217,8 +225,12 @@ def main() -> int:
         )
         return 3
     try:
-        config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
-        keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
+        config, keymap = load_settings(arguments)
+        if config.dead_man:
+            raise ConfigError(
+                "a terminal reports no key releases, so it has no dead-man switch: a key drives until 0.2 s after its "
+                "last repeat. Leave --dead-man (dead_man in the settings) out, or use the window"
+            )
         program = TerminalProgram(config, keymap)
         if arguments.layout:
             notices: List[Effect] = program.model.set_layout(arguments.layout, time.monotonic())

@@ -7,7 +7,7 @@ import math
 import textwrap
 import time
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.keymap import Keymap
@@ -87,7 +87,13 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
 
 def _head(model: CommandModel, robot: RobotView) -> List[Line]:
     link = ("measured", "ROS connected") if robot.connected else ("warn", robot.link)
-    first: Line = [("title", "Shellbot"), ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
+    control = model.control
+    who = (
+        ("held", " in control ")
+        if control.armed
+        else ("warn", f"{control.operator} drives" if control.operator else "monitor")
+    )
+    first: Line = [("title", "Shellbot"), ("", "   "), who, ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
     if model.gait or model.limits.gait:
         first.append(("", f"   gait {model.limits.gait or model.gait}"))
     first += [("", "   "), link]
@@ -155,13 +161,10 @@ def _pose(robot: RobotView) -> List[Line]:
     return lines
 
 
-def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[List[str], str]]:
+def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[Sequence[str], str]]:
     """Keys and help text of each action of a group."""
-    actions: Dict[str, Tuple[List[str], str]] = {}
-    for binding in keymap.in_layout(layout):
-        if binding.group == group:
-            actions.setdefault(binding.action, ([], binding.help))[0].append(binding.key)
-    return list(actions.values())
+    lines = keymap.lines(layout, group)
+    return [(line.keys, line.help) for line in lines if line.action != "control.dead_man"]  # which a terminal lacks
 
 
 def compact_key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[Line]:

@@ -13,17 +13,17 @@ import rospy
 from python_qt_binding.QtCore import QObject, QTimer, Signal
 from python_qt_binding.QtWidgets import QApplication
 
-from shellbot_common import SettingsError, package_file
+from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionsSeen
-from shellbot_teleop.command_line import parse_arguments
+from shellbot_teleop.command_line import load_settings, parse_arguments
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.gains_client_node import GainsClient
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
@@ -64,6 +64,7 @@ class WindowProgram:
         self.bridge.event.connect(self._on_event)
         self.window.camera.visible_changed.connect(lambda is_seen: self.link.request("camera", is_seen))
         self.window.robot.visible_changed.connect(lambda is_seen: self.link.request("robot", is_seen))
+        self.window.plots.visible_changed.connect(lambda is_seen: self.link.request("plots", is_seen))
         self.window.robot.ghost_requested.connect(lambda is_seen: self.link.request("truth", is_seen))
         self._actions: Optional[ActionClient] = None
         self._service_timeout = config.service_timeout
@@ -116,7 +117,7 @@ class WindowProgram:
         """Drop the keys that were held in the window which the focus leaves."""
         self.window.view_has_focus = has_focus
         if not has_focus:
-            self.controller.drop_all()
+            self.controller.drop_all("the simulator's window lost the focus")
 
     def _on_event(self, event: LinkEvent) -> None:
         """Act on what came from ROS; in the window's thread."""
@@ -141,6 +142,8 @@ class WindowProgram:
             self.model.observe_limits(event)
         elif isinstance(event, StoppedSeen):
             self.controller.observe_stopped(event.stopped)
+        elif isinstance(event, OperatorSeen):
+            self.controller.observe_operator(event.name, event.is_us)
         elif isinstance(event, BodyPoseSeen):
             self.model.observe_body_pose(event.pose)
         elif isinstance(event, UpperShellsSeen):
@@ -168,8 +171,7 @@ def main() -> int:
         signal.signal(number, lambda *_: ending.set())
     arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
     try:
-        config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
-        keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
+        config, keymap = load_settings(arguments)
     except SettingsError as error:
         sys.stderr.write(f"teleop_window: {error}\n")
         return 2

@@ -15,6 +15,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger, TriggerResponse
 
 from shellbot_common import package_file
+from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_msgs.msg import Mode, UpperShells, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeResponse
 
@@ -49,12 +50,15 @@ class RobotDouble:
         self.walkspace = rospy.Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self.stopped = rospy.Publisher("stopped", Bool, queue_size=1, latch=True)
         self.refusal = ""
+        self.operator = OperatorInterface(lambda: self.hear("no longer driven", None))
         rospy.Service("request_mode", RequestMode, self.answer_mode)
         rospy.Service("emergency_stop", Trigger, lambda _: self.latch(True))
         rospy.Service("rearm", Trigger, lambda _: self.latch(False))
         self.stopped.publish(False)
 
     def hear(self, what, message):
+        if what == "cmd_vel" and not self.operator.accepts_velocity(message, bool(message.linear.x)):
+            what = "refused"
         with self.lock:
             self.heard.append((time.monotonic(), what, message))
             self.lock.notify_all()

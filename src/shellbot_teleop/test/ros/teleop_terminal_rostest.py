@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import statistics
 import sys
 import time
@@ -37,7 +38,7 @@ class TeleopTerminalTest(unittest.TestCase):
 
     def setUp(self):
         held = "press_repeat" in self._testMethodName
-        file = settings(publish_rate=SLOW_HZ, **({"first_hold": 1.0, "repeat_hold": HOLD} if held else {}))
+        file = settings(publish_rate=SLOW_HZ, armed=True, **({"first_hold": 1.0, "repeat_hold": HOLD} if held else {}))
         self.terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0], "--config", file])
         self.assertTrue(self.terminal.wait_for("ROS connected", 60.0), self.terminal.text[-2000:])
         deadline = time.monotonic() + 60.0
@@ -120,6 +121,29 @@ class TeleopTerminalTest(unittest.TestCase):
         servos.publish(ServoStates(servos=[well, ill]))
         self.assertTrue(self.terminal.wait_for("battery 11.5 V 47%  hottest 41", 60.0), self.terminal.text[-2000:])
         self.assertTrue(self.terminal.wait_for("lower_2_coxa: overheating, overload", 60.0))
+
+    def test_5_two_operators_and_one_that_is_killed(self):
+        robot, first = self.robot, self.terminal
+        second = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0]], size=(50, 200))
+        self.addCleanup(second.close)
+        self.assertTrue(second.wait_for("teleop_terminal drives", 60.0), second.text[-2000:])
+        second.type(b"w")
+        self.assertTrue(second.wait_for("Monitor mode, nothing was sent: teleop_terminal is in control", 60.0))
+        second.type(b"\x1bOQ")
+        self.assertTrue(second.wait_for("Control refused: teleop_terminal on ", 60.0), second.text[-2000:])
+        self.assertEqual(robot.twists, [])
+        first.type(b"w")
+        self.assertTrue(robot.wait(lambda: robot.twists))
+        os.kill(first.pid, signal.SIGKILL)
+        killed = time.monotonic()
+        self.assertTrue(robot.wait(lambda: robot.of("no longer driven")))
+        print(f"\nkilled operator noticed after {robot.of('no longer driven')[0][0] - killed:.2f} s")
+        self.assertTrue(second.wait_for("Monitor mode: nobody is in control", 60.0))
+        second.type(b"\x1bOQ")
+        self.assertTrue(second.wait_for("You are in control", 60.0), second.text[-2000:])
+        robot.clear()
+        second.type(b"w")
+        self.assertTrue(robot.wait(lambda: robot.twists))
 
 
 if __name__ == "__main__":

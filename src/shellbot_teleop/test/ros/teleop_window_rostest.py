@@ -33,7 +33,7 @@ PRESSES = 40
 
 def start_window(display, **environment):
     return subprocess.Popen(
-        [find_node("shellbot_teleop", "teleop_window")[0], "--config", settings(publish_rate=SLOW_HZ)],
+        [find_node("shellbot_teleop", "teleop_window")[0], "--config", settings(publish_rate=SLOW_HZ, armed=True)],
         env=dict(os.environ, DISPLAY=display, **environment),
     )
 

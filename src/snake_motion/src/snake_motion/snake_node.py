@@ -18,6 +18,7 @@ from std_msgs.msg import Bool, String
 
 from shellbot_common import Level, Notice, RobotProfile, SettingsError
 from shellbot_common.log_node import NodeLog
+from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
@@ -54,6 +55,7 @@ class SnakeNode:
         self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
         self._transforms = tf2_ros.TransformBroadcaster()
+        self._operator = OperatorInterface(self._stop_driving)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._subscribers = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
@@ -101,14 +103,17 @@ class SnakeNode:
             self._mode.publish(conversions.mode_message(motion, stamp))
 
     def _on_gait(self, message: String) -> None:
+        if not self._operator.accepts(message):
+            return
         with self._lock:
             accepted, reason = self._core.engine.request_gait(message.data)
         if not accepted:
             rospy.logwarn("snake_motion: %s", reason)
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
+        reason = self._operator.refusal(request)
         with self._lock:
-            accepted, reason = self._core.engine.request_mode(request.mode)
+            accepted, reason = (False, reason) if reason else self._core.engine.request_mode(request.mode)
             return RequestModeResponse(accepted=accepted, reason=reason, mode=self._core.engine.mode)
 
     def _on_stopped(self, message: Bool) -> None:
@@ -116,8 +121,14 @@ class SnakeNode:
             (self._core.engine.emergency_stop if message.data else self._core.engine.rearm)()
 
     def _on_cmd_vel(self, message: Twist) -> None:
+        twist = conversions.twist_of(message)
+        if self._operator.accepts_velocity(message, bool(np.any(twist))):
+            with self._lock:
+                self._core.command(twist)
+
+    def _stop_driving(self) -> None:
         with self._lock:
-            self._core.command(conversions.twist_of(message))
+            self._core.command(conversions.twist_of(Twist()))
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:

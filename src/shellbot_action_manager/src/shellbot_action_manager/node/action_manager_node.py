@@ -32,6 +32,7 @@ from shellbot_action_manager.node.diagnostics_conversions import diagnostics_mes
 from shellbot_action_manager.node.perform_action_node import PerformActionServer
 from shellbot_common import Level, Notice, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
+from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_kinematics.limb_references_conversions import references_to_message
 from shellbot_msgs.msg import Contacts, Footsteps, LimbReferences, ServoStates, UpperShells, Walkspace
@@ -71,8 +72,9 @@ class ActionManagerNode:
         self._mode_pub = Publisher("mode", ModeMsg, queue_size=5, latch=True)
         self._walkspace_pub = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
+        self._operator = OperatorInterface(self._stop_driving)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
-        self._actions = PerformActionServer(self._core, self._lock)
+        self._actions = PerformActionServer(self._core, self._lock, self._operator)
         self._page = Server(gait_page(config.gaits), self._on_gait_page)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
@@ -167,8 +169,9 @@ class ActionManagerNode:
             self._footsteps_pub.publish(conversions.footsteps_to_message(self._core.footsteps, stamp))
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
+        reason = self._operator.refusal(request)
         with self._lock:
-            accepted, reason = self._core.request_mode(request.mode)
+            accepted, reason = (False, reason) if reason else self._core.request_mode(request.mode)
             mode = self._core.mode.label
         if not accepted:  # what is accepted becomes the mode's text, which is logged when it changes
             rospy.logwarn(f"action_manager: request '{request.mode}' refused: {reason}")
@@ -179,8 +182,15 @@ class ActionManagerNode:
             (self._core.emergency_stop if message.data else self._core.rearm)()
 
     def _on_cmd_vel(self, message: Twist) -> None:
+        twist = conversions.twist_to_array(message)
+        if self._operator.accepts_velocity(message, bool(twist.any())):
+            with self._lock:
+                self._commands = replace(self._commands, twist=twist, twist_time=self._time)
+
+    def _stop_driving(self) -> None:
+        """Let no velocity count any longer: who commanded it is gone. The robot brakes as at the end of a stream."""
         with self._lock:
-            self._commands = replace(self._commands, twist=conversions.twist_to_array(message), twist_time=self._time)
+            self._commands = replace(self._commands, twist_time=-np.inf, foot_velocity_time=-np.inf)
 
     def _on_odometry(self, message: Odometry) -> None:
         with self._lock:
@@ -188,21 +198,25 @@ class ActionManagerNode:
 
     def _on_foot_velocity(self, message: Vector3) -> None:
         velocity = np.array([message.x, message.y, message.z])
-        with self._lock:
-            self._commands = replace(self._commands, foot_velocity=velocity, foot_velocity_time=self._time)
+        if self._operator.accepts_velocity(message, bool(velocity.any())):
+            with self._lock:
+                self._commands = replace(self._commands, foot_velocity=velocity, foot_velocity_time=self._time)
 
     def _on_body_pose(self, message: Pose) -> None:
-        with self._lock:
-            self._commands = replace(self._commands, body_pose=conversions.body_pose_to_array(message))
+        if self._operator.accepts(message):
+            with self._lock:
+                self._commands = replace(self._commands, body_pose=conversions.body_pose_to_array(message))
 
     def _on_upper_shells(self, message: UpperShells) -> None:
-        with self._lock:
-            shells = np.array([message.sphere_centre_height, message.opening_angle])
-            self._commands = replace(self._commands, upper_shells=shells)
+        shells = np.array([message.sphere_centre_height, message.opening_angle])
+        if self._operator.accepts(message):
+            with self._lock:
+                self._commands = replace(self._commands, upper_shells=shells)
 
     def _on_gait(self, message: String) -> None:
-        with self._lock:
-            self._commands = replace(self._commands, gait=message.data)
+        if self._operator.accepts(message):
+            with self._lock:
+                self._commands = replace(self._commands, gait=message.data)
 
     def _on_lost_legs(self, message: UInt8MultiArray) -> None:
         try:

@@ -17,6 +17,7 @@ from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.node.action_manager_conversions import descriptions_to_message
 from shellbot_action_manager.node.action_server_node import ActionServer
+from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import (
     ActionDescriptions,
@@ -40,10 +41,12 @@ class PerformActionServer:
         Whose actions they are.
     lock : RLock
         Of the core. The server's own lock is always taken first.
+    operator : OperatorInterface
+        Tells whose requests count.
     """
 
-    def __init__(self, core: ActionManagerCore, lock: threading.RLock) -> None:
-        self._core, self._lock = core, lock
+    def __init__(self, core: ActionManagerCore, lock: threading.RLock, operator: OperatorInterface) -> None:
+        self._core, self._lock, self._operator = core, lock, operator
         self._goal: Optional[actionlib.ServerGoalHandle] = None
         self._queue: Deque[Tuple[actionlib.ServerGoalHandle, Plan, float]] = deque()
         self._last_feedback = -1.0
@@ -90,6 +93,10 @@ class PerformActionServer:
 
     def _on_goal(self, goal: actionlib.ServerGoalHandle) -> None:
         given: PerformActionGoal = goal.get_goal()
+        reason = self._operator.refusal(goal.status_tracker.goal)
+        if reason:
+            self._reject(goal, reason)
+            return
         try:
             action = self._core.config.actions.find(given.name)
             parameters = action.assign(given.parameter_names, given.parameters)
@@ -129,6 +136,9 @@ class PerformActionServer:
                 goal.set_canceled(PerformActionResult(False, "taken out of the queue"), "taken out of the queue")
 
     def _on_pause(self, request: SetBoolRequest) -> SetBoolResponse:
+        reason = self._operator.refusal(request)
+        if reason:
+            return SetBoolResponse(False, reason)
         with self._lock:
             performer = self._core.performer
             if not performer.active or performer.status is None:
@@ -136,7 +146,10 @@ class PerformActionServer:
             performer.pause(request.data)
             return SetBoolResponse(True, f"{performer.status.name} {'pauses' if request.data else 'goes on'}")
 
-    def _on_undo(self, _request: TriggerRequest) -> TriggerResponse:
+    def _on_undo(self, request: TriggerRequest) -> TriggerResponse:
+        reason = self._operator.refusal(request)
+        if reason:
+            return TriggerResponse(False, reason)
         with self._lock:
             reason = self._core.performer.undo()
             status = self._core.performer.status

@@ -10,6 +10,7 @@ from python_qt_binding.QtCore import Signal
 from python_qt_binding.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.qt.widgets import ChoiceRow, ValueSlider, button, label
 
 # axis of the pose vector, name, factor to the shown unit, unit, decimals
@@ -25,18 +26,21 @@ _SHELL_SLIDERS = ((0, "height", 1000.0, "mm", 0), (1, "opening", 180.0 / math.pi
 
 
 class BodyPanel(QWidget):
-    """Body pose relative to rest, upper shells, gait; the sliders end at the present limits."""
+    """Body pose relative to rest, upper shells, gait; the sliders end at the present limits.
+
+    Of these a robot has what its key map has keys for.
+    """
 
     pose_moved = Signal(int, float)
     shells_moved = Signal(int, float)
     neutral_requested = Signal()
     gait_chosen = Signal(str)
 
-    def __init__(self, gaits: Sequence[str]) -> None:
+    def __init__(self, gaits: Sequence[str], keymap: Keymap) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(6)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(12, 10, 12, 10)
+        column = self._part(whole, keymap.has("pose"))
         heading = QHBoxLayout()
         heading.addWidget(self._heading("Body pose, relative to rest"))
         heading.addStretch(1)
@@ -50,7 +54,7 @@ class BodyPanel(QWidget):
             slider.moved.connect(lambda value, axis=axis: self.pose_moved.emit(axis, value))
             self.pose[axis] = slider
             column.addWidget(slider)
-        column.addSpacing(10)
+        column = self._part(whole, keymap.has("shells"))
         column.addWidget(self._heading("Upper shells"))
         self.shells = {}
         for axis, name, factor, unit, digits in _SHELL_SLIDERS:
@@ -58,12 +62,22 @@ class BodyPanel(QWidget):
             slider.moved.connect(lambda value, axis=axis: self.shells_moved.emit(axis, value))
             self.shells[axis] = slider
             column.addWidget(slider)
-        column.addSpacing(10)
+        column = self._part(whole, "gait.next" in {binding.action for binding in keymap.bindings})
         column.addWidget(self._heading("Gait"))
         self.gaits = ChoiceRow(gaits)
         self.gaits.chosen.connect(self.gait_chosen)
         column.addWidget(self.gaits)
-        column.addStretch(1)
+        whole.addStretch(1)
+
+    def _part(self, whole: QVBoxLayout, is_seen: bool) -> QVBoxLayout:
+        """Return the column of a part of the page, which is seen where the robot has such a thing."""
+        part = QWidget()
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 10)
+        column.setSpacing(6)
+        part.setVisible(is_seen)
+        whole.addWidget(part)
+        return column
 
     @staticmethod
     def _heading(text: str) -> QWidget:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, List
 
 from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
@@ -17,6 +17,7 @@ from shellbot_teleop.qt.qt_keys import PressedKeys
 
 # While a number is typed into a field these still command the robot; the others belong to the field.
 _ALWAYS_OURS = frozenset(("Space", "Escape")) | frozenset(f"F{number}" for number in range(1, 13))
+_BUTTON = "dead-man button"  # beside the names of keys that are held
 
 
 class OperatorController(QObject):
@@ -59,6 +60,11 @@ class OperatorController(QObject):
         self._timer.setTimerType(Qt.PreciseTimer)
         self._timer.setInterval(round(config.period * 1000))
         self._timer.timeout.connect(lambda: self.carry_out(self.model.tick(self._clock())))
+        # In this thread and not in one of ROS: a window that hangs must not seem alive.
+        self._life = QTimer(self)
+        self._life.setTimerType(Qt.PreciseTimer)
+        self._life.timeout.connect(self._show_life)
+        self._life.start(round(1000.0 / config.alive_rate))
 
     def watch(self, window: QWidget, application: QObject) -> None:
         """Take the keys of a window wherever its focus is, and notice when it loses the focus."""
@@ -75,7 +81,7 @@ class OperatorController(QObject):
         """Qt's hook: see every event of the application first."""
         kind = event.type()
         if kind == QEvent.WindowDeactivate and watched is self._window:
-            self.drop_all()
+            self.drop_all("the window lost the focus")
         elif (
             kind == QEvent.MouseButtonPress
             and self.editing
@@ -132,11 +138,23 @@ class OperatorController(QObject):
         if self._grace.waiting:  # a timer may fire a moment early
             QTimer.singleShot(2, Qt.PreciseTimer, self._release_due)
 
-    def drop_all(self) -> None:
-        """Drop every key: the focus went, or the window closes."""
+    def drop_all(self, reason: str) -> None:
+        """Drop every key, and tell why if this stops the robot."""
         self._keys.clear()
         self._grace.clear()
-        self.carry_out(self.model.release_all(self._clock()))
+        stops: List[Effect] = self.model.release_all(self._clock())
+        self.carry_out([*stops, Notice("warn", f"Stopped, because {reason}.")] if stops else stops)
+
+    def hold_dead_man(self, is_held: bool) -> None:
+        """Hold the button that is a dead-man switch, or let it go."""
+        if is_held:
+            self.carry_out(self.model.hold_dead_man(_BUTTON))
+        else:
+            self.carry_out(self.model.release(_BUTTON, self._clock()))
+
+    def _show_life(self) -> None:
+        for effect in self.model.show_life():
+            self._execute(effect)
 
     def perform(self, action: str) -> None:
         """Do a command as its key does; for buttons."""
@@ -165,6 +183,10 @@ class OperatorController(QObject):
     def observe_stopped(self, stopped: bool) -> None:
         """Take over whether the emergency stop is latched."""
         self.carry_out(self.model.observe_stopped(stopped, self._clock()))
+
+    def observe_operator(self, name: str, is_us: bool) -> None:
+        """Take over who is in control."""
+        self.carry_out(self.model.observe_operator(name, is_us, self._clock()))
 
     # ----------------------------------------------------------------- output
 

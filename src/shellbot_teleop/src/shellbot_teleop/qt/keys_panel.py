@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
-from typing import Dict, FrozenSet, List
+from typing import Dict, FrozenSet, Sequence
 
 from python_qt_binding.QtCore import Qt
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keymap import KeyLine, Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import label
 
 _CAP = (
-    "border-radius: 4px; padding: 1px 5px; min-width: 15px; font-weight: 600;"
+    "border-radius: 4px; padding: 1px 5px; min-width: {width}px; font-weight: 600;"
     " border: 1px solid {border}; border-bottom: 2px solid {border}; background: {ground}; color: {text};"
 )
-_SHORT = 16  # letters of a text that fits twice beside each other
+_SHORT = 20  # letters of a line, with two for the frame of each cap, that fits twice beside another
+_CAPS = 58  # pixels: texts of all groups begin in one line, where the caps let them
+
+
+def _length(line: KeyLine) -> int:
+    return len(line.help) + sum(len(key_label(key)) + 2 for key in line.keys)
 
 
 def key_tips(keymap: Keymap) -> Dict[str, str]:
@@ -55,54 +60,45 @@ class KeysPanel(QWidget):
         self.layout_name = layout
         self._caps, self._held = {}, frozenset()
         page = QWidget()
-        grid = QGridLayout(page)
-        grid.setContentsMargins(10, 4, 10, 8)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
-        row = 0
+        column = QVBoxLayout(page)
+        column.setContentsMargins(10, 4, 10, 8)
+        column.setSpacing(4)
         for group, title in self._keymap.groups.items():
-            lines: Dict[str, List[str]] = {}
-            for binding in self._keymap.in_layout(layout):
-                if binding.group == group:
-                    lines.setdefault(binding.action, []).append(binding.key)
+            lines = self._keymap.lines(layout, group)
             if not lines:
                 continue
             heading = label(title.upper())
             heading.setObjectName("title")
-            heading.setContentsMargins(0, 8 if row else 0, 0, 1)
-            grid.addWidget(heading, row, 0, 1, 4)
-            row += 1
-            texts = {action: self._help(layout, group, action) for action in lines}
-            # Opposite actions stand side by side where their texts are short enough.
-            columns = 2 if max(len(text) for text in texts.values()) <= _SHORT else 1
-            for index, (action, keys) in enumerate(lines.items()):
-                line, column = row + index // columns, 2 * (index % columns)
-                grid.addLayout(self._cap_row(keys), line, column)
-                help_text = label(texts[action], size_pt=9.5)
-                if action == "safety.emergency_stop":
-                    help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
-                grid.addWidget(help_text, line, column + 1, 1, 1 if columns == 2 else 3)
-            row += (len(lines) + columns - 1) // columns
-        grid.setColumnStretch(1, 1)
-        grid.setColumnStretch(3, 1)
-        grid.setRowStretch(row, 1)
+            heading.setContentsMargins(0, 8 if column.count() else 0, 0, 1)
+            column.addWidget(heading)
+            column.addLayout(self._lines(lines))
+        column.addStretch(1)
         self._area.setWidget(page)
 
-    def _help(self, layout: str, group: str, action: str) -> str:
-        return next(
-            binding.help
-            for binding in self._keymap.in_layout(layout)
-            if binding.action == action and binding.group == group
-        )
+    def _lines(self, lines: Sequence[KeyLine]) -> QGridLayout:
+        """Return the lines of a group; opposite actions stand side by side where all of them are short enough."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        columns = 2 if max(map(_length, lines)) <= _SHORT else 1
+        for index, entry in enumerate(lines):
+            row, column = index // columns, 2 * (index % columns)
+            grid.addLayout(self._cap_row(entry.keys), row, column)
+            help_text = label(entry.help, size_pt=9.5)
+            if entry.action == "safety.emergency_stop":
+                help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
+            grid.addWidget(help_text, row, column + 1)
+            grid.setColumnStretch(column + 1, 1)
+            grid.setColumnMinimumWidth(column, _CAPS)
+        return grid
 
-    def _cap_row(self, keys: List[str]) -> QHBoxLayout:
+    def _cap_row(self, keys: Sequence[str]) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(4)
         for key in keys:
             cap = QLabel(key_label(key))
             cap.setAlignment(Qt.AlignCenter)
             cap.setFont(theme.font(8.5, bold=True))
-            cap.setMinimumWidth(cap.fontMetrics().horizontalAdvance(cap.text()) + 13)
             self._caps[key] = cap
             self._paint(key, False)
             row.addWidget(cap)
@@ -115,7 +111,9 @@ class KeysPanel(QWidget):
             if held
             else {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
         )
-        self._caps[key].setStyleSheet(_CAP.format(**colours))
+        cap = self._caps[key]
+        width = max(cap.fontMetrics().horizontalAdvance(cap.text()) + 2, 15)  # or a crowded row would squeeze it
+        cap.setStyleSheet(_CAP.format(width=width, **colours))
 
     def show_held(self, held: FrozenSet[str]) -> None:
         """Light up the keys that are held."""

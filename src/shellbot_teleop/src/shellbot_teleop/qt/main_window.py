@@ -8,7 +8,6 @@ from typing import Any
 
 from python_qt_binding.QtCore import Qt, QTimer
 from python_qt_binding.QtWidgets import (
-    QHBoxLayout,
     QMainWindow,
     QScrollArea,
     QSplitter,
@@ -21,6 +20,7 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_table import joint_rows
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.actions_panel import ActionsPanel
 from shellbot_teleop.qt.body_panel import BodyPanel
@@ -28,11 +28,13 @@ from shellbot_teleop.qt.camera_view import CameraView
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
+from shellbot_teleop.qt.header import Header
 from shellbot_teleop.qt.joints_panel import JointsPanel
 from shellbot_teleop.qt.keys_panel import KeysPanel, key_tips
+from shellbot_teleop.qt.plots_panel import PlotsPanel
 from shellbot_teleop.qt.robot_view import RobotView
 from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
-from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label, tabs
+from shellbot_teleop.qt.widgets import tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
 _REFRESH_MS = 66
@@ -64,18 +66,20 @@ class TeleopWindow(QMainWindow):
         self.setWindowTitle("Shellbot")
         self.setStyleSheet(theme.STYLE)
         self.setFont(theme.font())
-        self.mode, self.velocity, self.pose, self.log = ModePanel(tips), VelocityPanel(), PosePanel(), LogPanel()
-        self.keys, self.body, self.gains = KeysPanel(self.model.keymap), BodyPanel(config.gaits), GainsPanel()
+        keymap = self.model.keymap
+        self.mode, self.velocity, self.pose, self.log = (
+            ModePanel(keymap, tips),
+            VelocityPanel(),
+            PosePanel(),
+            LogPanel(),
+        )
+        self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(config.gaits, keymap), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
-        self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
-        self.rearm = button("Rearm", tips.get("safety.rearm", ""))
-        self.link, self.focus = Pill(), Pill()
-        self.layouts = ChoiceRow(self.model.keymap.layout_names, list(self.model.keymap.layouts.values()))
-        self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
-        self.speed.set_range(0.1, 1.0)
-        self.speed.setMinimumWidth(130)
-        self.speed.setMaximumWidth(260)
+        self.plots = PlotsPanel(monitor.history)
+        self.header = header = Header(controller, tips)
+        self.stop, self.rearm, self.arm, self.dead_man = header.stop, header.rearm, header.arm, header.dead_man
+        self.link, self.focus, self.layouts, self.speed = header.link, header.focus, header.layouts, header.speed
         self._arrange()
         self._connect_signals()
         self.keys.show_layout(self.model.layout)
@@ -99,20 +103,7 @@ class TeleopWindow(QMainWindow):
         page = QVBoxLayout(root)
         page.setContentsMargins(12, 10, 12, 12)
         page.setSpacing(10)
-        header = QHBoxLayout()
-        header.setSpacing(10)
-        self._title = label("Shellbot", size_pt=15, bold=True)
-        header.addWidget(self._title)
-        header.addWidget(self.link)
-        header.addWidget(self.focus)
-        header.addStretch(1)
-        self._letters = label("letters", muted=True)
-        header.addWidget(self._letters)
-        header.addWidget(self.layouts)
-        header.addWidget(self.speed, 1)
-        header.addWidget(self.rearm)
-        header.addWidget(self.stop)
-        page.addLayout(header)
+        page.addWidget(self.header)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
@@ -127,15 +118,18 @@ class TeleopWindow(QMainWindow):
         left_area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         left_area.setMinimumWidth(320)
         left_area.setMaximumWidth(320)
-        self.views = tabs((self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"))
+        self.views = tabs(
+            (self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"), (self.plots, "Plots")
+        )
         centre = QSplitter(Qt.Vertical)
         centre.addWidget(self.views)
         centre.addWidget(self.log)
         centre.setStretchFactor(0, 3)
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
-        self.pages = tabs((self.keys, "Keys"), (self.actions, "Actions"), (self.body, "Body"), (self.gains, "Gains"))
+        self.pages = tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
         self.pages.setMinimumWidth(380)
+        self._leave_out(self.model.keymap)
         main = self._columns = QSplitter(Qt.Horizontal)
         main.setHandleWidth(10)
         for widget, stretch in ((left_area, 0), (centre, 1), (self.pages, 0)):
@@ -152,19 +146,23 @@ class TeleopWindow(QMainWindow):
         self.setMinimumSize(800, 560)
         self.resize(1360, 850)
 
+    def _leave_out(self, keymap: Keymap) -> None:
+        """Hide what this robot has not: the key map says what it can be commanded."""
+        self.mode.setVisible(keymap.has("mode"))
+        self.velocity.setVisible(keymap.has("drive"))
+        self.feet.hide()  # until a robot tells of feet
+        has_body = any(map(keymap.has, ("pose", "shells"))) or bool(keymap.keys_of(keymap.default_layout, "gait.next"))
+        if not has_body:
+            self.pages.removeTab(self.pages.indexOf(self.body))
+
     def _connect_signals(self) -> None:
         controller = self._controller
         self.mode.requested.connect(controller.perform)
-        self.stop.pressed.connect(
-            lambda: controller.perform("safety.emergency_stop")
-        )  # on the press, not on the release
-        self.rearm.clicked.connect(lambda: controller.perform("safety.rearm"))
-        self.layouts.chosen.connect(controller.set_layout)
-        self.speed.moved.connect(controller.set_scale)
         self.body.pose_moved.connect(controller.set_pose)
         self.body.shells_moved.connect(controller.set_shells)
         self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
+        self.plots.noticed.connect(self.show_notice)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
         controller.quit_requested.connect(self.close)
@@ -196,10 +194,8 @@ class TeleopWindow(QMainWindow):
             self.keys.show_layout(model.layout)
             self.help.show_layout(model.layout)
         self.help.show_held(model.held)
-        self.layouts.show_choice(model.layout)
+        self.header.show_model()
         self.keys.show_held(model.held)
-        if not self.speed.dragging:
-            self.speed.show_value(model.scale)
         self.body.show_model(model)
 
     def _fresh(self, info: Any) -> Any:
@@ -215,22 +211,33 @@ class TeleopWindow(QMainWindow):
         self.pose.show_pose(odom, status)
         self.pose.show_servos(fresh_battery(monitor.battery, time.monotonic()), self._fresh(monitor.servos))
         self.feet.show_contacts(contacts)
+        if contacts is not None:
+            self.feet.show()
+        if monitor.profile is not None:
+            self.header.show_name(monitor.profile.name)
         self.camera.show_picture(monitor.picture, monitor.picture_count)
         if self.joints.isVisible():
             joints, targets = self._fresh(monitor.joints), self._fresh(monitor.targets)
             self.joints.show_joints(joint_rows(monitor.profile, joints, targets, self._fresh(monitor.servos)))
+        if self.plots.isVisible():
+            self.plots.refresh()
+        if self.actions.model.entries and self.pages.indexOf(self.actions) < 0:
+            self.pages.insertTab(self.pages.indexOf(self.keys) + 1, self.actions, "Actions")
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
+        self._show_control()
         for line in monitor.take_log():
             self.log.add(line)
         self.show_command()
-        self.rearm.setEnabled(model.stopped or not self._connected)
-        if self._controller.editing:
-            self.focus.show_state("typing: Enter", theme.WARN)
-        elif self.isActiveWindow() or self.view_has_focus:
-            self.focus.show_state("keys drive", theme.ACCENT)
-        else:
-            self.focus.show_state("click to drive", theme.MUTED)
+
+    def _show_control(self) -> None:
+        """Show who is in control; what commands the robot can be used only by him."""
+        control = self.model.control
+        self.header.show_control(self._controller.editing, self.isActiveWindow() or self.view_has_focus)
+        for panel in (self.body, self.gains, self.actions):
+            panel.setEnabled(control.armed)
+        for push in self.mode.buttons.values():
+            push.setEnabled(control.armed)
 
     def refresh_picture(self) -> None:
         """Show where the robot is; called by a timer of its own, which is faster."""
@@ -279,16 +286,13 @@ class TeleopWindow(QMainWindow):
 
     def _show_words(self) -> None:
         """Leave out of the header what a narrow window has no room for."""
-        is_wide = self.width() >= _NARROW
-        for widget in (self._title, self._letters):
-            widget.setVisible(is_wide)
-        self.link.setVisible(is_wide or not self._connected)
-        self.stop.setText("EMERGENCY STOP" if is_wide or self._connected else "STOP")
+        self.header.show_words(self.width() >= _NARROW, self._connected)
 
     def closeEvent(self, event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
         self._refresh_timer.stop()
         self._picture_timer.stop()
-        self._controller.drop_all()
+        self._controller.drop_all("the window closes")
         self.robot.close_picture()
+        self.plots.plot.close_thread()
         super().closeEvent(event)

@@ -21,6 +21,7 @@ from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.picture_maker import PictureMaker, PictureRequest
 from shellbot_teleop.qt.widgets import button
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
+from shellbot_teleop.robot_size import reach
 
 _TRAIL_STEP = 0.01  # m between two points of the trail
 _TRAIL_JUMP = 0.5  # m: farther in one step only if the simulation was reset
@@ -44,6 +45,7 @@ class RobotView(QWidget):
         self.maker.made.connect(self._on_picture)
         self.maker.failed.connect(self._on_failure)
         self.orbit = Orbit()
+        self._framed: Optional[str] = None  # description of the robot that the view is set to
         self.pixels: Optional[np.ndarray] = None  #: (h, w, 3) of the last picture
         self.failure = ""  #: Why there is no picture, in words
         self._image: Optional[QImage] = None
@@ -90,6 +92,9 @@ class RobotView(QWidget):
             if self.drawings.isChecked():
                 marks = overlay.marks(base, yaw, contacts, footsteps, twist, self._trail)
         self._status = _status(description, profile, joints, odom, contacts)
+        if description is not None and profile is not None and description is not self._framed:
+            self._framed = description
+            self.orbit = self.orbit.framing(reach(description), profile.base.kind == "fixed")
         if not self.isVisible():
             return
         if description is None or profile is None:
@@ -193,7 +198,10 @@ class RobotView(QWidget):
             area = self.rect().adjusted(24, 48, -24, -24)
             text = f"The robot cannot be drawn here: {self.failure}\nEverything else on this window works."
             painter.drawText(area, Qt.AlignCenter | Qt.TextWordWrap, text)
-        box = painter.boundingRect(QRectF(14, 11, self.width() - 220, 40), Qt.AlignLeft | Qt.TextWordWrap, self._status)
+        if not self._status:
+            return
+        room = QRectF(14, self.height() - 51, self.width() - 28, 40)  # below, so that the buttons do not cover it
+        box = painter.boundingRect(room, Qt.AlignLeft | Qt.AlignBottom | Qt.TextWordWrap, self._status)
         painter.fillRect(box.adjusted(-6, -3, 6, 3), theme.colour(theme.BACKGROUND, 170))
         painter.drawText(box, Qt.AlignLeft | Qt.TextWordWrap, self._status)
 
@@ -216,7 +224,7 @@ def _status(
     if contacts is not None and contacts.model == "rolling":
         return "closed to a ball"
     if contacts is None:
-        return "no foot_contacts" if profile.contacts else ""
+        return ""
     if contacts.model != "feet":
         return "contacts with the ground are not known"
     if odom is None:

@@ -12,6 +12,7 @@ from python_qt_binding.QtCore import QPropertyAnimation, Qt, Signal
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QProgressBar
 
 from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
@@ -33,7 +34,7 @@ class ModePanel(Card):
 
     requested = Signal(str)  # action name
 
-    def __init__(self, tips: Dict[str, str]) -> None:
+    def __init__(self, keymap: Keymap, tips: Dict[str, str]) -> None:
         super().__init__("Mode")
         self._name = label("no robot yet", size_pt=17, bold=True)
         self.body.addWidget(self._name)
@@ -47,7 +48,7 @@ class ModePanel(Card):
         self._motion = QPropertyAnimation(self._progress, b"value", self)
         self._motion.setDuration(_BAR_MS)
         self._transition = ("", "")  # mode and target that the bar shows
-        self._text = label("Waiting for the action manager.", muted=True)
+        self._text = label("Waiting for the robot.", muted=True)
         self._text.setWordWrap(True)
         self._text.setMinimumHeight(34)
         self._text.setAlignment(Qt.AlignLeft | Qt.AlignTop)
@@ -55,7 +56,12 @@ class ModePanel(Card):
         grid = QGridLayout()
         grid.setSpacing(5)
         self.buttons = {}
-        for index, (text, action) in enumerate(MODE_BUTTONS):
+        bound = {binding.action: binding.help for binding in keymap.bindings}
+        named = {action: text for text, action in MODE_BUTTONS}
+        actions = [action for action in named if action in bound]
+        actions += [action for action in bound if action.startswith("mode.") and action not in named]
+        for index, action in enumerate(actions):
+            text = named.get(action, action.partition(".")[2].capitalize())
             push = button(text, f"Mode {action.partition('.')[2]}. {tips.get(action, '')}".strip())
             push.clicked.connect(lambda _checked, action=action: self.requested.emit(action))
             grid.addWidget(push, index // 3, index % 3)
@@ -68,7 +74,7 @@ class ModePanel(Card):
             self._name.setText("STOPPED" if stopped else "no robot yet")
             self._step.setText("")
             self._show_progress(0.0, ("", ""))
-            self._text.setText("Waiting for the action manager (scripts/sim or scripts/onboard starts it).")
+            self._text.setText("Waiting for its mode (scripts/sim or scripts/onboard starts it).")
             return
         moving = bool(mode.target) and mode.target != mode.name
         colour = theme.BAD if stopped or mode.name == "stopped" else theme.WARN if moving else theme.TEXT

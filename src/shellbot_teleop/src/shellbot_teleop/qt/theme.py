@@ -70,13 +70,14 @@ QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ ba
 QDoubleSpinBox {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px;
   padding: 2px 4px; min-width: 66px; }}
 QDoubleSpinBox:focus {{ border-color: {WARN}; }}
-QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {MUTED}; border-radius: 3px;
-  background: {BACKGROUND}; }}
-QCheckBox::indicator:checked {{ background: {ACCENT}; }}
+QCheckBox::indicator, QListWidget::indicator {{ width: 14px; height: 14px; border: 1px solid {MUTED};
+  border-radius: 3px; background: {BACKGROUND}; }}
+QCheckBox::indicator:checked, QListWidget::indicator:checked {{ background: {ACCENT}; }}
 QTabWidget::pane {{ border: 1px solid {LINE}; border-radius: 8px; top: -1px; background: {SURFACE}; }}
-QTabBar::tab {{ background: transparent; color: {MUTED}; padding: 6px 14px; min-width: 52px;
+QTabBar::tab {{ background: transparent; color: {MUTED}; padding: 6px 11px; min-width: 48px;
   border-bottom: 2px solid transparent; }}
 QTabBar::tab:selected {{ color: {TEXT}; border-bottom: 2px solid {ACCENT}; }}
+QTabBar QToolButton {{ background: {RAISED}; border: 1px solid {LINE}; }}
 QTabBar::tab:hover {{ color: {TEXT}; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Node `operator_cut`: ends operators while they drive, and takes the time until the robot is at rest.
+
+Each time the real window is started on a virtual display, and one of its keys held through X. At a random moment the
+window is killed (SIGKILL), or frozen (SIGSTOP): nothing more comes from it, and no connection is closed, as when the
+network is cut. The chain must be running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+import rospy
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from std_msgs.msg import Empty
+
+import shellbot_teleop
+from shellbot_benchmarks.settling import settling_time
+from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
+from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.reports import write_json
+
+KEYS = ("w", "s", "a", "q", "wq")  # held together, of the layout at the start
+LONGEST_DRIVE = 2.5  # s
+WATCHED = 2.5  # s after the end of the operator
+NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
+WAYS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+PATIENCE = 60.0  # s
+
+
+class Cutter:
+    """Starts operators and ends them."""
+
+    def __init__(self, display: str) -> None:
+        self._environment = dict(os.environ, DISPLAY=display)
+        self._keyboard = XKeyboard(display)
+        self._heard = threading.Condition()
+        self._signs, self._driven = 0, False
+        self._trail: List[Tuple[float, float, float, float]] = []  # wall clock, x, y, heading
+        rospy.Subscriber("operator_alive", Empty, lambda _: self._note(signs=self._signs + 1), queue_size=5)
+        rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=5)
+        rospy.Subscriber("ground_truth/odom", Odometry, self._on_odometry, queue_size=50, tcp_nodelay=True)
+
+    def _note(self, **changes: Any) -> None:
+        with self._heard:
+            for name, value in changes.items():
+                setattr(self, f"_{name}", value)
+            self._heard.notify_all()
+
+    def _on_twist(self, message: Twist) -> None:
+        self._note(driven=bool(message.linear.x or message.linear.y or message.angular.z))
+
+    def _on_odometry(self, message: Odometry) -> None:
+        pose = message.pose.pose
+        heading = rpy_from_quaternion(*(getattr(pose.orientation, axis) for axis in "xyzw"))[2]
+        self._trail.append((time.monotonic(), pose.position.x, pose.position.y, heading))
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        with self._heard:
+            if not self._heard.wait_for(condition, PATIENCE):
+                raise EvaluationError(f"{what} within {PATIENCE:g} s")
+
+    def cut(self, how: str, keys: str, held: float) -> Dict[str, Any]:
+        """End an operator who has held keys for `held` seconds; return how long the robot moved, s of wall clock."""
+        self._note(signs=0, driven=False)
+        code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
+        window = subprocess.Popen(
+            [sys.executable, "-c", code, "--armed"], env=self._environment, stderr=subprocess.DEVNULL
+        )
+        try:
+            self._wait(lambda: self._signs > 5, "no operator was in control")
+            for key in keys:
+                self._keyboard.press(key)
+            self._wait(lambda: self._driven, "no cmd_vel after a key press")
+            time.sleep(held)
+            self._trail.clear()
+            ended = time.monotonic()
+            window.send_signal(WAYS[how])
+            time.sleep(WATCHED)
+            trail = np.array(self._trail)
+        finally:
+            window.kill()
+            window.wait()
+            for key in keys:
+                self._keyboard.release(key)
+        if len(trail) < 50:
+            raise EvaluationError(
+                f"only {len(trail)} poses of the robot within {WATCHED:g} s; is the machine too busy?"
+            )
+        moved = settling_time(trail[:, 0], trail[:, 1:3], trail[:, 3], NEAR, ANGLE) - ended
+        way = float(np.linalg.norm(trail[-1, 1:3] - trail[0, 1:3]))
+        return {"how": how, "keys": keys, "held_s": held, "rest_s": max(moved, 0.0), "way_m": way}
+
+
+def main() -> int:
+    """Run the measurement; returns the exit status."""
+    parser = argparse.ArgumentParser(description="How long the robot moves after its operator's program or link ended.")
+    parser.add_argument("--samples", type=int, default=50, help="operators that are ended each way (default 50)")
+    parser.add_argument("--output", type=Path, required=True, help="JSON file for the samples")
+    arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
+    rospy.init_node("operator_cut", anonymous=True, disable_rostime=True)
+    draw, samples = random.Random(11), []
+    try:
+        bring_to_hexapod(LatencyMeter("w", 0.0))
+        with virtual_display() as display:
+            cutter = Cutter(display)
+            for index in range(arguments.samples):
+                for how in WAYS:
+                    samples.append(cutter.cut(how, KEYS[index % len(KEYS)], draw.uniform(0.0, LONGEST_DRIVE)))
+                    sys.stderr.write(f"{len(samples)}: {samples[-1]}\n")
+                    write_json(arguments.output, {"samples": samples})
+    except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
+        rospy.logerr("operator_cut: %s", error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
