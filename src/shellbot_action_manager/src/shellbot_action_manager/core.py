@@ -14,6 +14,7 @@ from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
+from shellbot_action_manager.body.feed_forward import FeedForward, FeedForwardConfig
 from shellbot_action_manager.body.geometry import LEG_COUNT, RobotGeometry, load_geometry
 from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
@@ -66,6 +67,8 @@ class ActionManagerCore:
         self._running: Optional[Behaviour] = None
         self._stream = TwistStream(self.config.lapse, self.config.cmd_vel_timeout)
         self._builder = ReferenceBuilder(self.geometry.limbs)
+        self._feed_forward = FeedForward(self.config.feed_forward, self.geometry.body, self.geometry.limbs)
+        self.feed(self.config.feed_forward)
         self._contact_models = build_contact_models(self.config, self.geometry)
         self._contact_model = "feet"
         self._time: Optional[float] = None
@@ -178,6 +181,12 @@ class ActionManagerCore:
         """Replace the gait table, for good; a robot that walks goes on with the new numbers without a stop."""
         self.config = replace(self.config, gaits=gaits)
         self._robot.engine.gaits = gaits
+
+    def feed(self, config: FeedForwardConfig) -> None:
+        """Feed other torques forward from now on; they come and go smoothly."""
+        self.config = replace(self.config, feed_forward=config)
+        self._feed_forward.config = config
+        self._robot.engine.fed_forward = config.motion if config.gravity > 0.0 else 0.0
 
     def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""
@@ -414,8 +423,9 @@ class ActionManagerCore:
     def _report(self, t: float, dt: float) -> ActionOutput:
         motion, state, references, contacts = self._motion, self._state, None, None
         if motion is not None and state is not None:
-            references = self._builder.build(t, dt, motion.limbs)
             contacts = self._contact_models[self._contact_model].step(dt, state, motion)
+            efforts = self._feed_forward.step(dt, motion, state, contacts)
+            references = self._builder.build(t, dt, motion.limbs, efforts)
         self._announcer.say("machine", self._machine.text)
         activity, progress = ("", 0.0) if motion is None else (motion.activity, motion.progress)
         status = self._machine.status(activity, progress, self._announcer.text)

@@ -90,7 +90,9 @@ class SimulatedRobot:
     def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
         """Return the targets within the joints' limits and speeds, (n,) rad; None to hold."""
         self.filter.observe(self.measured(state))
-        command, _ = self.filter.apply(state.time, targets.names, targets.position)
+        self.filter.efforts.set_stiffness(self.simulator.stiffness)
+        effort = () if targets.effort is None else targets.effort
+        command, _ = self.filter.apply(state.time, targets.names, targets.position, effort=effort)
         return command.position if command is not None else None
 
     def apply(self, command: Optional[np.ndarray]) -> None:

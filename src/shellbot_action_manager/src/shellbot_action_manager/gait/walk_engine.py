@@ -60,6 +60,7 @@ class WalkEngine:
         self._heading = HeadingHold(config.heading)
         self.lost_legs = LostLegs(config.limp)
         self.terrain = Terrain(config.terrain)
+        self.fed_forward = 0.0  #: Fraction of the servos' inertia and friction that is fed forward as torque
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -213,8 +214,10 @@ class WalkEngine:
     ) -> LowerCommand:
         """Advance the feet; with less speed when one would leave its leg's reach (in sudden reversals).
 
-        Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead.
+        Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead. What is
+        fed forward as torque needs no lead, but to know where the feet will be a tick later.
         """
+        before, fed = self._state.p_feet, self.fed_forward
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
@@ -236,10 +239,15 @@ class WalkEngine:
                     self._find_ground(dt, state, measured)
                 state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
-            led = feet + self._config.servo_lead * state.a_feet
+            led = feet + (1.0 - fed) * self._config.servo_lead * state.a_feet
             led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
-            # one call of the leg inverse for both: where the feet are to be, and where they are led
+            # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
             both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
+            if fed:
+                later = 2.0 * feet - before + state.a_feet * dt**2
+                pose = self.pose + self._pose_rate * dt
+                later = feet_in_base(later[:, None], pose, self.gait.stance_height)
+                both = np.concatenate((both, later), axis=1)
             joints = legs.solve(both)
             if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
@@ -250,7 +258,7 @@ class WalkEngine:
         if beyond.any():
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
-        return LowerCommand(q, p_base)
+        return LowerCommand(q, p_base, joints[:, 2] if fed else None)
 
     def _find_ground(self, dt: float, state: WalkState, measured: bool) -> None:
         """Move the heights of the feet on, within what their legs can reach where they are in the plane."""
