@@ -88,6 +88,9 @@ class Chain:
                 ),
                 load_geometry(self.config.variant),
             )
+            if self.config.feed_forward is not None:
+                feed_forward = self.manager.config.feed_forward.replace(gravity=self.config.feed_forward)
+                self.manager.feed(feed_forward)
             self.imu = ImuInput(self.manager.config.attitude)
             self.odometry = OdometryCore(self.manager.config)
         except CORE_ERRORS as error:

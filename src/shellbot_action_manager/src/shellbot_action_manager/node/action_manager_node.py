@@ -24,7 +24,7 @@ from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.lost_servos import LostServos
-from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
+from shellbot_action_manager.gait.gait_page import feed_forward_from_page, gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
@@ -73,7 +73,7 @@ class ActionManagerNode:
         self._diagnostics_pub = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._actions = PerformActionServer(self._core, self._lock)
-        self._page = Server(gait_page(config.gaits), self._on_gait_page)
+        self._page = Server(gait_page(config.gaits, config.feed_forward), self._on_gait_page)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
@@ -225,10 +225,12 @@ class ActionManagerNode:
     def _on_gait_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         with self._lock:
             try:
-                self._core.change_gaits(gaits_from_page(page, self._core.gaits))
+                gaits = gaits_from_page(page, self._core.gaits)
+                self._core.feed(feed_forward_from_page(page, self._core.config.feed_forward))
+                self._core.change_gaits(gaits)
             except ActionManagerError as error:
                 rospy.logwarn(f"action_manager: page of gaits refused, nothing changed: {error}")
-                page.update(page_from_gaits(self._core.gaits))
+                page.update(page_from_gaits(self._core.gaits, self._core.config.feed_forward))
         return page
 
     def _on_imu(self, message: Imu) -> None:

@@ -53,6 +53,8 @@ class GainsPage:
     ----------
     values : mapping of str to float, or None
         The page; None until it was received.
+    compliance : mapping of str to Compliance
+        What the servos of each joint class have now.
     line : HealthLine
         For /diagnostics.
     """
@@ -60,6 +62,8 @@ class GainsPage:
     def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
         self._joint_names, self._start = joint_names, start
         self.values: Optional[Mapping[str, float]] = None
+        started = Compliance(start.slope, start.margin, start.punch)
+        self.compliance: Mapping[str, Compliance] = {joint_class(name): started for name in joint_names}
         self.line = HealthLine("gains", Health.OK, "no page of gains received: compliance as in driver.yaml")
 
     def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
@@ -73,6 +77,8 @@ class GainsPage:
         except (ConfigurationError, ServoError) as error:
             self.line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
             return Notice("gains", Level.WARN, self.line.message)
+        if accepted:
+            self.compliance = table
         level = Health.OK if accepted else Health.WARN
         values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
         self.line = HealthLine("gains", level, "; ".join((reason, *words)), values)

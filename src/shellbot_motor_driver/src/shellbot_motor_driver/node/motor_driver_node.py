@@ -20,10 +20,12 @@ from shellbot_common import Level, Notice
 from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
-from shellbot_control import ConfigurationError, TargetsError
+from shellbot_control import ConfigurationError, EffortOffset, TargetsError
 from shellbot_description import driven_joint_names
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
+from shellbot_motor_driver.map.compliance import springs
+from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -55,7 +57,10 @@ class MotorDriverNode:
     def __init__(self, parameters: NodeParameters) -> None:
         self._parameters = parameters
         self._joint_names = driven_joint_names(parameters.variant)
-        self._gate = TargetGate(self._joint_names, parameters.target_timeout)
+        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
+        self._efforts = EffortOffset(joint_limits(self._joint_names))
+        self._efforts.set_stiffness(*springs(self._joint_names, self._gains.compliance))
+        self._gate = TargetGate(self._joint_names, parameters.target_timeout, self._efforts)
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
@@ -66,7 +71,6 @@ class MotorDriverNode:
         self._restarts = 0
         self._failure = StartFailure(parameters.config.start.retry_missing)
         self._try_at: Optional[float] = 0.0
-        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
         self._log = NodeLog("motor_driver")
         self._latch = StopInterface()
         self._limp = bool(rospy.get_param(LIMP, False))
@@ -199,7 +203,9 @@ class MotorDriverNode:
         process = self._process
         if process is None:
             return
-        picked, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
+        picked, notices = self._gate.pass_on(
+            message.header.stamp.to_sec(), message.name, message.position, time.time(), message.effort
+        )
         self._log(*notices)
         if picked is None:
             return
@@ -271,6 +277,7 @@ class MotorDriverNode:
     def _send_gains(self) -> None:
         """Bring the page's gains to the servos; called under the lock."""
         notice = self._gains.send(self._process)
+        self._efforts.set_stiffness(*springs(self._joint_names, self._gains.compliance))
         if notice is not None:
             self._log(notice)
 
