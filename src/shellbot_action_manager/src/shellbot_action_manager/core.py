@@ -24,6 +24,7 @@ from shellbot_action_manager.estimation.contact_models import build_contact_mode
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.gait.twist_stream import TwistStream
+from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
@@ -87,6 +88,16 @@ class ActionManagerCore:
     def mode(self) -> Mode:
         """The mode held, or the one left while a transition runs."""
         return self._machine.mode
+
+    @property
+    def motion(self) -> Optional[Motion]:
+        """What the limbs are commanded to, by the last tick; None before the first joint states."""
+        return self._motion
+
+    @property
+    def engine(self) -> WalkEngine:
+        """Where the feet are to be: to look at."""
+        return self._robot.engine
 
     @property
     def twist(self) -> np.ndarray:
