@@ -197,7 +197,8 @@ class ActionManagerCore:
         """Feed other torques forward from now on; they come and go smoothly."""
         self.config = replace(self.config, feed_forward=config)
         self._feed_forward.config = config
-        self._robot.engine.fed_forward = config.motion if config.gravity > 0.0 else 0.0
+        engine = self._robot.engine
+        engine.load_fed, engine.motion_fed = config.gravity, config.gravity and config.motion
 
     def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""

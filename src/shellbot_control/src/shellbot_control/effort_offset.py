@@ -35,6 +35,7 @@ class EffortOffset:
         self._order = JointOrder(limits.names)
         self._stiffness: Optional[Array] = None
         self._inverse = self._dead_band = np.zeros(len(limits))
+        self._has_dead_band = False
         self.reset()
 
     @property
@@ -74,6 +75,7 @@ class EffortOffset:
         self._stiffness = stiffness
         self._inverse = np.divide(1.0, p, out=np.zeros(len(self._limits)), where=p > 0.0)
         self._dead_band = np.where(p > 0.0, band, 0.0)
+        self._has_dead_band = bool(self._dead_band.any())
 
     def reset(self) -> None:
         """Forget the torques."""
@@ -116,6 +118,6 @@ class EffortOffset:
         limit = self._limits.effort
         tau = self._fraction * np.minimum(np.maximum(self._effort, -limit), limit)
         offset = tau * self._inverse
-        if self._dead_band.any():
+        if self._has_dead_band:
             offset += self._dead_band * np.clip(tau / _LITTLE, -1.0, 1.0)
         return np.minimum(np.maximum(offset, -GREATEST), GREATEST), notices

@@ -72,6 +72,10 @@ class StandingModel:
         self._q, self._v, self._a = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
         self._weight = np.zeros(len(self.contacts))
 
+    def arrays(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return bodies, contacts and memory of its own, for `native.standing.standing_torques` in a kernel."""
+        return self._table, self._rows, np.empty_like(self._work)
+
     def torques(
         self,
         q: np.ndarray,

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Dict, Mapping, Optional
+from typing import TYPE_CHECKING, Dict, Mapping
 
 import numpy as np
 
 from robot_mechanics.dynamics.standing import StandingModel
+from shellbot_action_manager.body._feed_forward_tick import FRACTION, NUMBERS, feed_forward_tick
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from shellbot_action_manager.behaviours.protocol import Motion, State
     from shellbot_action_manager.body.limbs import LimbGroup
     from shellbot_action_manager.interface import ContactEstimate
-
-_FASTEST = 20.0  # rad/s: a command that moves on by more in a tick is a jump, not a motion
-_HARDEST = 500.0  # rad/s^2: the same of its speed
 
 
 @dataclass(frozen=True)
@@ -57,19 +55,31 @@ class FeedForward:
     """
 
     def __init__(self, config: FeedForwardConfig, body: Body, groups: Mapping[str, LimbGroup]) -> None:
-        self.config, self._body, self._groups = config, body, groups
-        self._weights = np.zeros(len(body.standing.contacts))
-        self._fraction = 0.0
-        self._q: Optional[np.ndarray] = None
-        self._tau = np.zeros(len(body.effort_limits))
-        self._orientation = np.array([0.0, 0.0, 0.0, 1.0])
+        self.config, self._body = config, body
+        self._where: Dict[str, slice] = {}  # of each group among the commanded coordinates
+        self._shape = {name: group.columns.shape[:2] for name, group in groups.items()}
+        n, count = len(body.effort_limits), 0
+        self._coordinate = np.zeros(n, dtype=np.int64)
+        for name, group in groups.items():
+            m, k, coupled = group.columns.shape
+            self._where[name] = slice(count, count + m * k)
+            self._coordinate[group.columns] = np.arange(count, count + m * k).reshape(m, k, 1)
+            count += m * k
+        contacts = len(body.standing.contacts)
+        self._u, self._ahead, self._out = np.zeros(count), np.full(count, np.nan), np.zeros(count)
+        self._goal, self._weights = np.zeros(contacts), np.zeros(contacts)
+        self._q, self._v, self._a = np.full(7 + n, np.nan), np.zeros(6 + n), np.zeros(6 + n)
+        self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        self._fresh, self._tau = np.zeros(6 + n), np.zeros(n)
+        self._numbers = np.zeros(NUMBERS)
+        self._table, self._rows, self._work = body.standing.arrays()
         #: (contacts,) Planned load of each contact of the body, N; as of the last tick
-        self.loads = np.zeros(len(body.standing.contacts))
+        self.loads = np.zeros(contacts)
 
     @property
     def on(self) -> bool:
         """Whether there is anything to compute."""
-        return self.config.gravity > 0.0 or self._fraction > 0.0
+        return self.config.gravity > 0.0 or self._numbers[FRACTION] > 0.0
 
     def step(self, dt: float, motion: Motion, state: State, contacts: ContactEstimate) -> Dict[str, np.ndarray]:
         """Return the efforts (m, n) of the joints of each group, N m; of coupled joints their sum. Empty: none.
@@ -85,62 +95,31 @@ class FeedForward:
         contacts : ContactEstimate
             What is in contact.
         """
+        config = self.config
         if not self.on:
             return {}
-        q, ahead = self._commanded(motion)
-        known = self._carry(dt, motion, contacts)
-        if state.orientation is None:
-            known = False
-        else:
-            self._orientation = state.orientation
-        v, a = self._rates(dt, q, ahead)
-        found = self._body.standing.torques(q, self._orientation, self._weights, v, a)
-        if np.isfinite(found.tau).all():
-            limits = self._body.effort_limits
-            self._tau, self.loads = np.clip(found.tau, -limits, limits), found.loads
-        else:
-            known = False
-        goal = self.config.gravity if known else 0.0
-        change = dt / self.config.fade_time
-        self._fraction = min(max(goal, self._fraction - change), self._fraction + change)
-        tau = self._fraction * self._tau
-        return {name: tau[group.columns].sum(axis=2) for name, group in self._groups.items()}
-
-    def _commanded(self, motion: Motion) -> tuple:
-        """Return all commanded joints (n,), and those of a tick later as far as they are known."""
-        q = np.empty(len(self._tau)) if self._q is None else self._q.copy()
-        ahead = np.full(len(q), np.nan)
         for name, command in motion.limbs.items():
-            columns = self._groups[name].columns
-            q[columns] = command.q[..., None]
-            if command.ahead is not None:
-                ahead[columns] = command.ahead[..., None]
-        return q, ahead
+            where = self._where[name]
+            self._u[where] = command.q.ravel()
+            self._ahead[where] = np.nan if command.ahead is None else command.ahead.ravel()
+        known = state.orientation is not None and self._carried(motion, contacts)
+        if state.orientation is not None:
+            self._q[3:7] = state.orientation
+        self._numbers[:FRACTION] = dt, config.gravity, config.motion, config.load_time, config.fade_time, known
+        feed_forward_tick(
+            self._table, self._rows, self._coordinate, self._u, self._ahead, self._body.effort_limits, self._goal,
+            self._numbers, self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out,
+            self._work,
+        )  # fmt: skip
+        out = self._out.copy()
+        return {name: out[where].reshape(self._shape[name]) for name, where in self._where.items()}
 
-    def _carry(self, dt: float, motion: Motion, contacts: ContactEstimate) -> bool:
-        """Move the weights of the contacts on; return whether it is known what carries the robot."""
-        goal = np.zeros(len(self._weights))
+    def _carried(self, motion: Motion, contacts: ContactEstimate) -> bool:
+        """Set the weights that are gone to; return whether it is known what carries the robot."""
         where = self._body.contacts.get(contacts.model)
-        known = False
-        if where is not None:
-            carries = motion.planted if contacts.model == "feet" else contacts.in_contact
-            if carries is not None and carries.any():
-                goal[where], known = carries, True
-        if known or not self._weights.any():
-            change = dt / self.config.load_time if self.config.load_time > 0.0 else 1.0
-            self._weights = np.clip(goal, self._weights - change, self._weights + change)
-        return known
-
-    def _rates(self, dt: float, q: np.ndarray, ahead: np.ndarray) -> tuple:
-        """Return rates and accelerations (n,) of the commanded joints: central differences where they can be had."""
-        before, self._q = self._q, q
-        fraction = self.config.motion
-        if before is None or fraction == 0.0 or not dt > 0.0:
-            return None, None
-        with np.errstate(invalid="ignore"):
-            back = (q - before) / dt
-            forth = (ahead - q) / dt
-            v = np.where(np.isnan(forth), back, 0.5 * (back + forth))
-            a = np.where(np.isnan(forth), 0.0, (forth - back) / dt)
-        moves = (np.abs(v) < _FASTEST) & (np.abs(a) < _HARDEST)
-        return fraction * np.where(moves, v, 0.0), fraction * np.where(moves, a, 0.0)
+        carries = motion.planted if contacts.model == "feet" else contacts.in_contact
+        if where is None or carries is None or not carries.any():
+            return False
+        self._goal[:] = 0.0
+        self._goal[where] = carries
+        return True

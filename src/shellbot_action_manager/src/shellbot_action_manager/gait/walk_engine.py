@@ -60,7 +60,8 @@ class WalkEngine:
         self._heading = HeadingHold(config.heading)
         self.lost_legs = LostLegs(config.limp)
         self.terrain = Terrain(config.terrain)
-        self.fed_forward = 0.0  #: Fraction of the servos' inertia and friction that is fed forward as torque
+        self.load_fed = 0.0  #: Fraction of the load on the legs that is fed forward as torque
+        self.motion_fed = 0.0  #: The same of their inertia and friction
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -199,7 +200,8 @@ class WalkEngine:
         else:
             correction = np.zeros(3)
             self._heading.reset()
-        slip = self.gait.slip_scale.array
+        # legs that sag as they take over load carry the body farther than it is commanded; those that do not, do not
+        slip = 1.0 + (1.0 - self.load_fed) * (self.gait.slip_scale.array - 1.0)
         self._slip_scale = self._slip_scale + np.clip(slip - self._slip_scale, -_SLIP_RATE * dt, _SLIP_RATE * dt)
         feet_twist = (self.twist + correction) * self._slip_scale
         landed = NO_LEG
@@ -217,7 +219,7 @@ class WalkEngine:
         Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead. What is
         fed forward as torque needs no lead, but to know where the feet will be a tick later.
         """
-        before, fed = self._state.p_feet, self.fed_forward
+        before, fed = self._state.p_feet, self.motion_fed
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
@@ -242,12 +244,13 @@ class WalkEngine:
             led = feet + (1.0 - fed) * self._config.servo_lead * state.a_feet
             led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
             # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
-            both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
+            points = [feet, led]
             if fed:
                 later = 2.0 * feet - before + state.a_feet * dt**2
-                pose = self.pose + self._pose_rate * dt
-                later = feet_in_base(later[:, None], pose, self.gait.stance_height)
-                both = np.concatenate((both, later), axis=1)
+                points.append(later)
+            both = feet_in_base(np.stack(points, axis=1), self.pose, self.gait.stance_height)
+            if fed and self._pose_rate.any():
+                both[:, 2] = feet_in_base(later, self.pose + self._pose_rate * dt, self.gait.stance_height)
             joints = legs.solve(both)
             if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
