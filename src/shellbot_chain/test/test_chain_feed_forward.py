@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
+from shellbot_description import load_variables
 
 
 def commanded(chain: Chain) -> np.ndarray:
@@ -86,3 +87,12 @@ def test_it_survives_closing_and_opening():
             chain.tick()
     chain.run(1.0)
     assert error_deg(chain) < 0.3, "what feet that slid against each other leave"
+
+
+def test_payload_is_weighed_by_the_legs():
+    chassis = load_variables().mass.chassis
+    for extra in (0.5, 2.0):
+        chain = Chain(seed=6, feed_forward=1.0, design={"mass.chassis_kg": chassis + extra}, record=False)
+        chain.stand_up()
+        chain.run(1.0)
+        assert chain.manager.payload.latest.mass == pytest.approx(extra, rel=0.05)

@@ -21,6 +21,7 @@ from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
+from shellbot_action_manager.estimation.payload import PayloadEstimator
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.gait.twist_stream import TwistStream
@@ -78,6 +79,8 @@ class ActionManagerCore:
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
         self._pose: Optional[np.ndarray] = None
+        self._effort: Optional[np.ndarray] = None
+        self.payload = PayloadEstimator(self.geometry)
         self._orders = Orders()
         self._gait_before = ""  # that of before the last action with gaits of its own
         self._rearming = False
@@ -242,6 +245,7 @@ class ActionManagerCore:
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
         self._pose = None if feedback is None else feedback.pose
+        self._effort = None if feedback is None else feedback.effort
         if feedback is not None and not self._notice:
             self._state = self._measure(feedback)
             self._state = self._take_over(self._state)
@@ -436,6 +440,7 @@ class ActionManagerCore:
         motion, state, references, contacts = self._motion, self._state, None, None
         if motion is not None and state is not None:
             contacts = self._contact_models[self._contact_model].step(dt, state, motion)
+            self.payload.step(dt, motion, state, self._effort)
             efforts = self._feed_forward.step(dt, motion, state, contacts)
             references = self._builder.build(t, dt, motion.limbs, efforts)
         self._announcer.say("machine", self._machine.text)

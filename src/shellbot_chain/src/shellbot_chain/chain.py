@@ -302,7 +302,7 @@ class Chain:
         self.imu.receive(state.time, sample.orientation, sample.angular_velocity, sample.specific_force)
         imu = self.imu.read(state.time)
         pose = None if self.estimate is None else np.array(self._odom)
-        feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose)
+        feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose, self.robot.effort(state))
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
         self._target: Optional[np.ndarray] = None

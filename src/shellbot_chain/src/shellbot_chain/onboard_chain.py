@@ -150,6 +150,10 @@ class OnboardRobot:
         """Return what the driver has read from the bus, (n,) rad."""
         return self.driver.state().position
 
+    def effort(self, state: SimState) -> np.ndarray:
+        """Return the torques by the loads that the driver has read from the bus, (n,) N m."""
+        return self.driver.state().effort
+
     def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
         """Return the targets in the driver's order, torques turned into angles, (n,) rad.
 

@@ -98,13 +98,14 @@ class ActionManagerNode:
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
-                status, stamp = self._published, self._time
+                status, stamp, payload = self._published, self._time, self._core.payload.latest
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
                 rospy.logwarn(
                     f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver"
                 )
-            self._diagnostics_pub.publish(diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status))
+            message = diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status, payload)
+            self._diagnostics_pub.publish(message)
 
     def _on_joint_states(self, message: JointState) -> None:
         start = time.perf_counter()
@@ -136,7 +137,8 @@ class ActionManagerNode:
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
         stamp, pose = self._odometry
         known = abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
-        return Feedback(self._order.positions(message), imu.orientation, imu.angular_velocity, pose if known else None)
+        q, effort = self._order.positions(message), self._order.efforts(message)
+        return Feedback(q, imu.orientation, imu.angular_velocity, pose if known else None, effort)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
         """Send the latched topics when something changed."""
