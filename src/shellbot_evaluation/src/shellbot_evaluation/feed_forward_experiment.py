@@ -15,7 +15,7 @@ from shellbot_chain.errors import ChainError, MissionFailed
 from shellbot_chain.planar import wrap_angle, yaw_from_quaternion
 from shellbot_common import TICK, package_file
 
-from .metrics import cost_of_transport, mechanical_power
+from .metrics import cost_of_transport, mechanical_power, total_torque
 from .seeded_runs import GroupedRuns, at_most
 
 WALKING = {"walk 0.1 m/s": 0.1, "walk 0.2 m/s": 0.2, "walk 0.3 m/s": 0.3, "walk 0.38 m/s": 0.38}
@@ -76,7 +76,7 @@ def execute(case: Case) -> Dict[str, Any]:
     except ChainError as error:
         return {**row, "message": str(error)}
     trace = chain.trace().window(float(chain.trace().t[min(start, len(chain.trace().t) - 1)]), chain.time)
-    row["torque"] = float(np.sqrt((trace.joint_effort**2).sum(axis=1)).mean())
+    row["torque"] = float(total_torque(trace).mean())
     row["power_w"] = float(mechanical_power(trace).mean())
     row["cost"] = cost_of_transport(trace, chain.simulator.mass, mechanical_power(trace))
     row["duration_s"], row["success"] = chain.time, chain.mode in ("hexapod", "shell")
