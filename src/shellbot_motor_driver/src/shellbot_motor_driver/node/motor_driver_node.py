@@ -20,12 +20,10 @@ from shellbot_common import Level, Notice
 from shellbot_common.log_node import LOG, NodeLog
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
-from shellbot_control import ConfigurationError, EffortOffset, TargetsError
+from shellbot_control import ConfigurationError, TargetsError
 from shellbot_description import driven_joint_names
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
-from shellbot_motor_driver.map.compliance import springs
-from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -58,9 +56,7 @@ class MotorDriverNode:
         self._parameters = parameters
         self._joint_names = driven_joint_names(parameters.variant)
         self._gains = GainsPage(self._joint_names, parameters.config.compliance)
-        self._efforts = EffortOffset(joint_limits(self._joint_names))
-        self._efforts.set_stiffness(*springs(self._joint_names, self._gains.compliance))
-        self._gate = TargetGate(self._joint_names, parameters.target_timeout, self._efforts)
+        self._gate = TargetGate(self._joint_names, parameters.target_timeout, self._gains.efforts)
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
@@ -277,7 +273,6 @@ class MotorDriverNode:
     def _send_gains(self) -> None:
         """Bring the page's gains to the servos; called under the lock."""
         notice = self._gains.send(self._process)
-        self._efforts.set_stiffness(*springs(self._joint_names, self._gains.compliance))
         if notice is not None:
             self._log(notice)
 
