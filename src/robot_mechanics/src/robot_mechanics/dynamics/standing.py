@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class StandingModel:
     def torques(
         self,
         q: np.ndarray,
-        orientation: Sequence[float],
+        orientation: Union[Sequence[float], np.ndarray],
         weights: np.ndarray,
         v: Optional[np.ndarray] = None,
         a: Optional[np.ndarray] = None,

@@ -17,7 +17,7 @@ def joint_limits(joint_names: Sequence[str]) -> JointLimits:
     kinds = [joint_class(name) for name in joint_names]
     limits = [variables.limits(kind) for kind in kinds]
     return JointLimits(
-        joint_names,
+        tuple(joint_names),
         np.array([limit.lower for limit in limits]),
         np.array([limit.upper for limit in limits]),
         np.array([variables.velocity(kind) for kind in kinds]),
