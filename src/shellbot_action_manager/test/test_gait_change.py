@@ -12,7 +12,7 @@ import pytest
 from shellbot_action_manager.body.geometry import load_geometry
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.errors import ConfigError
-from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
+from shellbot_action_manager.gait.gait_page import feed_forward_from_page, gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.gait.gait_table import load_gaits
 from shellbot_action_manager.gait.walk_engine import WalkEngine
 
@@ -119,7 +119,11 @@ def test_a_gait_of_another_height_radius_and_slip_is_approached():
 def test_numbers_of_the_gait_in_use_change_while_it_walks():
     walker, twist = engine("tripod"), np.array([0.15, 0.0, 0.0])
     feet_of(walker, twist, 230)
-    page = {**page_from_gaits(CONFIG.gaits), "tripod_lift_height": 0.05, "tripod_stance_height": 0.15}
+    page = {
+        **page_from_gaits(CONFIG.gaits, CONFIG.feed_forward),
+        "tripod_lift_height": 0.05,
+        "tripod_stance_height": 0.15,
+    }
     walker.gaits = gaits_from_page(page, CONFIG.gaits)
     assert walker.gaits["wave"] == CONFIG.gaits["wave"]
     assert not walker.set_gait("tripod")
@@ -133,10 +137,13 @@ def test_numbers_of_the_gait_in_use_change_while_it_walks():
 
 def test_the_page_of_gaits_holds_every_gait_and_refuses_what_the_table_refuses():
     gaits = CONFIG.gaits
-    page = gait_page(gaits)
-    assert page.defaults == page_from_gaits(gaits)
+    page = gait_page(gaits, CONFIG.feed_forward)
+    assert page.defaults == page_from_gaits(gaits, CONFIG.feed_forward)
     assert gaits_from_page(page.defaults, gaits) == gaits
     assert all(page.min[name] <= value <= page.max[name] for name, value in page.defaults.items())
+    assert feed_forward_from_page({"feed_forward_gravity": 0.25}, CONFIG.feed_forward).gravity == 0.25
+    with pytest.raises(ConfigError, match="gravity is 2"):
+        feed_forward_from_page({"feed_forward_gravity": 2.0}, CONFIG.feed_forward)
     with pytest.raises(ConfigError, match="gait 'wave': lift_height is 0.5"):
         gaits_from_page({"wave_lift_height": 0.5}, gaits)
     with pytest.raises(ConfigError, match="gait 'ripple': period_slow 2 s is more than twice"):

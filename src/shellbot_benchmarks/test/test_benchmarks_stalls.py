@@ -63,7 +63,7 @@ def test_some_servo_starts_or_comes_back_at_an_implausible_voltage():
 
 def test_the_gait_keeps_limits_of_position_and_speed():
     servo_map = ServoMap.load("walker")
-    limits, gait = joint_limits(servo_map), Gait(servo_map.joint_names)
+    limits, gait = joint_limits(servo_map.joint_names), Gait(servo_map.joint_names)
     targets = np.array([gait(0.01 * i) for i in range(300)])
     assert (targets > limits.lower).all() and (targets < limits.upper).all()
     assert (np.abs(np.diff(targets, axis=0)) < 0.01 * 0.3 * limits.velocity).all()

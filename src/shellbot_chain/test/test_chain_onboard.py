@@ -45,6 +45,22 @@ def test_the_same_seed_gives_the_same_run_and_reset_starts_anew():
     np.testing.assert_array_equal(chain.state.q, first)
 
 
+def test_torques_reach_the_servos_as_angles():
+    """After a walk, because a servo's friction holds a joint that was never moved."""
+    error = []
+    for fraction in (0.0, 1.0):
+        chain = OnboardChain(seed=3, feed_forward=fraction)
+        chain.stand_up()
+        chain.walk((0.15, 0.0, 0.0), seconds=1.5)
+        chain.run(1.0)
+        limbs = chain.output.references.limbs
+        feet = np.array([limb.position for limb in limbs if limb.frame.endswith("_foot")])
+        q = chain.manager.geometry.legs.solve(feet[:, None])[:, 0]
+        measured = chain.state.q.reshape(6, 4)[:, 1:]
+        error.append(np.degrees(np.abs(measured - q)).mean(axis=0)[1:])
+    assert (error[1] < 0.5 * error[0]).all(), f"femur and tibia: {error}"
+
+
 def test_the_world_on_the_bus_is_the_configured_one():
     chain = OnboardChain(seed=None, mass_scale=1.1, slope_deg=3.0, record=False)
     assert chain.simulator.mass == pytest.approx(1.1 * OnboardChain(seed=None, record=False).simulator.mass)

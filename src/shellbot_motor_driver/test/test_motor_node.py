@@ -13,7 +13,7 @@ from ax_bus import ErrorFlags, NoReplyError, PortError
 from ax_bus.errors import PortMissingError
 from ax_tools.errors import ToolError
 from shellbot_common import Level, LogThrottle, Notice
-from shellbot_control import ConfigurationError, Gains, GainTable
+from shellbot_control import ConfigurationError, EffortOffset, Gains, GainTable
 from shellbot_description import JOINT_CLASSES, driven_joint_names, named_pose_array
 from shellbot_motor_driver import (
     BusProcessError,
@@ -32,6 +32,8 @@ from shellbot_motor_driver import (
 )
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
+from shellbot_motor_driver.map.compliance import Compliance, springs
+from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.node.bus_plot import plot
 from shellbot_motor_driver.node.gains_page import compliance_of_page
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -110,6 +112,23 @@ def test_bad_targets_are_refused_in_words_and_good_ones_are_said(stamp, names, p
     assert [n.key for n in notices] == ["resumed"]
     assert gate.pass_on(100.2, NAMES, STAND, 100.2)[1] == (), "said once"
     assert gate.text == ""
+
+
+def test_torques_become_angles_by_the_compliance_in_force():
+    femur, effort = NAMES.index("lower_1_femur"), np.zeros(24)
+    effort[femur] = 0.9
+    efforts = EffortOffset(joint_limits(NAMES))
+    gate = TargetGate(NAMES, 0.5, efforts)
+    for slope, margin in ((16, 0), (32, 2)):
+        servos = dict.fromkeys(("fan", "coxa", "femur", "tibia"), Compliance(slope, margin))
+        efforts.set_stiffness(*springs(NAMES, servos))
+        for k in range(60):
+            wanted, notices = gate.pass_on(100.0 + slope + 0.01 * k, NAMES, STAND, 100.0 + slope + 0.01 * k, effort)
+        step = math.radians(300.0 / 1023.0)  # of an AX-18A with a stall torque of 1.8 N m
+        assert wanted[femur] - STAND[femur] == pytest.approx(step * (0.5 * slope + margin), rel=0.02)
+        assert not notices
+        np.testing.assert_array_equal(np.delete(wanted, femur), np.delete(STAND, femur))
+    np.testing.assert_array_equal(gate.requested, STAND)
 
 
 def test_targets_without_a_stamp_count_as_new():

@@ -10,6 +10,7 @@ from typing import Mapping, Optional, Sequence, Tuple, Union
 from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.actions.posture_check import ActionConfig
 from shellbot_action_manager.body.body_pose import PoseLimits
+from shellbot_action_manager.body.feed_forward import FeedForwardConfig
 from shellbot_action_manager.body.rolling import RollingConfig, load_rolling
 from shellbot_action_manager.body.transform_path import TransformConfig, load_transform
 from shellbot_action_manager.errors import ConfigError
@@ -113,6 +114,7 @@ class FileConfig(Settings, error=ConfigError):
     servo_lead: float = number(0.0, 0.002, "s^2")
     acceleration_fraction: float = number(0.05, 1.0)  #: Fraction of the acceleration that the legs allow
     jerk_time: float = number(0.02, 1.0, "s")  #: From no acceleration of the body to the greatest
+    feed_forward: FeedForwardConfig = required()  #: See its class
     #: heading, body, posture, contact, upper, limp, terrain, attitude, action, odometry: See their classes
     heading: HeadingConfig = required()
     body: BodyConfig = required()

@@ -14,15 +14,18 @@ from shellbot_action_manager.actions.plan import Plan
 from shellbot_action_manager.behaviours.protocol import Behaviour, Commands, Motion, State
 from shellbot_action_manager.behaviours.registry import build_behaviours
 from shellbot_action_manager.behaviours.robot import Robot
+from shellbot_action_manager.body.feed_forward import FeedForward, FeedForwardConfig
 from shellbot_action_manager.body.geometry import LEG_COUNT, RobotGeometry, load_geometry
 from shellbot_action_manager.body.limbs import found, held
 from shellbot_action_manager.body.reference_builder import ReferenceBuilder
 from shellbot_action_manager.config import ActionManagerConfig, load_config
 from shellbot_action_manager.errors import ActionError
 from shellbot_action_manager.estimation.contact_models import build_contact_models
+from shellbot_action_manager.estimation.payload import PayloadEstimator
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_action_manager.gait.twist_command import fresh_twist
 from shellbot_action_manager.gait.twist_stream import TwistStream
+from shellbot_action_manager.gait.walk_engine import WalkEngine
 from shellbot_action_manager.gait.walking import rest_footholds
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.announcer import Announcer
@@ -66,6 +69,8 @@ class ActionManagerCore:
         self._running: Optional[Behaviour] = None
         self._stream = TwistStream(self.config.lapse, self.config.cmd_vel_timeout)
         self._builder = ReferenceBuilder(self.geometry.limbs)
+        self._feed_forward = FeedForward(self.config.feed_forward, self.geometry.body, self.geometry.limbs)
+        self.feed(self.config.feed_forward)
         self._contact_models = build_contact_models(self.config, self.geometry)
         self._contact_model = "feet"
         self._time: Optional[float] = None
@@ -74,6 +79,8 @@ class ActionManagerCore:
         self._motion: Optional[Motion] = None
         self._goal = Mode[self.config.start_mode.upper()]
         self._pose: Optional[np.ndarray] = None
+        self._effort: Optional[np.ndarray] = None
+        self.payload = PayloadEstimator(self.geometry)
         self._orders = Orders()
         self._gait_before = ""  # that of before the last action with gaits of its own
         self._rearming = False
@@ -84,6 +91,16 @@ class ActionManagerCore:
     def mode(self) -> Mode:
         """The mode held, or the one left while a transition runs."""
         return self._machine.mode
+
+    @property
+    def motion(self) -> Optional[Motion]:
+        """What the limbs are commanded to, by the last tick; None before the first joint states."""
+        return self._motion
+
+    @property
+    def engine(self) -> WalkEngine:
+        """Where the feet are to be: to look at."""
+        return self._robot.engine
 
     @property
     def twist(self) -> np.ndarray:
@@ -179,6 +196,13 @@ class ActionManagerCore:
         self.config = replace(self.config, gaits=gaits)
         self._robot.engine.gaits = gaits
 
+    def feed(self, config: FeedForwardConfig) -> None:
+        """Feed other torques forward from now on; they come and go smoothly."""
+        self.config = replace(self.config, feed_forward=config)
+        self._feed_forward.config = config
+        engine = self._robot.engine
+        engine.load_fed, engine.motion_fed = config.gravity, config.gravity and config.motion
+
     def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""
         if self._machine.mode == STOPPED:
@@ -221,6 +245,7 @@ class ActionManagerCore:
         self._notice = self._check(feedback)
         self._announcer.say("input", self._notice)
         self._pose = None if feedback is None else feedback.pose
+        self._effort = None if feedback is None else feedback.effort
         if feedback is not None and not self._notice:
             self._state = self._measure(feedback)
             self._state = self._take_over(self._state)
@@ -414,8 +439,10 @@ class ActionManagerCore:
     def _report(self, t: float, dt: float) -> ActionOutput:
         motion, state, references, contacts = self._motion, self._state, None, None
         if motion is not None and state is not None:
-            references = self._builder.build(t, dt, motion.limbs)
             contacts = self._contact_models[self._contact_model].step(dt, state, motion)
+            self.payload.step(dt, motion, state, self._effort)
+            efforts = self._feed_forward.step(dt, motion, state, contacts)
+            references = self._builder.build(t, dt, motion.limbs, efforts)
         self._announcer.say("machine", self._machine.text)
         activity, progress = ("", 0.0) if motion is None else (motion.activity, motion.progress)
         status = self._machine.status(activity, progress, self._announcer.text)

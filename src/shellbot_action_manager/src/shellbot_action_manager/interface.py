@@ -44,6 +44,7 @@ class Feedback:
     angular_velocity: Optional[np.ndarray] = None  #: (3,) rad/s in base_link
     #: (3,) x, y (m) and yaw (rad) in odom, of the tick before at the latest; None: not known. Actions that walk need it
     pose: Optional[np.ndarray] = None
+    effort: Optional[np.ndarray] = None  #: (n,) Torques of the joints, N m; None: not measured
 
 
 @dataclass(frozen=True)

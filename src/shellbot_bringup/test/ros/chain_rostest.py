@@ -184,6 +184,32 @@ class ChainTest(unittest.TestCase):
         page.close()
         joint.close()
 
+    def test_08_torques_are_fed_forward_live_by_the_gains_in_force(self):
+        self.settle()
+        gains = dynamic_reconfigure.client.Client("gains", timeout=60)
+        manager = dynamic_reconfigure.client.Client("action_manager", timeout=60)
+
+        def error_deg():
+            targets = dict(zip(self.robot.targets.name, self.robot.targets.position))
+            pairs = zip(self.robot.states.name, self.robot.states.position)
+            return math.degrees(max(abs(q - targets[name]) for name, q in pairs if "femur" in name or "tibia" in name))
+
+        self.assertGreater(error_deg(), 0.3, "the joints sag")
+        manager.update_configuration({"feed_forward_gravity": 1.0})
+        self.robot.wait_for(lambda: error_deg() < 0.15, 60, "no sag")
+        gains.update_configuration({"stiffness": 0.7})
+        rospy.sleep(1.0)
+        self.robot.wait_for(lambda: error_deg() < 0.15, 60, "no sag with softer joints")
+        start = self.robot.pose()
+        self.robot.drive(1.5, 0.15)
+        self.assertGreater(self.robot.moved_since(start)[0], 0.08)
+        gains.update_configuration({"stiffness": 1.0})
+        self.settle()
+        manager.update_configuration({"feed_forward_gravity": 0.0})
+        self.robot.wait_for(lambda: error_deg() > 0.3, 60, "sag again")
+        gains.close()
+        manager.close()
+
     def test_09_emergency_stop_freezes_until_rearm(self):
         stop, rearm = rospy.ServiceProxy("emergency_stop", Trigger), rospy.ServiceProxy("rearm", Trigger)
         self.settle()

@@ -88,6 +88,9 @@ class Chain:
                 ),
                 load_geometry(self.config.variant),
             )
+            if self.config.feed_forward is not None:
+                feed_forward = self.manager.config.feed_forward.replace(gravity=self.config.feed_forward)
+                self.manager.feed(feed_forward)
             self.imu = ImuInput(self.manager.config.attitude)
             self.odometry = OdometryCore(self.manager.config)
         except CORE_ERRORS as error:
@@ -299,7 +302,7 @@ class Chain:
         self.imu.receive(state.time, sample.orientation, sample.angular_velocity, sample.specific_force)
         imu = self.imu.read(state.time)
         pose = None if self.estimate is None else np.array(self._odom)
-        feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose)
+        feedback = Feedback(measured, imu.orientation, imu.angular_velocity, pose, self.robot.effort(state))
         output = self.manager.step(state.time, self.commands, feedback)
         self.output = output
         self._target: Optional[np.ndarray] = None

@@ -26,6 +26,8 @@ class ChainConfig(Settings, error=DefinitionError):
     friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
     timestep: float = 0.002  #: Of the physics, s
     gait: str = "tripod"  #: Of the action manager's gait table
+    #: Fraction of the motion's torques that is fed forward; None: that of the action manager's file
+    feed_forward: Optional[float] = number(0.0, 1.0, default=None, hint="None for the action manager's own setting")
     start_mode: str = "hexapod"  #: Mode that the robot enters at the start: hexapod, stand or sit
     action_folders: Tuple[str, ...] = ()  #: Folders with actions of one's own
     self_collision: bool = True  #: Whether the robot's parts collide with each other

@@ -13,10 +13,13 @@ from ax_bus.errors import ServoError
 from ax_emulator import Fault, FaultInjector, VirtualPort
 from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_common import TICK, Notice
+from shellbot_control import EffortOffset, JointOrder
+from shellbot_description import joint_class
 from shellbot_kinematics.reports import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, Phase, Reaction
 from shellbot_motor_driver.driving.motor_driver import MotorDriver
+from shellbot_motor_driver.map.compliance import Compliance, springs
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
@@ -127,6 +130,10 @@ class OnboardRobot:
         # whole ticks of physics and driver fall together, so that contacts and IMU are of the tick
         self._due = TICK * np.ceil(self.port.now() / TICK + 1e-9)
         self.port.sleep(self._due - self.port.now())
+        names, start = self.driver.joint_names, (options.driver or DriverConfig()).compliance
+        compliance = Compliance(start.slope, start.margin, start.punch)
+        self._order, self._efforts = JointOrder(names), EffortOffset(self.driver.limits)
+        self._efforts.set_stiffness(*springs(names, {joint_class(name): compliance for name in names}))
         end = self._due + _TORQUE_LIMIT_S
         while self.driver.state().ladder.phase is not Phase.WAITING:
             if self._due > end:
@@ -143,12 +150,19 @@ class OnboardRobot:
         """Return what the driver has read from the bus, (n,) rad."""
         return self.driver.state().position
 
+    def effort(self, state: SimState) -> np.ndarray:
+        """Return the torques by the loads that the driver has read from the bus, (n,) N m."""
+        return self.driver.state().effort
+
     def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
-        """Return the targets in the driver's order, (n,) rad; limits and speeds are the driver's own matter."""
-        if targets.names == self.driver.joint_names:
-            return targets.position
-        index = {name: i for i, name in enumerate(targets.names)}
-        return np.array([targets.position[index[name]] for name in self.driver.joint_names])
+        """Return the targets in the driver's order, torques turned into angles, (n,) rad.
+
+        Limits and speeds are the driver's own matter.
+        """
+        effort = () if targets.effort is None else targets.effort
+        offset, _ = self._efforts.step(TICK, targets.names, effort)
+        position = self._order.pick(targets.names, targets.position)
+        return position if offset is None else position + offset
 
     def apply(self, command: Optional[np.ndarray]) -> None:
         """Tick the driver with a command, (n,) rad; None to hold."""

@@ -39,6 +39,9 @@ class ChainRobot(Protocol):
     def measured(self, state: SimState) -> np.ndarray:
         """Return what the robot measures of its joints when `state` is true."""
 
+    def effort(self, state: SimState) -> np.ndarray:
+        """Return the torques (n,) that the robot measures of its joints when `state` is true, N m."""
+
     def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
         """Return the joint targets as they leave the chain; None to hold."""
 
@@ -87,10 +90,16 @@ class SimulatedRobot:
         """Return the joints with the errors of their zeros, (n,) rad."""
         return state.q + self.joint_offset
 
+    def effort(self, state: SimState) -> np.ndarray:
+        """Return the torques of the joints, (n,) N m."""
+        return state.effort
+
     def limited(self, state: SimState, targets: JointTargets) -> Optional[np.ndarray]:
         """Return the targets within the joints' limits and speeds, (n,) rad; None to hold."""
         self.filter.observe(self.measured(state))
-        command, _ = self.filter.apply(state.time, targets.names, targets.position)
+        self.filter.efforts.set_stiffness(self.simulator.stiffness)
+        effort = () if targets.effort is None else targets.effort
+        command, _ = self.filter.apply(state.time, targets.names, targets.position, effort=effort)
         return command.position if command is not None else None
 
     def apply(self, command: Optional[np.ndarray]) -> None:

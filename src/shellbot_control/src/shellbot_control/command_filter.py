@@ -10,6 +10,7 @@ import numpy as np
 
 from shellbot_common import GAP, TICK, Level, Notice
 from shellbot_control.command_filter_parameters import CommandFilterParameters
+from shellbot_control.effort_offset import EffortOffset
 from shellbot_control.errors import TargetsError
 from shellbot_control.joint_limits import JointLimits, read_only
 from shellbot_control.joint_order import JointOrder, shorten
@@ -35,7 +36,7 @@ class CommandFilter:
 
     Every call of :meth:`apply` gives exactly one command once the joints have been measured. The first command starts
     from the measured joints; each next one moves from the last applied command no faster than the joints' limits. The
-    time is that of the stamps.
+    time is that of the stamps. Torques that come with the targets are turned into angles by the servos' stiffness.
 
     Parameters
     ----------
@@ -43,6 +44,11 @@ class CommandFilter:
         The driven joints in the order of the command, with their limits.
     parameters : CommandFilterParameters
         Time-outs and the way back from a hold.
+
+    Attributes
+    ----------
+    efforts : EffortOffset
+        Knows the servos' stiffness, which may change at any time.
     """
 
     def __init__(self, limits: JointLimits, parameters: Optional[CommandFilterParameters] = None) -> None:
@@ -51,6 +57,7 @@ class CommandFilter:
         self._order = JointOrder(limits.names)
         self._watchdog = Watchdog(self._parameters.target_timeout)
         self._limiter = MotionLimiter(limits, self._parameters)
+        self.efforts = EffortOffset(limits)
         self._stop_cause = ""
         self._forget()
 
@@ -83,7 +90,7 @@ class CommandFilter:
 
     @property
     def requested(self) -> Optional[Array]:
-        """The last valid targets, clamped to the limits, (n,) rad; None before the first."""
+        """The last valid targets, clamped to the limits, (n,) rad, torques left out; None before the first."""
         return self._requested
 
     @property
@@ -106,7 +113,12 @@ class CommandFilter:
         self._measured = read_only(position)
 
     def apply(
-        self, stamp: float, names: Sequence[str], position: Positions, now: Optional[float] = None
+        self,
+        stamp: float,
+        names: Sequence[str],
+        position: Positions,
+        now: Optional[float] = None,
+        effort: Positions = (),
     ) -> Tuple[Optional[FilteredCommand], Tuple[Notice, ...]]:
         """Turn one message of targets into one command.
 
@@ -118,6 +130,8 @@ class CommandFilter:
             Joint names in any order, and rad.
         now : float, optional
             Present time in s; default ``stamp``.
+        effort : sequence, optional
+            Torques that the joints are to give at their targets, N m, in the order of the names.
 
         Returns
         -------
@@ -145,8 +159,12 @@ class CommandFilter:
             self._hold_cause = ""
             self._stale = False
             notices.append(Notice("resumed", Level.INFO, "joint_targets are good again: following them"))
-        applied, limited = self._limiter.move(requested, self._measured, dt)
-        return FilteredCommand(stamp, applied, holding=False), (*notices, *limited)
+        offset, ignored = self.efforts.step(dt, names, effort)
+        goal = requested
+        if offset is not None:
+            goal = np.minimum(np.maximum(requested + offset, self._limits.lower), self._limits.upper)
+        applied, limited = self._limiter.move(goal, self._measured, dt)
+        return FilteredCommand(stamp, applied, holding=False), (*notices, *ignored, *limited)
 
     def check(self, now: float) -> Tuple[Notice, ...]:
         """Run the watchdog at time ``now`` in s; the notice comes once per silence."""
@@ -190,6 +208,7 @@ class CommandFilter:
         """Forget commands, targets and measured joints (the clock was set back); an emergency stop stays."""
         self._watchdog.reset()
         self._limiter.reset()
+        self.efforts.reset()
         self._forget()
 
     def _time_step(self, stamp: float) -> float:

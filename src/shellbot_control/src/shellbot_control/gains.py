@@ -165,6 +165,24 @@ class GainTable:
         return cls(classes)
 
 
+def controller_stiffness(parameters: Mapping[str, Any], profile: RobotProfile) -> Dict[str, float]:
+    """Return the P gain of each joint, N m/rad, in the parameters of a controller; 0 where there is none.
+
+    Parameters
+    ----------
+    parameters : mapping
+        As in `GainTable.from_controllers`; joints of one class may differ.
+    profile : RobotProfile
+        Of the robot.
+
+    Raises
+    ------
+    ConfigurationError
+        If a gain is not usable.
+    """
+    return {joint: Gains(((parameters.get(joint) or {}).get("pid") or {}).get("p", 0.0)).p for joint in profile.joints}
+
+
 def check_controller_joints(parameters: Mapping[str, Any], profile: RobotProfile) -> None:
     """Check that a controller commands the joints of the profile in their order.
 

@@ -39,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
         help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
         "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
-        "and rolling), gaits (3 m by each), limp (walk without a leg), terrain (rubble, slopes), onboard, bus-faults "
+        "and rolling), gaits (3 m by each), limp (walk without a leg), "
+        "feed_forward (joint errors without and with it), terrain (rubble, slopes), onboard, bus-faults "
         "(emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
@@ -101,6 +102,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .limp_experiment import LIMP
 
         return LIMP.main(given[1:])
+    if given[:1] == ["feed_forward"]:
+        from .feed_forward_experiment import FEED_FORWARD
+
+        return FEED_FORWARD.main(given[1:])
     if given[:1] == ["terrain"]:
         from .terrain_experiment import TERRAIN
 

@@ -42,6 +42,8 @@ HEADINGS = {
     "height_deviation_mm": "height ± mm",
     "lowest_foot_mm": "lowest foot mm",
     "joint_limit_margin_deg": "joint margin deg",
+    "torque_nm": "torque N m",
+    "power_w": "power W",
     "cost_of_transport": "cost of transport",
 }
 DIGITS = {
@@ -60,6 +62,8 @@ DIGITS = {
     "height_deviation_mm": 1,
     "lowest_foot_mm": 2,
     "joint_limit_margin_deg": 1,
+    "torque_nm": 2,
+    "power_w": 1,
     "cost_of_transport": 2,
     "worst": 2,
 }

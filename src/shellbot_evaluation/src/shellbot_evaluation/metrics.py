@@ -75,6 +75,8 @@ class BodyMetrics:
     joint_limit_worst: str
     joint_limit_margin_deg: float
     peak_effort_fraction: float
+    torque_nm: float
+    power_w: float
     cost_of_transport: float
 
 
@@ -181,6 +183,8 @@ def body_metrics(
     Returns
     -------
     BodyMetrics
+        `torque_nm` is the root of the sum of squared torques of all joints, `power_w` the sum of |torque x speed|, both
+        mean over the window: standing takes no mechanical power, but torque, which is heat.
         The cost of transport is the sum of |torque x speed| over m g d (mechanical work at the joints, both signs,
         no losses), NaN where the robot moved less than 5 cm.
     """
@@ -198,8 +202,15 @@ def body_metrics(
         joint_limit_worst=trace.joint_names[worst],
         joint_limit_margin_deg=float(np.rad2deg(-per_joint[worst])),
         peak_effort_fraction=float(np.max(np.abs(trace.joint_effort) / effort_limit)),
+        torque_nm=float(total_torque(trace).mean()),
+        power_w=float(mechanical_power(trace).mean()),
         cost_of_transport=cost_of_transport(trace, mass_kg, mechanical_power(trace)),
     )
+
+
+def total_torque(trace: Trace) -> np.ndarray:
+    """Return the root of the sum of squared torques of all joints at each row, (m,) N m: its square is heat."""
+    return np.sqrt(np.sum(trace.joint_effort**2, axis=1))
 
 
 def mechanical_power(trace: Trace) -> np.ndarray:

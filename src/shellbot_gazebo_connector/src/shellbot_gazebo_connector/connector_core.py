@@ -46,6 +46,7 @@ class _Targets:
     stamp_ns: int
     names: Sequence[str]
     position: Sequence[float]
+    effort: Sequence[float] = ()
 
 
 class ConnectorCore:
@@ -137,7 +138,13 @@ class ConnectorCore:
         notices.extend(self._filter.check(stamp_ns / NS_PER_S))
         return Output(command, self._status_if_due(stamp_ns), tuple(notices))
 
-    def on_joint_targets(self, stamp_ns: int, names: Sequence[str], position: Sequence[float]) -> Output:
+    def set_stiffness(self, stiffness: Array) -> None:
+        """Take the stiffness of the controllers (n,), N m/rad, by which torques become angles; see `EffortOffset`."""
+        self._filter.efforts.set_stiffness(stiffness)
+
+    def on_joint_targets(
+        self, stamp_ns: int, names: Sequence[str], position: Sequence[float], effort: Sequence[float] = ()
+    ) -> Output:
         """Take targets.
 
         Parameters
@@ -146,6 +153,8 @@ class ConnectorCore:
             Stamp in ns of simulated time, that of the joint states they were made from; 0: none.
         names, position : sequences
             Joint names in any order, and rad.
+        effort : sequence, optional
+            Torques that the joints are to give there, N m; none: they were not sent.
 
         Returns
         -------
@@ -160,7 +169,7 @@ class ConnectorCore:
             if self._targets_ns is not None and _classify(self._targets_ns, stamp_ns) is Stamp.RESET:
                 notices.append(self._reset(self._targets_ns, stamp_ns))
             self._targets_ns = max(stamp_ns, self._targets_ns or 0)
-        targets = _Targets(stamp_ns, names, position)
+        targets = _Targets(stamp_ns, names, position, effort)
         if self._measured is None:
             # Answered as soon as the joints are measured. One message may well overtake its joint states.
             if self._pending is not None:
@@ -218,7 +227,9 @@ class ConnectorCore:
         # Tick 0 of a simulation is stamped 0 by right; later on a 0 means "no stamp", from a command typed by hand.
         has_stamp = targets.stamp_ns != 0 or now_ns == 0
         stamp_ns = targets.stamp_ns if has_stamp else now_ns
-        filtered, limited = self._filter.apply(stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S)
+        filtered, limited = self._filter.apply(
+            stamp_ns / NS_PER_S, targets.names, targets.position, now_ns / NS_PER_S, targets.effort
+        )
         notices.extend(limited)
         if filtered is None:
             return None

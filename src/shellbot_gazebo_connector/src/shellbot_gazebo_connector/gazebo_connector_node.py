@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Tuple
+from typing import Dict, Tuple
 
+import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from dynamic_reconfigure.msg import Config
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -18,8 +20,9 @@ from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
-from shellbot_control import ConfigurationError, JointLimits, check_controller_joints
+from shellbot_control import ConfigurationError, JointLimits, check_controller_joints, controller_stiffness
 from shellbot_control.arrival_conversions import status_message
+from shellbot_control.gains_conversions import gains_from_config
 from shellbot_gazebo_connector.connector_conversions import command_to_message
 from shellbot_gazebo_connector.connector_core import ConnectorCore, Output
 from shellbot_gazebo_connector.parameters import ConnectorParameters
@@ -31,9 +34,13 @@ SILENT_S = 2.0  # wall clock; so long without joint_states is worth a diagnostic
 class GazeboConnectorNode:
     """Messages to the core and back."""
 
-    def __init__(self, profile: RobotProfile, limits: JointLimits, parameters: ConnectorParameters) -> None:
+    def __init__(
+        self, profile: RobotProfile, limits: JointLimits, parameters: ConnectorParameters, stiffness: Dict[str, float]
+    ) -> None:
         self._robot = profile.name
         self._core = ConnectorCore(limits, parameters)
+        self._stiffness = stiffness  # of each joint, N m/rad
+        self._core.set_stiffness(np.array(list(stiffness.values())))
         self._lock = threading.Lock()
         self._log = NodeLog("gazebo_connector")
         self._states_at = self._commands = 0.0
@@ -47,6 +54,11 @@ class GazeboConnectorNode:
         self._stop_interface.advertise(self._stop, self._rearm)
         # The newest measured joints suffice, but every message of targets wants its command.
         rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True)
+        # each controller announces its gains when it starts, and whenever somebody changes them
+        self._gains = [
+            rospy.Subscriber(f"{profile.controller}/{joint}/pid/parameter_updates", Config, self._on_gains, joint)
+            for joint in stiffness
+        ]
         self._targets = rospy.Subscriber(
             "joint_targets", JointState, self._on_joint_targets, queue_size=50, tcp_nodelay=True
         )
@@ -68,7 +80,16 @@ class GazeboConnectorNode:
     def _on_joint_targets(self, message: JointState) -> None:
         stamp = message.header.stamp
         with self._lock:
-            self._do(self._core.on_joint_targets(stamp.to_nsec(), message.name, message.position), stamp)
+            self._do(
+                self._core.on_joint_targets(stamp.to_nsec(), message.name, message.position, message.effort), stamp
+            )
+
+    def _on_gains(self, message: Config, joint: str) -> None:
+        gains = gains_from_config(message)
+        if gains is not None:
+            with self._lock:
+                self._stiffness[joint] = gains.p
+                self._core.set_stiffness(np.array(list(self._stiffness.values())))
 
     def _rearm(self) -> Tuple[bool, str]:
         with self._lock:
@@ -125,7 +146,8 @@ def main() -> None:
         profile = RobotProfile.from_text(text)
         (controller,) = wait_for_parameters(profile.controller)
         check_controller_joints(controller, profile)
-        GazeboConnectorNode(profile, JointLimits.from_urdf(urdf, profile.joints), parameters).run()
+        stiffness = controller_stiffness(controller, profile)
+        GazeboConnectorNode(profile, JointLimits.from_urdf(urdf, profile.joints), parameters, stiffness).run()
     except (ConfigurationError, ProfileError) as error:
         rospy.logfatal("gazebo_connector: %s", error)
         raise SystemExit(1) from error

@@ -15,6 +15,7 @@ import rosgraph
 import rospy
 import rostest
 from diagnostic_msgs.msg import DiagnosticArray
+from dynamic_reconfigure.msg import Config, DoubleParameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray
@@ -106,11 +107,11 @@ class ConnectorTest(unittest.TestCase):
         message.header.stamp = stamp_of(self.now)
         self.states.publish(message)
 
-    def tick(self, position, names=NAMES, stamp=None):
+    def tick(self, position, names=NAMES, stamp=None, effort=()):
         """Simulate one tick in lock-step; return the one command. The joints are where they are commanded."""
         self.publish_states()
         before = len(self.commands)
-        message = JointState(name=list(names), position=list(position))
+        message = JointState(name=list(names), position=list(position), effort=list(effort))
         message.header.stamp = stamp_of(self.now if stamp is None else stamp)
         self.targets.publish(message)
         with self.arrived:
@@ -166,6 +167,27 @@ class ConnectorTest(unittest.TestCase):
     def test_03_names_in_any_order(self):
         target = STAND + 0.02 * np.arange(36) / 36
         np.testing.assert_array_equal(self.tick(target[::-1], NAMES[::-1]).data, target)
+
+    def test_03_torques_become_angles_by_the_gains_in_force(self):
+        femur = NAMES.index("lower_1_femur")
+        effort = np.zeros(36)
+        effort[femur] = 1.0
+        gain = rospy.get_param("shellbot_legs_controller/lower_1_femur/pid/p")
+        steps = [np.array(self.tick(STAND, effort=effort).data)[femur] - STAND[femur] for _ in range(30)]
+        self.assertLess(np.diff([0.0, *steps]).max(), 0.2 / gain, "comes smoothly")
+        self.assertAlmostEqual(steps[-1], 1.0 / gain)
+        updates = rospy.Publisher(
+            "shellbot_legs_controller/lower_1_femur/pid/parameter_updates", Config, latch=True, queue_size=1
+        )
+        updates.publish(Config(doubles=[DoubleParameter("p", 2.0 * gain)]))
+        deadline = time.monotonic() + 60.0
+        while abs(self.tick(STAND, effort=effort).data[femur] - STAND[femur] - 0.5 / gain) > 1e-9:
+            self.assertLess(time.monotonic(), deadline, "the gain in force counts")
+        updates.publish(Config(doubles=[DoubleParameter("p", gain)]))
+        effort[0] = math.nan
+        for _ in range(30):
+            command = np.array(self.tick(STAND, effort=effort).data)
+        np.testing.assert_array_equal(command, STAND, "torques that are no numbers fade out, angles are followed")
 
     def test_04_bad_targets_hold_and_the_clock_goes_on(self):
         nan, infinite = STAND.copy(), STAND.copy()

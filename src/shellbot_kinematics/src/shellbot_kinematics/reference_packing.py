@@ -34,8 +34,8 @@ _ROWS = {limb: i for i, limb in enumerate(LIMBS)}
 _TIPS = {link: (limb, _ROWS[limb], frame) for limb in LIMBS for frame, link in frame_links(limb).items()}
 _JOINTS: Dict[str, Tuple[int, int]] = {limb: (R_JOINT + 3 * i, R_RATE + 3 * i) for limb, i in _ROWS.items()}
 _JOINTS[FAN] = (R_FAN, R_FAN_RATE)
-_EFFORTS = {limb: [4 * i + 1, 4 * i + 2, 4 * i + 3] for i, limb in enumerate(LIMBS[:6])}
-_EFFORTS.update({limb: [24 + 2 * i, 25 + 2 * i] for i, limb in enumerate(UPPER_LIMBS)})
+_EFFORTS = {limb: slice(4 * i + 1, 4 * i + 4) for i, limb in enumerate(LIMBS[:6])}
+_EFFORTS.update({limb: slice(24 + 2 * i, 26 + 2 * i) for i, limb in enumerate(UPPER_LIMBS)})
 
 
 class Packing:
@@ -51,7 +51,7 @@ class Packing:
         self._values = _NOTHING[:]
         self._values[R_STAMP] = stamp
         self._given: List[str] = []
-        self._effort: Optional[np.ndarray] = None
+        self._effort: Optional[List[float]] = None
 
     def add_pose(self, limb: str, frame: str, position: Sequence[float], linear: Sequence[float]) -> bool:
         """Add a limb that is led by the pose of a tip frame; return whether its orientation counts, too.
@@ -133,10 +133,10 @@ class Packing:
         """
         _check_count(limb, "efforts", effort, 1)
         if self._effort is None:
-            self._effort = np.zeros(36)
+            self._effort = [0.0] * 36
         if limb == FAN:
-            self._effort[0:24:4] = effort[0] / 6.0
-        else:
+            self._effort[0:24:4] = [effort[0] / 6.0] * 6
+        elif len(effort):
             self._effort[_EFFORTS[limb]] = effort
 
     def references(self) -> PackedReferences:
@@ -153,7 +153,11 @@ class Packing:
             packed = np.frombuffer(array("d", self._values))
         except TypeError as error:
             raise InvalidReferenceError(f"limb_references hold something that is no number: {error}") from None
-        return PackedReferences.from_packed(packed, self._effort)
+        try:
+            effort = None if self._effort is None else np.frombuffer(array("d", self._effort))
+        except TypeError as error:
+            raise InvalidReferenceError(f"efforts of limb_references hold what is no number: {error}") from None
+        return PackedReferences.from_packed(packed, effort)
 
     def _once(self, limb: str) -> None:
         if limb in self._given:

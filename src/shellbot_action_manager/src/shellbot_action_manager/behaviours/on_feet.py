@@ -88,7 +88,7 @@ def within_reach(command: LowerCommand, state: State) -> LowerCommand:
     if not unreachable.any():
         return command
     previous = lower_command(state.commanded.limbs).q
-    return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base)
+    return LowerCommand(np.where(unreachable[:, None], previous, command.q), command.p_base, command.ahead)
 
 
 class MoveRunner:

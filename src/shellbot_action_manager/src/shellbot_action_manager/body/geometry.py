@@ -11,6 +11,9 @@ import numpy as np
 
 import shellbot_description as description
 from robot_mechanics import DHRow, SerialChain
+from robot_mechanics.dynamics import DynamicModel
+from robot_mechanics.dynamics.standing import BallContact, StandingModel
+from shellbot_action_manager.body.feed_forward import Body
 from shellbot_action_manager.body.feet import Feet
 from shellbot_action_manager.body.gores import Gores
 from shellbot_action_manager.body.legs import LegGeometry
@@ -75,6 +78,8 @@ class RobotGeometry:
         The gores of the ball; None for the variant `walker`.
     statics : StaticModel
         Shapes and masses of its parts: what touches, and what torque holds a posture.
+    body : Body
+        Its equations of motion, on what it may stand on.
     up_upper, closed_upper : (6, 2) array
         shoulder, shell of the walking robot and of the closed ball, rad; empty (0, 2) for `walker`.
     """
@@ -86,6 +91,7 @@ class RobotGeometry:
     upper: Optional[UpperLeg]
     gores: Optional[Gores]
     statics: StaticModel
+    body: Body
     sit_lower: np.ndarray
     stand_lower: np.ndarray
     closed_lower: np.ndarray
@@ -124,6 +130,7 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
     names = description.driven_joint_names(variant)
     has_upper = len(names) > LOWER_COUNT
     sit, stand, closed = (description.named_pose_array(name, variant) for name in ("sit", "stand", "closed"))
+    statics = StaticModel(description.expand(variant), description.robot_profile(variant))
     return RobotGeometry(
         joint_names=tuple(names),
         limbs=_groups(tuple(names)),
@@ -131,7 +138,8 @@ def load_geometry(variant: str = "simulation") -> RobotGeometry:
         feet=Feet(chains, variables.foot.radius, variables.foot.back),
         upper=_upper_leg(variables) if has_upper else None,
         gores=Gores.from_description(variant, variables.gore.outer_radius) if has_upper else None,
-        statics=StaticModel(description.expand(variant), description.robot_profile(variant)),
+        statics=statics,
+        body=_body(has_upper, variables, statics.effort_limits),
         sit_lower=sit[:LOWER_COUNT].reshape(6, 4),
         stand_lower=stand[:LOWER_COUNT].reshape(6, 4),
         closed_lower=closed[:LOWER_COUNT].reshape(6, 4),
@@ -150,6 +158,23 @@ def _groups(names: Tuple[str, ...]) -> Dict[str, LimbGroup]:
         if np.min(columns) >= 0:
             groups[name] = LimbGroup(limbs, np.array(columns))
     return groups
+
+
+def _body(has_upper: bool, variables: description.Variables, effort_limits: np.ndarray) -> Body:
+    """Return the equations of motion, all fans for themselves, with feet and, with upper legs, gores to stand on."""
+    variant = "simulation" if has_upper else "walker"
+    classes, joints = description.robot_profile(variant).classes, description.robot_profile(variant).joints
+    rotors = {joint: classes[name].armature for joint, name in joints.items()}
+    model = DynamicModel.from_urdf(description.expand(variant), rotors, floating=True)
+    contacts = [
+        BallContact(f"{limb}_foot", (-variables.foot.back, 0.0, 0.0), variables.foot.radius) for limb in LOWER_LIMBS
+    ]
+    where = {"feet": slice(0, len(contacts))}
+    if has_upper:
+        gores = [f"{limb}_sphere_centre" for limb in (*LOWER_LIMBS, *UPPER_LIMBS)]
+        where["rolling"] = slice(len(contacts), len(contacts) + len(gores))
+        contacts += [BallContact(gore, radius=variables.gore.outer_radius) for gore in gores]
+    return Body(StandingModel(model, contacts), where, effort_limits)
 
 
 def _leg(variables: description.Variables, k: int) -> SerialChain:

@@ -81,6 +81,7 @@ class LowerCommand:
     q: np.ndarray  #: (6, 4) fan, coxa, femur, tibia, rad; always known
     #: (6, 3) Feet in base_link, m, when they are commanded as feet; None when they are commanded as joints
     p_base: Optional[np.ndarray]
+    ahead: Optional[np.ndarray] = None  #: (6, 3) coxa, femur, tibia a tick later, rad, see `LimbCommand`
 
 
 def feet_command(legs: LegGeometry, p_base: np.ndarray) -> LowerCommand:
@@ -105,7 +106,7 @@ def limb_commands(lower: LowerCommand, upper: np.ndarray, planted: Optional[np.n
     fraction = None if planted is None else planted / max(int(planted.sum()), 1)
     limbs = {
         "fan": LimbCommand(np.array([[lower.q[:, 0].mean()]])),
-        "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=fraction),
+        "lower": LimbCommand(lower.q[:, 1:], lower.p_base, load_share=fraction, ahead=lower.ahead),
     }
     if len(upper):
         limbs["upper"] = LimbCommand(upper)

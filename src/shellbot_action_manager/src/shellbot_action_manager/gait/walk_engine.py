@@ -60,6 +60,8 @@ class WalkEngine:
         self._heading = HeadingHold(config.heading)
         self.lost_legs = LostLegs(config.limp)
         self.terrain = Terrain(config.terrain)
+        self.load_fed = 0.0  #: Fraction of the load on the legs that is fed forward as torque
+        self.motion_fed = 0.0  #: The same of their inertia and friction
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -198,7 +200,8 @@ class WalkEngine:
         else:
             correction = np.zeros(3)
             self._heading.reset()
-        slip = self.gait.slip_scale.array
+        # legs that sag as they take over load carry the body farther than it is commanded; those that do not, do not
+        slip = 1.0 + (1.0 - self.load_fed) * (self.gait.slip_scale.array - 1.0)
         self._slip_scale = self._slip_scale + np.clip(slip - self._slip_scale, -_SLIP_RATE * dt, _SLIP_RATE * dt)
         feet_twist = (self.twist + correction) * self._slip_scale
         landed = NO_LEG
@@ -213,8 +216,10 @@ class WalkEngine:
     ) -> LowerCommand:
         """Advance the feet; with less speed when one would leave its leg's reach (in sudden reversals).
 
-        Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead.
+        Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead. What is
+        fed forward as torque needs no lead, but to know where the feet will be a tick later.
         """
+        before, fed = self._state.p_feet, self.motion_fed
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
@@ -236,10 +241,16 @@ class WalkEngine:
                     self._find_ground(dt, state, measured)
                 state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
-            led = feet + self._config.servo_lead * state.a_feet
+            led = feet + (1.0 - fed) * self._config.servo_lead * state.a_feet
             led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
-            # one call of the leg inverse for both: where the feet are to be, and where they are led
-            both = feet_in_base(np.stack((feet, led), axis=1), self.pose, self.gait.stance_height)
+            # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
+            points = [feet, led]
+            if fed:
+                later = 2.0 * feet - before + state.a_feet * dt**2
+                points.append(later)
+            both = feet_in_base(np.stack(points, axis=1), self.pose, self.gait.stance_height)
+            if fed and self._pose_rate.any():
+                both[:, 2] = feet_in_base(later, self.pose + self._pose_rate * dt, self.gait.stance_height)
             joints = legs.solve(both)
             if legs.is_free(joints[:, 0], ~(state.swinging | idle)):
                 break
@@ -250,7 +261,7 @@ class WalkEngine:
         if beyond.any():
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
-        return LowerCommand(q, p_base)
+        return LowerCommand(q, p_base, joints[:, 2] if fed else None)
 
     def _find_ground(self, dt: float, state: WalkState, measured: bool) -> None:
         """Move the heights of the feet on, within what their legs can reach where they are in the plane."""

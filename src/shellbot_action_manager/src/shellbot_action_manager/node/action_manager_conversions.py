@@ -64,16 +64,23 @@ class JointOrder:
 
     def positions(self, message: JointState) -> np.ndarray:
         """Return the positions (n,) in rad; NaN for joints that are not in the message."""
-        names = tuple(message.name)
+        return self._pick(message.name, message.position)
+
+    def efforts(self, message: JointState) -> Optional[np.ndarray]:
+        """Return the torques (n,), N m; NaN for joints that are not in the message, None if it has none at all."""
+        return self._pick(message.name, message.effort) if len(message.effort) else None
+
+    def _pick(self, given: Sequence[str], values: Sequence[float]) -> np.ndarray:
+        names = tuple(given)
         if names != self._seen:
             place: Dict[str, int] = {name: i for i, name in enumerate(names)}
             self._index = np.array([place.get(name, 0) for name in self._names], dtype=int)
             self._known = np.array([name in place for name in self._names])
             self._seen = names
-        position = np.asarray(message.position, dtype=np.float64)
-        if position.size != len(names) or not names:
+        array = np.asarray(values, dtype=np.float64)
+        if array.size != len(names) or not names:
             return np.full(len(self._names), np.nan)
-        return np.where(self._known, position[self._index], np.nan)
+        return np.where(self._known, array[self._index], np.nan)
 
 
 def odometry_to_pose(message: Odometry) -> np.ndarray:

@@ -24,7 +24,7 @@ from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.estimation.attitude import ImuInput
 from shellbot_action_manager.estimation.lost_servos import LostServos
-from shellbot_action_manager.gait.gait_page import gait_page, gaits_from_page, page_from_gaits
+from shellbot_action_manager.gait.gait_page import feed_forward_from_page, gait_page, gaits_from_page, page_from_gaits
 from shellbot_action_manager.interface import ActionOutput, Feedback, OperatorCommands
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.node import action_manager_conversions as conversions
@@ -75,7 +75,7 @@ class ActionManagerNode:
         self._operator = OperatorInterface(self._stop_driving)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._actions = PerformActionServer(self._core, self._lock, self._operator)
-        self._page = Server(gait_page(config.gaits), self._on_gait_page)
+        self._page = Server(gait_page(config.gaits, config.feed_forward), self._on_gait_page)
         self._subscribers: List[rospy.Subscriber] = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
@@ -100,13 +100,14 @@ class ActionManagerNode:
             with self._lock:
                 ticks, self._ticks = self._ticks, 0
                 durations, self._durations = self._durations, [0.0]
-                status, stamp = self._published, self._time
+                status, stamp, payload = self._published, self._time, self._core.payload.latest
             silent = 0 if ticks or status is not None else silent + 1
             if silent == SILENCE:  # at every start the robot takes a moment longer than this node
                 rospy.logwarn(
                     f"action_manager: waiting for {rospy.resolve_name('joint_states')}; start a simulator or the driver"
                 )
-            self._diagnostics_pub.publish(diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status))
+            message = diagnostics_message(rospy.get_name(), stamp, ticks, max(durations), status, payload)
+            self._diagnostics_pub.publish(message)
 
     def _on_joint_states(self, message: JointState) -> None:
         start = time.perf_counter()
@@ -138,7 +139,8 @@ class ActionManagerNode:
             self._log(Notice("imu", Level.WARN, "no attitude on imu/data; walking without holding the heading"))
         stamp, pose = self._odometry
         known = abs(t - stamp) <= ODOMETRY_AGE  # that of before a reset is from later
-        return Feedback(self._order.positions(message), imu.orientation, imu.angular_velocity, pose if known else None)
+        q, effort = self._order.positions(message), self._order.efforts(message)
+        return Feedback(q, imu.orientation, imu.angular_velocity, pose if known else None, effort)
 
     def _publish_changes(self, output: ActionOutput, stamp: rospy.Time) -> None:
         """Send the latched topics when something changed."""
@@ -239,10 +241,12 @@ class ActionManagerNode:
     def _on_gait_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         with self._lock:
             try:
-                self._core.change_gaits(gaits_from_page(page, self._core.gaits))
+                gaits = gaits_from_page(page, self._core.gaits)
+                self._core.feed(feed_forward_from_page(page, self._core.config.feed_forward))
+                self._core.change_gaits(gaits)
             except ActionManagerError as error:
                 rospy.logwarn(f"action_manager: page of gaits refused, nothing changed: {error}")
-                page.update(page_from_gaits(self._core.gaits))
+                page.update(page_from_gaits(self._core.gaits, self._core.config.feed_forward))
         return page
 
     def _on_imu(self, message: Imu) -> None:

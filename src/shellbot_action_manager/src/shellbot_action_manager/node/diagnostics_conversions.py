@@ -9,12 +9,18 @@ from typing import Optional
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from shellbot_action_manager.estimation.payload import Payload
 from shellbot_action_manager.modes.mode_machine import ModeStatus
 from shellbot_action_manager.modes.mode_table import Mode
 
 
 def diagnostics_message(
-    node: str, time: float, ticks: int, longest: float, status: Optional[ModeStatus]
+    node: str,
+    time: float,
+    ticks: int,
+    longest: float,
+    status: Optional[ModeStatus],
+    payload: Optional[Payload] = None,
 ) -> DiagnosticArray:
     """Return the message of the last second.
 
@@ -30,6 +36,8 @@ def diagnostics_message(
         Longest of them, s.
     status : ModeStatus or None
         What the mode machine says; None: nothing yet, or a node without one.
+    payload : Payload, optional
+        What the robot carried when it stood still the last time.
     """
     level, text = DiagnosticStatus.OK, "running" if status is None else f"{status.name}: {status.text}"
     if not ticks:
@@ -37,6 +45,11 @@ def diagnostics_message(
     elif status is not None and status.mode == Mode.STOPPED:
         level = DiagnosticStatus.WARN
     values = [KeyValue("ticks per second", str(ticks)), KeyValue("longest tick [ms]", f"{1e3 * longest:.2f}")]
+    if payload is not None:
+        x, y = payload.p_base[:2]
+        place = "" if math.isnan(x) else f" at x {x:.2f}, y {y:.2f} m of base_link"
+        values.append(KeyValue("payload [kg]", f"{payload.mass:.2f}{place}"))
+        values.append(KeyValue("loads of feet 1 to 6 [N]", " ".join(f"{load:.1f}" for load in payload.loads)))
     message = DiagnosticArray(
         status=[DiagnosticStatus(level=level, name=node.lstrip("/"), message=text, hardware_id="", values=values)]
     )

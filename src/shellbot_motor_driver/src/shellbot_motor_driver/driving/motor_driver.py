@@ -69,7 +69,7 @@ class MotorDriver:
     ) -> None:
         self.bus, self.servo_map = bus, servo_map
         self.config = config = config if config is not None else DriverConfig.load()
-        self.limits: JointLimits = joint_limits(servo_map)
+        self.limits: JointLimits = joint_limits(servo_map.joint_names)
         velocity = self.limits.velocity[servo_map.joint_of_servo]
         self._link = ServoLink(bus, servo_map, config)
         self._rungs = Rungs()

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
 
 from shellbot_common import Settings, number
 from shellbot_control import GainTable
-from shellbot_description import Variables, load_variables
+from shellbot_description import Variables, joint_class, load_variables
 from shellbot_motor_driver.errors import DriverConfigError
 
 SLOPES = (2, 4, 8, 16, 32, 64, 128)  # steps
@@ -52,6 +54,32 @@ def stiffness(joint_class: str, slope: int, variables: Optional[Variables] = Non
     """
     variables = variables if variables is not None else load_variables()
     return variables.servo_stiffness(joint_class) * variables.compliance_slope / slope
+
+
+def springs(
+    joint_names: Sequence[str], table: Mapping[str, Compliance], variables: Optional[Variables] = None
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the stiffness of joints, (n,) N·m/rad, and the angle within which each gives no torque, (n,) rad.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        The n joints.
+    table : mapping of str to Compliance
+        Of each of their classes.
+    variables : Variables, optional
+        The description's.
+    """
+    variables = variables if variables is not None else load_variables()
+    of_class = {
+        name: (
+            stiffness(name, c.slope, variables) * c.torque_fraction,
+            c.margin * variables.servo_resolution / (variables.fan_drive.reduction if name == "fan" else 1.0),
+        )
+        for name, c in table.items()
+    }
+    both = np.array([of_class[joint_class(name)] for name in joint_names])
+    return both[:, 0], both[:, 1]
 
 
 def slope_for(joint_class: str, p: float, variables: Optional[Variables] = None) -> Tuple[int, float]:

@@ -7,10 +7,11 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
-from shellbot_control import ConfigurationError, GainTable
+from shellbot_control import ConfigurationError, EffortOffset, GainTable
 from shellbot_description import JOINT_CLASSES, joint_class
 from shellbot_motor_driver.driving.driver_config import ComplianceStart
-from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains
+from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains, springs
+from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.process.bus_process import BusProcess
 from shellbot_motor_driver.safety.health import Health, HealthLine
 
@@ -53,6 +54,8 @@ class GainsPage:
     ----------
     values : mapping of str to float, or None
         The page; None until it was received.
+    efforts : EffortOffset
+        Knows the servos' stiffness in force.
     line : HealthLine
         For /diagnostics.
     """
@@ -60,6 +63,9 @@ class GainsPage:
     def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
         self._joint_names, self._start = joint_names, start
         self.values: Optional[Mapping[str, float]] = None
+        started = Compliance(start.slope, start.margin, start.punch)
+        self.efforts = EffortOffset(joint_limits(joint_names))
+        self.efforts.set_stiffness(*springs(joint_names, {joint_class(name): started for name in joint_names}))
         self.line = HealthLine("gains", Health.OK, "no page of gains received: compliance as in driver.yaml")
 
     def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
@@ -73,6 +79,8 @@ class GainsPage:
         except (ConfigurationError, ServoError) as error:
             self.line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
             return Notice("gains", Level.WARN, self.line.message)
+        if accepted:
+            self.efforts.set_stiffness(*springs(self._joint_names, table))
         level = Health.OK if accepted else Health.WARN
         values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
         self.line = HealthLine("gains", level, "; ".join((reason, *words)), values)

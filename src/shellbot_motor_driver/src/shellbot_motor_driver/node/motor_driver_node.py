@@ -55,7 +55,8 @@ class MotorDriverNode:
     def __init__(self, parameters: NodeParameters) -> None:
         self._parameters = parameters
         self._joint_names = driven_joint_names(parameters.variant)
-        self._gate = TargetGate(self._joint_names, parameters.target_timeout)
+        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
+        self._gate = TargetGate(self._joint_names, parameters.target_timeout, self._gains.efforts)
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
@@ -66,7 +67,6 @@ class MotorDriverNode:
         self._restarts = 0
         self._failure = StartFailure(parameters.config.start.retry_missing)
         self._try_at: Optional[float] = 0.0
-        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
         self._log = NodeLog("motor_driver")
         self._latch = StopInterface()
         self._limp = bool(rospy.get_param(LIMP, False))
@@ -199,7 +199,9 @@ class MotorDriverNode:
         process = self._process
         if process is None:
             return
-        picked, notices = self._gate.pass_on(message.header.stamp.to_sec(), message.name, message.position, time.time())
+        picked, notices = self._gate.pass_on(
+            message.header.stamp.to_sec(), message.name, message.position, time.time(), message.effort
+        )
         self._log(*notices)
         if picked is None:
             return

@@ -8,8 +8,8 @@ from typing import Optional, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_common import Level, Notice
-from shellbot_control import JointOrder, TargetsError
+from shellbot_common import GAP, Level, Notice
+from shellbot_control import EffortOffset, JointOrder, TargetsError
 
 Array = np.ndarray
 
@@ -23,9 +23,12 @@ class TargetGate:
         The driven joints in their order.
     timeout : float
         s; targets with an older stamp are refused.
+    efforts : EffortOffset, optional
+        Turns torques that come with targets into angles; without it they are ignored.
     """
 
-    def __init__(self, joint_names: Sequence[str], timeout: float) -> None:
+    def __init__(self, joint_names: Sequence[str], timeout: float, efforts: Optional[EffortOffset] = None) -> None:
+        self._efforts = efforts
         self._order = JointOrder(joint_names)
         self._timeout = timeout
         self._newest = -math.inf
@@ -38,7 +41,12 @@ class TargetGate:
         return max(now - self._newest, 0.0)
 
     def pass_on(
-        self, stamp: float, names: Sequence[str], position: Sequence[float], now: float
+        self,
+        stamp: float,
+        names: Sequence[str],
+        position: Sequence[float],
+        now: float,
+        effort: Sequence[float] = (),
     ) -> Tuple[Optional[Array], Tuple[Notice, ...]]:
         """Take one message.
 
@@ -50,6 +58,8 @@ class TargetGate:
             Joint names in any order, and rad.
         now : float
             Present time, s.
+        effort : sequence, optional
+            Torques that the joints are to give there, N·m.
 
         Returns
         -------
@@ -77,8 +87,12 @@ class TargetGate:
             self._refusing = False
             notices = (Notice("resumed", Level.INFO, "joint_targets are valid again"),)
         self.text = ""
+        dt = min(max(stamp - self._newest, 0.0), GAP)
         self.requested, self._newest = picked, max(self._newest, stamp)
-        return picked, notices
+        if self._efforts is None:
+            return picked, notices
+        offset, ignored = self._efforts.step(dt, names, effort)
+        return picked if offset is None else picked + offset, (*notices, *ignored)
 
     def _refuse(self, key: str, level: Level, text: str) -> Notice:
         self._refusing, self.text = True, text

@@ -81,6 +81,11 @@ class ServoBank:
         self._refresh()
 
     @property
+    def stiffness(self) -> np.ndarray:
+        """P gains of all joints, (n,), N m/rad; a new array whenever one changes."""
+        return self._kp
+
+    @property
     def has_integral(self) -> bool:
         """Whether any joint has an integral gain (then the bias must be refreshed in every physics step)."""
         return self._has_integral

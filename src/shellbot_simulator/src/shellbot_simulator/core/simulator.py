@@ -282,6 +282,11 @@ class Simulator:
             p_base_foot=(feet - p_base) @ rotation,
         )
 
+    @property
+    def stiffness(self) -> np.ndarray:
+        """P gains of all joints, (n,), N m/rad; a new array whenever one changes."""
+        return self._servos.stiffness
+
     def gains(self, joint: str) -> PidGains:
         """Return the gains of a joint."""
         return self._servos.gains(self._index(joint))

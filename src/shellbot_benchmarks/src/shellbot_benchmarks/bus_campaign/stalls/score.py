@@ -87,7 +87,7 @@ def speed_limits(variant: str = VARIANT) -> Array:
     """Return the speed limit of each servo, (n servos,) steps/s."""
     servo_map = ServoMap.load(variant)
     gear = np.array([entry.gear for entry in servo_map.entries])
-    speeds: Array = joint_limits(servo_map).velocity[servo_map.joint_of_servo] * gear / RAD_PER_STEP
+    speeds: Array = joint_limits(servo_map.joint_names).velocity[servo_map.joint_of_servo] * gear / RAD_PER_STEP
     return speeds
 
 

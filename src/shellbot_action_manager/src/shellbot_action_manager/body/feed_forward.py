@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The torques that the commanded motion needs, for servos that cannot know them: weight, inertia, friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Dict, Mapping
+
+import numpy as np
+
+from robot_mechanics.dynamics.standing import StandingModel
+from shellbot_action_manager.body._feed_forward_tick import FRACTION, NUMBERS, feed_forward_tick
+from shellbot_action_manager.errors import ConfigError
+from shellbot_common import Settings, number
+
+if TYPE_CHECKING:
+    from shellbot_action_manager.behaviours.protocol import Motion, State
+    from shellbot_action_manager.body.limbs import LimbGroup
+    from shellbot_action_manager.interface import ContactEstimate
+
+
+@dataclass(frozen=True)
+class FeedForwardConfig(Settings, error=ConfigError):
+    """Torques that are fed forward; units and meaning in `config/action_manager.yaml`."""
+
+    gravity: float = number(0.0, 1.0)
+    motion: float = number(0.0, 1.0)
+    load_time: float = number(0.0, 1.0, "s")
+    fade_time: float = number(0.02, 5.0, "s")
+
+
+@dataclass(frozen=True)
+class Body:
+    """The robot's masses and what it may stand on."""
+
+    standing: StandingModel  #: Its contacts are those of `contacts`, in this order
+    contacts: Mapping[str, slice]  #: Contact model -> where its contacts are among those of `standing`
+    effort_limits: np.ndarray  #: (n,) Greatest torque of each joint, N m
+
+
+class FeedForward:
+    """Computes the torques at each tick. Loads are handed over and torques come and go smoothly.
+
+    Torques are those of the commanded joints, not of the measured ones: a joint that is pushed away gets no more torque
+    for it, so that nothing is fed back. Limbs get none as long as it is not known what carries the robot.
+
+    Parameters
+    ----------
+    config : FeedForwardConfig
+        How much of it.
+    body : Body
+        The robot.
+    groups : mapping of str to LimbGroup
+        Its limbs.
+    """
+
+    def __init__(self, config: FeedForwardConfig, body: Body, groups: Mapping[str, LimbGroup]) -> None:
+        self.config, self._body = config, body
+        self._where: Dict[str, slice] = {}  # of each group among the commanded coordinates
+        self._shape = {name: group.columns.shape[:2] for name, group in groups.items()}
+        n, count = len(body.effort_limits), 0
+        self._coordinate = np.zeros(n, dtype=np.int64)
+        for name, group in groups.items():
+            m, k, coupled = group.columns.shape
+            self._where[name] = slice(count, count + m * k)
+            self._coordinate[group.columns] = np.arange(count, count + m * k).reshape(m, k, 1)
+            count += m * k
+        contacts = len(body.standing.contacts)
+        self._u, self._ahead, self._out = np.zeros(count), np.full(count, np.nan), np.zeros(count)
+        self._goal, self._weights = np.zeros(contacts), np.zeros(contacts)
+        self._q, self._v, self._a = np.full(7 + n, np.nan), np.zeros(6 + n), np.zeros(6 + n)
+        self._q[:7] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        self._fresh, self._tau = np.zeros(6 + n), np.zeros(n)
+        self._numbers = np.zeros(NUMBERS)
+        self._table, self._rows, self._work = body.standing.arrays()
+        #: (contacts,) Planned load of each contact of the body, N; as of the last tick
+        self.loads = np.zeros(contacts)
+
+    @property
+    def on(self) -> bool:
+        """Whether there is anything to compute."""
+        return self.config.gravity > 0.0 or self._numbers[FRACTION] > 0.0
+
+    def step(self, dt: float, motion: Motion, state: State, contacts: ContactEstimate) -> Dict[str, np.ndarray]:
+        """Return the efforts (m, n) of the joints of each group, N m; of coupled joints their sum. Empty: none.
+
+        Parameters
+        ----------
+        dt : float
+            s since the tick before.
+        motion : Motion
+            What is commanded.
+        state : State
+            What was measured.
+        contacts : ContactEstimate
+            What is in contact.
+        """
+        config = self.config
+        if not self.on:
+            return {}
+        for name, command in motion.limbs.items():
+            where = self._where[name]
+            self._u[where] = command.q.ravel()
+            self._ahead[where] = np.nan if command.ahead is None else command.ahead.ravel()
+        known = state.orientation is not None and self._carried(motion, contacts)
+        if state.orientation is not None:
+            self._q[3:7] = state.orientation
+        self._numbers[:FRACTION] = dt, config.gravity, config.motion, config.load_time, config.fade_time, known
+        feed_forward_tick(
+            self._table, self._rows, self._coordinate, self._u, self._ahead, self._body.effort_limits, self._goal,
+            self._numbers, self._weights, self._q, self._v, self._a, self._fresh, self._tau, self.loads, self._out,
+            self._work,
+        )  # fmt: skip
+        out = self._out.copy()
+        return {name: out[where].reshape(self._shape[name]) for name, where in self._where.items()}
+
+    def _carried(self, motion: Motion, contacts: ContactEstimate) -> bool:
+        """Set the weights that are gone to; return whether it is known what carries the robot."""
+        where = self._body.contacts.get(contacts.model)
+        carries = motion.planted if contacts.model == "feet" else contacts.in_contact
+        if where is None or carries is None or not carries.any():
+            return False
+        self._goal[:] = 0.0
+        self._goal[where] = carries
+        return True
