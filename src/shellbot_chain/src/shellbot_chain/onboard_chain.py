@@ -22,7 +22,7 @@ from shellbot_simulator.core.state import SimState
 
 from .chain import Chain
 from .chain_config import ChainConfig
-from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
+from .emulated_robot import EmulatedBody, EmulatedRobot, EmulatedRobotConfig
 from .errors import ChainError, DefinitionError
 
 HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as measured of an x86 host
@@ -56,6 +56,8 @@ class OnboardRobot:
         `variant` is walker, or simulation for all 31 servos.
     options : BusOptions
         The bus.
+    body : EmulatedBody, optional
+        Another robot than Shellbot.
 
     Attributes
     ----------
@@ -67,7 +69,7 @@ class OnboardRobot:
         Everything that the driver said.
     """
 
-    def __init__(self, config: ChainConfig, options: BusOptions) -> None:
+    def __init__(self, config: ChainConfig, options: BusOptions, body: Optional[EmulatedBody] = None) -> None:
         for name, instead in _NOT_ON_THE_BUS.items():
             if getattr(config, name) != getattr(ChainConfig(), name):
                 raise DefinitionError(f"{name} is {getattr(config, name)}; {instead}: leave it out")
@@ -82,7 +84,8 @@ class OnboardRobot:
             return_delay=options.return_delay,
             charge=options.charge,
         )
-        self.emulated = EmulatedRobot(self._config, physics=self._physics)
+        self._body = body
+        self.emulated = EmulatedRobot(self._config, physics=self._physics, body=body)
 
     @property
     def simulator(self) -> Simulator:
@@ -114,7 +117,7 @@ class OnboardRobot:
             raise DefinitionError("the emulated robot starts in its spawn pose; leave out pose and attitude")
         options = self._options
         if self.emulated.chain.time > 0.0:  # a used one, or another seed
-            self.emulated = EmulatedRobot(self._config.replace(seed=seed), physics=self._physics)
+            self.emulated = EmulatedRobot(self._config.replace(seed=seed), physics=self._physics, body=self._body)
         self.emulated.chain.faults = FaultInjector(seed=seed or 0)
         self.port = VirtualPort(self.emulated.chain, options.host_time)
         bus = Bus(self.port, Timeouts(link_latency=options.link_latency))

@@ -44,7 +44,7 @@ class BusProcess:
 
     def __init__(self, settings: BusSettings) -> None:
         self.settings = settings
-        self._map = ServoMap.load(settings.variant, Path(settings.servo_map) if settings.servo_map else None)
+        self._map = settings.load_map()
         self._limits = joint_limits(self._map)
         self._keeper = Keeper(settings, self._map)
         self._targets_lock = threading.Lock()  # these two for a moment only
