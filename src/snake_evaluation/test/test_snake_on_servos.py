@@ -36,7 +36,7 @@ def test_a_module_that_loses_its_supply_holds_the_snake():
     run.run(0.1)
     assert run.core.engine.request_gait("straight 1")[0]
     run.run(3.0)
-    run.robot.add_faults([Fault(kind="unplug", ids=(2,), start=0.0, stop=60.0)])
+    run.robot.add_faults([Fault("dead", servo=2, start=0.0, stop=60.0)])
     run.run(2.0)
     state = run.robot.driver.state()
     assert state.servos[2].condition is Condition.LOST and state.servos[2].joint == "module_03_pitch"
