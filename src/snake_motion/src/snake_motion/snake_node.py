@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import Optional, Tuple
 import numpy as np
 import rospy
 import tf2_ros
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String
@@ -53,12 +54,15 @@ class SnakeNode:
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
         self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
+        self._waypoint = Publisher("waypoint_state", String, queue_size=1, latch=True)
+        self._waypoint_state = ""
         self._transforms = tf2_ros.TransformBroadcaster()
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
         self._subscribers = [
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("move_base_simple/goal", PoseStamped, self._on_waypoint, queue_size=1),
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=10, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
         ]
@@ -83,6 +87,9 @@ class SnakeNode:
                 return
             self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
             self._show(output.motion, stamp)
+            if output.waypoint.value != self._waypoint_state:
+                self._waypoint_state = output.waypoint.value
+                self._waypoint.publish(self._waypoint_state)
         if output.state is not None:
             self._odom.publish(conversions.odometry_message(output.state, stamp))
             self._transforms.sendTransform(conversions.transforms(output.state, self._profile.base.link, stamp))
@@ -103,6 +110,8 @@ class SnakeNode:
     def _on_gait(self, message: String) -> None:
         with self._lock:
             accepted, reason = self._core.engine.request_gait(message.data)
+            if accepted:
+                self._core.cancel()
         if not accepted:
             rospy.logwarn("snake_motion: %s", reason)
 
@@ -118,6 +127,16 @@ class SnakeNode:
     def _on_cmd_vel(self, message: Twist) -> None:
         with self._lock:
             self._core.command(conversions.twist_of(message))
+
+    def _on_waypoint(self, message: PoseStamped) -> None:
+        try:
+            goal = conversions.waypoint_of(message)
+            with self._lock:
+                self._core.go_to(goal)
+        except SettingsError as error:
+            rospy.logwarn("snake_motion: %s", error)
+            return
+        rospy.loginfo("snake_motion: to x %.2f m, y %.2f m, yaw %.0f deg", goal[0], goal[1], math.degrees(goal[2]))
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
