@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from snake_motion.attitude import Attitude
 from snake_motion.chassis import BodyGeometry
 from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
@@ -264,3 +266,20 @@ def test_a_waypoint_steers_until_something_else_does():
 
 def run_pose(output):
     return float(output.state.p_odom_chassis[0]), float(output.state.p_odom_chassis[1]), output.state.yaw
+
+
+def test_an_attitude_is_turned_on_to_the_time_of_the_joints():
+    attitude = Attitude()
+    assert attitude.at(0.0) is None
+    axis = np.array([0.36, 0.48, 0.8])
+    begin = Rotation.from_euler("xyz", (0.3, -0.2, 1.0))
+    attitude.update(2.0, begin.as_quat(), 6.0 * axis)
+    for ahead in (0.0, 0.01, -0.01):
+        expected = begin * Rotation.from_rotvec(6.0 * ahead * axis)  # the rate is in the axes of the head
+        found = Rotation.from_quat(attitude.at(2.0 + ahead))
+        assert (found * expected.inv()).magnitude() < 1e-9
+    assert attitude.at(2.06) is None and attitude.at(math.nan) is None
+    attitude.update(3.0, begin.as_quat(), np.full(3, math.nan))
+    assert np.allclose(attitude.at(3.02), begin.as_quat())
+    attitude.update(4.0, None, np.zeros(3))
+    assert attitude.at(4.0) is None

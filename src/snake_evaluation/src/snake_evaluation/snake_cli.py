@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     shapes.add_argument("--out", type=Path, default=Path("docs/pictures/snake_shape_space.png"))
     shapes.add_argument("--jobs", type=int, default=1)
     bus = commands.add_parser("bus", help="measure gaits on AX-12A servos behind the motor driver, emulated byte by byte")
-    bus.add_argument("--gait", nargs="+", default=["straight", "inclined", "roll", "turn"], help="names in gaits.yaml")
+    bus.add_argument("--gait", nargs="+", default=["straight", "inclined", "roll"], help="names in gaits.yaml")
     bus.add_argument("--modules", type=int, nargs="+", default=[8, 16])
     bus.add_argument("--friction", type=float, default=0.8)
     bus.add_argument("--cycles", type=int, default=4)

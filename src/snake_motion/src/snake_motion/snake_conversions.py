@@ -33,6 +33,12 @@ def orientation_of(message: Imu) -> Optional[np.ndarray]:
     return q if known else None
 
 
+def rate_of(message: Imu) -> np.ndarray:
+    """Return the angular velocity in the head's axes, rad/s; zero of an IMU without one (REP 145)."""
+    rate = message.angular_velocity
+    return np.zeros(3) if message.angular_velocity_covariance[0] == -1.0 else np.array([rate.x, rate.y, rate.z])
+
+
 def twist_of(message: Twist) -> List[float]:
     """Return forward, left (m/s) and turning (rad/s)."""
     return [message.linear.x, message.linear.y, message.angular.z]

@@ -9,7 +9,6 @@ import threading
 import time
 from typing import Optional, Tuple
 
-import numpy as np
 import rospy
 import tf2_ros
 from geometry_msgs.msg import PoseStamped, Twist
@@ -26,6 +25,7 @@ from shellbot_control import ConfigurationError, JointOrder, TargetsError
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 from snake_motion import snake_conversions as conversions
+from snake_motion.attitude import Attitude
 from snake_motion.config import load_engine_config
 from snake_motion.core import SnakeCore
 from snake_motion.drive import VelocityDrive
@@ -34,8 +34,6 @@ from snake_motion.from_description import read_description
 from snake_motion.gait_table import GaitTable, load_rows
 from snake_motion.odometry import load_slips
 from snake_motion.velocity_map import load_maps
-
-IMU_AGE = 0.05  # s: an older attitude says nothing
 
 
 class SnakeNode:
@@ -46,7 +44,7 @@ class SnakeNode:
         self._order = JointOrder(profile.joint_names)
         self._lock = threading.RLock()
         self._log = NodeLog("snake_motion")
-        self._attitude: Tuple[float, Optional[np.ndarray]] = (-np.inf, None)
+        self._attitude = Attitude()
         self._shown: Optional[Tuple[str, ...]] = None
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
         self._targets = Publisher("joint_targets", JointState, **nodelay)
@@ -81,8 +79,7 @@ class SnakeNode:
             self._log(Notice("joints", Level.ERROR, f"joint_states ignored: {error}"))
             return
         with self._lock:
-            since, orientation = self._attitude
-            output = self._core.step(t, q, orientation if abs(t - since) <= IMU_AGE else None)
+            output = self._core.step(t, q, self._attitude.at(t))
             if output is None:
                 return
             self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
@@ -140,7 +137,8 @@ class SnakeNode:
 
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
-            self._attitude = (message.header.stamp.to_sec(), conversions.orientation_of(message))
+            t, orientation = message.header.stamp.to_sec(), conversions.orientation_of(message)
+            self._attitude.update(t, orientation, conversions.rate_of(message))
 
 
 def main() -> None:
