@@ -72,6 +72,7 @@ OWN["snake_evaluation"] = OWN["snake_description"] | {
     "snake_motion",
     "shellbot_simulator",
     "shellbot_evaluation",
+    "shellbot_chain",  # of it only the robot on emulated servos, which is of no robot
 }
 # the humanoid: on the general packages, and on nothing of Shellbot's
 OWN["humanoid_description"] = {"shellbot_common"}

@@ -20,17 +20,24 @@ import yaml
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 ROBOT = "robot:="
 DEFAULT_ROBOT = "shellbot"
-ONBOARD = SOURCE / "shellbot_bringup" / "launch" / "onboard.launch"
+
+
+def launch_of(robot: str = DEFAULT_ROBOT, what: str = "sim") -> Path:
+    """Return the launch file that starts a robot in a simulator (sim) or on its servos (onboard), where it has one."""
+    return SOURCE / f"{robot}_bringup" / "launch" / f"{what}.launch"
+
+
+ONBOARD = launch_of(what="onboard")
 
 
 def sim_launch(robot: str = DEFAULT_ROBOT) -> Path:
     """Return the launch file that starts a robot in a simulator; it exists only for a robot of this workspace."""
-    return SOURCE / f"{robot}_bringup" / "launch" / "sim.launch"
+    return launch_of(robot)
 
 
-def robots() -> List[str]:
-    """Return the names of the workspace's robots, Shellbot first."""
-    names = (file.parents[1].name[: -len("_bringup")] for file in SOURCE.glob("*_bringup/launch/sim.launch"))
+def robots(what: str = "sim") -> List[str]:
+    """Return the names of the workspace's robots that have such a launch file, Shellbot first."""
+    names = (file.parents[1].name[: -len("_bringup")] for file in SOURCE.glob(f"*_bringup/launch/{what}.launch"))
     return sorted(names, key=lambda name: (name != DEFAULT_ROBOT, name))
 
 
@@ -75,7 +82,7 @@ def _wrong_value(name: str, value: str, rule: Any) -> str:
 def complaint(arguments: Sequence[str], launch: Path) -> str:
     """Return what is wrong with the first wrong argument of a launch file, in words; empty when all are right."""
     names, table = known_names(launch), rules(launch)
-    script = "scripts/onboard" if launch == ONBOARD else "scripts/sim"
+    script = f"scripts/{launch.stem}"
     option = False
     for argument in arguments:
         name, assigned, value = argument.partition(":=")
@@ -96,19 +103,19 @@ def complaint(arguments: Sequence[str], launch: Path) -> str:
     return ""
 
 
-def sim_complaint(arguments: Sequence[str]) -> str:
-    """Return what is wrong with the arguments of scripts/sim, the robot's name among them; empty when all are right."""
+def sim_complaint(arguments: Sequence[str], what: str = "sim") -> str:
+    """Return what is wrong with the arguments of scripts/sim or scripts/onboard, the robot's name among them."""
     robot, others = take_robot(arguments)
-    if robot not in robots():
-        return f"{ROBOT}{robot}: choose one of {', '.join(robots())}"
-    return complaint(others, sim_launch(robot))
+    if robot not in robots(what):
+        return f"{ROBOT}{robot}: choose one of {', '.join(robots(what))}"
+    return complaint(others, launch_of(robot, what))
 
 
 def main() -> int:
     """Complain on stderr; returns the exit status: 1 if there is something to complain about."""
     arguments = sys.argv[1:]
     on_board = arguments[:2] == ["--launch", "onboard"]
-    words = complaint(arguments[2:], ONBOARD) if on_board else sim_complaint(arguments)
+    words = sim_complaint(arguments[2:], "onboard") if on_board else sim_complaint(arguments)
     if words:
         sys.stderr.write(f"{words}\n")
     return 1 if words else 0

@@ -23,7 +23,7 @@ class DriverBench:
                  return_delay=0, latency=0.1e-3, reads_trusted=True, echoes=False, chain=EmulatedChain):  # fmt: skip
         self.faults = FaultInjector(faults, seed)
         self.chain = chain(
-            shellbot_servos(variant, return_delay, behaviour or ServoBehaviour(), seed),
+            shellbot_servos(variant, return_delay, behaviour=behaviour or ServoBehaviour(), seed=seed),
             faults=self.faults,
             echoes=echoes,
         )

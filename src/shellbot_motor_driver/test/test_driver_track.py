@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ax_bus import ErrorFlags
-from shellbot_description import load_variables
 from shellbot_motor_driver import DriverConfig, Histogram, ServoMap
 from shellbot_motor_driver.driving.driver_config import Tick
 from shellbot_motor_driver.driving.feedback_scheduler import FeedbackScheduler
@@ -22,7 +21,7 @@ GOOD = Feedback(512, 0, 0, 12.0, 30)
 
 def track():
     servo_map = ServoMap.load("walker")
-    made = ServoTrack(1, servo_map.entries[1], new_table(19), DriverConfig(), load_variables())
+    made = ServoTrack(1, servo_map.entries[1], new_table(19), DriverConfig())
     assert made.accept(GOOD, 0, 1.0)
     return made
 
@@ -94,7 +93,7 @@ def test_after_a_loss_the_first_reading_is_the_truth():
 
 def test_the_table_has_the_numbers():
     table = new_table(19)
-    servo = ServoTrack(3, ServoMap.load("walker").entries[3], table, DriverConfig(), load_variables())
+    servo = ServoTrack(3, ServoMap.load("walker").entries[3], table, DriverConfig())
     servo.accept(Feedback(400, 5, 1030, 11.9, 31), 0, 7.0)
     assert table[Row.STAMP : Row.TEMPERATURE + 1, 3].tolist() == [7.0, 400.0, 5.0, 1030.0, 11.9, 31.0]
     assert np.isinf(table[Row.STAMP, 2]) and table[Row.READS, 3] == 1

@@ -27,7 +27,7 @@ from ax_tools.errors import ToolError
 from shellbot_description import load_variables
 from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.emulated_servos import shellbot_servos
-from shellbot_motor_driver.map.servo_map import config_file
+from shellbot_motor_driver.map.shellbot import config_file
 from shellbot_motor_driver.tools import map_file
 from shellbot_motor_driver.tools.calibration import POSES, Calibration, evaluate, steady
 

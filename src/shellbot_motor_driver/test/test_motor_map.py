@@ -26,8 +26,8 @@ from shellbot_description import (
 )
 from shellbot_motor_driver import ServoMap, ServoMapError
 from shellbot_motor_driver.emulated_servos import shellbot_servos
-from shellbot_motor_driver.map import servo_map as servo_map_module
-from shellbot_motor_driver.map.servo_map import config_file
+from shellbot_motor_driver.map.driven_robot import ClassServo
+from shellbot_motor_driver.map.shellbot import config_file, shellbot
 
 COUNTS = {"walker": (24, 19), "full": (36, 31)}
 
@@ -56,12 +56,11 @@ def test_models_are_the_descriptions():
     assert {e.model.name for e in servos.entries if e.joint.endswith(("femur", "tibia"))} == {"AX-18A"}
 
 
-def test_a_servo_with_other_steps_than_an_ax_is_refused(monkeypatch):
-    variables = load_variables()
-    joints = {**variables.joints, "femur": replace(variables.joints["femur"], servo="mx28")}
-    monkeypatch.setattr(servo_map_module, "load_variables", lambda: replace(variables, joints=joints))
+def test_a_servo_with_other_steps_than_an_ax_is_refused():
+    robot = shellbot("walker")
+    other = replace(robot, servos={**robot.servos, "femur": ClassServo("mx28")})
     with pytest.raises(ServoMapError, match=r"lower_1_femur: .* MX-28 does not have; choose AX-12A or AX-18A"):
-        ServoMap.load("walker")
+        ServoMap.load(other)
 
 
 @pytest.mark.parametrize("variant", COUNTS)

@@ -33,7 +33,7 @@ from shellbot_motor_driver import (
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.timing import BINS, BusTiming, Histogram
 from shellbot_motor_driver.map.compliance import Compliance, springs
-from shellbot_motor_driver.map.joint_limits import joint_limits
+from shellbot_motor_driver.map.shellbot import shellbot
 from shellbot_motor_driver.node.bus_plot import plot
 from shellbot_motor_driver.node.gains_page import compliance_of_page
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -117,11 +117,11 @@ def test_bad_targets_are_refused_in_words_and_good_ones_are_said(stamp, names, p
 def test_torques_become_angles_by_the_compliance_in_force():
     femur, effort = NAMES.index("lower_1_femur"), np.zeros(24)
     effort[femur] = 0.9
-    efforts = EffortOffset(joint_limits(NAMES))
+    efforts = EffortOffset(shellbot("walker").limits)
     gate = TargetGate(NAMES, 0.5, efforts)
     for slope, margin in ((16, 0), (32, 2)):
         servos = dict.fromkeys(("fan", "coxa", "femur", "tibia"), Compliance(slope, margin))
-        efforts.set_stiffness(*springs(NAMES, servos))
+        efforts.set_stiffness(*springs(servos, shellbot("walker")))
         for k in range(60):
             wanted, notices = gate.pass_on(100.0 + slope + 0.01 * k, NAMES, STAND, 100.0 + slope + 0.01 * k, effort)
         step = math.radians(300.0 / 1023.0)  # of an AX-18A with a stall torque of 1.8 N m
@@ -341,8 +341,8 @@ def test_parameters_reach_the_bus_process():
         "port": "/dev/ttyUSB3", "variant": "full", "baud": 500000, "direction": "gpio", "gpio": "/dev/gpiochip1:7",
         "latency_ms": 3, "priority": 40, "setpoint": {"hold_after": 0.3}, "servo_map": "", "cpu": -1, "config": "",
     }  # fmt: skip
-    settings = NodeParameters.from_mapping(given).bus_settings()
-    assert (settings.port, settings.variant, settings.baud) == ("/dev/ttyUSB3", "full", 500000)
+    settings = NodeParameters.from_mapping(given).bus_settings(shellbot("full"))
+    assert (settings.port, settings.robot.profile.variant, settings.baud) == ("/dev/ttyUSB3", "full", 500000)
     assert settings.direction_options == {"chip": "/dev/gpiochip1", "line": 7, "is_usb": True}
     assert settings.link_latency == pytest.approx(0.003)
     assert settings.priority == 40
@@ -380,13 +380,13 @@ def test_bad_parameters_are_told_with_the_choices(given, words):
 
 def test_the_page_becomes_compliance_of_the_classes_that_are_there():
     page = GainTable({name: Gains(18.5) for name in JOINT_CLASSES}).to_page()
-    table, _ = compliance_of_page(page, NAMES, 1, 32)
+    table, _ = compliance_of_page(page, shellbot("walker"), 1, 32)
     assert set(table) == {"fan", "coxa", "femur", "tibia"}
     assert table["coxa"].slope == 16
-    softer, _ = compliance_of_page({**page, "stiffness": 0.5}, NAMES, 1, 32)
+    softer, _ = compliance_of_page({**page, "stiffness": 0.5}, shellbot("walker"), 1, 32)
     assert softer["coxa"].slope == 32
     with pytest.raises(ConfigurationError, match="lacks"):
-        compliance_of_page({"coxa_p": 1.0}, NAMES, 1, 32)
+        compliance_of_page({"coxa_p": 1.0}, shellbot("walker"), 1, 32)
 
 
 # -------------------------------------------------------------------------------------------------------------- plot

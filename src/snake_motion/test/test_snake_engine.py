@@ -8,10 +8,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from snake_motion.attitude import Attitude
 from snake_motion.chassis import BodyGeometry
-from snake_motion.core import SnakeCore
+from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
+from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips
 from snake_motion.velocity_map import load_maps
@@ -226,3 +229,57 @@ def test_a_gait_that_fades_out_keeps_its_period():
     later = core.step(t + 0.03, before.position, UPRIGHT).motion
     assert later.gait == ""
     assert later.theta - before.theta == pytest.approx(2.0 * math.pi * 0.02 / 3.0)
+
+
+def test_a_waypoint_steers_until_something_else_does():
+    table = GaitTable(load_rows(), MODULES, ServoLimits(math.radians(90.0), SPEED))
+    core = SnakeCore(
+        SnakeEngine(table), VelocityDrive(load_maps(MODULES), MODULES), BodyGeometry(MODULES, 0.072, 0.052, 0.052)
+    )
+
+    def run(seconds):
+        for _ in range(round(100 * seconds)):
+            run.t += 0.01
+            run.q = run.output.motion.position if run.output else np.zeros(MODULES)
+            run.output = core.step(run.t, run.q, UPRIGHT)
+        return run.output
+
+    run.t, run.output = 0.0, None
+    assert run(0.1).waypoint is Waypoint.NONE
+    with pytest.raises(SnakeMotionError, match="goal is"):
+        core.go_to((math.nan, 0.0, 0.0))
+    assert run(0.1).waypoint is Waypoint.NONE
+    core.go_to((2.0, 0.0, 0.0))
+    output = run(1.5)
+    assert output.waypoint is Waypoint.GOING and output.motion.gait == "forward" and output.motion.direction == 1
+    for _ in range(10):
+        core.command((0.0, 0.3, 0.0))
+        output = run(0.1)
+    assert output.waypoint is Waypoint.CANCELLED and output.motion.gait == "sideways"
+    core.go_to(run_pose(run(3.0)))
+    assert run(3.0).waypoint is Waypoint.REACHED and core.engine.active is None
+    core.go_to((2.0, 0.0, 0.0))
+    run(1.0)
+    core.engine.emergency_stop()
+    assert run(0.1).waypoint is Waypoint.CANCELLED
+
+
+def run_pose(output):
+    return float(output.state.p_odom_chassis[0]), float(output.state.p_odom_chassis[1]), output.state.yaw
+
+
+def test_an_attitude_is_turned_on_to_the_time_of_the_joints():
+    attitude = Attitude()
+    assert attitude.at(0.0) is None
+    axis = np.array([0.36, 0.48, 0.8])
+    begin = Rotation.from_euler("xyz", (0.3, -0.2, 1.0))
+    attitude.update(2.0, begin.as_quat(), 6.0 * axis)
+    for ahead in (0.0, 0.01, -0.01):
+        expected = begin * Rotation.from_rotvec(6.0 * ahead * axis)  # the rate is in the axes of the head
+        found = Rotation.from_quat(attitude.at(2.0 + ahead))
+        assert (found * expected.inv()).magnitude() < 1e-9
+    assert attitude.at(2.06) is None and attitude.at(math.nan) is None
+    attitude.update(3.0, begin.as_quat(), np.full(3, math.nan))
+    assert np.allclose(attitude.at(3.02), begin.as_quat())
+    attitude.update(4.0, None, np.zeros(3))
+    assert attitude.at(4.0) is None

@@ -12,10 +12,12 @@ import numpy as np
 from ax_bus.errors import ServoError
 from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Battery, CoupledChain, Fault, FaultInjector, MotorBank, ServoBehaviour, World
-from shellbot_common import Settings, choice, number
-from shellbot_description import DescriptionError, driven_joint_names, expand, named_pose_array, robot_profile
-from shellbot_motor_driver.emulated_servos import shellbot_servos
+from shellbot_common import ProfileError, RobotProfile, Settings, choice, number
+from shellbot_description import DescriptionError, expand, robot_profile
+from shellbot_motor_driver.emulated_servos import emulated_servos
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.map.shellbot import shellbot
 from shellbot_simulator.core.config import SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.simulator import Simulator
@@ -40,12 +42,33 @@ class EmulatedRobotConfig(Settings, error=DefinitionError):
     self_collision: bool = True  #: Whether the robot's parts collide with each other
     return_delay: int = 0  #: Return delay of the servos as they come out of the box, units of 2 us
     charge: float = number(0.0, 1.0, default=0.78)  #: Of the battery, 0 to 1; 0.78 rests at the servos' nominal 12 V
-    pose: str = "spawn"  #: Named pose at the start
+    pose: str = ""  #: Named pose at the start; empty: that of the profile
 
     @property
     def physical_variant(self) -> str:
         """Variant of the rigid bodies: the servos of `full` drive the joints of `simulation`."""
         return "simulation" if self.variant == "full" else self.variant
+
+
+@dataclass(frozen=True)
+class EmulatedBody:
+    """The robot that is emulated."""
+
+    urdf: str  #: Of the rigid bodies
+    profile: RobotProfile  #: Of the rigid bodies
+    driven: DrivenRobot  #: What is on the servos
+
+    @classmethod
+    def of_shellbot(cls, config: EmulatedRobotConfig) -> EmulatedBody:
+        """Return Shellbot's variant."""
+        variant = config.physical_variant
+        return cls(expand(variant), robot_profile(variant), shellbot(config.variant))
+
+    @classmethod
+    def from_texts(cls, urdf: str, profile: str, servos: str) -> EmulatedBody:
+        """Return the robot of a description; raises `ServoMapError` for a text that cannot be used."""
+        driven = DrivenRobot.from_texts(urdf, profile, servos)
+        return cls(urdf, driven.profile, driven)
 
 
 class EmulatedRobot(World):
@@ -63,6 +86,8 @@ class EmulatedRobot(World):
         What goes wrong when.
     physics : SimulatorConfig, optional
         Settings of the simulator, in which those of the configuration take effect; the package's own if not given.
+    body : EmulatedBody, optional
+        Which robot; the variant of Shellbot in the configuration if not given.
     **changes
         Fields of the configuration to set.
 
@@ -87,6 +112,7 @@ class EmulatedRobot(World):
         config: Optional[EmulatedRobotConfig] = None,
         faults: Optional[FaultInjector] = None,
         physics: Optional[SimulatorConfig] = None,
+        body: Optional[EmulatedBody] = None,
         **changes: Any,
     ) -> None:
         self.config = (config or EmulatedRobotConfig()).replace(**changes)
@@ -96,14 +122,14 @@ class EmulatedRobot(World):
                 timestep=self.config.timestep,
                 self_collision=self.config.self_collision,
             )
-            variant = self.config.physical_variant
-            self.simulator = Simulator(expand(variant), robot_profile(variant), physics)
-            self.servo_map = ServoMap.load(self.config.variant)
-            start = named_pose_array(self.config.pose, self.config.physical_variant)
-        except (DescriptionError, SimulatorError, ServoError) as error:
+            body = body or EmulatedBody.of_shellbot(self.config)
+            self.simulator = Simulator(body.urdf, body.profile, physics)
+            self.servo_map = ServoMap.load(body.driven)
+            start = body.profile.pose(self.config.pose or body.profile.base.spawn_pose)
+        except (DescriptionError, ProfileError, SimulatorError, ServoError) as error:
             raise DefinitionError(str(error)) from error
         behaviour = ServoBehaviour(interrupts=self.config.seed is not None)
-        servos = shellbot_servos(self.config.variant, self.config.return_delay, behaviour, self.config.seed or 0)
+        servos = emulated_servos(self.servo_map, self.config.return_delay, behaviour, self.config.seed or 0)
         entries = self.servo_map.entries
         self._zero = np.array([entry.zero for entry in entries]) * RAD_PER_STEP
         self._gear = np.array([entry.sign * entry.gear for entry in entries])
@@ -112,7 +138,7 @@ class EmulatedRobot(World):
         self._spread = (self._joints.T / self._joints.sum(axis=1)) * self._gear  # (n joints, n servos)
         self._mean = self._joints / self._joints.sum(axis=1, keepdims=True)  # (n servos, n joints)
         self.battery = Battery(self.config.charge)
-        self.simulator.reset(start, seed=self.config.seed)
+        self.simulator.reset(np.array(list(start.values())), seed=self.config.seed)
         self.bank = MotorBank(servos)
         self.chain = CoupledChain(servos, self, faults=faults if faults is not None else FaultInjector())
         self._steps = 0
@@ -132,7 +158,7 @@ class EmulatedRobot(World):
     @property
     def joint_names(self) -> List[str]:
         """Order of the joint arrays."""
-        return list(driven_joint_names(self.config.physical_variant))
+        return list(self.simulator.joint_names)
 
     def step(self) -> None:
         """Do one physics step: torques of the motors, motion of the bodies, sag of the battery."""

@@ -13,8 +13,12 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import Trigger, TriggerRequest, TriggerResponse
 
+from ax_bus.errors import ServoError
+from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
-from shellbot_description import DescriptionError, expand, robot_profile
+from shellbot_common.robot_profile import PARAMETER
+from shellbot_description import DescriptionError
+from shellbot_motor_driver.map.driven_robot import SERVOS_PARAMETER
 from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.simulator import Simulator
@@ -23,6 +27,7 @@ from shellbot_simulator.node.camera_node import Camera
 from shellbot_simulator.node.node_parameters import NodeParameters
 from shellbot_simulator.node.viewer import Viewer, opens_viewer
 
+from .emulated_robot import EmulatedBody
 from .emulated_robot_params import EmulatedRobotParams, faults_of
 from .emulated_robot_server import RobotReport, RobotServer
 from .errors import ChainError
@@ -42,9 +47,9 @@ class EmulatedRobotNode:
     """
 
     def __init__(self, parameters: EmulatedRobotParams) -> None:
-        variant = parameters.settings().robot.physical_variant
+        body = _body(parameters)
         # bodies to look at: the real ones are in the other process
-        self._mirror = Simulator(expand(variant), robot_profile(variant))
+        self._mirror = Simulator(body.urdf, body.profile)
         self._base, self._imu_frame = self._mirror.profile.base.link, self._mirror.profile.imu
         self._names: List[str] = list(self._mirror.joint_names)
         self._covariance = convert.ImuCovariance(self._mirror.config)
@@ -63,11 +68,11 @@ class EmulatedRobotNode:
         )
         self._viewer = self._open_viewer(parameters.viewer)
         # Last: whoever waits for the servos finds sensors, too.
-        self._server = RobotServer(parameters.settings())
+        self._server = RobotServer(parameters.settings(body))
         self._service = rospy.Service("~apply", Trigger, self._apply)
         self._next_diagnostics = 0.0
         self._lost_before = 0.0
-        rospy.loginfo(f"emulated robot: {variant}, servos at {self._server.port}")
+        rospy.loginfo(f"emulated robot: {body.profile.name}, servos at {self._server.port}")
 
     def run(self) -> None:
         """Run until the node is shut down or the robot's process has ended."""
@@ -162,12 +167,19 @@ class EmulatedRobotNode:
             return None
 
 
+def _body(parameters: EmulatedRobotParams) -> EmulatedBody:
+    """Return a build of Shellbot, or without one the robot whose description is on the parameter server."""
+    if parameters.variant:
+        return EmulatedBody.of_shellbot(parameters.settings().robot)
+    return EmulatedBody.from_texts(*wait_for_parameters("robot_description", PARAMETER, SERVOS_PARAMETER))
+
+
 def main() -> int:
     """Run the node; returns the exit status."""
     rospy.init_node("emulated_robot")
     try:
         EmulatedRobotNode(EmulatedRobotParams.from_mapping(rospy.get_param("~", {}))).run()
-    except (ChainError, DescriptionError) as error:
+    except (ChainError, DescriptionError, ServoError) as error:
         rospy.logfatal(f"emulated robot: {error}")
         return 1
     return 0

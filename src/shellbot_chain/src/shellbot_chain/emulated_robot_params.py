@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, Optional
 
 from ax_emulator import Fault, load_faults
 from ax_emulator.errors import EmulationError
@@ -13,7 +13,7 @@ from ax_emulator.faults import faults_from
 from shellbot_common import Settings, choice, number
 from shellbot_simulator.core.config import load_config
 
-from .emulated_robot import EmulatedRobotConfig
+from .emulated_robot import EmulatedBody, EmulatedRobotConfig
 from .emulated_robot_server import ServerSettings
 from .errors import DefinitionError
 
@@ -23,7 +23,8 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
     """How the node runs the emulated robot."""
 
     port: str = ""  #: Symbolic link to make to the servos' pty; empty: none, the log names the pty
-    variant: str = "walker"  #: walker or full
+    #: walker or full of Shellbot; empty: any robot, from `robot_description`, `robot_profile` and `robot_servos`
+    variant: str = "walker"
     #: Of small deviations, sensor noise and the faults' chances; -1 for none
     seed: int = number(-1, 2**31 - 1, default=0, hint="-1 is none")
     #: Sliding friction; 0 for the simulator's settings
@@ -33,7 +34,7 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
     charge: float = number(0.0, 1.0, default=0.78)  #: Of the battery, 0 to 1
     return_delay: int = number(0, 254, "units of 2 us", default=0)  #: Return delay of the servos, units of 2 us
     precise: bool = False  #: Spin before each reply: exact to 10 us, for most of a core
-    pose: str = "spawn"  #: Named pose at the start
+    pose: str = ""  #: Named pose at the start; empty: that of the profile
     #: Pictures per second while somebody listens
     camera_rate: float = number(0.1, 100.0, "pictures per second", default=10.0)
     camera_width: int = number(16, 2048, "pixels", default=640)  #: Pixels
@@ -50,8 +51,13 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
         """
         return super().from_mapping({name: value for name, value in values.items() if name != "fault"}, prefix)
 
-    def settings(self) -> ServerSettings:
+    def settings(self, body: Optional[EmulatedBody] = None) -> ServerSettings:
         """Return what the robot's process needs.
+
+        Parameters
+        ----------
+        body : EmulatedBody, optional
+            Which robot; the variant of Shellbot if not given.
 
         Raises
         ------
@@ -63,14 +69,14 @@ class EmulatedRobotParams(Settings, error=DefinitionError):
         except EmulationError as error:
             raise DefinitionError(f"~faults: {error}") from error
         robot = EmulatedRobotConfig(
-            variant=self.variant,
+            variant=self.variant or EmulatedRobotConfig.variant,
             seed=None if self.seed < 0 else self.seed,
             friction=self.friction or load_config().friction,
             return_delay=self.return_delay,
             charge=self.charge,
             pose=self.pose,
         )
-        return ServerSettings(robot, self.port, faults, self.precise)
+        return ServerSettings(robot, self.port, faults, body, self.precise)
 
 
 def faults_of(value: Any) -> List[Fault]:

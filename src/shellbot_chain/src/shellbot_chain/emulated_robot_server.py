@@ -25,7 +25,7 @@ from ax_emulator import Fault, FaultInjector, PtyServer
 from shellbot_simulator.core.errors import SimulationDivergedError
 from shellbot_simulator.core.state import SimState
 
-from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
+from .emulated_robot import EmulatedBody, EmulatedRobot, EmulatedRobotConfig
 from .errors import ChainError
 
 _START_LIMIT = 60.0  # s
@@ -40,6 +40,7 @@ class ServerSettings:
     robot: EmulatedRobotConfig  #: The robot
     link: str = ""  #: Stable name to give the pty; empty for none
     faults: Tuple[Fault, ...] = ()  #: Schedule, counted from the start
+    body: Optional[EmulatedBody] = None  #: Which robot; None: the variant of Shellbot in `robot`
     precise: bool = False  #: Whether to spin before each reply: replies to 10 us instead of 0.1 ms, for a core
 
 
@@ -154,7 +155,8 @@ def serve(connection: Connection, settings: ServerSettings) -> None:
     """Run in the child until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes the pipe
     try:
-        robot = EmulatedRobot(settings.robot, FaultInjector(settings.faults, settings.robot.seed or 0))
+        faults = FaultInjector(settings.faults, settings.robot.seed or 0)
+        robot = EmulatedRobot(settings.robot, faults, body=settings.body)
         robot.chain.is_paced = True
         server = PtyServer(robot.chain, Path(settings.link) if settings.link else None, settings.precise)
     except (ChainError, ServoError, OSError) as error:

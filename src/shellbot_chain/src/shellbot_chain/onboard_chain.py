@@ -14,7 +14,6 @@ from ax_emulator import Fault, FaultInjector, VirtualPort
 from shellbot_action_manager.estimation.lost_servos import LostServos
 from shellbot_common import TICK, Notice
 from shellbot_control import EffortOffset, JointOrder
-from shellbot_description import joint_class
 from shellbot_kinematics.reports import JointTargets
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.driver_state import Condition, Phase, Reaction
@@ -25,7 +24,7 @@ from shellbot_simulator.core.state import SimState
 
 from .chain import Chain
 from .chain_config import ChainConfig
-from .emulated_robot import EmulatedRobot, EmulatedRobotConfig
+from .emulated_robot import EmulatedBody, EmulatedRobot, EmulatedRobotConfig
 from .errors import ChainError, DefinitionError
 
 HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as measured of an x86 host
@@ -59,6 +58,8 @@ class OnboardRobot:
         `variant` is walker, or simulation for all 31 servos.
     options : BusOptions
         The bus.
+    body : EmulatedBody, optional
+        Another robot than Shellbot.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class OnboardRobot:
         Everything that the driver said.
     """
 
-    def __init__(self, config: ChainConfig, options: BusOptions) -> None:
+    def __init__(self, config: ChainConfig, options: BusOptions, body: Optional[EmulatedBody] = None) -> None:
         for name, instead in _NOT_ON_THE_BUS.items():
             if getattr(config, name) != getattr(ChainConfig(), name):
                 raise DefinitionError(f"{name} is {getattr(config, name)}; {instead}: leave it out")
@@ -85,7 +86,8 @@ class OnboardRobot:
             return_delay=options.return_delay,
             charge=options.charge,
         )
-        self.emulated = EmulatedRobot(self._config, physics=self._physics)
+        self._body = body
+        self.emulated = EmulatedRobot(self._config, physics=self._physics, body=body)
 
     @property
     def simulator(self) -> Simulator:
@@ -117,7 +119,7 @@ class OnboardRobot:
             raise DefinitionError("the emulated robot starts in its spawn pose; leave out pose and attitude")
         options = self._options
         if self.emulated.chain.time > 0.0:  # a used one, or another seed
-            self.emulated = EmulatedRobot(self._config.replace(seed=seed), physics=self._physics)
+            self.emulated = EmulatedRobot(self._config.replace(seed=seed), physics=self._physics, body=self._body)
         self.emulated.chain.faults = FaultInjector(seed=seed or 0)
         self.port = VirtualPort(self.emulated.chain, options.host_time)
         bus = Bus(self.port, Timeouts(link_latency=options.link_latency))
@@ -130,10 +132,14 @@ class OnboardRobot:
         # whole ticks of physics and driver fall together, so that contacts and IMU are of the tick
         self._due = TICK * np.ceil(self.port.now() / TICK + 1e-9)
         self.port.sleep(self._due - self.port.now())
-        names, start = self.driver.joint_names, (options.driver or DriverConfig()).compliance
+        robot, names, start = (
+            self.emulated.servo_map.robot,
+            self.driver.joint_names,
+            (options.driver or DriverConfig()).compliance,
+        )
         compliance = Compliance(start.slope, start.margin, start.punch)
         self._order, self._efforts = JointOrder(names), EffortOffset(self.driver.limits)
-        self._efforts.set_stiffness(*springs(names, {joint_class(name): compliance for name in names}))
+        self._efforts.set_stiffness(*springs(dict.fromkeys(robot.classes, compliance), robot))
         end = self._due + _TORQUE_LIMIT_S
         while self.driver.state().ladder.phase is not Phase.WAITING:
             if self._due > end:

@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""Shellbot's servos, emulated."""
+"""The servos of a robot, emulated."""
 
 from __future__ import annotations
 
-from typing import List
+from typing import Any, List
 
 from ax_emulator.servo import DEFAULT_BEHAVIOUR, EmulatedServo, ServoBehaviour
 from shellbot_motor_driver.map.servo_map import ServoMap
 
 
-def shellbot_servos(
-    variant: str = "walker",
+def shellbot_servos(variant: str = "walker", return_delay: int = 0, **options: Any) -> List[EmulatedServo]:
+    """Return the servos of Shellbot, ``walker`` (19) or ``full`` (31); the rest as of `emulated_servos`."""
+    return emulated_servos(ServoMap.load(variant), return_delay, **options)
+
+
+def emulated_servos(
+    servo_map: ServoMap,
     return_delay: int = 0,
     behaviour: ServoBehaviour = DEFAULT_BEHAVIOUR,
     seed: int = 0,
     compliance_slope: int = 16,
 ) -> List[EmulatedServo]:
-    """Return the servos of Shellbot, each of its model, at the middle of its range, with the walking compliance.
+    """Return the servos of a robot, each of its model, at the middle of its range, with the walking compliance.
 
     Parameters
     ----------
-    variant : str
-        ``walker`` (19) or ``full`` (31).
+    servo_map : ServoMap
+        Which servos.
     return_delay : int
         Register value of all, units of 2 us.
     behaviour : ServoBehaviour
@@ -32,7 +37,7 @@ def shellbot_servos(
         Register value of both slopes.
     """
     servos = []
-    for entry in ServoMap.load(variant).entries:
+    for entry in servo_map.entries:
         servo = EmulatedServo(entry.servo_id, entry.model, 1, return_delay, 512, behaviour, seed=seed)
         servo.table["cw_compliance_slope"] = servo.table["ccw_compliance_slope"] = compliance_slope
         servos.append(servo)

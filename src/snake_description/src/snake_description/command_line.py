@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `snake_urdf`, `snake_profile` and `snake_controllers`, which launch files use to fill parameters."""
+"""The commands `snake_urdf`, `snake_profile`, `snake_controllers` and `snake_servos`, which launch files use to fill parameters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import yaml
 from shellbot_common import SettingsError
 from shellbot_control.controllers import controllers_parameters
 from snake_description.expansion import SIMULATORS, expand
-from snake_description.profile import snake_profile
+from snake_description.profile import servo_map, snake_profile
 from snake_description.variables import SnakeVariables, load_variables
 
 
 def main(what: str, arguments: Optional[List[str]] = None) -> None:
-    """Print URDF, profile or the controller's parameters of a snake, as the command `what` says.
+    """Print URDF, profile, the controller's parameters or the servo map of a snake, as the command `what` says.
 
     On a wrong argument it prints one line that says what to do and exits with status 1.
     """
@@ -37,6 +37,8 @@ def main(what: str, arguments: Optional[List[str]] = None) -> None:
 def _text(what: str, variables: SnakeVariables, simulator: str) -> str:
     if what == "snake_urdf":
         return expand(variables, simulator)
+    if what == "snake_servos":
+        return str(yaml.safe_dump(servo_map(variables), sort_keys=False))
     profile = snake_profile(variables)
     if what == "snake_profile":
         return profile.to_text()

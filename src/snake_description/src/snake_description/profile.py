@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from shellbot_common import RobotProfile
 from snake_description.variables import SnakeVariables, load_variables
 
 CONTROLLER = "snake_controller"
+MODEL = "AX-12A"
+ZERO = 511.5  # steps: a straight joint is in the middle of its servo's range
 _REACH = 3.0  # of a body's origin to its farthest corner, in module lengths: all that touches belongs to the body
 
 
@@ -22,6 +24,22 @@ def link_names(modules: int) -> Tuple[str, ...]:
     return ("head", *(f"body_{k:02d}" for k in range(1, modules)), "tail")
 
 
+def servo_map(variables: Optional[SnakeVariables] = None) -> Dict[str, Any]:
+    """Return the servo map of a snake of AX-12A modules, as the motor driver reads it: IDs from 0 at the head.
+
+    Parameters
+    ----------
+    variables : SnakeVariables, optional
+        Those of the package's file if not given.
+    """
+    v = variables or load_variables()
+    joints = joint_names(v.modules)
+    return {
+        "servos": {name: {"id": index, "zero": ZERO, "sign": 1} for index, name in enumerate(joints)},
+        "classes": {kind: {"model": MODEL, "gear": 1.0} for kind in _kinds(v.modules)},
+    }
+
+
 def snake_profile(variables: Optional[SnakeVariables] = None) -> RobotProfile:
     """Return the profile of a snake.
 
@@ -33,7 +51,7 @@ def snake_profile(variables: Optional[SnakeVariables] = None) -> RobotProfile:
     v = variables or load_variables()
     servo, joints, links = v.chosen_servo, joint_names(v.modules), link_names(v.modules)
     kind = {"stiffness": servo.stiffness, "armature": servo.armature, "velocity_gain": servo.velocity_gain}
-    classes = ("pitch", "yaw") if v.modules > 1 else ("pitch",)
+    classes = _kinds(v.modules)
     return RobotProfile.from_mapping(
         {
             "name": "snake",
@@ -50,3 +68,7 @@ def snake_profile(variables: Optional[SnakeVariables] = None) -> RobotProfile:
             "collision_exclusions": tuple(zip(links, links[1:])),
         }
     )
+
+
+def _kinds(modules: int) -> Tuple[str, ...]:
+    return ("pitch", "yaw") if modules > 1 else ("pitch",)

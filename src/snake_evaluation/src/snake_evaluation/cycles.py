@@ -50,7 +50,11 @@ def run_cycles(setup: Setup, gait: str, direction: int, cycles: int = 6) -> Cycl
     EvaluationError
         If the gait does not exist, this robot cannot do it, or it does not begin.
     """
-    run = SnakeRun(setup)
+    return request_cycles(SnakeRun(setup), gait, direction, cycles)
+
+
+def request_cycles(run: SnakeRun, gait: str, direction: int, cycles: int) -> CycleResult:
+    """As `run_cycles`, on a robot that was made."""
     run.run(0.1)
     accepted, reason = run.core.engine.request_gait(f"{gait} {direction}")
     if not accepted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/snake: velocity maps, films and plots of the snake."""
+"""Command line of scripts/snake: velocity maps, films, plots and the servo bus of the snake."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from snake_motion.gait_table import load_rows
 from shellbot_common import package_file
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 
+from .bus_run import bus_table
 from .film import film_all, shape_space
 from .identify import identify, write_map
 from .results import write_results
@@ -51,6 +52,13 @@ def parser() -> argparse.ArgumentParser:
     shapes = commands.add_parser("shapes", help="draw the steps of straight gaits over the shape space")
     shapes.add_argument("--out", type=Path, default=Path("docs/pictures/snake_shape_space.png"))
     shapes.add_argument("--jobs", type=int, default=1)
+    bus = commands.add_parser(
+        "bus", help="measure gaits on AX-12A servos behind the motor driver, emulated byte by byte"
+    )
+    bus.add_argument("--gait", nargs="+", default=["straight", "inclined", "roll"], help="names in gaits.yaml")
+    bus.add_argument("--modules", type=int, nargs="+", default=[8, 16])
+    bus.add_argument("--friction", type=float, default=0.8)
+    bus.add_argument("--cycles", type=int, default=4)
     return p
 
 
@@ -60,6 +68,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     options = parser().parse_args(given)
     if options.command == "film":
         return run_tool(lambda: _film(options))
+    if options.command == "bus":
+        return run_tool(lambda: _bus(options))
     if options.command == "results":
         return run_tool(lambda: _results(options))
     if options.command == "slips":
@@ -80,6 +90,11 @@ def _shapes(options: argparse.Namespace) -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     shape_space(Setup(), options.out, options.jobs)
     say(str(options.out))
+    return 0
+
+
+def _bus(options: argparse.Namespace) -> int:
+    say(bus_table(options.modules, options.gait, Setup(friction=options.friction, seed=1000), options.cycles))
     return 0
 
 

@@ -20,6 +20,7 @@ from shellbot_common import TICK, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
 from shellbot_simulator.core.config import SimulatorConfig, load_config
+from shellbot_simulator.core.state import SimState
 from snake_description import SnakeVariables, expand, load_variables, snake_profile
 from snake_motion.config import load_engine_config
 
@@ -103,19 +104,27 @@ class SnakeRun:
         """Advance by 10 ms."""
         state = self.simulator.state()
         before = self.output.motion.position if self.output else None
-        self.output = self.core.step(state.time, state.q, state.imu.orientation)
+        self.output = self.core.step(state.time, self._measured(state), state.imu.orientation)
         assert self.output is not None  # time goes forward
         position = self.output.motion.position
         if before is not None:
             self.greatest_reference = max(self.greatest_reference, float(np.max(np.abs(position - before))) / TICK)
-        self.simulator.command(position)
-        self.simulator.step_tick()
+        self._advance(position)
         after = self.simulator.state()
         self.energy += float(np.maximum(0.0, after.effort * after.dq).sum()) * TICK
         self.greatest_speed = max(self.greatest_speed, float(np.max(np.abs(after.dq))))
         self.saturated += float(np.count_nonzero(np.abs(after.effort) >= self._stall)) * TICK
         if self.observer is not None:
             self.observer()
+
+    def _measured(self, state: SimState) -> np.ndarray:
+        """Return the joint angles that the robot knows, (n,) rad."""
+        return state.q
+
+    def _advance(self, position: np.ndarray) -> None:
+        """Command joint angles, (n,) rad, and let 10 ms pass."""
+        self.simulator.command(position)
+        self.simulator.step_tick()
 
     def run(self, seconds: float, until: Optional[Callable[[], bool]] = None) -> bool:
         """Advance; returns whether `until` came true, at once when it does."""

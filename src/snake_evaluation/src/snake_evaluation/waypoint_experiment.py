@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
-from snake_motion.waypoint import WaypointFollower
+from snake_motion.core import Waypoint
 
 from .snake_run import Setup, SnakeRun
 
@@ -51,15 +51,9 @@ def _mission(setup: Setup, name: str) -> Mission:
     run = SnakeRun(setup)
     run.run(0.3)
     begin = run.truth
-    follower = WaypointFollower(_goal(_own(run), name), run.core.drive.limits)
-    start, is_reached = run.simulator.time, False
-    while run.simulator.time - start < _LONGEST:
-        run.tick()
-        twist = follower.step(_own(run))
-        run.core.command([0.0, 0.0, 0.0] if twist is None else twist.tolist())
-        if twist is None and run.core.engine.active is None and not run.core.engine.is_changing:
-            is_reached = True
-            break
+    run.core.go_to(_goal(_own(run), name))
+    start = run.simulator.time
+    is_reached = run.run(_LONGEST, lambda: run.output is not None and run.output.waypoint is Waypoint.REACHED)
     end, own = run.truth, _own(run)
     true_goal = _goal((begin.x, begin.y, begin.yaw), name)
     return Mission(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -15,6 +16,16 @@ from snake_motion.drive import VelocityDrive
 from snake_motion.engine import EngineOutput, Feedback, SnakeEngine
 from snake_motion.errors import SnakeMotionError
 from snake_motion.odometry import NO_SLIP, Slip, SnakeOdometry, SnakeState
+from snake_motion.waypoint import Pose, WaypointFollower
+
+
+class Waypoint(Enum):
+    """What has become of a waypoint."""
+
+    NONE = "none"
+    GOING = "going"
+    REACHED = "reached"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
@@ -24,6 +35,7 @@ class CoreOutput:
     motion: EngineOutput
     state: Optional[SnakeState]  #: None without an attitude
     notice: str = ""  #: For the log, if there is something new to say
+    waypoint: Waypoint = Waypoint.NONE  #: What has become of the last waypoint
 
 
 class SnakeCore:
@@ -49,10 +61,30 @@ class SnakeCore:
         self._twist: Tuple[float, ...] = (0.0, 0.0, 0.0)
         self._twist_time = -np.inf
         self._is_driving = False
+        self._follower: Optional[WaypointFollower] = None
+        self._waypoint = Waypoint.NONE
 
     def command(self, twist: Sequence[float]) -> None:
-        """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out."""
+        """Take a twist: forward, left (m/s), turning (rad/s); it holds until the time-out, and ends a waypoint."""
+        self.cancel()
         self._twist, self._twist_time = tuple(twist), self._time if self._time is not None else -np.inf
+
+    def go_to(self, goal: Pose) -> None:
+        """Go to a waypoint, x, y (m), yaw (rad) in odom, with the own estimate, in the place of cmd_vel.
+
+        Raises
+        ------
+        SnakeMotionError
+            If the goal is not finite, or a family of cmd_vel has no map for this number of modules.
+        """
+        self._follower = WaypointFollower(goal, self.drive.limits)
+        self._waypoint = Waypoint.GOING
+
+    def cancel(self) -> None:
+        """Leave the waypoint, if there is one; the robot stops flat unless something else moves it."""
+        if self._follower is not None:
+            self._follower, self._waypoint = None, Waypoint.CANCELLED
+            self._twist_time = -np.inf
 
     def step(self, t: float, q: np.ndarray, orientation: Optional[np.ndarray]) -> Optional[CoreOutput]:
         """Advance to a time; None for a late tick, or one whose time is not finite.
@@ -75,6 +107,7 @@ class SnakeCore:
             self.engine.reset()
             self._odometry.reset()
             self._twist_time = -np.inf
+            self.cancel()  # its frame is gone
         self._time = t
         state = None
         if (
@@ -84,8 +117,22 @@ class SnakeCore:
             and np.all(np.isfinite(q))
         ):
             state = self._odometry.step(t, q, orientation, self._slip())
+        self._approach(t, state)
         notice = self._follow(t)
-        return CoreOutput(self.engine.step(t, Feedback(q, state.roll if state else None)), state, notice)
+        motion = self.engine.step(t, Feedback(q, state.roll if state else None))
+        return CoreOutput(motion, state, notice, self._waypoint)
+
+    def _approach(self, t: float, state: Optional[SnakeState]) -> None:
+        """Steer to the waypoint; without an estimate cmd_vel's time-out stops the robot until there is one."""
+        if self._follower is None or state is None:
+            return
+        if self.engine.mode != "go":
+            self.cancel()
+            return
+        twist = self._follower.step((float(state.p_odom_chassis[0]), float(state.p_odom_chassis[1]), state.yaw))
+        self._twist, self._twist_time = (0.0, 0.0, 0.0) if twist is None else tuple(twist.tolist()), t
+        if twist is None and self.engine.active is None and not self.engine.is_changing:
+            self._follower, self._waypoint = None, Waypoint.REACHED
 
     def _slip(self) -> Slip:
         active = self.engine.active

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import math
-from typing import List, Optional, Sequence
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 import rospy
-from geometry_msgs.msg import TransformStamped, Twist
+from geometry_msgs.msg import PoseStamped, TransformStamped, Twist
 from nav_msgs.msg import Odometry
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
 from shellbot_msgs.msg import Mode, Walkspace
 from snake_motion.engine import EngineOutput
+from snake_motion.errors import SnakeMotionError
 from snake_motion.odometry import SnakeState
 
+ODOM = "odom"
 _NUMBERS = {"waiting": Mode.WAITING, "relax": Mode.RELAX, "stopped": Mode.STOPPED}
 OTHER_MODE = 255
 """Number of a mode that only its name says: those of the message are of another robot."""
@@ -31,9 +33,33 @@ def orientation_of(message: Imu) -> Optional[np.ndarray]:
     return q if known else None
 
 
+def rate_of(message: Imu) -> np.ndarray:
+    """Return the angular velocity in the head's axes, rad/s; zero of an IMU without one (REP 145)."""
+    rate = message.angular_velocity
+    return np.zeros(3) if message.angular_velocity_covariance[0] == -1.0 else np.array([rate.x, rate.y, rate.z])
+
+
 def twist_of(message: Twist) -> List[float]:
     """Return forward, left (m/s) and turning (rad/s)."""
     return [message.linear.x, message.linear.y, message.angular.z]
+
+
+def waypoint_of(message: PoseStamped) -> Tuple[float, float, float]:
+    """Return x, y (m) and yaw (rad) of a waypoint in odom.
+
+    Raises
+    ------
+    SnakeMotionError
+        If it is in another frame, or its orientation is none.
+    """
+    frame, place = message.header.frame_id.lstrip("/"), message.pose.position
+    if frame != ODOM:
+        raise SnakeMotionError(f"waypoint is in the frame {frame!r}; give it in {ODOM}")
+    turn = message.pose.orientation
+    quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+    if not np.all(np.isfinite(quaternion)) or np.linalg.norm(quaternion) < 0.5:
+        raise SnakeMotionError(f"waypoint has the orientation {quaternion.tolist()}; give a quaternion of length 1")
+    return place.x, place.y, float(Rotation.from_quat(quaternion).as_euler("ZYX")[0])
 
 
 def targets_message(names: Sequence[str], position: np.ndarray, stamp: rospy.Time) -> JointState:
@@ -66,7 +92,7 @@ def walkspace_message(limits: np.ndarray, stamp: rospy.Time) -> Walkspace:
 def odometry_message(state: SnakeState, stamp: rospy.Time) -> Odometry:
     """Return odom -> base_footprint, the virtual chassis on the ground, with its covariance and velocity."""
     message = Odometry(child_frame_id="base_footprint")
-    message.header.stamp, message.header.frame_id = stamp, "odom"
+    message.header.stamp, message.header.frame_id = stamp, ODOM
     pose, twist = message.pose.pose, message.twist.twist
     pose.position.x, pose.position.y = state.p_odom_chassis.tolist()
     pose.orientation.z, pose.orientation.w = math.sin(0.5 * state.yaw), math.cos(0.5 * state.yaw)

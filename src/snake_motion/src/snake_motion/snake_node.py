@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from typing import Optional, Tuple
 
-import numpy as np
 import rospy
 import tf2_ros
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool, String
@@ -26,6 +26,7 @@ from shellbot_control import ConfigurationError, JointOrder, TargetsError
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode, RequestModeRequest, RequestModeResponse
 from snake_motion import snake_conversions as conversions
+from snake_motion.attitude import Attitude
 from snake_motion.config import load_engine_config
 from snake_motion.core import SnakeCore
 from snake_motion.drive import VelocityDrive
@@ -34,8 +35,6 @@ from snake_motion.from_description import read_description
 from snake_motion.gait_table import GaitTable, load_rows
 from snake_motion.odometry import load_slips
 from snake_motion.velocity_map import load_maps
-
-IMU_AGE = 0.05  # s: an older attitude says nothing
 
 
 class SnakeNode:
@@ -46,7 +45,7 @@ class SnakeNode:
         self._order = JointOrder(profile.joint_names)
         self._lock = threading.RLock()
         self._log = NodeLog("snake_motion")
-        self._attitude: Tuple[float, Optional[np.ndarray]] = (-np.inf, None)
+        self._attitude = Attitude()
         self._shown: Optional[Tuple[str, ...]] = None
         nodelay = {"queue_size": 1, "tcp_nodelay": True}
         self._targets = Publisher("joint_targets", JointState, **nodelay)
@@ -54,6 +53,8 @@ class SnakeNode:
         self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
         self._walkspace = Publisher("walkspace", Walkspace, queue_size=1, latch=True)
         self._walkspace.publish(conversions.walkspace_message(core.drive.limits, rospy.Time()))
+        self._waypoint = Publisher("waypoint_state", String, queue_size=1, latch=True)
+        self._waypoint_state = ""
         self._transforms = tf2_ros.TransformBroadcaster()
         self._operator = OperatorInterface(self._stop_driving)
         self._service = rospy.Service("request_mode", RequestMode, self._on_request)
@@ -61,6 +62,7 @@ class SnakeNode:
             rospy.Subscriber("stopped", Bool, self._on_stopped, queue_size=5),
             rospy.Subscriber("gait", String, self._on_gait, queue_size=5),
             rospy.Subscriber("cmd_vel", Twist, self._on_cmd_vel, queue_size=1, tcp_nodelay=True),
+            rospy.Subscriber("move_base_simple/goal", PoseStamped, self._on_waypoint, queue_size=1),
             rospy.Subscriber("imu/data", Imu, self._on_imu, queue_size=10, tcp_nodelay=True),
             rospy.Subscriber("joint_states", JointState, self._on_joint_states, queue_size=1, tcp_nodelay=True),
         ]
@@ -79,12 +81,14 @@ class SnakeNode:
             self._log(Notice("joints", Level.ERROR, f"joint_states ignored: {error}"))
             return
         with self._lock:
-            since, orientation = self._attitude
-            output = self._core.step(t, q, orientation if abs(t - since) <= IMU_AGE else None)
+            output = self._core.step(t, q, self._attitude.at(t))
             if output is None:
                 return
             self._targets.publish(conversions.targets_message(self._profile.joint_names, output.motion.position, stamp))
             self._show(output.motion, stamp)
+            if output.waypoint.value != self._waypoint_state:
+                self._waypoint_state = output.waypoint.value
+                self._waypoint.publish(self._waypoint_state)
         if output.state is not None:
             self._odom.publish(conversions.odometry_message(output.state, stamp))
             self._transforms.sendTransform(conversions.transforms(output.state, self._profile.base.link, stamp))
@@ -107,6 +111,8 @@ class SnakeNode:
             return
         with self._lock:
             accepted, reason = self._core.engine.request_gait(message.data)
+            if accepted:
+                self._core.cancel()
         if not accepted:
             rospy.logwarn("snake_motion: %s", reason)
 
@@ -130,9 +136,20 @@ class SnakeNode:
         with self._lock:
             self._core.command(conversions.twist_of(Twist()))
 
+    def _on_waypoint(self, message: PoseStamped) -> None:
+        try:
+            goal = conversions.waypoint_of(message)
+            with self._lock:
+                self._core.go_to(goal)
+        except SettingsError as error:
+            rospy.logwarn("snake_motion: %s", error)
+            return
+        rospy.loginfo("snake_motion: to x %.2f m, y %.2f m, yaw %.0f deg", goal[0], goal[1], math.degrees(goal[2]))
+
     def _on_imu(self, message: Imu) -> None:
         with self._lock:
-            self._attitude = (message.header.stamp.to_sec(), conversions.orientation_of(message))
+            t, orientation = message.header.stamp.to_sec(), conversions.orientation_of(message)
+            self._attitude.update(t, orientation, conversions.rate_of(message))
 
 
 def main() -> None:

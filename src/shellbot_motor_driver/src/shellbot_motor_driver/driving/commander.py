@@ -8,7 +8,6 @@ from typing import Optional
 import numpy as np
 
 from shellbot_common import Level
-from shellbot_description import named_pose_array
 from shellbot_motor_driver.driving.driver_config import Setpoint
 from shellbot_motor_driver.driving.motion import Motion
 from shellbot_motor_driver.map.servo_map import ServoMap
@@ -48,7 +47,7 @@ class Commander:
         self._config, self._rungs = config, rungs
         self.gate = SetpointGate(servo_map, config)
         self.motion = Motion(servo_map.lower, servo_map.upper, velocity, config)
-        self.sit = named_pose_array("sit", servo_map.variant)[servo_map.joint_of_servo]
+        self.sit = servo_map.robot.sitting[servo_map.joint_of_servo]
         self.has_targets = False
         self.sat_since: Optional[float] = None
 

@@ -25,7 +25,6 @@ from shellbot_motor_driver.driving.start import Start
 from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import MotorDriverError
 from shellbot_motor_driver.map.compliance import Compliance
-from shellbot_motor_driver.map.joint_limits import joint_limits
 from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.safety.ladder import Ladder, Phase, Reaction
 from shellbot_motor_driver.safety.rungs import Rungs
@@ -69,7 +68,7 @@ class MotorDriver:
     ) -> None:
         self.bus, self.servo_map = bus, servo_map
         self.config = config = config if config is not None else DriverConfig.load()
-        self.limits: JointLimits = joint_limits(servo_map.joint_names)
+        self.limits: JointLimits = servo_map.robot.limits
         velocity = self.limits.velocity[servo_map.joint_of_servo]
         self._link = ServoLink(bus, servo_map, config)
         self._rungs = Rungs()

@@ -14,7 +14,6 @@ from ax_bus.exchanger import Reply
 from ax_bus.protocol import BROADCAST_ID
 from ax_bus.registers import FEEDBACK_ADDRESS, FEEDBACK_COUNT
 from ax_bus.wire_time import bytes_time
-from shellbot_description import Variables, joint_class, load_variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.goal_writer import GoalWriter
 from shellbot_motor_driver.driving.servo_state import NEVER, Event
@@ -73,15 +72,12 @@ class ServoLink:
 
     def __init__(self, bus: Bus, servo_map: ServoMap, config: DriverConfig) -> None:
         self.bus, self.map, self.config = bus, servo_map, config
-        self.variables: Variables = load_variables()
         self.table = new_table(len(servo_map.entries))
-        self.tracks = [
-            ServoTrack(i, entry, self.table, config, self.variables) for i, entry in enumerate(servo_map.entries)
-        ]
+        self.tracks = [ServoTrack(i, entry, self.table, config) for i, entry in enumerate(servo_map.entries)]
         self.torque = TorqueControl(servo_map, config.start.torque_ramp)
         start = config.compliance
         self.compliance = [Compliance(start.slope, start.margin, start.punch)] * len(self.tracks)
-        self.classes = [joint_class(entry.joint) for entry in servo_map.entries]
+        self.classes = [entry.kind for entry in servo_map.entries]
         self.wheel = -1
         self.reads = True
         self._goals = GoalWriter(bus, self.ids(range(len(self.tracks))), config.tick.speed_interval)

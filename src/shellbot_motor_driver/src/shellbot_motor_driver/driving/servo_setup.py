@@ -165,7 +165,7 @@ def _identify(link: ServoLink, track: ServoTrack, found: _Findings) -> None:
         return
     low, high = identity.angle_limits
     if (low, high) == (0, 0):
-        if track.entry.joint.endswith("fan"):
+        if track.entry.joint in link.map.leaders:  # its horn has no stop: a fan turns on, where a leg would break
             link.wheel = track.index
             found.notices.append(
                 f"{track.name} is in wheel mode: it turns only while drive_fan is called, and follows no targets; "

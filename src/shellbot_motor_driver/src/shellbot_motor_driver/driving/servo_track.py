@@ -11,7 +11,6 @@ import numpy as np
 
 from ax_bus.protocol import ErrorFlags
 from ax_bus.registers import RAD_PER_STEP
-from shellbot_description import Variables
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.driving.servo_state import NEVER, Condition, Event, ServoState
 from shellbot_motor_driver.driving.servo_table import Row
@@ -78,8 +77,6 @@ class ServoTrack:
         Where its numbers go.
     config : DriverConfig
         Thresholds.
-    variables : Variables
-        The description's.
 
     Attributes
     ----------
@@ -104,11 +101,9 @@ class ServoTrack:
         Alarms that every reply had since a time, s, confirmed by a register or not.
     """
 
-    def __init__(
-        self, index: int, entry: ServoEntry, table: np.ndarray, config: DriverConfig, variables: Variables
-    ) -> None:
+    def __init__(self, index: int, entry: ServoEntry, table: np.ndarray, config: DriverConfig) -> None:
         self.index, self.entry, self.servo_id = index, entry, entry.servo_id
-        self.limb = entry.joint.rsplit("_", 1)[0] if not entry.joint.endswith("fan") else entry.joint
+        self.limb = entry.limb
         self.name = f"servo {entry.servo_id} ({entry.joint})"
         self.state = ServoState()
         self.settings: Optional[Settings] = None

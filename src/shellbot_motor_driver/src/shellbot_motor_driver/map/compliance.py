@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
+from ax_bus.registers import RAD_PER_STEP
 from shellbot_common import Settings, number
 from shellbot_control import GainTable
-from shellbot_description import Variables, joint_class, load_variables
 from shellbot_motor_driver.errors import DriverConfigError
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
+from shellbot_motor_driver.map.shellbot import shellbot
 
 SLOPES = (2, 4, 8, 16, 32, 64, 128)  # steps
 _CLOSE = 1.05  # ratio up to which a gain counts as met
@@ -40,49 +42,41 @@ class Compliance(Settings, error=DriverConfigError):
         return f"compliance slope is {self.slope}; choose from {', '.join(map(str, SLOPES))}"
 
 
-def stiffness(joint_class: str, slope: int, variables: Optional[Variables] = None) -> float:
+def stiffness(joint_class: str, slope: int, robot: Optional[DrivenRobot] = None) -> float:
     """Return the stiffness of a joint, N·m/rad, at a slope: 18.5 for a coxa (AX-12A) at 16.
 
     Parameters
     ----------
     joint_class : str
-        One of ``shellbot_description.JOINT_CLASSES``.
+        One of the robot's.
     slope : int
         Steps.
-    variables : Variables, optional
-        The description's.
+    robot : DrivenRobot, optional
+        Whose servos; Shellbot's if not given.
     """
-    variables = variables if variables is not None else load_variables()
-    return variables.servo_stiffness(joint_class) * variables.compliance_slope / slope
+    return (robot or shellbot("full")).stiffness[joint_class] / slope
 
 
-def springs(
-    joint_names: Sequence[str], table: Mapping[str, Compliance], variables: Optional[Variables] = None
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the stiffness of joints, (n,) N·m/rad, and the angle within which each gives no torque, (n,) rad.
+def springs(table: Mapping[str, Compliance], robot: Optional[DrivenRobot] = None) -> Tuple[np.ndarray, np.ndarray]:
+    """Return the stiffness of each driven joint, (n,) N·m/rad, and the angle within which it gives no torque, (n,) rad.
 
     Parameters
     ----------
-    joint_names : sequence of str
-        The n joints.
     table : mapping of str to Compliance
-        Of each of their classes.
-    variables : Variables, optional
-        The description's.
+        Of each class of joint.
+    robot : DrivenRobot, optional
+        Whose servos; Shellbot's if not given.
     """
-    variables = variables if variables is not None else load_variables()
+    robot = robot or shellbot("full")
     of_class = {
-        name: (
-            stiffness(name, c.slope, variables) * c.torque_fraction,
-            c.margin * variables.servo_resolution / (variables.fan_drive.reduction if name == "fan" else 1.0),
-        )
+        name: (stiffness(name, c.slope, robot) * c.torque_fraction, c.margin * RAD_PER_STEP / robot.servos[name].gear)
         for name, c in table.items()
     }
-    both = np.array([of_class[joint_class(name)] for name in joint_names])
+    both = np.array([of_class[kind] for kind in robot.profile.joints.values()])
     return both[:, 0], both[:, 1]
 
 
-def slope_for(joint_class: str, p: float, variables: Optional[Variables] = None) -> Tuple[int, float]:
+def slope_for(joint_class: str, p: float, robot: Optional[DrivenRobot] = None) -> Tuple[int, float]:
     """Return the slope nearest (in ratio) to a P gain, N·m/rad, and the stiffness that it gives.
 
     Raises
@@ -92,12 +86,12 @@ def slope_for(joint_class: str, p: float, variables: Optional[Variables] = None)
     """
     if not (math.isfinite(p) and p > 0.0):
         raise DriverConfigError(f"P gain of {joint_class} is {p}; give a positive finite number of N·m/rad")
-    slope = min(SLOPES, key=lambda s: abs(math.log(stiffness(joint_class, s, variables) / p)))
-    return slope, stiffness(joint_class, slope, variables)
+    slope = min(SLOPES, key=lambda s: abs(math.log(stiffness(joint_class, s, robot) / p)))
+    return slope, stiffness(joint_class, slope, robot)
 
 
 def compliance_from_gains(
-    table: GainTable, margin: int = 1, punch: int = 32, variables: Optional[Variables] = None
+    table: GainTable, margin: int = 1, punch: int = 32, robot: Optional[DrivenRobot] = None
 ) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
     """Return the compliance of each class of a gain table, and what it cannot do, in words.
 
@@ -110,16 +104,16 @@ def compliance_from_gains(
         N·m/rad per joint class.
     margin, punch : int
         Registers for all.
-    variables : Variables, optional
-        The description's.
+    robot : DrivenRobot, optional
+        Whose servos; Shellbot's if not given.
     """
     made: Dict[str, Compliance] = {}
     words: List[str] = []
     for name, gains in table.classes.items():
         p = gains.p * table.stiffness
-        softest = stiffness(name, SLOPES[-1], variables)
+        softest = stiffness(name, SLOPES[-1], robot)
         fraction = min(1.0, p / softest)
-        slope, reached = (SLOPES[-1], softest * fraction) if fraction < 1.0 else slope_for(name, p, variables)
+        slope, reached = (SLOPES[-1], softest * fraction) if fraction < 1.0 else slope_for(name, p, robot)
         made[name] = Compliance(slope, margin, punch, fraction)
         if p > 0.0 and not 1.0 / _CLOSE <= reached / p <= _CLOSE:
             words.append(

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
 from ax_bus.errors import RegisterError
 from ax_bus.registers import POSITION_MAX, RAD_PER_STEP, Model, model_of
 from shellbot_common import Settings, number
-from shellbot_description import Variables, joint_class, motor_joint_names
 from shellbot_motor_driver.errors import ServoMapError
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ServoRow(Settings, error=ServoMapError):
 class ServoEntry:
     """One servo."""
 
-    joint: str  #: The joint it turns; the fan's servo stands under ``lower_1_fan``
+    joint: str  #: The joint it turns, of several the leader (Shellbot's fan: ``lower_1_fan``)
     servo_id: int  #: 0 to 252
     model: Model  #: What must answer
     zero: float  #: Steps at joint angle 0
@@ -47,6 +47,8 @@ class ServoEntry:
     #: lower, upper: Limits of the joint, rad: the description's, and within what the map says was measured
     lower: float
     upper: float
+    kind: str  #: Class of the joint
+    limb: str  #: What it is a part of: what cools down, or is lost, together
 
     def __post_init__(self) -> None:
         """Check that the joint's range fits the servo's."""
@@ -59,30 +61,35 @@ class ServoEntry:
             )
 
 
-def read_entries(rows: Mapping[str, Any], motors: Sequence[str], variables: Variables) -> Tuple[ServoEntry, ...]:
-    """Return the servos of the joints `motors` from rows ``joint: {id, zero, sign, range_deg}``.
+def read_entries(rows: Mapping[str, Any], robot: DrivenRobot) -> Tuple[ServoEntry, ...]:
+    """Return the servos of a robot from rows ``joint: {id, zero, sign, range_deg}``; of rows and robot one may be a variant.
 
     Raises
     ------
     ServoMapError
         If a row is missing, unknown or wrong; the sentence names its joint.
     """
-    unknown = sorted(set(rows) - set(motor_joint_names("full")))
+    profile = robot.profile
+    motors, known = profile.motor_joints, tuple(robot.rows)
+    unknown = sorted(set(rows) - set(known) - set(motors))
     if unknown:
-        raise ServoMapError(f"servo map: {unknown} has no servo; choose from {', '.join(motor_joint_names('full'))}")
+        raise ServoMapError(f"servo map: {unknown} has no servo; choose from {', '.join(known)}")
+    limits = {name: (low, high) for name, low, high in zip(robot.limits.names, robot.limits.lower, robot.limits.upper)}
     entries: List[ServoEntry] = []
     for joint in motors:
         row = ServoRow.from_mapping(rows.get(joint, {}), f"servo map, {joint}: ")
-        kind = joint_class(joint)
-        limits = variables.limits(kind)
-        gear = variables.fan_drive.reduction if kind == "fan" else 1.0
-        low, high = row.range_deg or (-360.0, 360.0)
-        lower, upper = max(limits.lower, math.radians(low)), min(limits.upper, math.radians(high))
-        entries.append(ServoEntry(joint, row.id, _model(joint, limits.servo), row.zero, row.sign, gear, lower, upper))
+        kind = profile.joint_class(joint)
+        servo = robot.servos[kind]
+        low, high = (math.radians(end) for end in row.range_deg or (-360.0, 360.0))
+        lower, upper = max(float(limits[joint][0]), low), min(float(limits[joint][1]), high)
+        model = _model(joint, kind, servo.model)
+        entries.append(
+            ServoEntry(joint, row.id, model, row.zero, row.sign, servo.gear, lower, upper, kind, robot.limb(joint))
+        )
     return tuple(entries)
 
 
-def _model(joint: str, name: str) -> Model:
+def _model(joint: str, kind: str, name: str) -> Model:
     try:
         model = model_of(name)
     except RegisterError as error:
@@ -90,6 +97,6 @@ def _model(joint: str, name: str) -> Model:
     if model.register("goal_position").maximum != POSITION_MAX:
         raise ServoMapError(
             f"servo map, {joint}: the driver counts in steps of the AX family (0 to {POSITION_MAX}), which "
-            f"{model.name} does not have; choose AX-12A or AX-18A for class {joint_class(joint)} in the description"
+            f"{model.name} does not have; choose AX-12A or AX-18A for class {kind} in the description"
         )
     return model

@@ -1,42 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Joints to servos: IDs, zeros, signs, limits, the fan's gear, and 36 or 24 joints to 31 or 19 servos in one place.
+"""Joints to servos: IDs, zeros, signs, limits, gears, and many joints to fewer servos in one place.
 
-``steps = zero + sign · gear · q / (300° / 1023)`` with the joint angle ``q``. The fan's one servo turns six joints: its
-angle is `fan_drive.reduction` times theirs.
+``steps = zero + sign · gear · q / (300° / 1023)`` with the joint angle ``q``. One servo may turn several joints, which the
+profile's couplings name: Shellbot's fan turns six, at twice their angle.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ax_bus.registers import POSITION_MAX, RAD_PER_S_PER_STEP, RAD_PER_STEP
-from shellbot_common import package_file, read_yaml
-from shellbot_description import Variables, driven_joint_names, joint_class, load_variables, motor_joint_names
+from shellbot_common import read_yaml
 from shellbot_motor_driver.errors import ServoMapError
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from shellbot_motor_driver.map.servo_entry import ServoEntry, read_entries
+from shellbot_motor_driver.map.shellbot import shellbot
 
 Array = np.ndarray  # of float64
 Steps = np.ndarray  # of int64
 
-FANS_APART = 1e-3  # rad; the six fan joints hang on one gear, targets that differ more are a mistake
+FANS_APART = 1e-3  # rad; coupled joints hang on one gear, targets that differ more are a mistake
 _SPEED_MAX = 1023
 
 
 class ServoMap:
-    """All servos of a variant.
+    """All servos of a robot.
 
     Parameters
     ----------
-    variant : str
-        ``walker`` (19 servos, 24 joints) or ``full`` (31, 36).
+    robot : DrivenRobot
+        Its joints.
     entries : tuple of ServoEntry
-        In the order of ``shellbot_description.motor_joint_names(variant)``.
-    variables : Variables, optional
-        The description's; loaded if not given.
+        In the order of the profile's ``motor_joints``.
 
     Attributes
     ----------
@@ -44,6 +43,8 @@ class ServoMap:
         Index of the joint that stands for each servo.
     lower, upper : (n servos,) array
         Limits of that joint, rad.
+    leaders : frozenset of str
+        Joints whose servo turns others, too; only these may be in wheel mode.
 
     Raises
     ------
@@ -51,65 +52,72 @@ class ServoMap:
         If joints are missing, unknown or out of order, or IDs repeat.
     """
 
-    def __init__(self, variant: str, entries: Tuple[ServoEntry, ...], variables: Optional[Variables] = None) -> None:
-        motors = _motors(variant)
+    def __init__(self, robot: DrivenRobot, entries: Tuple[ServoEntry, ...]) -> None:
+        profile = robot.profile
+        motors = profile.motor_joints
         if tuple(entry.joint for entry in entries) != motors:
-            raise ServoMapError(f"servo map of {variant} has other joints than the description: {', '.join(motors)}")
+            raise ServoMapError(
+                f"servo map of {_label(robot)} has other joints than the description: {', '.join(motors)}"
+            )
         ids = [entry.servo_id for entry in entries]
         twice = sorted({str(i) for i in ids if ids.count(i) > 1})
         if twice:
             raise ServoMapError(f"servo map: id {', '.join(twice)} is given twice; every servo needs its own")
-        self.variant = variant
+        self.robot = robot
+        self.variant = profile.variant
         self.entries = entries
-        self.joint_names = driven_joint_names(variant)
+        self.joint_names = profile.joint_names
         self.motor_names = motors
         self.servo_ids = tuple(ids)
-        variables = variables if variables is not None else load_variables()
-        motor_of = {name: i for i, name in enumerate(motors)}
-        fan = motor_of["lower_1_fan"]
+        leader = {follower: coupling.leader for coupling in profile.couplings for follower in coupling.followers}
         # (n joints) index of the servo of each joint; (n servos) index of the joint that stands for each servo
-        self._servo_of_joint = np.array([motor_of.get(name, fan) for name in self.joint_names])
+        self._servo_of_joint = np.array([motors.index(leader.get(name, name)) for name in self.joint_names])
         self.joint_of_servo = np.array([self.joint_names.index(name) for name in motors])
-        self._fans = np.array([i for i, name in enumerate(self.joint_names) if joint_class(name) == "fan"])
+        self.leaders = frozenset(coupling.leader for coupling in profile.couplings)
+        self._coupled = tuple(
+            (profile.joint_class(c.leader), np.array([self.joint_names.index(n) for n in (c.leader, *c.followers)]))
+            for c in profile.couplings
+        )
         self._zero = np.array([entry.zero for entry in entries])
         self._steps_per_rad = np.array([entry.sign * entry.gear / RAD_PER_STEP for entry in entries])
         self._sign = np.array([float(entry.sign) for entry in entries])
         self._gear = np.array([entry.gear for entry in entries])
         self.lower = np.array([entry.lower for entry in entries])
         self.upper = np.array([entry.upper for entry in entries])
-        effort = [variables.effort(joint_class(name)) for name in self.joint_names]
-        self._effort_of_joint = np.array(effort) * self._sign[self._servo_of_joint]
+        self._effort_of_joint = robot.limits.effort * self._sign[self._servo_of_joint]
 
     @classmethod
-    def load(cls, variant: str = "walker", path: Optional[Path] = None) -> ServoMap:
-        """Read the map of a variant.
+    def load(cls, robot: Union[str, DrivenRobot] = "walker", path: Optional[Path] = None) -> ServoMap:
+        """Read the map of a robot.
 
         Parameters
         ----------
-        variant : str
-            ``walker`` or ``full``.
+        robot : DrivenRobot or str
+            A robot, or a variant of Shellbot: ``walker`` or ``full``.
         path : pathlib.Path, optional
-            Another file than the package's ``config/servos.yaml``.
+            A file in place of the robot's own rows (Shellbot's are in the package's ``config/servos.yaml``).
 
         Raises
         ------
         ServoMapError
             If the file cannot be read or an entry is wrong.
         """
-        path = path if path is not None else config_file()
+        robot = shellbot(robot) if isinstance(robot, str) else robot
+        if path is None:
+            return cls.from_rows(robot, robot.rows)
         content = read_yaml(path, ServoMapError)
         if not isinstance(content.get("servos"), dict):
             raise ServoMapError(f"servo map {path} has no mapping 'servos'; see the package's config/servos.yaml")
-        return cls.from_rows(variant, content["servos"])
+        return cls.from_rows(robot, content["servos"])
 
     @classmethod
-    def from_rows(cls, variant: str, rows: Mapping[str, Any]) -> ServoMap:
-        """Make the map of a variant from rows ``joint: {id, zero, sign}``; joints of other variants are left alone.
+    def from_rows(cls, robot: Union[str, DrivenRobot], rows: Mapping[str, Any]) -> ServoMap:
+        """Make the map of a robot from rows ``joint: {id, zero, sign}``; joints of other variants are left alone.
 
         A row may have ``range_deg``, the two ends that were measured: limits beyond them are taken back to them.
         """
-        variables = load_variables()
-        return cls(variant, read_entries(rows, _motors(variant), variables), variables)
+        robot = shellbot(robot) if isinstance(robot, str) else robot
+        return cls(robot, read_entries(rows, robot))
 
     def select(self, ids: Optional[Sequence[int]] = None) -> Tuple[ServoEntry, ...]:
         """Return the servos with the IDs ``ids``, or all, in the order of the map.
@@ -121,7 +129,7 @@ class ServoMap:
         """
         unknown = sorted(set(ids or ()) - set(self.servo_ids))
         if unknown:
-            raise ServoMapError(f"the servo map of {self.variant} has no ID {', '.join(map(str, unknown))}")
+            raise ServoMapError(f"the servo map of {_label(self.robot)} has no ID {', '.join(map(str, unknown))}")
         return tuple(entry for entry in self.entries if ids is None or entry.servo_id in ids)
 
     def reduce(self, joints: Array) -> Array:
@@ -140,7 +148,7 @@ class ServoMap:
         Raises
         ------
         ServoMapError
-            If the shape is wrong, a value is not finite or the fans differ.
+            If the shape is wrong, a value is not finite or coupled joints differ.
         """
         joints = np.asarray(joints, dtype=np.float64)
         if joints.shape != (len(self.joint_names),):
@@ -150,15 +158,17 @@ class ServoMap:
         if not np.all(np.isfinite(joints)):
             bad = ", ".join(name for name, q in zip(self.joint_names, joints) if not math.isfinite(q))
             raise ServoMapError(f"joint targets of {bad} are not finite; hold the last ones")
-        fans = joints[self._fans]
-        if fans.max() - fans.min() > FANS_APART:
-            raise ServoMapError(
-                f"fan targets differ ({fans.min():.3f} to {fans.max():.3f} rad); one servo turns all six: give equal"
-            )
+        for kind, indices in self._coupled:
+            turned = joints[indices]
+            if turned.max() - turned.min() > FANS_APART:
+                raise ServoMapError(
+                    f"{kind} targets differ ({turned.min():.3f} to {turned.max():.3f} rad); one servo turns all "
+                    f"{len(indices)}: give equal"
+                )
         return joints[self.joint_of_servo]
 
     def expand(self, servos: Array) -> Array:
-        """Return one value per joint from one per servo: all six fans get the fan servo's."""
+        """Return one value per joint from one per servo: coupled joints get their one servo's."""
         return np.asarray(servos)[self._servo_of_joint]
 
     def to_steps(self, joints: Array) -> Steps:
@@ -194,7 +204,7 @@ class ServoMap:
         return self.expand(_signed(speeds) * RAD_PER_S_PER_STEP * self._sign / self._gear)
 
     def to_efforts(self, loads: Steps) -> Array:
-        """Return joint torques, (n joints,) N·m, from present loads, (n servos,) numbers; a fan joint has a sixth."""
+        """Return joint torques, (n joints,) N·m, from present loads, (n servos,) numbers; coupled joints divide their servo's."""
         return self.expand(_signed(loads) / 1023.0) * self._effort_of_joint
 
     def limits_steps(self) -> Dict[int, Tuple[int, int]]:
@@ -206,16 +216,8 @@ class ServoMap:
         return ends
 
 
-def config_file() -> Path:
-    """Return the package's servo map."""
-    return package_file("shellbot_motor_driver", "config/servos.yaml")
-
-
-def _motors(variant: str) -> Tuple[str, ...]:
-    motors = motor_joint_names(variant)
-    if len(motors) == len(driven_joint_names(variant)):
-        raise ServoMapError(f"variant {variant!r} is for simulators; choose walker or full")
-    return motors
+def _label(robot: DrivenRobot) -> str:
+    return robot.profile.variant or robot.profile.name
 
 
 def _signed(numbers: Steps) -> Array:

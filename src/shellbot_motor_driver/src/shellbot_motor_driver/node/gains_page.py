@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""The page of gains as compliance of the servos that a variant has."""
+"""The page of gains as compliance of the servos that a robot has."""
 
 from __future__ import annotations
 
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Dict, Mapping, Optional, Tuple
 
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
 from shellbot_control import ConfigurationError, EffortOffset, GainTable
-from shellbot_description import JOINT_CLASSES, joint_class
 from shellbot_motor_driver.driving.driver_config import ComplianceStart
 from shellbot_motor_driver.map.compliance import Compliance, compliance_from_gains, springs
-from shellbot_motor_driver.map.joint_limits import joint_limits
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
 from shellbot_motor_driver.process.bus_process import BusProcess
 from shellbot_motor_driver.safety.health import Health, HealthLine
 
 
 def compliance_of_page(
-    page: Mapping[str, float], joint_names: Sequence[str], margin: int, punch: int
+    page: Mapping[str, float], robot: DrivenRobot, margin: int, punch: int
 ) -> Tuple[Dict[str, Compliance], Tuple[str, ...]]:
     """Return the compliance of each joint class that is driven, and what of the page has no place in a servo.
 
@@ -25,8 +24,8 @@ def compliance_of_page(
     ----------
     page : mapping
         ``<class>_<p|i|d>`` and ``stiffness``.
-    joint_names : sequence of str
-        The driven joints.
+    robot : DrivenRobot
+        Whose servos.
     margin, punch : int
         Registers that the page does not know.
 
@@ -35,9 +34,7 @@ def compliance_of_page(
     shellbot_control.ConfigurationError
         If an entry is missing or not a usable gain.
     """
-    driven = {joint_class(name) for name in joint_names}
-    table = GainTable.from_page(page, [name for name in JOINT_CLASSES if name in driven])
-    return compliance_from_gains(table, margin, punch)
+    return compliance_from_gains(GainTable.from_page(page, robot.classes), margin, punch, robot)
 
 
 class GainsPage:
@@ -45,8 +42,8 @@ class GainsPage:
 
     Parameters
     ----------
-    joint_names : sequence of str
-        The driven joints.
+    robot : DrivenRobot
+        Whose servos.
     start : ComplianceStart
         Margin and punch, which the page does not have.
 
@@ -60,12 +57,12 @@ class GainsPage:
         For /diagnostics.
     """
 
-    def __init__(self, joint_names: Sequence[str], start: ComplianceStart) -> None:
-        self._joint_names, self._start = joint_names, start
+    def __init__(self, robot: DrivenRobot, start: ComplianceStart) -> None:
+        self._robot, self._start = robot, start
         self.values: Optional[Mapping[str, float]] = None
         started = Compliance(start.slope, start.margin, start.punch)
-        self.efforts = EffortOffset(joint_limits(joint_names))
-        self.efforts.set_stiffness(*springs(joint_names, {joint_class(name): started for name in joint_names}))
+        self.efforts = EffortOffset(robot.limits)
+        self.efforts.set_stiffness(*springs(dict.fromkeys(robot.classes, started), robot))
         self.line = HealthLine("gains", Health.OK, "no page of gains received: compliance as in driver.yaml")
 
     def send(self, process: Optional[BusProcess]) -> Optional[Notice]:
@@ -74,13 +71,13 @@ class GainsPage:
             return None
         start = self._start
         try:
-            table, words = compliance_of_page(self.values, self._joint_names, start.margin, start.punch)
+            table, words = compliance_of_page(self.values, self._robot, start.margin, start.punch)
             accepted, reason = process.set_compliance(table)
         except (ConfigurationError, ServoError) as error:
             self.line = HealthLine("gains", Health.WARN, f"page of gains not used: {error}")
             return Notice("gains", Level.WARN, self.line.message)
         if accepted:
-            self.efforts.set_stiffness(*springs(self._joint_names, table))
+            self.efforts.set_stiffness(*springs(table, self._robot))
         level = Health.OK if accepted else Health.WARN
         values = tuple((name, f"slope {c.slope}, margin {c.margin}, punch {c.punch}") for name, c in table.items())
         self.line = HealthLine("gains", level, "; ".join((reason, *words)), values)

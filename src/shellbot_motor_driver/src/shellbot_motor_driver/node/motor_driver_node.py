@@ -18,12 +18,15 @@ from std_srvs.srv import SetBool, SetBoolResponse, Trigger, TriggerResponse
 from ax_bus.errors import ServoError
 from shellbot_common import Level, Notice
 from shellbot_common.log_node import LOG, NodeLog
+from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
+from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.stop_interface_node import STOPPED_BY, StopInterface
 from shellbot_control import ConfigurationError, TargetsError
-from shellbot_description import driven_joint_names
 from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.errors import DriverConfigError, ServoMapError
+from shellbot_motor_driver.map.driven_robot import SERVOS_PARAMETER, DrivenRobot
+from shellbot_motor_driver.map.shellbot import shellbot
 from shellbot_motor_driver.node import motor_driver_conversions as conversions
 from shellbot_motor_driver.node.gains_page import GainsPage
 from shellbot_motor_driver.node.node_parameters import NodeParameters
@@ -52,15 +55,15 @@ UNCONFIRMED = 3  # exit status: torque may be on
 class MotorDriverNode:
     """Messages to the bus process and back; nothing here touches the port."""
 
-    def __init__(self, parameters: NodeParameters) -> None:
+    def __init__(self, parameters: NodeParameters, robot: DrivenRobot) -> None:
         self._parameters = parameters
-        self._joint_names = driven_joint_names(parameters.variant)
-        self._gains = GainsPage(self._joint_names, parameters.config.compliance)
+        self._joint_names = robot.profile.joint_names
+        self._gains = GainsPage(robot, parameters.config.compliance)
         self._gate = TargetGate(self._joint_names, parameters.target_timeout, self._gains.efforts)
         self._clock = StampClock()
         self._clock.look(time.monotonic(), time.time())
         self._lock = threading.RLock()  # requests to the bus process; targets, state and stop need none
-        self._bus = BusProcess(parameters.bus_settings())
+        self._bus = BusProcess(parameters.bus_settings(robot))
         self._process: Optional[BusProcess] = None  # the same, once it has started
         self._signals = 0
         self._is_urgent = False
@@ -277,13 +280,21 @@ class MotorDriverNode:
             self._log(notice)
 
 
+def _robot(variant: str) -> DrivenRobot:
+    """Return a build of Shellbot, or without one the robot whose description is on the parameter server."""
+    if variant:
+        return shellbot(variant)
+    return DrivenRobot.from_texts(*wait_for_parameters("robot_description", PARAMETER, SERVOS_PARAMETER))
+
+
 def main() -> None:
     """Run the node."""
     # ROS stays up until the robot sits: its own handlers would take topics, services and log away before.
     rospy.init_node("motor_driver", disable_rostime=True, disable_signals=True)
     try:
         private = {key: value for key, value in rospy.get_param("~", {}).items() if key not in PERSISTENT}
-        node = MotorDriverNode(NodeParameters.from_mapping(private))
+        parameters = NodeParameters.from_mapping(private)
+        node = MotorDriverNode(parameters, _robot(parameters.variant))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, node.on_signal)
         status = node.run()

@@ -11,6 +11,8 @@ from ax_bus.direction import DIRECTIONS
 from shellbot_common import Settings, SettingsError, check_names, choice, number
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 from shellbot_motor_driver.errors import DriverConfigError
+from shellbot_motor_driver.map.driven_robot import DrivenRobot
+from shellbot_motor_driver.map.shellbot import VARIANTS
 from shellbot_motor_driver.process.bus_process import BusSettings
 
 _USB = ("ttyUSB", "ttyACM")
@@ -29,7 +31,8 @@ class NodeParameters(Settings, error=DriverConfigError):
     #: port, variant, baud, direction, gpio, latency_ms, servo_map, priority, cpu: As the arguments of
     #: ``motor_driver.launch``
     port: str = "/dev/shellbot-servos"
-    variant: str = choice(("walker", "full"), default="walker")
+    #: Build of Shellbot; empty: any robot, from `robot_description`, `robot_profile` and `robot_servos`
+    variant: str = choice((*VARIANTS, ""), default="walker")
     baud: int = number(7000, 1_000_000, default=1_000_000, hint="1000000 is the servos' own")
     direction: str = choice(tuple(DIRECTIONS), default="auto")
     gpio: str = ""
@@ -91,11 +94,11 @@ class NodeParameters(Settings, error=DriverConfigError):
         device = os.path.basename(os.path.realpath(self.port))
         return {"chip": chip, "line": int(line), "is_usb": device.startswith(_USB) or "usb" in self.port}
 
-    def bus_settings(self) -> BusSettings:
-        """Return what the bus process needs."""
+    def bus_settings(self, robot: DrivenRobot) -> BusSettings:
+        """Return what the bus process of a robot needs."""
         return BusSettings(
             port=self.port,
-            variant=self.variant,
+            robot=robot,
             baud=self.baud,
             direction=self.direction,
             direction_options=self.direction_options(),

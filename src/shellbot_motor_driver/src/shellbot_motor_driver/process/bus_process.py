@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from pathlib import Path
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
 import numpy as np
@@ -17,8 +16,6 @@ from shellbot_motor_driver.driving.driver_state import DriverState
 from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import BusProcessError
 from shellbot_motor_driver.map.compliance import Compliance
-from shellbot_motor_driver.map.joint_limits import joint_limits
-from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_child import CALL_S
 from shellbot_motor_driver.process.bus_settings import BusSettings
 from shellbot_motor_driver.process.keeper import START_S, Keeper
@@ -44,8 +41,8 @@ class BusProcess:
 
     def __init__(self, settings: BusSettings) -> None:
         self.settings = settings
-        self._map = ServoMap.load(settings.variant, Path(settings.servo_map) if settings.servo_map else None)
-        self._limits = joint_limits(self._map.joint_names)
+        self._map = settings.load_map()
+        self._limits = self._map.robot.limits
         self._keeper = Keeper(settings, self._map)
         self._targets_lock = threading.Lock()  # these two for a moment only
         self._state_lock = threading.Lock()

@@ -22,7 +22,6 @@ from shellbot_motor_driver.driving.motor_driver import MotorDriver
 from shellbot_motor_driver.driving.servo_table import Row
 from shellbot_motor_driver.driving.start_report import Answer, StartReport
 from shellbot_motor_driver.errors import MotorDriverError
-from shellbot_motor_driver.map.servo_map import ServoMap
 from shellbot_motor_driver.process.bus_settings import BusSettings
 from shellbot_motor_driver.process.hand_over import Door, request_port
 from shellbot_motor_driver.process.orders import Ending, Orders, Pulse, newest
@@ -69,7 +68,7 @@ class Worker:
         self._connection = connection
         self._settings: BusSettings = connection.recv()
         settings = self._settings
-        self._map = ServoMap.load(settings.variant, settings.servo_map or None)  # type: ignore[arg-type]
+        self._map = settings.load_map()
         self._shared = SharedState(memory, self._map, settings.config.servo.stale_after)
         self._notices: List[Notice] = []
         self._door = Door(settings.port)

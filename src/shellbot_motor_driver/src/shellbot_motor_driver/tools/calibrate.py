@@ -18,9 +18,9 @@ from ax_bus.registers import AX_12A
 from ax_tools import torque
 from ax_tools.console import say
 from ax_tools.errors import ToolError
-from shellbot_description import joint_class, load_variables
 from shellbot_motor_driver.map.servo_entry import ServoEntry
-from shellbot_motor_driver.map.servo_map import ServoMap, config_file
+from shellbot_motor_driver.map.servo_map import ServoMap
+from shellbot_motor_driver.map.shellbot import config_file
 from shellbot_motor_driver.tools import map_file
 from shellbot_motor_driver.tools.calibration import Calibration, angle_deg, steady
 
@@ -74,7 +74,7 @@ def calibrate(
     if not entries:
         return 0
     map_file.save(out, text, variant)  # a folder that cannot be written must be known before the work
-    session = _Session(bus, Calibration(entries, _limits(entries)), text, variant, out)
+    session = _Session(bus, Calibration(entries, _limits(servo_map)), text, variant, out)
     with _keys() as read_key, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it as q does
         say(f"The torque of {len(entries)} servo(s) goes off: support the robot. Enter begins, q ends.")
         key = ""
@@ -169,10 +169,9 @@ def _position(bus: Bus, entry: ServoEntry) -> int:
     return steady(positions)
 
 
-def _limits(entries: Sequence[ServoEntry]) -> Dict[str, Tuple[float, float]]:
-    variables = load_variables()
-    limits = {entry.joint: variables.limits(joint_class(entry.joint)) for entry in entries}
-    return {joint: (limit.lower, limit.upper) for joint, limit in limits.items()}
+def _limits(servo_map: ServoMap) -> Dict[str, Tuple[float, float]]:
+    limits = servo_map.robot.limits
+    return {name: (float(low), float(high)) for name, low, high in zip(limits.names, limits.lower, limits.upper)}
 
 
 def _read_key(timeout: float) -> str:

@@ -12,7 +12,6 @@ from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ax_bus.registers import POSITION_MAX, RAD_PER_STEP
 from ax_tools.errors import ToolError
-from shellbot_description import joint_class
 from shellbot_motor_driver.errors import ServoMapError
 from shellbot_motor_driver.map.servo_entry import ServoEntry
 
@@ -125,7 +124,7 @@ class Calibration:
     @property
     def question(self) -> str:
         """What the person should do now."""
-        zero, lower, upper = POSES[joint_class(self.entry.joint)]
+        zero, lower, upper = POSES[self.entry.kind]
         if self.pending is not None:
             return f"{self.pending.text}\n  LOOK: {self.pending.remark}"
         return (

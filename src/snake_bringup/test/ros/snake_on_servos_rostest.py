@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The snake's onboard.launch: it crawls through the bytes of the bus, and an emergency stop takes its torque."""
+
+from __future__ import annotations
+
+import threading
+import time
+import unittest
+
+import rospy
+import rostest
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+LIMIT_S = 120.0  # wall clock; only a hung node meets it
+
+
+class SnakeOnServosTest(unittest.TestCase):
+    """The cases follow each other on one robot."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.news = threading.Condition()
+        cls.latest = {}
+        topics = (
+            ("ground_truth/odom", Odometry), ("odom", Odometry), ("joint_states", JointState),
+            ("joint_targets", JointState), ("stopped", Bool),
+        )  # fmt: skip
+        for name, kind in topics:
+            rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
+        cls.gait = rospy.Publisher("gait", String, queue_size=5)
+        cls.wait(lambda: len(cls.latest) == len(topics) and cls.gait.get_num_connections(), "all topics")
+
+    @classmethod
+    def keep(cls, name):
+        def callback(message):
+            with cls.news:
+                cls.latest[name] = message
+                cls.news.notify_all()
+
+        return callback
+
+    @classmethod
+    def wait(cls, condition, what):
+        until = time.monotonic() + LIMIT_S
+        with cls.news:
+            while not condition():
+                remaining = until - time.monotonic()
+                if remaining <= 0.0:
+                    raise AssertionError(f"{what}: not within {LIMIT_S} s")
+                cls.news.wait(min(remaining, 0.05))
+
+    def x(self):
+        return self.latest["ground_truth/odom"].pose.pose.position.x
+
+    def test_1_it_crawls_on_the_bus(self):
+        names = tuple(f"module_{k:02d}_{'pitch' if k % 2 else 'yaw'}" for k in range(1, 17))
+        self.assertEqual(tuple(self.latest["joint_states"].name), names)
+        begin = self.x()
+        self.wait(lambda: self.x() - begin > 0.2, "three steps")
+
+    def test_2_emergency_stop_and_rearm(self):
+        self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
+        self.wait(lambda: self.latest["stopped"].data, "stopped")
+        self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
+        self.gait.publish("straight -1")
+        begin = self.x()
+        self.wait(lambda: begin - self.x() > 0.1, "steps backwards")
+
+
+if __name__ == "__main__":
+    rospy.init_node("snake_on_servos_rostest")
+    rostest.rosrun("snake_bringup", "snake_on_servos", SnakeOnServosTest)
