@@ -25,7 +25,6 @@ from shellbot_benchmarks.bus_campaign.stalls.score import Stopped
 from shellbot_benchmarks.bus_campaign.stalls.truth import Arrivals, Truth, WitnessedServo
 from shellbot_benchmarks.bus_campaign.stalls.walk import Claim, Gait, Given, Log, Sample
 from shellbot_motor_driver import Phase, ServoMap
-from shellbot_motor_driver.map.joint_limits import joint_limits
 
 PATIENCE = 120.0  # s, the machine is shared
 SUMMARY = {"false_torque_off", "stale_reported_good", "goal_steps_beyond_limit", "unreported_stops", "worst_stop_s"}
@@ -63,7 +62,7 @@ def test_some_servo_starts_or_comes_back_at_an_implausible_voltage():
 
 def test_the_gait_keeps_limits_of_position_and_speed():
     servo_map = ServoMap.load("walker")
-    limits, gait = joint_limits(servo_map.joint_names), Gait(servo_map.joint_names)
+    limits, gait = servo_map.robot.limits, Gait(servo_map.joint_names)
     targets = np.array([gait(0.01 * i) for i in range(300)])
     assert (targets > limits.lower).all() and (targets < limits.upper).all()
     assert (np.abs(np.diff(targets, axis=0)) < 0.01 * 0.3 * limits.velocity).all()

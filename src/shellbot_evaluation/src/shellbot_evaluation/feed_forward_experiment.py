@@ -126,7 +126,8 @@ def _on_three(chain: Chain) -> Dict[str, float]:
     lifted = 0
     while lifted < 200:
         chain.tick()
-        planted = chain.manager.motion.planted
+        motion = chain.manager.motion
+        planted = None if motion is None else motion.planted
         if not chain.manager.performer.active:
             raise MissionFailed("stand_on_three ended before it stood")
         lifted = lifted + 1 if planted is not None and planted.sum() == 3 else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands `snake_urdf`, `snake_profile`, `snake_controllers` and `snake_servos`, which launch files use to fill parameters."""
+"""The commands `snake_urdf`, `snake_profile`, `snake_controllers` and `snake_servos`: launch files' parameters."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Sequence
+from typing import Optional, Sequence
 
 import numpy as np
 import yaml
@@ -31,13 +31,13 @@ class BusRun(SnakeRun):
         Of the bus, faults among them.
     """
 
-    def __init__(self, setup: Setup, options: BusOptions = BusOptions()) -> None:
+    def __init__(self, setup: Setup, options: Optional[BusOptions] = None) -> None:
         super().__init__(setup)
         variables = setup.variables
         texts = (expand(variables), snake_profile(variables).to_text(), yaml.safe_dump(servo_map(variables)))
         # of the variant only the name is looked at: bodies and servos are those of the texts
         config = ChainConfig(variant="walker", seed=setup.seed, friction=setup.friction, timestep=setup.timestep)
-        self.robot = OnboardRobot(config, options, EmulatedBody.from_texts(*texts))
+        self.robot = OnboardRobot(config, BusOptions() if options is None else options, EmulatedBody.from_texts(*texts))
         self.robot.restart(setup.seed)
         self.simulator = self.robot.simulator
 

@@ -15,9 +15,9 @@ _OLDEST = 0.05  # s: an older attitude says nothing
 class Attitude:
     """The last measurement of the IMU.
 
-    IMU and joints come in messages of their own, and a rolling snake turns by 4 degrees in a tick: an attitude that is a
-    tick older than the joints bends the estimated ground, and odometry of a rolling gait is off by three quarters of the
-    distance.
+    IMU and joints come in messages of their own, and a rolling snake turns by 4 degrees in a tick: an attitude that is
+    a tick older than the joints bends the estimated ground, and odometry of a rolling gait is off by three quarters of
+    the distance.
     """
 
     def __init__(self) -> None:

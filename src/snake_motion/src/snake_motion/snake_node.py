@@ -128,7 +128,7 @@ class SnakeNode:
 
     def _on_cmd_vel(self, message: Twist) -> None:
         twist = conversions.twist_of(message)
-        if self._operator.accepts_velocity(message, bool(np.any(twist))):
+        if self._operator.accepts_velocity(message, any(twist)):
             with self._lock:
                 self._core.command(twist)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the driver must know about a robot: its profile, the limits of its joints, servo and gear of each joint class."""
+"""What the driver must know about a robot: its profile, limits of its joints, servo and gear of each joint class."""
 
 from __future__ import annotations
 

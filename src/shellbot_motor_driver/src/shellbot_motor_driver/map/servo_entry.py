@@ -62,7 +62,7 @@ class ServoEntry:
 
 
 def read_entries(rows: Mapping[str, Any], robot: DrivenRobot) -> Tuple[ServoEntry, ...]:
-    """Return the servos of a robot from rows ``joint: {id, zero, sign, range_deg}``; of rows and robot one may be a variant.
+    """Return a robot's servos from rows ``joint: {id, zero, sign, range_deg}``; of rows and robot one may be a variant.
 
     Raises
     ------

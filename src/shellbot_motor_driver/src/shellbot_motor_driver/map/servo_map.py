@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Joints to servos: IDs, zeros, signs, limits, gears, and many joints to fewer servos in one place.
 
-``steps = zero + sign · gear · q / (300° / 1023)`` with the joint angle ``q``. One servo may turn several joints, which the
-profile's couplings name: Shellbot's fan turns six, at twice their angle.
+``steps = zero + sign · gear · q / (300° / 1023)`` with the joint angle ``q``. One servo may turn several joints, which
+the profile's couplings name: Shellbot's fan turns six, at twice their angle.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class ServoMap:
         return self.expand(_signed(speeds) * RAD_PER_S_PER_STEP * self._sign / self._gear)
 
     def to_efforts(self, loads: Steps) -> Array:
-        """Return joint torques, (n joints,) N·m, from present loads, (n servos,) numbers; coupled joints divide their servo's."""
+        """Return joint torques, (n joints,) N·m, from loads, (n servos,) numbers; coupled ones divide it."""
         return self.expand(_signed(loads) / 1023.0) * self._effort_of_joint
 
     def limits_steps(self) -> Dict[int, Tuple[int, int]]:

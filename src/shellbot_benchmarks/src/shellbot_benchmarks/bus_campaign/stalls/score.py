@@ -40,7 +40,6 @@ import numpy as np
 
 from ax_bus.registers import RAD_PER_STEP
 from shellbot_motor_driver import Phase, ServoMap
-from shellbot_motor_driver.map.joint_limits import joint_limits
 
 from .emulator import VARIANT
 from .plan import Plan
@@ -87,7 +86,7 @@ def speed_limits(variant: str = VARIANT) -> Array:
     """Return the speed limit of each servo, (n servos,) steps/s."""
     servo_map = ServoMap.load(variant)
     gear = np.array([entry.gear for entry in servo_map.entries])
-    speeds: Array = joint_limits(servo_map.joint_names).velocity[servo_map.joint_of_servo] * gear / RAD_PER_STEP
+    speeds: Array = servo_map.robot.limits.velocity[servo_map.joint_of_servo] * gear / RAD_PER_STEP
     return speeds
 
 
