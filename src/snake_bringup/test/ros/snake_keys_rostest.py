@@ -41,7 +41,14 @@ class SnakeKeysTest(unittest.TestCase):
         rospy.Subscriber("waypoint_state", String, cls.keep("waypoint_state"), queue_size=1)
         cls.goal = rospy.Publisher("move_base_simple/goal", PoseStamped, queue_size=1)
         cls.terminal = TerminalProcess(
-            [find_node("shellbot_teleop", "teleop_terminal")[0], "--keymap", str(KEYMAP), "--layout", "drive"]
+            [
+                find_node("shellbot_teleop", "teleop_terminal")[0],
+                "--keymap",
+                str(KEYMAP),
+                "--layout",
+                "drive",
+                "--armed",
+            ]
         )
         assert cls.terminal.wait_for("ROS connected", LIMIT_S), cls.terminal.text[-2000:]
         cls.wait(lambda: len(cls.latest) == 4 and cls.goal.get_num_connections(), "all topics")

@@ -15,6 +15,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from shellbot_msgs.msg import Mode
+
 LIMIT_S = 120.0  # wall clock; only a hung node meets it
 
 
@@ -27,7 +29,7 @@ class SnakeOnServosTest(unittest.TestCase):
         cls.latest = {}
         topics = (
             ("ground_truth/odom", Odometry), ("odom", Odometry), ("joint_states", JointState),
-            ("joint_targets", JointState), ("stopped", Bool),
+            ("joint_targets", JointState), ("stopped", Bool), ("mode", Mode),
         )  # fmt: skip
         for name, kind in topics:
             rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
@@ -64,8 +66,9 @@ class SnakeOnServosTest(unittest.TestCase):
 
     def test_2_emergency_stop_and_rearm(self):
         self.assertTrue(rospy.ServiceProxy("emergency_stop", Trigger)().success)
-        self.wait(lambda: self.latest["stopped"].data, "stopped")
+        self.wait(lambda: self.latest["stopped"].data and self.latest["mode"].name == "stopped", "stopped")
         self.assertTrue(rospy.ServiceProxy("rearm", Trigger)().success)
+        self.wait(lambda: self.latest["mode"].name == "go", "ready again")  # before, gaits are refused
         self.gait.publish("straight -1")
         begin = self.x()
         self.wait(lambda: begin - self.x() > 0.1, "steps backwards")
