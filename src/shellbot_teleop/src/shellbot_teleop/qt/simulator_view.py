@@ -130,7 +130,7 @@ class SimulatorView(QObject):
         left, top = inner.left() - frame.left(), inner.top() - frame.top()  # of the window manager's frame
         border, title = frame.width() - inner.width(), frame.height() - inner.height()
         viewer_width = round(_VIEWER_FRACTION * area.width())
-        width = max(min(frame.width(), area.width() - viewer_width), window.minimumSizeHint().width() + border)
+        width = max(min(frame.width(), area.width() - viewer_width), window.minimumWidth() + border)
         viewer_width = min(viewer_width, max(area.width() - width, round(_VIEWER_LEAST * area.width())))
         height = min(frame.height(), area.height())
         window.resize(width - border, height - title)
