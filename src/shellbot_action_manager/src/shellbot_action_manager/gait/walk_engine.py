@@ -40,6 +40,7 @@ from shellbot_action_manager.gait.walkspace import (
 from shellbot_kinematics.workspace_walk import StrokeReach
 
 _POSE_CHANGE = np.array([0.002] * 3 + [0.02] * 3)  # m, rad: the walkspace is searched again after this much
+_LEAD_TIME = 0.3  # s in which the lead of swinging feet comes and goes
 _SLIP_RATE = 0.1  # 1/s: how fast the slip scale changes with the gait
 
 
@@ -61,7 +62,8 @@ class WalkEngine:
         self.lost_legs = LostLegs(config.limp)
         self.terrain = Terrain(config.terrain)
         self.load_fed = 0.0  #: Fraction of the load on the legs that is fed forward as torque
-        self.motion_fed = 0.0  #: The same of their inertia and friction
+        self.motion_fed = 0.0  #: The same of their inertia and friction: with some of it feet are not led
+        self._lead = 1.0
         self._next: Optional[Gait] = None  # to change to while walking
         self._select(find_gait(config.gaits, config.gait))
         self._slip_scale = self.gait.slip_scale.array
@@ -219,7 +221,9 @@ class WalkEngine:
         Return the legs' command with the servos' lead: a spring k moves an inertia J by being J a / k ahead. What is
         fed forward as torque needs no lead, but to know where the feet will be a tick later.
         """
-        before, fed = self._state.p_feet, self.motion_fed
+        before, fed = self._state.p_feet, self.motion_fed > 0.0
+        change = dt / _LEAD_TIME if self._state.active else 1.0  # at rest there is nothing to lead
+        self._lead = min(max(float(not fed), self._lead - change), self._lead + change)
         commanded, legs, idle = bool(self.twist.any()), self._legs, self.lost_legs.idle
         rough = self.rough
         for fraction in (1.0, 0.5, 0.0):
@@ -241,7 +245,7 @@ class WalkEngine:
                     self._find_ground(dt, state, measured)
                 state = self.terrain.lifted(state, idle, self.gait.search_depth > 0.0)
             feet = state.p_feet
-            led = feet + (1.0 - fed) * self._config.servo_lead * state.a_feet
+            led = feet + self._lead * self._config.servo_lead * state.a_feet
             led[:, 2] = feet[:, 2] if rough else np.maximum(led[:, 2], 0.0)  # a touchdown ends the motion at any time
             # one call of the leg inverse for all: where the feet are to be, where they are led, where they will be
             points = [feet, led]
@@ -261,7 +265,7 @@ class WalkEngine:
         if beyond.any():
             p_base = np.where(beyond[:, None], both[:, 0], p_base)
             q[:, 1:] = np.where(beyond[:, None], joints[:, 0], joints[:, 1])
-        return LowerCommand(q, p_base, joints[:, 2] if fed else None)
+        return LowerCommand(q, p_base, joints[:, 2] if fed and self._lead == 0.0 else None)
 
     def _find_ground(self, dt: float, state: WalkState, measured: bool) -> None:
         """Move the heights of the feet on, within what their legs can reach where they are in the plane."""
