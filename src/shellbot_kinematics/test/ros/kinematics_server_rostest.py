@@ -97,9 +97,11 @@ class KinematicsServerTest(unittest.TestCase):
         key = message.header.stamp.to_nsec()
         with self.came:
             self.answers.pop(key, None)
-            self.references.publish(message)
-            arrived = self.came.wait_for(lambda: key in self.answers, PATIENCE)
-            self.assertTrue(arrived, "no joint_targets with the stamp of the references")
+            for _ in range(int(PATIENCE / 5.0)):  # the first message of a connection may be lost on a busy machine
+                self.references.publish(message)
+                if self.came.wait_for(lambda: key in self.answers, 5.0):
+                    break
+            self.assertIn(key, self.answers, "no joint_targets with the stamp of the references")
             return self.answers[key]
 
     def feet(self, shift=(0.0, 0.0, 0.0)):
