@@ -17,6 +17,15 @@ LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to ze
 SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home
 
 
+def _probe(name: str, log_folder: Path, arguments: Sequence[str], patience: float) -> Any:
+    """Launch sim.launch, run the probe NAME_node beside it for 120 s and `patience` (s) at most; return its JSON."""
+    output = (log_folder / f"{name}.json").resolve()
+    with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / f"bench_{name}.log") as launch:
+        run_probe(f"{name}_node", launch, [*arguments, "--output", str(output)], 120.0 + patience)
+        launch.check()
+    return json.loads(output.read_text(encoding="utf-8"))
+
+
 def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     """Launch sim.launch without its window and let teleop_latency press keys in a window on a virtual display.
 
@@ -30,12 +39,9 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     EvaluationError
         If the launch or the measurement fails; with its last words.
     """
-    output = (log_folder / "teleop_latency.json").resolve()
-    with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_teleop.log") as launch:
-        arguments = ["--presses", str(samples), "--output", str(output)]
-        run_probe("teleop_latency_node", launch, arguments, 120.0 + SECONDS_A_PRESS * samples)
-        launch.check()
-    figures: Dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
+    figures: Dict[str, Any] = _probe(
+        "teleop_latency", log_folder, ["--presses", str(samples)], SECONDS_A_PRESS * samples
+    )
     return figures
 
 
@@ -51,12 +57,8 @@ def bench_operator(samples: int, log_folder: Path) -> List[Dict[str, Any]]:
     EvaluationError
         If the launch or the measurement fails; with its last words.
     """
-    output = (log_folder / "operator_cut.json").resolve()
-    with Launch("shellbot_bringup", "sim.launch", HEADLESS, log_folder / "bench_operator.log") as launch:
-        arguments = ["--samples", str(samples), "--output", str(output)]
-        run_probe("operator_cut_node", launch, arguments, 120.0 + 2.0 * SECONDS_A_CUT * samples)
-        launch.check()
-    found: List[Dict[str, Any]] = json.loads(output.read_text(encoding="utf-8"))["samples"]
+    arguments, patience = ["--samples", str(samples)], 2.0 * SECONDS_A_CUT * samples
+    found: List[Dict[str, Any]] = _probe("operator_cut", log_folder, arguments, patience)["samples"]
     return found
 
 

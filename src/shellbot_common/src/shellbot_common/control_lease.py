@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Who is in control of a robot: one operator at a time, by priority, as long as it shows signs of life.
 
-As in twist_mux, priorities are settings of the robot and not of who commands it; unlike there, senders are told apart
-by their names, so that all of them use the same topics.
+As in twist_mux, priorities are settings of the robot, not of the operator's machine; unlike there, senders are told
+apart by their names, so that all of them use the same topics.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ControlLease:
     Attributes
     ----------
     holder : str
-        Name of the operator in control; empty: nobody. To be read only.
+        Node of the operator in control; empty: no operator is. To be read only.
     """
 
     def __init__(self, config: LeaseConfig, describe: Callable[[str], str] = str) -> None:

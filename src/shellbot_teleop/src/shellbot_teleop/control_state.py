@@ -24,7 +24,7 @@ class ControlState:
     armed : bool
         Whether we are in control; if not, we only monitor.
     operator : str
-        Who is in control; empty: nobody, or it is not known.
+        Node of the operator in control; empty: no operator is, or it is not known.
     """
 
     def __init__(self, needs_dead_man: bool) -> None:

@@ -29,7 +29,7 @@ class StoppedSeen:
 
 @dataclass(frozen=True)
 class OperatorSeen:
-    """Who is in control of the robot; empty: nobody."""
+    """Node of the operator in control of the robot; empty: no operator is."""
 
     name: str
     is_us: bool

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import time
 import unittest
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import rospy
 import rostest
 from geometry_msgs.msg import PoseStamped
+from latest_topics import LatestTopics
 from nav_msgs.msg import Odometry
 from roslib.packages import find_node, get_pkg_dir
 from std_msgs.msg import String
@@ -23,22 +23,18 @@ from shellbot_msgs.msg import Mode
 sys.path.insert(0, str(Path(get_pkg_dir("shellbot_teleop")) / "test"))
 from teleop_pty import TerminalProcess  # noqa: E402
 
-LIMIT_S = 120.0  # wall clock; only a hung node meets it
 KEYMAP = Path(get_pkg_dir("snake_bringup")) / "config" / "keymap.yaml"
 GAITS = ("straight", "turning", "side_winding", "inclined", "flapping", "s_rotation", "u_rotation", "rolling")
 
 
-class SnakeKeysTest(unittest.TestCase):
+class SnakeKeysTest(LatestTopics, unittest.TestCase):
     """The cases follow each other on one robot."""
 
     @classmethod
     def setUpClass(cls):
-        cls.news = threading.Condition()
-        cls.latest = {}
-        topics = (("ground_truth/odom", Odometry), ("odom", Odometry), ("mode", Mode))
-        for name, kind in topics:
-            rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
-        rospy.Subscriber("waypoint_state", String, cls.keep("waypoint_state"), queue_size=1)
+        cls.listen(
+            ("ground_truth/odom", Odometry), ("odom", Odometry), ("mode", Mode), ("waypoint_state", String),
+        )  # fmt: skip
         cls.goal = rospy.Publisher("move_base_simple/goal", PoseStamped, queue_size=1)
         cls.terminal = TerminalProcess(
             [
@@ -50,7 +46,7 @@ class SnakeKeysTest(unittest.TestCase):
                 "--armed",
             ]
         )
-        assert cls.terminal.wait_for("ROS connected", LIMIT_S), cls.terminal.text[-2000:]
+        assert cls.terminal.wait_for("ROS connected", cls.limit), cls.terminal.text[-2000:]
         cls.wait(lambda: len(cls.latest) == 4 and cls.goal.get_num_connections(), "all topics")
 
     @classmethod
@@ -58,28 +54,9 @@ class SnakeKeysTest(unittest.TestCase):
         cls.terminal.close()
 
     @classmethod
-    def keep(cls, name):
-        def callback(message):
-            with cls.news:
-                cls.latest[name] = message
-                cls.news.notify_all()
-
-        return callback
-
-    @classmethod
     def wait(cls, condition, what, key=None):
         """Wait for a condition; with a key, hold it down meanwhile."""
-        until = time.monotonic() + LIMIT_S
-        while True:
-            with cls.news:
-                if condition():
-                    return
-                cls.news.wait(0.04)
-            if key is not None:
-                cls.terminal.type(key)
-                time.sleep(0.04)
-            if time.monotonic() > until:
-                raise AssertionError(f"{what}: not within {LIMIT_S} s; mode is {cls.latest.get('mode')}")
+        super().wait(condition, what, None if key is None else lambda: cls.terminal.type(key))
 
     def step(self):
         return self.latest["mode"].step
@@ -145,9 +122,9 @@ class SnakeKeysTest(unittest.TestCase):
 
     def test_4_q_quits_in_the_layout_of_the_source(self):
         self.terminal.type(b"\t")
-        self.assertTrue(self.terminal.wait_for("q quits", LIMIT_S))
+        self.assertTrue(self.terminal.wait_for("q quits", self.limit))
         self.terminal.type(b"q")
-        self.assertEqual(self.terminal.wait(LIMIT_S), 0)
+        self.assertEqual(self.terminal.wait(self.limit), 0)
 
 
 if __name__ == "__main__":

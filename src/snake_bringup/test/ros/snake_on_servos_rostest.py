@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import threading
-import time
 import unittest
 
 import rospy
 import rostest
+from latest_topics import LatestTopics
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
@@ -17,43 +16,19 @@ from std_srvs.srv import Trigger
 
 from shellbot_msgs.msg import Mode
 
-LIMIT_S = 120.0  # wall clock; only a hung node meets it
 
-
-class SnakeOnServosTest(unittest.TestCase):
+class SnakeOnServosTest(LatestTopics, unittest.TestCase):
     """The cases follow each other on one robot."""
 
     @classmethod
     def setUpClass(cls):
-        cls.news = threading.Condition()
-        cls.latest = {}
         topics = (
             ("ground_truth/odom", Odometry), ("odom", Odometry), ("joint_states", JointState),
             ("joint_targets", JointState), ("stopped", Bool), ("mode", Mode),
         )  # fmt: skip
-        for name, kind in topics:
-            rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
+        cls.listen(*topics)
         cls.gait = rospy.Publisher("gait", String, queue_size=5)
         cls.wait(lambda: len(cls.latest) == len(topics) and cls.gait.get_num_connections(), "all topics")
-
-    @classmethod
-    def keep(cls, name):
-        def callback(message):
-            with cls.news:
-                cls.latest[name] = message
-                cls.news.notify_all()
-
-        return callback
-
-    @classmethod
-    def wait(cls, condition, what):
-        until = time.monotonic() + LIMIT_S
-        with cls.news:
-            while not condition():
-                remaining = until - time.monotonic()
-                if remaining <= 0.0:
-                    raise AssertionError(f"{what}: not within {LIMIT_S} s")
-                cls.news.wait(min(remaining, 0.05))
 
     def x(self):
         return self.latest["ground_truth/odom"].pose.pose.position.x

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import math
-import threading
-import time
 import unittest
 
 import rospy
 import rostest
 import tf2_ros
 from geometry_msgs.msg import Twist
+from latest_topics import LatestTopics
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
@@ -21,46 +20,22 @@ from std_srvs.srv import Trigger
 from shellbot_msgs.msg import Mode, Walkspace
 from shellbot_msgs.srv import RequestMode
 
-LIMIT_S = 60.0  # wall clock; only a hung node meets it
 
-
-class SnakeTest(unittest.TestCase):
+class SnakeTest(LatestTopics, unittest.TestCase):
     """The cases follow each other on one robot."""
 
     @classmethod
     def setUpClass(cls):
-        cls.news = threading.Condition()
-        cls.latest = {}
-        for name, kind in (
+        cls.listen(
             ("ground_truth/odom", Odometry), ("odom", Odometry), ("mode", Mode), ("walkspace", Walkspace),
             ("joint_states", JointState), ("joint_targets", JointState), ("stopped", Bool),
-        ):  # fmt: skip
-            rospy.Subscriber(name, kind, cls.keep(name), queue_size=1, tcp_nodelay=True)
+        )  # fmt: skip
         cls.gait = rospy.Publisher("gait", String, queue_size=5)
         cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=5)
         cls.tf = tf2_ros.Buffer()
         cls.listener = tf2_ros.TransformListener(cls.tf)
         cls.wait(lambda: cls.gait.get_num_connections() and cls.cmd_vel.get_num_connections(), "the node")
         cls.wait(lambda: len(cls.latest) == 7, "all topics")
-
-    @classmethod
-    def keep(cls, name):
-        def callback(message):
-            with cls.news:
-                cls.latest[name] = message
-                cls.news.notify_all()
-
-        return callback
-
-    @classmethod
-    def wait(cls, condition, what):
-        until = time.monotonic() + LIMIT_S
-        with cls.news:
-            while not condition():
-                remaining = until - time.monotonic()
-                if remaining <= 0.0:
-                    raise AssertionError(f"{what}: not within {LIMIT_S} s")
-                cls.news.wait(min(remaining, 0.05))
 
     def place(self, topic="ground_truth/odom"):
         pose = self.latest[topic].pose.pose

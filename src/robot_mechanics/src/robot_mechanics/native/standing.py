@@ -63,6 +63,17 @@ def _to_parent(work, i, x, y, z):
 
 
 @bare_kernel
+def _lowest_in_base(table, contact, work):
+    """Return the lowest point of a contact in the frame of the base."""
+    x, y, z = _lowest(contact, work)
+    i = int(contact[BODY])
+    while i != 0:
+        x, y, z = _to_parent(work, i, x, y, z)
+        i = int(table[i, rb.PARENT])
+    return x, y, z
+
+
+@bare_kernel
 def _share(table, tau, contacts, weight, load, work):
     """Write the loads: weight_k (W / sum + y . d_k) with d_k from the weighted centre in the plane across "up"."""
     ux, uy, uz = work[0, _UP], work[0, _UP + 1], work[0, _UP + 2]
@@ -85,11 +96,7 @@ def _share(table, tau, contacts, weight, load, work):
         load[k] = 0.0
         w = weight[k]
         if w > 0.0:
-            x, y, z = _lowest(contacts[k], work)
-            i = int(contacts[k, BODY])
-            while i != 0:
-                x, y, z = _to_parent(work, i, x, y, z)
-                i = int(table[i, rb.PARENT])
+            x, y, z = _lowest_in_base(table, contacts[k], work)
             pa, pb = ax * x + ay * y + az * z, bx * x + by * y + bz * z
             carried += w
             ma += w * pa
@@ -108,11 +115,7 @@ def _share(table, tau, contacts, weight, load, work):
     for k in range(contacts.shape[0]):
         w = weight[k]
         if w > 0.0:
-            x, y, z = _lowest(contacts[k], work)
-            i = int(contacts[k, BODY])
-            while i != 0:
-                x, y, z = _to_parent(work, i, x, y, z)
-                i = int(table[i, rb.PARENT])
+            x, y, z = _lowest_in_base(table, contacts[k], work)
             da, db = ax * x + ay * y + az * z - ca, bx * x + by * y + bz * z - cb
             load[k] = max(0.0, w * (total / carried + ya * da + yb * db))
             summed += load[k]

@@ -34,7 +34,7 @@ class LimbCommand:
     tip: str = "foot"  #: Which tip frame that is: the frame of limb L is named `L_tip`
     #: (m,) Fraction of the weight that each limb is to carry; None: not planned
     load_share: Optional[np.ndarray] = None
-    #: (m, n) Joints a tick later, rad, as they will be commanded if nothing else is asked for; NaN or None: not known
+    #: (m, n) Joints a tick later, rad, if the command goes on as it is; NaN or None: not known
     ahead: Optional[np.ndarray] = None
 
 

@@ -6,17 +6,15 @@ from __future__ import annotations
 from typing import Optional
 
 import numpy as np
-from python_qt_binding.QtCore import QRectF, Qt, Signal
+from python_qt_binding.QtCore import QRectF, Qt
 from python_qt_binding.QtGui import QImage, QPainter
-from python_qt_binding.QtWidgets import QWidget
 
 from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.widgets import View
 
 
-class CameraView(QWidget):
+class CameraView(View):
     """Shows pictures, and reports whether it is visible, so that pictures are requested from the camera only then."""
-
-    visible_changed = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,16 +35,6 @@ class CameraView(QWidget):
             height, width, _ = pixels.shape
             self._image = QImage(pixels.data, width, height, 3 * width, QImage.Format_RGB888)
         self.update()
-
-    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the view became visible."""
-        super().showEvent(event)
-        self.visible_changed.emit(True)
-
-    def hideEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the view was hidden."""
-        super().hideEvent(event)
-        self.visible_changed.emit(False)
 
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: draw."""

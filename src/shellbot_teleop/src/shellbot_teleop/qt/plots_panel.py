@@ -16,19 +16,18 @@ from python_qt_binding.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
-    QWidget,
 )
 
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_history import KINDS, JointHistory, JointSamples, write_csv
 from shellbot_teleop.qt.joint_plot import JointPlot
-from shellbot_teleop.qt.widgets import ChoiceRow, button
+from shellbot_teleop.qt.widgets import ChoiceRow, View, button
 
 SPANS = (5, 10, 30, 60)  # s
 _MOST = 6  # joints at once: as many colours
 
 
-class PlotsPanel(QWidget):
+class PlotsPanel(View):
     """
     Draws the history of the joints that are ticked.
 
@@ -38,7 +37,6 @@ class PlotsPanel(QWidget):
         What is drawn; filled while the page is seen.
     """
 
-    visible_changed = Signal(bool)
     noticed = Signal(object)  # a Notice
 
     def __init__(self, history: JointHistory) -> None:
@@ -163,13 +161,3 @@ class PlotsPanel(QWidget):
         if len(self.joints) > _MOST:
             item.setCheckState(Qt.Unchecked)
             self.noticed.emit(Notice("warn", f"{_MOST} joints at once are drawn: take the tick of another one away."))
-
-    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the page became visible."""
-        super().showEvent(event)
-        self.visible_changed.emit(True)
-
-    def hideEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the page was hidden."""
-        super().hideEvent(event)
-        self.visible_changed.emit(False)

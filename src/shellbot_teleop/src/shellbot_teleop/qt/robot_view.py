@@ -10,7 +10,7 @@ from typing import Any, Deque, List, Optional, Tuple
 import numpy as np
 from python_qt_binding.QtCore import QPointF, QRectF, Qt, Signal
 from python_qt_binding.QtGui import QImage, QPainter
-from python_qt_binding.QtWidgets import QHBoxLayout, QWidget
+from python_qt_binding.QtWidgets import QHBoxLayout
 
 from shellbot_common import RobotProfile
 from shellbot_common.view import Mark
@@ -19,7 +19,7 @@ from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.orbit import Orbit
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.picture_maker import PictureMaker, PictureRequest
-from shellbot_teleop.qt.widgets import button
+from shellbot_teleop.qt.widgets import View, button
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
 from shellbot_teleop.robot_size import reach
 
@@ -31,10 +31,9 @@ _MOST_PIXELS = 1600 * 1200
 _STEP = 16  # pixels: the renderer is set up anew for each size
 
 
-class RobotView(QWidget):
+class RobotView(View):
     """The robot from description, joints and pose; what is not known is said in words."""
 
-    visible_changed = Signal(bool)
     ghost_requested = Signal(bool)
 
     def __init__(self) -> None:
@@ -176,15 +175,9 @@ class RobotView(QWidget):
     # ---------------------------------------------------------------- drawing
 
     def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the view became visible."""
-        super().showEvent(event)
+        """Qt's hook: the view became visible: how fast pictures are made is measured anew."""
         self._detail, self._duration = 0, 0.0
-        self.visible_changed.emit(True)
-
-    def hideEvent(self, event: object) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: the view was hidden."""
-        super().hideEvent(event)
-        self.visible_changed.emit(False)
+        super().showEvent(event)
 
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: draw."""

@@ -29,6 +29,22 @@ def restyle(widget: QWidget, style: str) -> None:
         widget.setStyleSheet(style)
 
 
+class View(QWidget):
+    """A widget that tells whether it is visible, so that what it shows is requested only then."""
+
+    visible_changed = Signal(bool)
+
+    def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: the view became visible."""
+        super().showEvent(event)
+        self.visible_changed.emit(True)
+
+    def hideEvent(self, event: object) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: the view was hidden."""
+        super().hideEvent(event)
+        self.visible_changed.emit(False)
+
+
 class Card(QFrame):
     """A framed box with a small title; add widgets to `body`."""
 
