@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The same velocity commands to two robots: how far each went, and how much their joints differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_chain.planar import PlanarPath
+from shellbot_client import Shellbot
+
+from .errors import EvaluationError
+from .tables import markdown_table
+
+STEP = 0.02  # s between compared joints
+MOVED = np.radians(1.0)  # rad that a joint has turned when a motion has begun
+LAGS = np.arange(-0.1, 0.101, 0.005)  # s; the best fit counts, a mere delay is no difference
+REST = 1.5  # s after each case
+
+
+@dataclass(frozen=True)
+class Case:
+    """A velocity held for a time, then zero."""
+
+    name: str
+    seconds: float
+    x: float = 0.0  #: m/s
+    deg_s: float = 0.0
+
+
+CASES = (
+    Case("0.15 m/s for 20 s", 20.0, x=0.15),
+    Case("30°/s for 12 s", 12.0, deg_s=30.0),
+    Case("0.4 m/s for 8 s", 8.0, x=0.4),
+)
+
+
+@dataclass(frozen=True)
+class Track:
+    """What one case made of a robot."""
+
+    t: np.ndarray  #: (m,) s
+    q: np.ndarray  #: (m, n) Measured joints, rad
+    path: PlanarPath  #: Ground truth
+
+    def moved(self) -> Tuple[float, float, float]:
+        """Return the displacement in the axes of the start, m, and the turn, deg."""
+        ahead, left = self.path.in_start_axes()[-1]
+        return float(ahead), float(left), float(np.degrees(self.path.yaw[-1] - self.path.yaw[0]))
+
+    def onset(self) -> float:
+        """Return when the motion begins, s.
+
+        Raises
+        ------
+        EvaluationError
+            If no joint moves.
+        """
+        began = (np.abs(self.q - self.q[0]) > MOVED).any(axis=1)
+        if not began.any():
+            raise EvaluationError("no joint moved; does the robot obey cmd_vel?")
+        return float(self.t[began.argmax()])
+
+
+def chain_tracks(cases: Sequence[Case], seed: int) -> Tuple[Tuple[str, ...], List[Track]]:
+    """Return the joints' names, and the cases one after the other in this process, on the embedded simulator."""
+    marks = []
+    with Shellbot.simulated(seed=seed) as robot:
+        robot.go_to("hexapod")
+        robot.wait(1.0)
+        for case in cases:
+            begin = robot.chain.time
+            robot.drive(case.seconds, x=case.x, deg_s=case.deg_s)
+            robot.wait(REST)
+            marks.append((begin, robot.chain.time))
+        trace = robot.chain.trace()
+    tracks = []
+    for begin, end in marks:
+        part = trace.window(begin, end)
+        tracks.append(Track(part.t, part.joint_position, part.truth_path))
+    return trace.joint_names, tracks
+
+
+def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:
+    """Return the RMS difference of all joints over `seconds` from the onset of each, at the delay that fits best."""
+    t = np.arange(0.0, seconds, STEP)
+
+    def at(track: Track, lag: float) -> np.ndarray:
+        return np.stack([np.interp(track.onset() + t + lag, track.t, column) for column in track.q.T], axis=1)
+
+    reference = at(a, 0.0)
+    return float(np.degrees(min(np.sqrt(np.mean((reference - at(b, lag)) ** 2)) for lag in LAGS)))
+
+
+def compare(cases: Sequence[Case], ours: Sequence[Track], theirs: Sequence[Track]) -> List[Dict[str, object]]:
+    """Return a row for each case: what both moved by, and the difference of their joints."""
+    rows: List[Dict[str, object]] = []
+    for case, a, b in zip(cases, ours, theirs):
+        row: Dict[str, object] = {"command": case.name}
+        for name, track in (("running", b), ("chain", a)):
+            ahead, left, turned = track.moved()
+            row[name] = f"{ahead:.2f} m ahead, {left:.2f} m left, {turned:.1f}°"
+        row["rms_deg"] = joint_difference_deg(a, b, case.seconds)
+        rows.append(row)
+    return rows
+
+
+def table(rows: Sequence[Dict[str, object]]) -> str:
+    """Return the rows as Markdown."""
+    heads = {
+        "command": "command",
+        "running": "robot over ROS",
+        "chain": "embedded simulator in one process",
+        "rms_deg": "joints, RMS of the difference / deg",
+    }
+    return markdown_table(rows, heads, {"rms_deg": 2})

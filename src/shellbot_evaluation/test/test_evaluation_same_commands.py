@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Two robots under the same commands: a delay is no difference, another angle is, and a robot that stays is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shellbot_chain.planar import PlanarPath
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.same_commands import Case, Track, chain_tracks, compare, joint_difference_deg, table
+
+CASE = Case("0.15 m/s for 1 s", 1.0, x=0.15)
+
+
+def track(delay=0.0, gain=1.0):
+    t = np.arange(0.0, 4.0, 0.01)
+    swing = np.where(t > 1.0 + delay, np.sin(6.0 * (t - 1.0 - delay)), 0.0)
+    q = gain * 0.2 * np.stack((swing, 0.5 * swing), axis=1)
+    xy = np.stack((np.zeros_like(t), 0.1 * t), axis=1)  # looks and goes along y
+    return Track(t, q, PlanarPath(t, xy, np.full_like(t, np.pi / 2.0)))
+
+
+def test_a_delay_is_no_difference_and_another_angle_is():
+    assert joint_difference_deg(track(), track(0.37), 2.0) < 0.05
+    rms = np.degrees(0.02 * np.sqrt((1.0 + 0.25) / 4.0))
+    assert joint_difference_deg(track(), track(0.0, 1.1), 2.0) == pytest.approx(rms, rel=0.1)
+
+
+def test_displacement_is_in_the_axes_of_the_start():
+    assert track().moved() == pytest.approx((0.399, 0.0, 0.0), abs=1e-9)
+
+
+def test_a_robot_that_stays_is_said():
+    with pytest.raises(EvaluationError, match="no joint moved"):
+        joint_difference_deg(track(), track(0.0, 0.0), 2.0)
+
+
+def test_the_chain_equals_itself():
+    names, tracks = chain_tracks([CASE], seed=3)
+    assert len(names) == tracks[0].q.shape[1] == 36
+    (row,) = compare([CASE], tracks, tracks)
+    assert row["rms_deg"] == 0.0
+    assert "0.15 m/s for 1 s" in table([row])
