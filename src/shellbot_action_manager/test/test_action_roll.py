@@ -36,6 +36,11 @@ DT = 0.01
 R = 0.162
 
 
+def anywhere(direction):
+    """Return how far a ball starts that starts in every direction alike, m."""
+    return 0.1
+
+
 def test_the_closed_ball_touches_with_its_sphere_whichever_way_is_down():
     gores = GEOMETRY.gores
     poses = gores.poses(CLOSED)
@@ -124,27 +129,61 @@ def step_for(control, seconds, commanded, velocity):
     return push
 
 
-def test_a_ball_that_is_stuck_is_kicked_to_both_sides_and_one_that_rolls_is_not():
-    control = RollingControl(CONFIG)
+def kicks_of(start, seconds, commanded=(0.5, 0.0)):
+    """Return the directions, deg, of the full pushes that a ball at rest gets, and when the first came, s."""
+    control, angles, first = RollingControl(CONFIG, start), [], None
+    for i in range(int(seconds / DT)):
+        push = control.step(DT, np.array(commanded), np.zeros(2))
+        angle = round(np.degrees(np.arctan2(push[1], push[0])))
+        if control.kicks and np.hypot(*push) > 0.99 and angle not in angles:
+            angles.append(angle)
+            first = (i + 1) * DT if first is None else first
+    return angles, first
+
+
+def test_a_stuck_ball_is_kicked_where_it_starts_best_and_then_elsewhere():
+    control = RollingControl(CONFIG, anywhere)
     step_for(control, 1.0, (0.5, 0.0), (0.5, 0.0))
     assert control.kicks == 0
-    sides = []
-    for _ in range(200):
-        push = control.step(DT, np.array([0.5, 0.0]), np.zeros(2))
-        if abs(push[1]) > 0.9:
-            sides.append(np.sign(push[1]))
-    assert control.kicks >= 2
-    assert set(sides) == {1.0, -1.0}
-    turning = RollingControl(CONFIG)
+    for best in (60, -90, 150):  # deg
+        e = np.array([np.cos(np.radians(best)), np.sin(np.radians(best))])
+        angles, _ = kicks_of(lambda d, e=e: max(0.0, 0.2 * float(d @ e)) ** 3, 3.0)
+        assert angles[0] == pytest.approx(best, abs=1)
+        assert len(angles) > 2, "one kick that did not help is not repeated at once"
+    angles, _ = kicks_of(anywhere, 3.0)
+    assert abs(angles[0]) == 30, "what else is equal, ahead"
+
+
+def test_a_ball_that_cannot_start_along_its_command_is_kicked_without_waiting():
+    angles, first = kicks_of(lambda d: 0.1 if d[1] > 0.8 else 0.0, 2.0)
+    assert angles[0] == pytest.approx(60, abs=1)
+    assert first < 0.5 * CONFIG.stuck_after
+    _, first = kicks_of(anywhere, 2.0)
+    assert first > CONFIG.stuck_after
+
+
+def test_the_start_of_a_ball_is_where_a_pusher_stands_behind():
+    pushers = Pushers(CONFIG.pushers, AZIMUTH, AZIMUTH)
+    level = [np.array([np.cos(a), np.sin(a)]) for a in np.radians(range(0, 360, 10))]
+    for attitude in Rotation.random(20, random_state=4).as_matrix():
+        starts = np.array([pushers.start_distance(attitude, d) for d in level])
+        opens = np.array([np.abs(pushers.offsets(attitude, np.zeros(3), d)).max() for d in level])
+        assert (starts >= 0.0).all() and starts.max() < sum(CONFIG.pushers.start_weights) + 1e-9
+        assert not starts[opens == 0.0].any() and starts[opens > 0.3].all()
+        assert starts.argmax() != starts.argmin()
+
+
+def test_a_ball_that_rolls_back_or_places_itself_is_not_kicked():
+    turning = RollingControl(CONFIG, anywhere)
     step_for(turning, 2.0, (0.5, 0.0), (-0.5, 0.0))
     assert turning.kicks == 0, "what still rolls backwards is braked"
-    slow = RollingControl(CONFIG)
+    slow = RollingControl(CONFIG, anywhere)
     step_for(slow, 2.0, (0.5 * CONFIG.kick_from, 0.0), (0.0, 0.0))
     assert slow.kicks == 0, "what places itself is not kicked"
 
 
 def test_zero_brakes_then_holds_the_place():
-    control = RollingControl(CONFIG)
+    control = RollingControl(CONFIG, anywhere)
     assert not control.active
     step_for(control, 0.5, (0.6, 0.0), (0.6, 0.0))
     push = step_for(control, 0.3, (0.0, 0.0), (0.4, 0.0))
@@ -156,7 +195,7 @@ def test_zero_brakes_then_holds_the_place():
 
 
 def test_the_push_never_jumps():
-    control, before = RollingControl(CONFIG), np.zeros(2)
+    control, before = RollingControl(CONFIG, anywhere), np.zeros(2)
     rng = np.random.default_rng(0)
     for _ in range(300):
         push = control.step(DT, rng.normal(size=2), rng.normal(size=2))
@@ -166,7 +205,7 @@ def test_the_push_never_jumps():
 
 def roll_upright(tilt, slips=0, least=0.0):
     """Right a point mass that accelerates as it is pushed; every catch fails `slips` times."""
-    righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), R)
     angle, rate, stages, failed = tilt, 0.0, [], 0  # about x: leans towards -y
     for k in range(6000):
         z_world = np.array([0.0, -np.sin(angle), np.cos(angle)])
@@ -201,7 +240,7 @@ def test_a_catch_that_fails_is_tried_again():
 
 
 def test_an_approach_that_comes_to_rest_runs_up_again():
-    righting = Righting(CONFIG.righting, RollingControl(CONFIG), CONFIG.radius)
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), CONFIG.radius)
     for tilt, seconds in ((2.2, 0.1), (0.28, 20.0)):  # nearly upright it is too slow to be caught, or kicked
         for _ in range(int(seconds / DT)):
             push = righting.step(DT, np.array([np.sin(tilt), 0.0, np.cos(tilt)]), np.zeros(3), np.zeros(2))
@@ -211,7 +250,7 @@ def test_an_approach_that_comes_to_rest_runs_up_again():
 
 
 def test_a_ball_that_rests_upright_is_done_where_it_is():
-    righting = Righting(CONFIG.righting, RollingControl(CONFIG), R)
+    righting = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), R)
     for _ in range(round(CONFIG.righting.rest_time / DT)):
         assert not righting.done, "one that only passes the upright attitude is not at rest"
         push = righting.step(DT, np.array([0.0, 0.0, 1.0]), np.zeros(3), np.zeros(2))
@@ -221,7 +260,7 @@ def test_a_ball_that_rests_upright_is_done_where_it_is():
 
 def test_gores_of_a_catch_open_less_where_the_ball_leans_or_begins_to():
     config = CONFIG.righting
-    righting = Righting(config, RollingControl(CONFIG), R)
+    righting = Righting(config, RollingControl(CONFIG, anywhere), R)
     down = np.array([0.0, 0.0, -1.0])
     assert righting.catch(*leans(down, np.zeros(3), 0.0)) == pytest.approx(np.tile(config.catch, (6, 1)))
     tilted = Rotation.from_euler("x", -5.0, degrees=True).apply(down)  # a body that is turned by 5 degrees about x

@@ -81,6 +81,9 @@ class OnPath(BehaviourBase):
         assert drive is not None
         return drive
 
+    def _start_distance(self, direction: np.ndarray) -> float:
+        return self._drive().start_distance(direction)
+
     def _path(self) -> Transformation:
         transformation = self._robot.transformation
         assert transformation is not None  # requests are refused, and no posture is recognised, without upper legs
@@ -117,7 +120,7 @@ class OpenBall(OnPath):
         super().__init__(name, robot)
         self._direction = -1
         config = robot.config.rolling
-        self._righting = Righting(config.righting, RollingControl(config), config.radius)
+        self._righting = Righting(config.righting, RollingControl(config, self._start_distance), config.radius)
         self._rights, self._heading = False, 0.0
 
     def refusal(self, state: State) -> Optional[str]:

@@ -67,6 +67,10 @@ class BallDrive:
         R = self.R_world_base
         return leans(-R[2], R.T @ self.omega_world, self._yaw)
 
+    def start_distance(self, direction: np.ndarray) -> float:
+        """Return how far the ball, as it lies, would start in a level direction (2,), m."""
+        return self._pushers.start_distance(self.R_world_base, direction)
+
     def step(
         self, dt: float, state: State, push: np.ndarray, level: bool = False, catch: Optional[np.ndarray] = None
     ) -> Dict[str, LimbCommand]:

@@ -31,7 +31,7 @@ class Roll(OnPath):
     def __init__(self, name: str, robot: Robot) -> None:
         super().__init__(name, robot)
         config = robot.config.rolling
-        self._control = RollingControl(config)
+        self._control = RollingControl(config, self._start_distance)
         speeds = np.array([config.speed, config.speed, config.turn_rate])
         accelerations = np.array([config.acceleration, config.acceleration, config.turn_acceleration])
         self._limits = WalkspaceLimits(speeds, accelerations, np.zeros(3), np.zeros(3), np.zeros(3), "")

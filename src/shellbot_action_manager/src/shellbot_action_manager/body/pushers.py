@@ -27,6 +27,7 @@ class PusherConfig(Settings, error=ConfigError):
     edge: float = number(0.05, 2.0, "rad")
     lead: float = number(0.0, 0.3, "s")
     exponent: float = number(0.1, 4.0)
+    start_weights: Tuple[float, float, float, float] = number(0.0, 1.0, "m")
 
 
 class Pushers:
@@ -73,18 +74,43 @@ class Pushers:
         strength = float(np.hypot(*push))
         if strength < 1e-6:
             return np.zeros((6, 4))
+        active = self._active(R_world_base, omega_world, push / strength, strength)
+        by_gore = active[:, :, None] * self._offsets[:, None, :]  # (4 kinds, 6 gores, 2 joints)
+        return np.hstack((by_gore[0] + by_gore[1], by_gore[2] + by_gore[3]))
+
+    def start_distance(self, R_world_base: np.ndarray, direction: np.ndarray) -> float:
+        """Return about how far a full push moves a ball at rest in its first 0.4 s, m; zero is where it stays.
+
+        Parameters
+        ----------
+        R_world_base : (3, 3) array
+            Attitude.
+        direction : (2,) array
+            Of the push, length 1.
+
+        Notes
+        -----
+        Of each kind of pusher only the one that acts most counts. The weights are a linear fit to what simulated balls
+        did (docs/ball.md).
+        """
+        active = self._active(R_world_base, np.zeros(3), direction, 1.0)
+        return float(np.dot(self._config.start_weights, active.max(axis=1)))
+
+    def _active(
+        self, R_world_base: np.ndarray, omega_world: np.ndarray, direction: np.ndarray, strength: float
+    ) -> np.ndarray:
+        """Return how far each pusher is on, (4 kinds, 6 gores), 0 to 1."""
         config = self._config
         p = self._d_base @ R_world_base.T
         p = p + config.lead * np.cross(omega_world, p)
         p /= np.linalg.norm(p, axis=1, keepdims=True)
         low, high = config.window
         beta, level = np.arccos(np.clip(-p[:, 2], -1.0, 1.0)), np.maximum(np.hypot(p[:, 0], p[:, 1]), 1e-9)
-        along = -(p[:, :2] @ push) / (level * strength)
+        along = -(p[:, :2] @ direction) / level
         half = 0.5 * config.edge
         window = _smooth((beta - low + half) / config.edge) * _smooth((high + half - beta) / config.edge)
         active = window * np.minimum(strength * np.maximum(along, 0.0) ** config.exponent, 1.0)
-        by_gore = active.reshape(4, 6)[:, :, None] * self._offsets[:, None, :]  # (4 kinds, 6 gores, 2 joints)
-        return np.hstack((by_gore[0] + by_gore[1], by_gore[2] + by_gore[3]))
+        return active.reshape(4, 6)
 
 
 def _smooth(x: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 import numpy as np
 
@@ -34,7 +34,9 @@ class RollingConfig(Settings, error=ConfigError):
     pushed: float = number(0.0, 2.0, "m/s")
     stuck_after: float = number(0.05, 5.0, "s")
     kick: float = number(0.0, 2.0, "s")
-    kick_angle: float = number(0.0, 3.2, "rad")
+    kick_step: float = number(0.1, 3.1, "rad")
+    kick_ahead: float = number(0.0, 1.0)
+    dead_start: float = number(0.0, 0.5, "m")
     kick_from: float = number(0.0, 2.0, "m/s")
     push_rate: float = number(1.0, 1000.0, "1/s")
     joint_rate: float = number(0.5, 20.0, "rad/s")
@@ -52,16 +54,23 @@ def load_rolling(path: Optional[Union[str, Path]] = None) -> RollingConfig:
 
 
 class RollingControl:
-    """PI law on the velocity of the ball, a push sideways when it is stuck, braking and holding its place.
+    """PI law on the velocity of the ball, a kick aside when it is stuck, braking and holding its place.
 
     Parameters
     ----------
     config : RollingConfig
         Gains.
+    start_distance : callable
+        Takes a level direction (2,), returns how far the ball would start that way, m (`Pushers.start_distance`).
     """
 
-    def __init__(self, config: RollingConfig) -> None:
-        self._config = config
+    def __init__(self, config: RollingConfig, start_distance: Callable[[np.ndarray], float]) -> None:
+        self._config, self._start_distance = config, start_distance
+        angles = np.arange(config.kick_step, np.pi, config.kick_step)
+        angles = np.concatenate((angles, -angles))
+        c, s = np.cos(angles), np.sin(angles)
+        self._turns = np.array([[c, -s], [s, c]]).transpose(2, 0, 1)  # from the command to each kick
+        self._worth = 1.0 + config.kick_ahead * c
         self.reset()
 
     def reset(self) -> None:
@@ -70,7 +79,8 @@ class RollingControl:
         self.moving = False  # whether it drives or brakes, not only holds
         self._integral = np.zeros(2)
         self._place: Optional[np.ndarray] = None  # from where it came to rest to where it is, m
-        self._stuck, self._kicking, self._side = 0.0, 0.0, 1.0
+        self._stuck, self._kicking, self._kick = 0.0, 0.0, np.zeros(2)
+        self._tried = np.zeros(len(self._turns), dtype=bool)  # kicks since it last rolled
         self.kicks = 0  # since it was reset
 
     @property
@@ -109,14 +119,27 @@ class RollingControl:
         along = float(velocity @ ahead)
         if along > -config.pushed:  # one that still rolls backwards is braked, not stuck
             self._stuck = self._stuck + dt if along < config.still else 0.0
-        if self._stuck > config.stuck_after and self._kicking <= 0.0:
-            self._kicking, self._stuck, self._side = config.kick, 0.0, -self._side
+        if along > config.pushed:
+            self._tried[:] = False
+        at_rest = along < config.still and float(np.hypot(*velocity)) < config.still
+        dead = self._kicking <= 0.0 and at_rest and self._start_distance(ahead) < config.dead_start
+        if self._kicking <= 0.0 and (dead or self._stuck > config.stuck_after):
+            self._kicking, self._stuck, self._kick = config.kick, 0.0, self._best_kick(ahead)
             self.kicks += 1
         if self._kicking > 0.0:
             self._kicking -= dt
-            c, s = np.cos(config.kick_angle), self._side * np.sin(config.kick_angle)
-            return np.array([c * ahead[0] - s * ahead[1], s * ahead[0] + c * ahead[1]])
+            return self._kick
         return config.gain * error + self._integral
+
+    def _best_kick(self, ahead: np.ndarray) -> np.ndarray:
+        """Return the direction (2,) that promises most of those not tried since it last rolled."""
+        if self._tried.all():
+            self._tried[:] = False
+        kicks = self._turns @ ahead
+        worth = self._worth * [self._start_distance(kick) for kick in kicks]
+        best = int(np.argmax(np.where(self._tried, -1.0, worth)))
+        self._tried[best] = True
+        return kicks[best]
 
     def _stop(self, dt: float, velocity: np.ndarray) -> np.ndarray:
         config = self._config
