@@ -64,7 +64,7 @@ def _latency(axes: Any, data: BagData) -> None:
         stamp = np.unique(stamps.stamp)
         axes.plot(stamp[1:] - data.begin, 1e3 * np.diff(stamp), ".", markersize=2.5, color=colour, label=name)
     axes.set_ylabel("period of stamps / ms", fontsize="small")
-    axes.set_ylim(bottom=0.0)
+    axes.set_ylim(0.0, 1.3 * axes.get_ylim()[1])  # room for the legend
     axes.legend(fontsize="x-small", ncol=3, loc="upper right")
 
 
