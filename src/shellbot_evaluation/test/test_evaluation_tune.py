@@ -119,3 +119,14 @@ def test_a_snake_is_stepped_without_weight(tmp_path, capsys):
     words = ["snake", "modules:=4", "--weightless", "--classes", "yaw", "--out", str(tmp_path / "snake.png")]
     assert main(words) == 0
     assert "proposed yaw" in capsys.readouterr().out
+
+
+def test_every_corner_of_the_page_of_gains_is_stable_in_the_embedded_simulator(arm):
+    """It integrates the servos implicitly; with forward Euler the stiffest and most damped corner would explode."""
+    rig, limits = StepRig(*arm), arm[1].gain_limits
+    for p in (5.0, limits.p):
+        for d in (0.0, limits.d):
+            gains = {kind: Gains(p, 0.0, d) for kind in arm[1].classes}
+            response = rig.response("arm_joint_4", gains, math.radians(1.0), 4.0)
+            assert abs(response.velocity[-50:]).max() < 0.05, (p, d)
+            assert 0.9 < response.final < 1.1, (p, d)

@@ -18,6 +18,7 @@ from .bags import cli as bag_cli
 from .console import run_tool, say
 from .plot_canvas import check_file, finish
 from .plot_parser import check, parse, parser
+from .tuning import spring_figure
 
 __all__ = ["main", "parser"]
 
@@ -29,6 +30,7 @@ SHELLBOT: Dict[str, Tool] = {
     "singularity": plot_shellbot.singularity,
     "frames": plot_frames.frames,
     "bag": bag_cli.run,
+    "stability": spring_figure.run,
 }
 OTHER: Dict[str, Tool] = {
     "reach": plot_other.reach,
