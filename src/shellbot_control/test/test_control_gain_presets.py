@@ -51,6 +51,12 @@ def test_factors_and_damping_of_a_class_stay_within_the_page():
         WALKER.replace(gain_presets={"x": {"text": "", "stiffness": 9}})
 
 
+def test_a_build_without_some_classes_has_them_on_its_page_all_the_same():
+    presets = GainPresets.of_robot(WALKER, GainTable({"femur": Gains(5.0)}))
+    page = GainTable.from_page({**START.to_page(), "femur_p": 5.0}, WALKER.classes)
+    assert "shell" in page.classes and presets.name_of(page) == "walk"
+
+
 def test_reset_is_what_the_page_started_with():
     other = GainTable({**START.classes, "femur": Gains(5.0, 1.0, 0.1)})
     presets = GainPresets.of_robot(WALKER, other)

@@ -35,8 +35,9 @@ class GainPresets:
         profile : RobotProfile
             Its `gain_presets` are factors of `start`.
         start : GainTable
-            What the page starts with.
+            What the page starts with; a class that it lacks has the servos' own stiffness, as on the page.
         """
+        start = GainTable({**GainTable.from_profile(profile).classes, **start.classes})
         tables: Dict[str, GainTable] = {}
         for name, preset in profile.gain_presets.items():
             classes = {
