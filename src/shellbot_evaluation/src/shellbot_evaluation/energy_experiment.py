@@ -60,7 +60,7 @@ def execute(case: Case) -> Dict[str, Any]:
     row.update(dict.fromkeys(("speed_m_s", "mean_a", "peak_a", "sag_v", "run_min", "range_m"), math.nan))
     closed = case.motion.startswith(("rolls", "lies"))
     mode = "shell" if closed else "sit" if case.motion == "sits" else "hexapod"
-    options = {"gait": case.gait} if case.gait else {}
+    options: Dict[str, Any] = {"gait": case.gait} if case.gait else {}
     try:
         chain = Chain(
             variant="walker" if case.build == "walker" else "simulation",
