@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ROS = {
     "rospy",
+    "rosbag",
     "roslib",
     "rosgraph",
     "rostopic",

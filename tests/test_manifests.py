@@ -33,6 +33,7 @@ KEYS = {
 ROS = {"actionlib", "diagnostic_updater", "dynamic_reconfigure", "joint_state_publisher", "joint_state_publisher_gui"}
 ROS |= {
     "python_qt_binding",
+    "rosbag",
     "rosgraph",
     "roslaunch",
     "roslib",

@@ -13,6 +13,7 @@ from shellbot_chain.trace import Trace, TraceRecorder
 from shellbot_common import TICK, RobotProfile
 from shellbot_control import CommandFilter, GainTable, JointLimits, check_controller_joints
 from shellbot_control.controllers import controllers_text
+from shellbot_control.gain_presets import PRESET, GainPresets
 from shellbot_control.gains_page import gains_page
 from shellbot_simulator import ModelError, Simulator
 
@@ -64,7 +65,8 @@ def test_controllers_and_page_are_those_of_the_profile(robot):
     assert {name: gains.p for name, gains in table.classes.items()} == {
         name: value.stiffness for name, value in robot.profile.classes.items()
     }
-    assert set(gains_page(robot.profile, table).defaults) == set(table.to_page())
+    presets = GainPresets.of_robot(robot.profile, table)
+    assert set(gains_page(robot.profile, table, presets).defaults) == {*table.to_page(), PRESET}
 
 
 def test_it_stays_where_it_spawns(robot):

@@ -11,6 +11,7 @@ from shellbot_common import Level, RobotProfile
 from shellbot_control import ConfigurationError, Gains, GainTable, check_controller_joints
 from shellbot_control.controllers import config_folder, controllers_text, file_name
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
+from shellbot_control.gain_presets import PRESET, GainPresets
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS_RANGE, page_name
 from shellbot_control.gains_page import gains_page
 from shellbot_description import JOINT_CLASSES, VARIANTS, expand, robot_profile
@@ -112,8 +113,8 @@ def test_controllers_with_unequal_joints_of_a_class_are_named():
 
 def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
     table = GainTable.from_controllers(controllers_of("walker")[CONTROLLER], PROFILE_WALKER)
-    page = gains_page(PROFILE_WALKER, table)
-    assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page()}
+    page = gains_page(PROFILE_WALKER, table, GainPresets.of_robot(PROFILE_WALKER, table))
+    assert page.defaults == {**GainTable.from_profile(PROFILE_WALKER).to_page(), **table.to_page(), PRESET: "walk"}
     for name in JOINT_CLASSES:  # those of upper legs too, so that the page is the same whatever the variant
         for gain in GAIN_NAMES:
             entry = page_name(name, gain)
@@ -123,7 +124,9 @@ def test_the_page_has_the_classes_ranges_and_defaults_of_the_profile():
     assert (page.min["stiffness"], page.max["stiffness"]) == STIFFNESS_RANGE
     groups = [group["name"] for group in page.config_description["groups"]]
     assert tuple(groups) == JOINT_CLASSES
-    other = gains_page(PAIR, GainTable({"wheel": Gains(3.0)}))
+    pair = GainTable({"wheel": Gains(3.0)})
+    other = gains_page(PAIR, pair, GainPresets.of_robot(PAIR, pair))
+    assert other.defaults[PRESET] == "reset", "a robot without presets has that one"
     assert (other.defaults["wheel_p"], other.defaults["spare_p"], other.max["wheel_p"]) == (3.0, 7.0, 20.0)
 
 

@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ([], "say what to draw: reach, walkspace, singularity or frames; scripts/plot --help lists"),
+        ([], "say what to draw: reach, walkspace, singularity, frames, bag or stability; scripts/plot --help lists"),
         (
             ["walkspace", "--model", "ur5"],
             "walkspace takes no --model, only reach, singularity and frames do; scripts/plot w",

@@ -98,6 +98,21 @@ TREE = {
 }
 
 
+def test_a_choice_of_the_page_is_a_list_and_a_text_is_none():
+    from shellbot_common.reconfigure_page import PageChoice, reconfigure_page
+
+    options = {"walk": "as the servos are", "soft": "half of it"}
+    described = reconfigure_page([PageChoice("preset", "walk", options, "all classes at once")], {}).config_description
+    described["parameters"].append({"name": "note", "type": "str", "edit_method": "", "description": "", "default": ""})
+    ((preset,),) = (group.parameters for group in groups_from_description(described))
+    assert (preset.name, preset.kind, preset.options, preset.help) == (
+        "preset",
+        "choice",
+        options,
+        "all classes at once",
+    )
+
+
 def test_gains_groups_are_what_the_server_describes():
     overall, coxa = groups_from_description(TREE)
     assert [overall.title, coxa.title] == ["Overall", "coxa"]

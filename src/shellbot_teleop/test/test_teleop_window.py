@@ -309,6 +309,25 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     assert not gains._area.isEnabled() and "Waiting" in gains.state.text()
 
 
+def test_a_preset_is_chosen_from_a_list_which_follows_the_server(setup):
+    from python_qt_binding.QtCore import Qt
+
+    gains, sent = setup.window.gains, []
+    gains.changed.connect(sent.append)
+    setup.window.pages.setCurrentWidget(gains)
+    options = {"walk": "", "soft": "half of it", "custom": ""}
+    preset = GainParameter("preset", "preset", "choice", 0.0, 0.0, 0.0, "", options)
+    gains.show_groups((GainGroup("Overall", (preset,)),))
+    gains.show_values({"preset": "custom"})
+    box = gains.rows["preset"]._list
+    assert [box.itemText(i) for i in range(box.count())] == list(options) and box.currentText() == "custom"
+    assert sent == [] and box.itemData(1, Qt.ToolTipRole) == "half of it"
+    box.setCurrentIndex(1)
+    assert not setup.until(lambda: sent, 0.2), "only what the operator chooses is sent"
+    box.activated.emit(1)  # as a click in the open list does
+    assert setup.until(lambda: sent) and sent == [{"preset": "soft"}]
+
+
 def test_space_and_escape_stop_even_while_a_number_is_typed(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest

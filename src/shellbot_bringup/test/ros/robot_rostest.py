@@ -154,7 +154,7 @@ class RobotTest(unittest.TestCase):
     def test_3_tuned(self):
         """The page has the profile's classes, and its gains change the motion."""
         config = self.gains.get_configuration(timeout=LIMIT_S)
-        entries = {f"{kind}_{gain}" for kind in self.profile.classes for gain in "pid"} | {"stiffness"}
+        entries = {f"{kind}_{gain}" for kind in self.profile.classes for gain in "pid"} | {"stiffness", "preset"}
         self.assertEqual({key for key in config if key != "groups"}, entries)
         if NAME == "arm":
             self.wait(lambda: np.abs(self.states[-1].velocity).max() < 1e-3, "the arm at rest")

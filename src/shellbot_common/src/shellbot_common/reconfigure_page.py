@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A page of numbers as dynamic_reconfigure describes one, made when a node starts: no .cfg file, no build."""
+"""A page of numbers and choices as dynamic_reconfigure describes one, made when a node starts, without a .cfg file."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Union
 
 
 class PageNumber(NamedTuple):
@@ -17,15 +17,27 @@ class PageNumber(NamedTuple):
     description: str  #: With its unit
 
 
-def reconfigure_page(head: Sequence[PageNumber], groups: Mapping[str, Sequence[PageNumber]]) -> SimpleNamespace:
+class PageChoice(NamedTuple):
+    """One list to choose from."""
+
+    name: str
+    value: str  #: That it starts with, one of the options
+    options: Mapping[str, str]  #: Each with what it is, in a few words
+    description: str
+
+
+Entry = Union[PageNumber, PageChoice]
+
+
+def reconfigure_page(head: Sequence[Entry], groups: Mapping[str, Sequence[Entry]]) -> SimpleNamespace:
     """Return what a dynamic_reconfigure server takes for its type, as a generated module would be.
 
     Parameters
     ----------
-    head : sequence of PageNumber
+    head : sequence of PageNumber or PageChoice
         Above all groups.
-    groups : mapping of str to sequence of PageNumber
-        Title to numbers.
+    groups : mapping of str to sequence of PageNumber or PageChoice
+        Title to entries.
     """
     folded = [
         _group(title, i, [_entry(n) for n in numbers], []) for i, (title, numbers) in enumerate(groups.items(), 1)
@@ -43,7 +55,15 @@ def reconfigure_page(head: Sequence[PageNumber], groups: Mapping[str, Sequence[P
     )
 
 
-def _entry(number: PageNumber) -> Dict[str, Any]:
+def _entry(number: Entry) -> Dict[str, Any]:
+    if isinstance(number, PageChoice):
+        options = [
+            {"name": name, "type": "str", "value": name, "description": text, "ctype": "", "cconsttype": ""}
+            for name, text in number.options.items()
+        ]
+        choices = {"enum": options, "enum_description": number.description}
+        text = {"name": number.name, "type": "str", "default": number.value, "description": number.description}
+        return {**text, "level": 0, "min": "", "max": "", "edit_method": repr(choices)}
     return {
         "name": number.name,
         "type": "double",

@@ -67,6 +67,18 @@ class GainLimits(Settings):
 
 
 @dataclass(frozen=True)
+class GainPreset(Settings):
+    """Gains to switch to together, by what they are at the start of the page."""
+
+    text: str  #: What they are for, in a few words
+    stiffness: float = number(0.0, 1.5, default=1.0)  #: Overall: multiplies P and I of every class
+    #: Class to factor of its P; 1 where it is not named
+    p: Mapping[str, float] = field(default_factory=dict, metadata={"range": (0.0, 100.0)})
+    #: Class to its D, N m s/rad; as at the start where it is not named
+    d: Mapping[str, float] = field(default_factory=dict, metadata={"range": (0.0, 1e6)})
+
+
+@dataclass(frozen=True)
 class Coupling(Settings):
     """Joints that one motor turns: follower = ratio * leader + offset (rad)."""
 
@@ -113,6 +125,7 @@ class RobotProfile(Settings, error=ProfileError):
     gain_limits: GainLimits  #: Range of the page of gains
     #: Name to pose: `<joint>_deg` or `<class>_deg`, and `body_height_m`, `foot_radius_m` where the robot has them
     poses: Mapping[str, Mapping[str, float]]
+    gain_presets: Mapping[str, GainPreset] = field(default_factory=dict)  #: Of the page of gains, by name
     couplings: Tuple[Coupling, ...] = ()  #: Joints without a motor of their own
     limbs: Mapping[str, Limb] = field(default_factory=dict)  #: Name to limb; a joint belongs to one limb at most
     #: Link to contact; their order is that of every array of contacts
@@ -277,7 +290,7 @@ class RobotProfile(Settings, error=ProfileError):
 
     def conflict(self) -> str:
         """Return how parts of the profile contradict each other; empty if they do not."""
-        return next(filter(None, (check(self) for check in (_joints, _couplings, _limbs, _poses))), "")
+        return next(filter(None, (check(self) for check in (_joints, _presets, _couplings, _limbs, _poses))), "")
 
 
 def _matches(pattern: str, links: Tuple[str, ...]) -> Iterable[Tuple[str, Any]]:
@@ -307,6 +320,14 @@ def _joints(profile: RobotProfile) -> str:
     for joint, kind in profile.joints.items():
         if kind not in profile.classes:
             return f"joints.{joint} is {kind!r}; choose from classes: {', '.join(profile.classes)}"
+    return ""
+
+
+def _presets(profile: RobotProfile) -> str:
+    for name, preset in profile.gain_presets.items():
+        unknown = [kind for kind in (*preset.p, *preset.d) if kind not in profile.classes]
+        if unknown:
+            return f"gain_presets.{name} names {unknown[0]!r}; choose from classes: {', '.join(profile.classes)}"
     return ""
 
 

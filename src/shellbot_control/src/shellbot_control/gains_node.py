@@ -10,7 +10,6 @@ from typing import Any, Dict, Optional, Tuple
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from dynamic_reconfigure.msg import Config
-from dynamic_reconfigure.server import Server
 from dynamic_reconfigure.srv import Reconfigure
 
 from shellbot_common import Level, Notice, ProfileError, RobotProfile
@@ -20,9 +19,11 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_forwarder import GainForwarder, receiver_summary
+from shellbot_control.gain_presets import PRESET, GainPresets
 from shellbot_control.gains import GainTable, check_controller_joints
 from shellbot_control.gains_conversions import gains_from_config, gains_to_config
 from shellbot_control.gains_page import gains_page
+from shellbot_control.gains_server_node import GainsServer
 
 CONTROLLERS = "controllers"  # ~receiver: every joint's own dynamic_reconfigure server, as of ros_control
 WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most of them the parameter server's
@@ -31,8 +32,8 @@ WORKERS = 4  # calls in flight; the answer of a controller takes a few ms, most 
 class GainsNode:
     """Forward the page to the ``pid`` server of every joint, now and whenever a controller (re)starts."""
 
-    def __init__(self, profile: RobotProfile, page: Any) -> None:
-        self._profile = profile
+    def __init__(self, profile: RobotProfile, page: Any, presets: GainPresets) -> None:
+        self._profile, self._presets = profile, presets
         self._forwarder = GainForwarder(profile.joints)
         self._changed = threading.Condition()
         self._log = NodeLog("gains")
@@ -41,7 +42,7 @@ class GainsNode:
         self._reported = Notice("", Level.INFO, "")
         self._accepted: Optional[GainTable] = None
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
-        self._server = Server(page, self._on_page)
+        self._server = GainsServer(page, profile, presets, self._on_page)
         for index in range(WORKERS):
             threading.Thread(target=self._work, name=f"gains {index}", daemon=True).start()
         self._subscribers = [
@@ -65,6 +66,7 @@ class GainsNode:
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         self._accepted, refused = checked_table(page, self._profile, self._accepted)
+        page[PRESET] = self._presets.name_of(self._accepted, page[PRESET])
         if refused:
             return page
         joint_gains = self._accepted.for_joints(self._profile.joints)
@@ -128,16 +130,17 @@ class GainsNode:
 class GainsPageNode:
     """The page alone, for a node that maps it itself: it hears the latched ``gains/parameter_updates``."""
 
-    def __init__(self, profile: RobotProfile, page: Any, receiver: str) -> None:
-        self._profile = profile
+    def __init__(self, profile: RobotProfile, page: Any, presets: GainPresets, receiver: str) -> None:
+        self._profile, self._presets = profile, presets
         self._receiver = receiver
         self._reported = ""
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._accepted: Optional[GainTable] = None
-        self._server = Server(page, self._on_page)
+        self._server = GainsServer(page, profile, presets, self._on_page)
 
     def _on_page(self, page: Dict[str, Any], _level: int) -> Dict[str, Any]:
         self._accepted, _ = checked_table(page, self._profile, self._accepted)
+        page[PRESET] = self._presets.name_of(self._accepted, page[PRESET])
         return page
 
     def run(self) -> None:
@@ -202,6 +205,13 @@ def seed_page(table: GainTable) -> None:
             rospy.set_param(f"~{name}", value)
 
 
+def first_table(table: GainTable) -> GainTable:
+    """Return what the page of this launch started with: controllers write changed gains into their parameters."""
+    if not rospy.has_param("~start"):
+        rospy.set_param("~start", table.to_page())
+    return GainTable.from_page(rospy.get_param("~start"), table.classes)
+
+
 def main() -> None:
     """Run the node."""
     rospy.init_node("gains")
@@ -211,9 +221,13 @@ def main() -> None:
         check_controller_joints(parameters, profile)
         table = start_table(parameters, profile)
         seed_page(table)
-        page = gains_page(profile, table)
+        presets = GainPresets.of_robot(profile, first_table(table))
+        page = gains_page(profile, table, presets)
         receiver = str(rospy.get_param("~receiver", CONTROLLERS))
-        (GainsNode(profile, page) if receiver == CONTROLLERS else GainsPageNode(profile, page, receiver)).run()
+        if receiver == CONTROLLERS:
+            GainsNode(profile, page, presets).run()
+        else:
+            GainsPageNode(profile, page, presets, receiver).run()
     except (ConfigurationError, ProfileError) as error:
         rospy.logfatal("gains: %s", error)
         raise SystemExit(1) from error

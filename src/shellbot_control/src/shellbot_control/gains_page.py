@@ -6,13 +6,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from shellbot_common import RobotProfile
-from shellbot_common.reconfigure_page import PageNumber, reconfigure_page
+from shellbot_common.reconfigure_page import PageChoice, PageNumber, reconfigure_page
+from shellbot_control.gain_presets import PRESET, GainPresets
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS, STIFFNESS_RANGE, GainTable, page_name
 
 UNITS = {"p": "N m/rad", "i": "N m/(rad s)", "d": "N m s/rad"}
 
 
-def gains_page(profile: RobotProfile, table: GainTable) -> SimpleNamespace:
+def gains_page(profile: RobotProfile, table: GainTable, presets: GainPresets) -> SimpleNamespace:
     """Return what a dynamic_reconfigure server takes for its type.
 
     Parameters
@@ -21,6 +22,8 @@ def gains_page(profile: RobotProfile, table: GainTable) -> SimpleNamespace:
         Its classes, in their order, and the ranges of their gains.
     table : GainTable
         Defaults; a class that it lacks has the servos' own stiffness.
+    presets : GainPresets
+        Of the robot.
     """
     values = {**GainTable.from_profile(profile).to_page(), **table.to_page()}
 
@@ -40,4 +43,5 @@ def gains_page(profile: RobotProfile, table: GainTable) -> SimpleNamespace:
         ]
         for name in profile.classes
     }
-    return reconfigure_page([stiffness], groups)
+    choice = PageChoice(PRESET, presets.name_of(table), presets.options, "Gains of all classes at once")
+    return reconfigure_page([choice, stiffness], groups)

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -73,6 +74,11 @@ class GainsTest(unittest.TestCase):
         legs = rospy.get_param(LEGS)
         return {joint: legs[joint]["pid"][gain] for joint in self.joints}
 
+    def tool(self, *words):
+        """What scripts/gains runs: its status and what it prints."""
+        done = subprocess.run(["rosrun", "shellbot_control", "gains_tool", *words], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
     def of_class(self, name, gain="p"):
         return {value for joint, value in self.values(gain).items() if joint.endswith(name)}
 
@@ -117,6 +123,32 @@ class GainsTest(unittest.TestCase):
         wait_until(lambda: set(self.values().values()) == {0.0}, 60, "limp")
         self.set_page(shell_p=18.52, stiffness=1.0)
         wait_until(lambda: self.of_class("shell") == {18.52}, 60, "stiff again")
+
+    def test_3_presets_and_files_reach_every_joint(self):
+        page = self.page.update_configuration({"preset": "soft"})
+        self.assertEqual((page["preset"], page["stiffness"]), ("soft", 0.5))
+        wait_until(lambda: self.of_class("coxa") == {9.26} and self.of_class("fan") == {6.175}, 60, "all are soft")
+        page = self.page.update_configuration({"coxa_p": 20.0})
+        self.assertEqual((page["preset"], page["stiffness"]), ("custom", 0.5), "a gain changed by hand")
+        self.assertEqual(self.page.update_configuration({"preset": "sof"})["preset"], "custom", "no such preset")
+        with tempfile.TemporaryDirectory() as folder:
+            file = str(Path(folder) / "mine.yaml")
+            status, words = self.tool("save", file)
+            self.assertEqual((status, file in words), (0, True), words)
+            self.assertIn("exists; give another name", self.tool("save", file)[1])
+            self.assertEqual(self.tool("preset", "reset")[0], 0)
+            wait_until(
+                lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {22.23}, 60, "as at the start"
+            )
+            status, words = self.tool("load", file)
+            self.assertIn("preset custom, stiffness 0.5", words)
+            wait_until(lambda: self.of_class("coxa") == {10.0}, 60, "the file's gains")
+            Path(file).write_text("robot: shellbot\nclasses: {coxa: {p: -5, d: 99}}\n", encoding="utf-8")
+            status, words = self.tool("load", file)
+            self.assertIn("note: coxa_p is -5; the range is 0 to 120, so it became 0", words)
+            wait_until(lambda: self.of_class("coxa") == {0.0} and self.of_class("coxa", "d") == {2.5}, 60, "clamped")
+        self.set_page(preset="walk", femur_p=30.0, femur_d=0.2, tibia_p=25.0)
+        wait_until(lambda: self.of_class("coxa") == {18.52} and self.of_class("femur") == {30.0}, 60, "and back")
 
     def test_3_what_is_no_number_is_refused_whole(self):
         config = self.page.update_configuration({"shell_p": 30.0, "stiffness": float("nan")})

@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
         " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
         "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
-        "and rolling), gaits (3 m by each), limp (walk without a leg), "
+        "and rolling), energy (run time of the battery), gaits (3 m by each), limp (walk without a leg), "
         "feed_forward (joint errors without and with it), terrain (rubble, slopes), onboard, bus-faults "
         "(emulated servo bus)",
     )
@@ -94,6 +94,10 @@ def main(argv: Optional[List[str]] = None) -> int:
         from .transport_experiment import TRANSPORT
 
         return TRANSPORT.main(given[1:])
+    if given[:1] == ["energy"]:
+        from .energy_experiment import ENERGY
+
+        return ENERGY.main(given[1:])
     if given[:1] == ["gaits"]:
         from .gaits_experiment import GAITS
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/plot: pictures of workspaces and frames."""
+"""Command line of scripts/plot: pictures of workspaces, frames and recorded runs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
 
 from . import plot_frames, plot_other, plot_shellbot
+from .bags import cli as bag_cli
 from .console import run_tool, say
 from .plot_canvas import check_file, finish
 from .plot_parser import check, parse, parser
+from .tuning import spring_figure
 
 __all__ = ["main", "parser"]
 
@@ -27,6 +29,8 @@ SHELLBOT: Dict[str, Tool] = {
     "walkspace": plot_shellbot.walkspace_of,
     "singularity": plot_shellbot.singularity,
     "frames": plot_frames.frames,
+    "bag": bag_cli.run,
+    "stability": spring_figure.run,
 }
 OTHER: Dict[str, Tool] = {
     "reach": plot_other.reach,

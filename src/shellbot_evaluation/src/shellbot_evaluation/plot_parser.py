@@ -12,6 +12,9 @@ import shellbot_description as description
 from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
 
+from .bags import cli as bag_cli
+from .tuning import spring_figure
+
 FRAMES = {"foot": Frame.FOOT, "sphere_centre": Frame.SPHERE_CENTRE}
 MOST_SAMPLES = 2_000_000
 # what an option is that was not given; set after it is known which ones were
@@ -52,10 +55,10 @@ def parser() -> Parser:
     tip.add_argument("--step", type=float, metavar="M", help="spacing of the grid, m (default 0.002)")
     p = Parser(
         prog="scripts/plot",
-        description="Pictures of what a limb reaches, where it is singular, how far feet may go, and of its frames.",
+        description="Pictures of a limb's reach, singularities and frames, of how far feet may go, of recorded runs.",
         epilog="example: scripts/plot walkspace --height 0.17 --out walkspace.png",
     )
-    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames")
+    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames|bag|stability")
     reach = kinds.add_parser(
         "reach",
         parents=[common, robot, fan, height, tip, chain],
@@ -81,6 +84,8 @@ def parser() -> Parser:
     )
     frames.add_argument("--pose", help=f"{', '.join(description.POSES)} (default stand)")
     frames.add_argument("--q", nargs="+", type=float, metavar="DEG", help="joints instead of a pose (mm if prismatic)")
+    bag_cli.add_parser(kinds, common)
+    spring_figure.add_parser(kinds, common)
     return p
 
 
@@ -95,7 +100,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     p = parser()
     arguments, unknown = p.parse_known_args(argv)
     if arguments.what is None:
-        p.error("say what to draw: reach, walkspace, singularity or frames")
+        p.error("say what to draw: reach, walkspace, singularity, frames, bag or stability")
     kinds: Any = next(action for action in p._actions if isinstance(action, argparse._SubParsersAction)).choices
     for word in unknown:
         option = word.split("=", 1)[0]

@@ -71,7 +71,7 @@ def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
 
     Fraction of time that the bridge is on, times the motor's current, as of the emulated servos; idle current included.
     """
-    servos = ServoMap.load("full")
+    servos = ServoMap.load("walker" if chain.config.variant == "walker" else "full")
     stall = np.array([entry.model.stall_current for entry in servos.entries])
     servo = servos.expand(np.arange(len(stall), dtype=float)).astype(int)  # of each joint
     per_joint = stall[servo] / np.bincount(servo)[servo]  # the fan's motor is six joints'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
 
 import rospy
 from dynamic_reconfigure import DynamicReconfigureCallbackException, DynamicReconfigureParameterException
@@ -16,6 +16,7 @@ from dynamic_reconfigure.client import Client
 
 from shellbot_teleop.gains_model import GainGroup, groups_from_description
 
+Value = Union[float, str]
 _PROBE_PERIOD = 2.0  # s between two looks whether the server still answers
 _PROBE_TIMEOUT = 1.0  # s
 
@@ -30,7 +31,7 @@ class GainsClient:
     on_description : callable
         Called with the groups (tuple of GainGroup) when the server tells them.
     on_values : callable
-        Called with all values (dict of name to number) on each change, whoever made it.
+        Called with all values (dict of name to number or choice) on each change, whoever made it.
     on_state : callable
         Called with (available, text) on each change.
     """
@@ -39,12 +40,12 @@ class GainsClient:
         self,
         server: str,
         on_description: Callable[[Tuple[GainGroup, ...]], None],
-        on_values: Callable[[Dict[str, float]], None],
+        on_values: Callable[[Dict[str, Value]], None],
         on_state: Callable[[bool, str], None],
     ) -> None:
         self._server = server
         self._on_description, self._on_values, self._on_state = on_description, on_values, on_state
-        self._changes: queue.Queue[Dict[str, float]] = queue.Queue()
+        self._changes: queue.Queue[Dict[str, Value]] = queue.Queue()
         self._ending = threading.Event()
         self._client: Optional[Client] = None
         self._thread = threading.Thread(target=self._run, name="gains_client", daemon=True)
@@ -58,7 +59,7 @@ class GainsClient:
         self._ending.set()
         self._changes.put({})
 
-    def change(self, values: Mapping[str, float]) -> None:
+    def change(self, values: Mapping[str, Value]) -> None:
         """Set values on the server; the answer comes back through `on_values`, a refusal through `on_state`."""
         self._changes.put(dict(values))
 
@@ -128,8 +129,8 @@ class GainsClient:
             self._on_description(groups_from_description(client.group_description))
         self._on_values(
             {
-                name: float(value)
+                name: value if isinstance(value, str) else float(value)
                 for name, value in config.items()
-                if isinstance(value, (int, float)) and not isinstance(value, complex)
+                if isinstance(value, (int, float, str))
             }
         )

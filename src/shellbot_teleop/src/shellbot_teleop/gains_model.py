@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from dataclasses import dataclass
-from typing import Any, List, Mapping, Tuple
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Tuple
 
 
 @dataclass(frozen=True)
 class GainParameter:
-    """One adjustable number or switch."""
+    """One adjustable number, switch or choice."""
 
     #: name, label: Name on the server, and what of it the group's title does not say already
     name: str
     label: str
-    kind: str  #: ``double``, ``int`` or ``bool``
-    #: low, high, default: Range and default; a switch has 0 and 1
+    kind: str  #: ``double``, ``int``, ``bool`` or ``choice``
+    #: low, high, default: Range and default; a switch has 0 and 1, a choice none
     low: float
     high: float
     default: float
     help: str  #: The server's description
+
+    options: Mapping[str, str] = field(default_factory=dict)  #: Of a ``choice``: each with what it is
 
     def clamped(self, value: float) -> float:
         """Bring a value into the range; one that is not finite becomes the default."""
@@ -48,7 +51,7 @@ def groups_from_description(tree: Mapping[str, Any]) -> Tuple[GainGroup, ...]:
     -------
     tuple of GainGroup
         The outer group first, then its children in the server's order; groups without anything adjustable are left
-        out, and so are texts and parameters without a finite range: a page of sliders cannot show them.
+        out, and so are free texts and parameters without a finite range: a page of sliders cannot show them.
     """
     groups: List[GainGroup] = []
     _collect(tree, groups)
@@ -69,6 +72,10 @@ def _collect(tree: Mapping[str, Any], groups: List[GainGroup]) -> None:
 
 def _parameter(entry: Mapping[str, Any], group: str) -> Any:
     kind = entry["type"]
+    options = _options(entry) if kind == "str" else {}
+    if options:
+        name = str(entry["name"])
+        return GainParameter(name, name.replace("_", " "), "choice", 0.0, 0.0, 0.0, str(entry["description"]), options)
     if kind == "bool":
         low, high = 0.0, 1.0
     elif kind in ("double", "int"):
@@ -87,3 +94,12 @@ def _parameter(entry: Mapping[str, Any], group: str) -> Any:
     return GainParameter(
         name, label.replace("_", " "), kind, low, high, float(entry["default"]), str(entry.get("description", ""))
     )
+
+
+def _options(entry: Mapping[str, Any]) -> Dict[str, str]:
+    """Return the values of an enumeration with their descriptions; dynamic_reconfigure has it as the text of a dict."""
+    try:
+        choices = ast.literal_eval(entry.get("edit_method") or "{}")
+        return {str(option["value"]): str(option["description"]) for option in choices.get("enum", ())}
+    except (ValueError, SyntaxError, KeyError, AttributeError, TypeError):
+        return {}

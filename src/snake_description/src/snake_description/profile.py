@@ -59,6 +59,7 @@ def snake_profile(variables: Optional[SnakeVariables] = None) -> RobotProfile:
             "joints": {name: name.rsplit("_", 1)[1] for name in joints},
             "classes": dict.fromkeys(classes, kind),
             "controller": CONTROLLER,
+            "gain_presets": {"soft": {"text": "half the stiffness, for rough ground", "stiffness": 0.5}},
             "gain_limits": {"p": 4.0 * servo.stiffness, "i": 4.0 * servo.stiffness, "d": servo.stiffness},
             "poses": {"straight": {f"{name}_deg": 0.0 for name in classes}},
             "limbs": {"body": {"base": "head", "joints": joints, "tips": ("tail",)}},

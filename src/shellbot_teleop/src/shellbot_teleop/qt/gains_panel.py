@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Tuple
+from typing import Any, Callable, Dict, Mapping, Tuple, Union
 
 from python_qt_binding.QtCore import QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QDoubleSpinBox,
     QGridLayout,
     QScrollArea,
@@ -24,22 +25,26 @@ _SEND_AFTER_MS = 80  # a dragged slider sends its newest value, not every one
 
 
 class GainRow(QObject):
-    """Slider and number field, or a check box, of one parameter."""
+    """Slider and number field, or a check box, or a list, of one parameter."""
 
-    moved = Signal(str, float)
+    moved = Signal(str, object)  # name; number or choice
     _STEPS = 500
 
     def __init__(self, parameter: GainParameter, grid: QGridLayout, row: int) -> None:
         super().__init__()
         self._parameter = parameter
         name = label(parameter.label, muted=True)
+        self._check: Any = None
+        self._slider: Any = None
+        self._field: Any = None
+        self._list: Any = None
+        if parameter.kind == "choice":
+            self._choice(parameter, name, grid, row)
+            return
         bounds = f"{parameter.low:g} .. {parameter.high:g}, default {parameter.default:g}"
         tip = f"{parameter.help}\n{parameter.name}: {bounds}".strip()
         name.setToolTip(tip)
         grid.addWidget(name, row, 0)
-        self._check: Any = None
-        self._slider: Any = None
-        self._field: Any = None
         if parameter.kind == "bool":
             self._check = QCheckBox()
             self._check.setFocusPolicy(Qt.NoFocus)
@@ -64,9 +69,24 @@ class GainRow(QObject):
         grid.addWidget(self._slider, row, 1)
         grid.addWidget(self._field, row, 2)
 
-    def show_value(self, value: float) -> None:
+    def _choice(self, parameter: GainParameter, name: QWidget, grid: QGridLayout, row: int) -> None:
+        self._list = QComboBox()
+        self._list.setFocusPolicy(Qt.NoFocus)
+        for index, (option, text) in enumerate(parameter.options.items()):
+            self._list.addItem(option)
+            self._list.setItemData(index, text, Qt.ToolTipRole)
+        self._list.activated.connect(lambda _index: self.moved.emit(parameter.name, self._list.currentText()))
+        for widget in (name, self._list):
+            widget.setToolTip(parameter.help)
+        grid.addWidget(name, row, 0)
+        grid.addWidget(self._list, row, 1, 1, 2)
+
+    def show_value(self, value: Union[float, str]) -> None:
         """Show the server's value, unless the operator is changing it right now."""
-        value = self._parameter.clamped(value)
+        if self._list is not None:
+            self._quietly(self._list, lambda: self._list.setCurrentText(str(value)))
+            return
+        value = self._parameter.clamped(float(value))
         if self._check is not None:
             self._quietly(self._check, lambda: self._check.setChecked(bool(value)))
         elif not self._slider.isSliderDown() and not self._field.hasFocus():
@@ -115,7 +135,7 @@ class GainsPanel(QWidget):
         column.addWidget(self._area, 1)
         self.rows: Dict[str, GainRow] = {}
         self._groups: Tuple[GainGroup, ...] = ()
-        self._pending: Dict[str, float] = {}
+        self._pending: Dict[str, Union[float, str]] = {}
         self._send_timer = QTimer(self)
         self._send_timer.setSingleShot(True)
         self._send_timer.setInterval(_SEND_AFTER_MS)
@@ -154,13 +174,13 @@ class GainsPanel(QWidget):
         grid.setRowStretch(row, 1)
         self._area.setWidget(page)
 
-    def show_values(self, values: Mapping[str, float]) -> None:
+    def show_values(self, values: Mapping[str, Union[float, str]]) -> None:
         """Show the server's values."""
         for name, value in values.items():
             if name in self.rows and name not in self._pending:
                 self.rows[name].show_value(value)
 
-    def _moved(self, name: str, value: float) -> None:
+    def _moved(self, name: str, value: Union[float, str]) -> None:
         self._pending[name] = value
         if not self._send_timer.isActive():
             self._send_timer.start()

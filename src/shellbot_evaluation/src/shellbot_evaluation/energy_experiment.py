@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""How long a battery lasts, standing, by each gait and rolling: scripts/experiment energy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Dict, List
+
+import numpy as np
+
+from ax_emulator.battery import Battery
+from ax_emulator.motor_bank import NOMINAL_VOLTAGE
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+from shellbot_chain.trace import Trace
+from shellbot_motor_driver.driving.driver_config import DriverConfig
+
+from .metrics import path_length
+from .rolling_experiment import Roller, put_down
+from .rolling_experiment import conditions as lying
+from .seeded_runs import GroupedRuns
+from .transport_experiment import GATHERS_S, MEASURED_S, OFFSET_DEG, electrical_power
+
+WALKS = {"tripod": 0.2, "ripple": 0.1, "wave": 0.05, "tetrapod": 0.1, "rough": 0.1, "sprint": 0.5}  # gait to m/s
+ROLLS_M_S = (0.4, 0.8)
+STEP = 1.0  # s in which the battery is discharged
+MOVES = 0.01  # m/s below which there is no distance to speak of
+LONGEST = 6 * 3600.0  # s
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of one build of the robot."""
+
+    seed: int
+    build: str  #: walker: 19 servos; full: 31, simulated as 36 joints
+    motion: str
+    gait: str = ""
+    speed: float = 0.0  #: Commanded, m/s
+
+    @property
+    def label(self) -> str:
+        """Name of the line of the table."""
+        return f"{self.build} {self.motion}"
+
+
+def conditions(seed: int) -> List[Case]:
+    """Return the cases of a seed."""
+    still = [Case(seed, build, motion) for build in ("walker", "full") for motion in ("sits", "stands")]
+    walks = [Case(seed, "walker", f"walks, {gait}", gait, speed) for gait, speed in WALKS.items()]
+    walks.append(Case(seed, "full", "walks, tripod", "tripod", WALKS["tripod"]))
+    rolls = [Case(seed, "full", f"rolls at {speed:g} m/s", "", speed) for speed in ROLLS_M_S]
+    return [*still, *walks, Case(seed, "full", "lies closed"), *rolls]
+
+
+def execute(case: Case) -> Dict[str, Any]:
+    """Move, and measure once the speed is reached."""
+    row: Dict[str, Any] = {**vars(case), "label": case.label, "success": False, "message": ""}
+    row.update(dict.fromkeys(("speed_m_s", "mean_a", "peak_a", "sag_v", "run_min", "range_m"), math.nan))
+    closed = case.motion.startswith(("rolls", "lies"))
+    mode = "shell" if closed else "sit" if case.motion == "sits" else "hexapod"
+    options: Dict[str, Any] = {"gait": case.gait} if case.gait else {}
+    try:
+        chain = Chain(
+            variant="walker" if case.build == "walker" else "simulation",
+            seed=case.seed,
+            joint_offset_deg=OFFSET_DEG,
+            start_mode=mode,
+            **options,
+        )
+        trace = _closed(chain, case) if closed else _on_feet(chain, case)
+    except ChainError as error:
+        return {**row, "message": str(error)}
+    current = electrical_power(trace, chain) / NOMINAL_VOLTAGE
+    mean, peak = float(current.mean()), float(np.percentile(current, 99))
+    seconds = run_time(mean)
+    row["speed_m_s"] = path_length(trace) / float(trace.t[-1] - trace.t[0])
+    row.update(mean_a=mean, peak_a=peak, sag_v=Battery(0.5).drain(peak, 0.0), run_min=seconds / 60.0)
+    if row["speed_m_s"] > MOVES:
+        row["range_m"] = seconds * row["speed_m_s"]
+    row["success"] = True
+    return row
+
+
+def run_time(current: float, charge: float = 1.0) -> float:
+    """Return how long a 3S pack of 2300 mA h gives a current (A) before it is empty, s.
+
+    It is so when its charge is used up, or its voltage under that load falls to where the motor driver sits down.
+    """
+    empty = DriverConfig.load().voltage.sit
+    battery, seconds = Battery(charge), 0.0
+    while seconds < LONGEST and battery.charge > 0.0 and battery.drain(current, STEP) > empty:
+        seconds += STEP
+    return seconds
+
+
+def _on_feet(chain: Chain, case: Case) -> Trace:
+    if case.motion == "sits":
+        chain.run(GATHERS_S)
+    else:
+        chain.stand_up()
+    if case.gait:
+        chain.walk((case.speed, 0.0, 0.0), seconds=GATHERS_S, settle=False)
+    start = chain.time
+    if case.gait:
+        chain.walk((case.speed, 0.0, 0.0), seconds=MEASURED_S, settle=False)
+    else:
+        chain.run(MEASURED_S)
+    return chain.trace().window(start, chain.time)
+
+
+def _closed(chain: Chain, case: Case) -> Trace:
+    lies = lying(case.seed)
+    roller = Roller(put_down(chain, lies))
+    velocity = case.speed * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])
+    roller.for_time(velocity, GATHERS_S)
+    start = chain.time
+    roller.for_time(velocity, MEASURED_S)
+    return chain.trace().window(start, chain.time)
+
+
+ENERGY = GroupedRuns(
+    name="energy",
+    what="sitting, standing, every gait, lying closed and rolling",
+    description="Measures for 6 s what the servos draw, by their model, and how long a 3S pack of 2300 mA h would give "
+    "that, from full until it is used up or the motor driver sits down for its voltage (9.6 V). Servos alone: the "
+    "computer comes on top. walker: 19 servos, full: 31.",
+    columns={
+        "label": "",
+        "speed_m_s": "speed / m/s",
+        "mean_a": "mean current / A",
+        "peak_a": "99 % of the time below / A",
+        "sag_v": "voltage then, half full / V",
+        "run_min": "run time / min",
+        "range_m": "range / m",
+    },
+    digits={"speed_m_s": 2, "mean_a": 2, "peak_a": 1, "sag_v": 1, "run_min": 0, "range_m": 0},
+    goals={},
+    conditions=conditions,
+    execute=execute,
+    duration=lambda row: math.nan,
+    done="Measured",
+)
