@@ -26,6 +26,7 @@ KEYS = {
     "scipy": "python3-scipy",
     "serial": "python3-serial",
     "tabulate": "python3-tabulate",
+    "tornado": "python3-tornado",
     "tqdm": "python3-tqdm",
     "Xlib": "python3-xlib",
     "yaml": "python3-yaml",
