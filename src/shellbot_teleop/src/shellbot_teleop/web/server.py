@@ -8,7 +8,10 @@ import json
 from pathlib import Path
 from typing import Any, Awaitable, Callable, Dict, List, NamedTuple, Optional, Union
 
-from tornado import httpserver, netutil, web, websocket
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.errors import TeleopError
@@ -43,13 +46,13 @@ class Parts(NamedTuple):
     live: Dict[int, Live]  #: The open pages
 
 
-def application(parts: Parts, folder: Path) -> web.Application:
+def application(parts: Parts, folder: Path) -> Application:
     """Return the web application; `folder` holds the page's own files."""
     with_parts = {"parts": parts}
     files: List[Any] = [(f"/{name}", File, {**with_parts, "file": folder / name}) for name in _FILES]
     files.append(("/", File, {**with_parts, "file": folder / "index.html"}))
     files += [(f"/{path}", File, {**with_parts, "file": THREE / name}) for path, name in _LIBRARIES.items()]
-    return web.Application(
+    return Application(
         [
             *files,
             ("/scene.json", SceneText, with_parts),
@@ -64,7 +67,7 @@ def application(parts: Parts, folder: Path) -> web.Application:
     )
 
 
-def serve(app: web.Application, host: str, port: int) -> int:
+def serve(app: Application, host: str, port: int) -> int:
     """Listen; return the port, which is a free one for 0.
 
     Raises
@@ -73,16 +76,16 @@ def serve(app: web.Application, host: str, port: int) -> int:
         The port is in use, or the address not one of this machine.
     """
     try:
-        sockets = netutil.bind_sockets(port, host)
+        sockets = bind_sockets(port, host)
     except (OSError, OverflowError) as error:
         raise PortError(
             f"cannot serve the page on {host}, port {port}: {error}; choose another --port, or --host"
         ) from error
-    httpserver.HTTPServer(app).add_sockets(sockets)
+    HTTPServer(app).add_sockets(sockets)
     return int(sockets[0].getsockname()[1])
 
 
-class Guarded(web.RequestHandler):
+class Guarded(RequestHandler):
     """Answers only who may."""
 
     def initialize(self, parts: Parts, file: Path = Path()) -> None:  # noqa: B008  a path is never changed
@@ -166,7 +169,7 @@ class Nothing(Guarded):
         self.finish("There is nothing here; the page is at /.\n")
 
 
-class Live(websocket.WebSocketHandler, Guarded):
+class Live(WebSocketHandler, Guarded):
     """An open page. Tornado itself refuses a websocket that another site's page opens."""
 
     _numbers = itertools.count(1)
@@ -201,7 +204,7 @@ class Live(websocket.WebSocketHandler, Guarded):
         data: Message = message if isinstance(message, bytes) else json.dumps(message, allow_nan=False)
         try:
             self._sending = self.write_message(data, binary=isinstance(data, bytes))
-        except websocket.WebSocketClosedError:
+        except WebSocketClosedError:
             return
         self._sending.add_done_callback(_forget)  # type: ignore[union-attr]
 
