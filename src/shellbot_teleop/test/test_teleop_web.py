@@ -7,12 +7,19 @@ import json
 import math
 from dataclasses import fields
 
-import numpy as np
 import pytest
 
 from shellbot_teleop.action_model import ActionModel
 from shellbot_teleop.command_model import CommandModel
-from shellbot_teleop.effects import EmergencyStop, Notice, PublishBodyPose, PublishTwist, RequestMode, ShowLife, TakeControl
+from shellbot_teleop.effects import (
+    EmergencyStop,
+    Notice,
+    PublishBodyPose,
+    PublishTwist,
+    RequestMode,
+    ShowLife,
+    TakeControl,
+)
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import LinkState, OperatorSeen, StoppedSeen
 from shellbot_teleop.robot_monitor import BatteryInfo, JointsInfo, ModeInfo, OdomInfo, RobotMonitor

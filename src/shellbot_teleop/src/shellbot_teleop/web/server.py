@@ -20,9 +20,7 @@ from shellbot_teleop.web.scene import SceneMaker
 from shellbot_teleop.web.station import Station
 
 THREE = Path("/usr/share/javascript/three")  # of the distribution's package
-NO_THREE = (
-    "three.js is not installed on the robot, so there is no 3D view: scripts/setup installs it (package libjs-three)."
-)
+NO_THREE = "three.js is not installed on the robot, so there is no 3D view: run scripts/setup (package libjs-three)."
 _FILES = ("page.css", "page.js", "keys.js", "stick.js", "tabs.js", "robot.js")
 _LIBRARIES = {"three.js": "build/three.min.js", "orbit.js": "examples/js/controls/OrbitControls.js"}
 _TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript; charset=utf-8"}
@@ -75,9 +73,11 @@ def serve(app: Application, host: str, port: int) -> int:
     PortError
         The port is in use, or the address not one of this machine.
     """
+    if not 0 <= port < 2**16:
+        raise PortError(f"--port {port}: choose one from 1 to 65535, or 0 for a free one")
     try:
         sockets = bind_sockets(port, host)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise PortError(
             f"cannot serve the page on {host}, port {port}: {error}; choose another --port, or --host"
         ) from error
