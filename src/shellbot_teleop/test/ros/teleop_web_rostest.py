@@ -15,6 +15,7 @@ import rospy
 import rostest
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
 from roslib.packages import find_node
 from std_msgs.msg import Bool, String
 
@@ -36,11 +37,17 @@ class Robot:
     def __init__(self):
         self.mode, self.speed, self.stopped, self.operator = "", 0.0, None, None
         self.twists = []  # (time, m/s forward)
+        self.log = []  # of the page's node
+        rospy.Subscriber("/rosout", Log, self._on_log)
         rospy.Subscriber("mode", Mode, lambda message: setattr(self, "mode", message.name))
         rospy.Subscriber("odom", Odometry, lambda message: setattr(self, "speed", message.twist.twist.linear.x))
         rospy.Subscriber("stopped", Bool, lambda message: setattr(self, "stopped", message.data))
         rospy.Subscriber("operator", String, lambda message: setattr(self, "operator", message.data))
         rospy.Subscriber("cmd_vel", Twist, self._on_twist, tcp_nodelay=True)
+
+    def _on_log(self, message):
+        if message.name == "/teleop_web":
+            self.log.append(message.msg)
 
     def _on_twist(self, message):
         self.twists.append((time.monotonic(), message.linear.x))
@@ -151,6 +158,7 @@ class TeleopWebTest(unittest.TestCase):
         killed = time.monotonic()
         page.kill()
         until(lambda: not robot.is_driven, "the robot is driven by a browser that is dead")
+        until(lambda: "Stopped, because its page was closed or cut off." in robot.log, "nobody says why")
         last = max(when for when, speed in robot.twists if speed)
         print(f"\nlast velocity {1000.0 * (last - killed):.0f} ms after the browser was killed")
         until(
@@ -165,6 +173,7 @@ class TeleopWebTest(unittest.TestCase):
         frozen = time.monotonic()
         page.freeze()
         until(lambda: not robot.is_driven, "the robot is driven by a browser that is frozen")
+        until(lambda: "Stopped, because its page was silent for 0.5 s." in robot.log, f"another reason: {robot.log}")
         last = max(when for when, speed in robot.twists if speed)
         print(f"\nlast velocity {1000.0 * (last - frozen):.0f} ms after the browser was frozen")
         until(
