@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 const ALIVE_MS = 50; // while this page drives; the robot's side drops everything after 250 ms without
 const IDLE_MS = 500;
 const RETRY_MS = 1000;
-const NOTICE_MS = 6000;
+const NOTICE_MS = { info: 3000, warn: 6000, error: 9000 };
 
 const token = new URLSearchParams(location.search).get("token") || "";
 history.replaceState(null, "", location.pathname); // it is in a cookie by now, and need not stand in every screenshot
@@ -345,7 +345,7 @@ function notify(level, text) {
   shown.textContent = text;
   shown.dataset.level = level;
   clearTimeout(shown.timer);
-  shown.timer = setTimeout(() => shown.remove(), NOTICE_MS);
+  shown.timer = setTimeout(() => shown.remove(), NOTICE_MS[level] || 6000);
   $("notices").append(shown);
   if (!same && notices.length > 3) notices[0].remove();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The robot in 3D: the shapes of its description, where the page server says its bodies are. three.js draws.
 
+const FLOOR_M = 24; // an even number: a line of the texture is at 0
 const FIRST_VIEW = [-1.1, -1.5, 0.9]; // direction from the robot to the eye: behind it, to its right, above
 
 export class RobotView {
@@ -33,9 +34,8 @@ export class RobotView {
     this.scene = new THREE.Scene();
     this.scene.background = new THREE.Color(isLight ? 0xdfe7f0 : 0x1a212b);
     this.scene.fog = new THREE.Fog(this.scene.background, 4, 14);
-    const grid = new THREE.GridHelper(20, 200, isLight ? 0x8fa0b3 : 0x3d4b5c, isLight ? 0xc3cedb : 0x2a3440);
-    grid.rotation.x = Math.PI / 2; // z is up
-    this.scene.add(grid);
+    this.floor = floor(isLight ? ["#dfe7f0", "#b9c6d4", "#93a5b8"] : ["#1d2530", "#2c3743", "#46566a"], this.renderer);
+    this.scene.add(this.floor);
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x556070, 0.75));
     const sun = new THREE.DirectionalLight(0xffffff, 0.6);
     sun.position.set(1.5, -2, 4);
@@ -111,6 +111,8 @@ export class RobotView {
       body.position.fromArray(numbers, 7 * index);
       body.quaternion.fromArray(numbers, 7 * index + 3);
     });
+    const [x, y] = numbers;
+    this.floor.position.set(Math.round(x), Math.round(y), 0); // whole metres, so that it seems to stand still
     if (this.isFirst) this.frame();
     else if (this.follows) {
       const step = this.bodies[0].position.clone().sub(before).setZ(0);
@@ -126,9 +128,11 @@ export class RobotView {
     this.isFirst = false;
     this.robot.updateMatrixWorld(true);
     const ball = new THREE.Box3().setFromObject(this.robot).getBoundingSphere(new THREE.Sphere());
-    const distance = Math.max(2.6 * ball.radius, 0.4);
-    this.controls.target.copy(ball.center);
-    this.camera.position.set(...FIRST_VIEW).setLength(distance).add(ball.center);
+    const upright = Math.max(1, 0.85 * this.canvas.clientHeight / this.canvas.clientWidth);
+    const distance = Math.max(2.7 * ball.radius * upright, 0.4);
+    const middle = ball.center.clone().setZ(ball.center.z - 0.3 * ball.radius); // the sticks stand at the lower edge
+    this.controls.target.copy(middle);
+    this.camera.position.set(...FIRST_VIEW).setLength(distance).add(middle);
     this.controls.update();
   }
 
@@ -148,6 +152,29 @@ export class RobotView {
     }
     this.renderer.render(this.scene, this.camera);
   }
+}
+
+// Tiles of 0.1 m with a stronger line every metre, so that distances can be read off.
+function floor(colours, renderer) {
+  const size = 512;
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = colours[0];
+  pen.fillRect(0, 0, size, size);
+  for (let line = 0; line <= 10; line += 1) {
+    const at = line * size / 10;
+    const isMetre = line % 10 === 0;
+    pen.fillStyle = colours[isMetre ? 2 : 1];
+    const width = isMetre ? 4 : 2;
+    pen.fillRect(at - width / 2, 0, width, size);
+    pen.fillRect(0, at - width / 2, size, width);
+  }
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.repeat.set(FLOOR_M, FLOOR_M);
+  texture.anisotropy = Math.min(8, renderer.capabilities.getMaxAnisotropy());
+  return new THREE.Mesh(new THREE.PlaneBufferGeometry(FLOOR_M, FLOOR_M), new THREE.MeshBasicMaterial({ map: texture }));
 }
 
 function primitive(shape) {
