@@ -20,14 +20,14 @@ from roslib.packages import find_node
 from std_msgs.msg import Bool, String
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from robot_double import settings
-from teleop_browser import PROGRAM, WAIT, Browser
 
+from shellbot_benchmarks.browser import PROGRAM, Browser
 from shellbot_msgs.msg import Mode
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
+WAIT = 60.0  # s
 MOVES, RESTS = 0.05, 0.01  # m/s
 
 
@@ -88,8 +88,7 @@ class TeleopWebTest(unittest.TestCase):
         return browser
 
     def take_control(self, browser):
-        browser.click("control")
-        browser.until(lambda: browser.text("who") == "you drive", "the page did not get control")
+        browser.take_control()
         self.assertEqual(self.robot.operator, "teleop_web")
 
     def drive(self, push, release):
