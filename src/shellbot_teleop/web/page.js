@@ -7,7 +7,7 @@ import { RobotView } from "./robot.js";
 import { ActionsTab, JointsTab, LogTab } from "./tabs.js";
 
 const $ = (id) => document.getElementById(id);
-const ALIVE_MS = 50; // while this page drives; the robot's side drops everything after 250 ms without
+const ALIVE_MS = 40; // while this page drives; the robot's side drops everything after 200 ms without
 const IDLE_MS = 500;
 const RETRY_MS = 1000;
 const NOTICE_MS = { info: 3000, warn: 6000, error: 9000 };
@@ -64,7 +64,7 @@ function takeBytes(buffer) {
   else if (kind === "C") showPicture(new Blob([new Uint8Array(buffer, 1)], { type: "image/jpeg" }));
 }
 
-// The page that drives tells 20 times a second that it works and is seen; from here, so that a frozen page cannot.
+// The page that drives tells 25 times a second that it works and is seen; from here, so that a frozen page cannot.
 setInterval(() => {
   const now = performance.now();
   if (document.visibilityState !== "visible" || now - aliveAt < (drives() ? ALIVE_MS - 5 : IDLE_MS)) return;
@@ -155,7 +155,7 @@ const actions = new ActionsTab(send);
 const joints = new JointsTab();
 const log = new LogTab();
 const show = { offered: showOffered, link: showLink, control: showControl, mode: showMode, stopped: showMode, action: () => actions.showState(state),
-  actions: () => actions.showList(state.actions), joint_rows: () => joints.show(state.joint_rows), scene: showScene };
+  actions: () => { actions.showList(state.actions); showTabs(); }, joint_rows: () => joints.show(state.joint_rows), scene: showScene };
 const FACTS = ["odom", "joints", "servos", "holding"];
 const VELOCITIES = ["twist", "measured", "limits", "scale", "gait"];
 const BODY = ["pose", "shells"];
@@ -234,7 +234,8 @@ function showOffered() {
   $("gaits").replaceChildren(...gaits);
   const rows = [...offered.pose.map((slider) => sliderRow("pose", slider)), ...offered.shells.map((slider) => sliderRow("shells", slider))];
   $("body-sliders").replaceChildren(...rows);
-  $("no-body").hidden = rows.length > 0;
+  $("mode-card").hidden = !offered.modes.length;
+  showTabs();
   $("neutral").hidden = !offered.pose.length;
   $("dead-man").hidden = !offered.dead_man.length;
   $("layouts").replaceChildren(...(Object.keys(offered.layouts).length < 2 ? [] : Object.entries(offered.layouts).map(([name, text]) => {
@@ -393,6 +394,13 @@ function showTab(name) {
   document.body.dataset.tab = name;
   for (const each of $("tabs").children) each.setAttribute("aria-pressed", String(each.dataset.tab === name));
   look();
+}
+// What this robot has.
+function showTabs() {
+  const rows = { body: state.offered && $("body-sliders").children.length, actions: state.actions && state.actions.length };
+  for (const each of $("tabs").children) each.hidden = rows[each.dataset.tab] === 0;
+  const chosen = [...$("tabs").children].find((each) => each.dataset.tab === document.body.dataset.tab);
+  if (chosen.hidden) showTab(wide.matches ? "joints" : "state");
 }
 for (const each of $("tabs").children) each.onclick = () => showTab(each.dataset.tab);
 const wide = matchMedia("(min-width: 900px)");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The robot in 3D: the shapes of its description, where the page server says its bodies are. three.js draws.
 
+const FIELD_OF_VIEW_DEG = 45; // vertical
 const FLOOR_M = 24; // an even number: a line of the texture is at 0
 const FIRST_VIEW = [-1.1, -1.5, 0.9]; // direction from the robot to the eye: behind it, to its right, above
 
@@ -40,7 +41,7 @@ export class RobotView {
     const sun = new THREE.DirectionalLight(0xffffff, 0.6);
     sun.position.set(1.5, -2, 4);
     this.scene.add(sun);
-    this.camera = new THREE.PerspectiveCamera(45, 1, 0.02, 60);
+    this.camera = new THREE.PerspectiveCamera(FIELD_OF_VIEW_DEG, 1, 0.02, 60);
     this.camera.up.set(0, 0, 1);
     this.camera.position.set(...FIRST_VIEW);
     this.controls = new THREE.OrbitControls(this.camera, this.canvas);
@@ -128,8 +129,9 @@ export class RobotView {
     this.isFirst = false;
     this.robot.updateMatrixWorld(true);
     const ball = new THREE.Box3().setFromObject(this.robot).getBoundingSphere(new THREE.Sphere());
-    const upright = Math.max(1, 0.85 * this.canvas.clientHeight / this.canvas.clientWidth);
-    const distance = Math.max(2.7 * ball.radius * upright, 0.4);
+    const aspect = Math.min(1, this.canvas.clientWidth / Math.max(this.canvas.clientHeight, 1));
+    const half = Math.atan(Math.tan(FIELD_OF_VIEW_DEG * Math.PI / 360) * aspect);
+    const distance = Math.max(1.1 * ball.radius / Math.sin(half), 0.4);
     const middle = ball.center.clone().setZ(ball.center.z - 0.3 * ball.radius); // the sticks stand at the lower edge
     this.controls.target.copy(middle);
     this.camera.position.set(...FIRST_VIEW).setLength(distance).add(middle);

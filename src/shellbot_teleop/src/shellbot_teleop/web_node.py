@@ -36,6 +36,7 @@ NO_TORNADO = (
     "Run scripts/setup, or install the package python3-tornado.\n"
 )
 PORT = 8090
+_WATCH_PERIOD = 0.02  # s
 _STATE_PERIOD = 0.1  # s
 _JOINTS_EVERY = 5  # states
 _POSE_PERIOD = 0.05  # s
@@ -75,6 +76,7 @@ class WebProgram:
             PeriodicCallback(call, 1000.0 * period)
             for call, period in (
                 (self.station.tick, min(config.period, 1.0 / config.alive_rate)),
+                (self.station.watch, _WATCH_PERIOD),
                 (self._show_state, _STATE_PERIOD),
                 (self._show_poses, _POSE_PERIOD),
                 (self._show_picture, _PICTURE_PERIOD),

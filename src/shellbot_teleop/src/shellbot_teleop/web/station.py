@@ -148,18 +148,23 @@ class Station:
 
     # ------------------------------------------------------------------- time
 
-    def tick(self) -> None:
-        """Go on with what is held, and watch the page that drives; call it as often as signs of life are due."""
-        t, model, pages = self._clock(), self.model, self.pages
+    def watch(self) -> None:
+        """Stop what a page that fell silent held; call it often: the robot drives on until this is noticed."""
+        t, pages = self._clock(), self.pages
         if pages.driver is not None and not pages.is_alive(t):
             self._halt(f"its page was silent for {self._silence:g} s")
-            if pages.is_gone(t) and model.control.armed:
+            if pages.is_gone(t) and self.model.control.armed:
                 self._give_up()
-        elif pages.driver is not None:
-            for effect in model.show_life():
+
+    def tick(self) -> None:
+        """Go on with what is held, and show life while the page does; call it as often as signs of life are due."""
+        self.watch()
+        t = self._clock()
+        if self.pages.is_alive(t):
+            for effect in self.model.show_life():
                 self._execute(effect)
-        if model.active:
-            self._carry_out(model.tick(t), pages.driver)
+        if self.model.active:
+            self._carry_out(self.model.tick(t), self.pages.driver)
 
     def end(self) -> None:
         """Drop everything before the program ends."""
