@@ -135,23 +135,16 @@ class Browser:
         """Return what the page's own programs complained of."""
         return [line["message"] for line in self.driver.get_log("browser") if line["level"] == "SEVERE"]
 
-    def freeze(self) -> None:
-        """Stop all its processes: no connection is closed, as when a network is cut."""
-        self._signal(signal.SIGSTOP)
-
-    def kill(self) -> None:
-        """End all its processes at once."""
-        self._signal(signal.SIGCONT)
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
+    def signal(self, number: int) -> None:
+        """Send a signal to all its processes."""
         for process in self._processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(number)
 
     def close(self) -> None:
         """End it, and forget its profile."""
-        self.kill()
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGKILL)
         self.driver.service.process.kill()
         self.driver.service.process.wait(_WAIT)
         shutil.rmtree(self._profile, ignore_errors=True)

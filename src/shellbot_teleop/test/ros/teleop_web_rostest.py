@@ -155,7 +155,7 @@ class TeleopWebTest(unittest.TestCase):
         until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
         self.drive(lambda: page.push("stick", 0, -40), page.lift)
         killed = time.monotonic()
-        page.kill()
+        page.signal(signal.SIGKILL)
         until(lambda: not robot.is_driven, "the robot is driven by a browser that is dead")
         until(lambda: "Stopped, because its page was closed or cut off." in robot.log, "nobody says why")
         last = max(when for when, speed in robot.twists if speed)
@@ -170,7 +170,7 @@ class TeleopWebTest(unittest.TestCase):
         until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
         self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
         frozen = time.monotonic()
-        page.freeze()
+        page.signal(signal.SIGSTOP)  # closes no connection, as a network that is cut
         until(lambda: not robot.is_driven, "the robot is driven by a browser that is frozen")
         until(lambda: "Stopped, because its page was silent for 0.5 s." in robot.log, f"another reason: {robot.log}")
         last = max(when for when, speed in robot.twists if speed)
