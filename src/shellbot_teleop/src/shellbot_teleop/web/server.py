@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any, Awaitable, Callable, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Union
 
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
@@ -26,6 +26,8 @@ _LIBRARIES = {"three.js": "build/three.min.js", "orbit.js": "examples/js/control
 _TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript; charset=utf-8"}
 _LONGEST_MESSAGE = 8192  # bytes
 _PING = 5.0  # s between two tests whether a page that sends nothing is still there
+
+_MOST_UNSENT = 4
 
 Message = Union[str, bytes]
 
@@ -178,7 +180,7 @@ class Live(WebSocketHandler, Guarded):
         """Tornado's hook: the page is there."""
         self.number = next(self._numbers)
         self.shown: Dict[str, Any] = {}  # the state that the page was told last
-        self._sending: Optional[Awaitable[None]] = None
+        self._unsent = 0
         self.set_nodelay(True)
         self.parts.live[self.number] = self
         self.parts.station.open(self.number, self.request.remote_ip or "")
@@ -196,24 +198,24 @@ class Live(WebSocketHandler, Guarded):
 
     @property
     def is_behind(self) -> bool:
-        """Whether what was sent last is not on its way yet: such a page gets no pictures on top."""
-        return self._sending is not None and not self._sending.done()  # type: ignore[attr-defined]
+        """Whether several messages are not on their way yet: such a page gets no pictures on top."""
+        return self._unsent > _MOST_UNSENT
 
     def send(self, message: Union[Dict[str, Any], bytes]) -> None:
         """Send JSON or bytes; a page that has just gone is none."""
         data: Message = message if isinstance(message, bytes) else json.dumps(message, allow_nan=False)
         try:
-            self._sending = self.write_message(data, binary=isinstance(data, bytes))
+            sending: Any = self.write_message(data, binary=isinstance(data, bytes))
         except WebSocketClosedError:
             return
-        self._sending.add_done_callback(_forget)  # type: ignore[union-attr]
+        self._unsent += 1
+        sending.add_done_callback(self._on_sent)
+
+    def _on_sent(self, sending: Any) -> None:
+        self._unsent -= 1
+        if not sending.cancelled():
+            sending.exception()  # `on_close` tells of it, too
 
     def notify(self, notice: Notice) -> None:
         """Show a sentence."""
         self.send({"notice": {"level": notice.level, "text": notice.text}})
-
-
-def _forget(sending: Any) -> None:
-    """Take a failure to send, which `on_close` tells, too."""
-    if not sending.cancelled():
-        sending.exception()
