@@ -248,6 +248,7 @@ function showOffered() {
     part.innerHTML = "<h3></h3><dl></dl>";
     part.firstChild.textContent = group.title;
     for (const line of group.lines) {
+      if (["layout.next", "session.quit"].includes(line.action)) continue; // the page has buttons and its tab for these
       const caps = document.createElement("dt");
       for (const cap of line.caps) caps.append(Object.assign(document.createElement("kbd"), { textContent: cap }), " ");
       part.lastChild.append(caps, Object.assign(document.createElement("dd"), { textContent: line.help }));

@@ -131,6 +131,10 @@ class TeleopWebTest(unittest.TestCase):
         page.click_text("modes", "Stand up")
         until(lambda: robot.mode == "stand", "the robot does not stand")
         page.until(lambda: (page.pixels("canvas") @ [1, -1, 0] > 80).sum() > 300, "no orange shells are drawn")
+        page.click("show-camera")
+        width = "return document.getElementById('camera').naturalWidth"
+        page.until(lambda: page.driver.execute_script(width) > 0, "no picture of the camera is shown")
+        page.click("show-robot")
         page.click_text("modes", "Walk")
         until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
         self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
