@@ -106,7 +106,7 @@ def test_every_kind_of_request_is_read():
         "run": {"name": "wave", "values": {"times": 3}},
         "pause": {"paused": False},
         "cancel": {},
-        "look": {"camera": True, "joints": False},
+        "look": {"camera": True, "joints": False, "marks": False},
     }
     assert set(messages) == set(requests._KINDS)
     for kind, values in messages.items():
@@ -186,6 +186,18 @@ def test_signs_of_life_end_with_those_of_the_page(desk):
     desk.pass_time(3.0)
     assert 2 <= len(desk.kinds(ShowLife)) <= 5
     assert desk.kinds(TakeControl) == [TakeControl(False)], "a page that stays silent is no operator"
+
+
+def test_a_stall_of_the_server_itself_stops_the_robot_and_leaves_the_page_in_control(desk):
+    desk.take(1)
+    desk.pass_time(1.0, alive=1)
+    desk.send(1, "press", key="w")
+    desk.t += 5.0
+    desk.station.watch()
+    assert desk.twists[-1] == ZERO
+    desk.send(1, "alive")
+    desk.pass_time(1.0, alive=1)
+    assert not desk.kinds(TakeControl)[1:] and desk.station.pages.driver == 1
 
 
 @pytest.mark.parametrize("held", ["key", "stick", "slider"])

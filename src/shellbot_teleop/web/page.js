@@ -155,7 +155,7 @@ const actions = new ActionsTab(send);
 const joints = new JointsTab();
 const log = new LogTab();
 const show = { offered: showOffered, link: showLink, control: showControl, mode: showMode, stopped: showMode, action: () => actions.showState(state),
-  actions: () => { actions.showList(state.actions); showTabs(); }, joint_rows: () => joints.show(state.joint_rows), scene: showScene };
+  actions: () => { actions.showList(state.actions); showTabs(); }, joint_rows: () => joints.show(state.joint_rows), scene: showScene, marks: () => view.mark(hasMarks ? state.marks : []) };
 const FACTS = ["odom", "joints", "servos", "holding"];
 const VELOCITIES = ["twist", "measured", "limits", "scale", "gait"];
 const BODY = ["pose", "shells"];
@@ -359,6 +359,14 @@ function showScene() {
   else view.load(state.scene.number, token);
 }
 
+let hasMarks = true;
+$("marks").onclick = () => {
+  hasMarks = !hasMarks;
+  $("marks").setAttribute("aria-pressed", String(hasMarks));
+  if (!hasMarks) view.mark([]);
+  look();
+};
+
 let isCamera = false;
 let pictureAt = "";
 function showCamera(on) {
@@ -381,7 +389,7 @@ function showPicture(blob) {
 }
 
 function look() {
-  send("look", { camera: isCamera, joints: document.body.dataset.tab === "joints" });
+  send("look", { camera: isCamera, joints: document.body.dataset.tab === "joints", marks: hasMarks && !isCamera });
 }
 
 $("show-robot").onclick = () => showCamera(false);

@@ -53,6 +53,8 @@ export class RobotView {
     new ResizeObserver(() => { this.isNew = true; }).observe(this.canvas);
     this.robot = new THREE.Group();
     this.scene.add(this.robot);
+    this.drawn = new THREE.Group();
+    this.scene.add(this.drawn);
   }
 
   fail(text) { this.say(text); }
@@ -124,6 +126,15 @@ export class RobotView {
     this.isNew = true;
   }
 
+  // What is drawn over the robot, in the world's axes.
+  mark(marks) {
+    if (!this.renderer) return;
+    for (const each of this.drawn.children) each.geometry.dispose();
+    this.drawn.remove(...this.drawn.children);
+    for (const mark of marks) for (const each of shapes(mark)) this.drawn.add(each);
+    this.isNew = true;
+  }
+
   // All of the robot in the picture.
   frame() {
     this.isFirst = false;
@@ -154,6 +165,44 @@ export class RobotView {
     }
     this.renderer.render(this.scene, this.camera);
   }
+}
+
+// Kept for good: three.js compiles the program of a material anew once none is left, and a page that compiles is silent.
+const markMaterials = new Map();
+function markMaterial(mark) {
+  const key = `${mark.kind === "line"} ${mark.colour}`;
+  if (!markMaterials.has(key)) {
+    const [red, green, blue, alpha] = mark.colour;
+    const look = { color: new THREE.Color(red, green, blue), transparent: alpha < 1, opacity: alpha, side: THREE.DoubleSide, depthWrite: alpha === 1 };
+    markMaterials.set(key, mark.kind === "line" ? new THREE.LineBasicMaterial(look) : new THREE.MeshBasicMaterial(look));
+  }
+  return markMaterials.get(key);
+}
+
+// One mark as objects to draw: see shellbot_common.view.Mark.
+function shapes(mark) {
+  const material = markMaterial(mark);
+  const flat = mark.points.flat();
+  if (mark.kind === "line" || mark.kind === "area") {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.Float32BufferAttribute(flat, 3));
+    return [mark.kind === "line" ? new THREE.Line(geometry, material) : new THREE.Mesh(geometry, material)];
+  }
+  if (mark.kind === "arrow") {
+    const [start, end] = mark.points.map((point) => new THREE.Vector3(...point));
+    const along = end.clone().sub(start);
+    const cone = new THREE.Mesh(new THREE.ConeBufferGeometry(1.5 * mark.size, along.length(), 16), material);
+    cone.position.copy(start).addScaledVector(along, 0.5);
+    cone.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.normalize());
+    return [cone];
+  }
+  return mark.points.map((point) => {
+    const geometry = mark.kind === "sphere" ? new THREE.SphereBufferGeometry(mark.size / 2, 12, 8) : new THREE.CircleBufferGeometry(mark.size / 2, 20);
+    const made = new THREE.Mesh(geometry, material);
+    made.position.set(...point);
+    if (mark.kind === "disc") made.position.z += 0.001;
+    return made;
+  });
 }
 
 // Tiles of 0.1 m with a stronger line every metre, so that distances can be read off.

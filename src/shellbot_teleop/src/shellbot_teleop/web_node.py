@@ -38,7 +38,8 @@ NO_TORNADO = (
 PORT = 8090
 _WATCH_PERIOD = 0.02  # s
 _STATE_PERIOD = 0.1  # s
-_JOINTS_EVERY = 5  # states
+_JOINTS_EVERY = 5  # states: nobody reads a table ten times a second
+_MARKS_EVERY = 2
 _POSE_PERIOD = 0.05  # s
 _PICTURE_PERIOD = 0.1  # s
 _LOG_LINES = 300  # that a new page gets
@@ -168,6 +169,7 @@ class WebProgram:
         self._look()
         if not self.pages:
             return
+        self._states += 1
         t = time.monotonic()
         state = page_state.robot_state(self.station, self.monitor, self._action_model, self._config.stale_after, t)
         if any(page.shown.get("layout") != self.model.layout for page in self.pages.values()):
@@ -175,12 +177,15 @@ class WebProgram:
         state["layout"] = self.model.layout
         scene = self._scene.scene
         state["scene"] = {"number": scene.number if scene is not None else 0, "failure": self._scene.failure}
-        rows = page_state.joint_list(self.monitor, self._config.stale_after, t) if self._joints_due() else None
+        rows = page_state.joint_list(self.monitor, self._config.stale_after, t) if self._is_due(_JOINTS_EVERY) else None
+        marks = self._scene.marks(t, self.model.twist) if self._is_due(_MARKS_EVERY) else None
         fresh = [_line(line) for number, line in self._log if number > before]
         for number, page in list(self.pages.items()):
             message = {**state, "control": page_state.control_state(number, self.station.pages, self.model)}
-            if rows is not None and self.station.pages.shows(number)[1]:
+            if rows is not None and self.station.pages.shows("joints", number):
                 message["joint_rows"] = rows
+            if marks is not None and self.station.pages.shows("marks", number):
+                message["marks"] = marks
             changed = page_state.changes(page.shown, message)
             page.shown.update(changed)
             if fresh:
@@ -188,19 +193,20 @@ class WebProgram:
             if changed:
                 page.send(changed)
 
-    def _joints_due(self) -> bool:
-        """Tell whether the table of joints is sent now, which nobody reads ten times a second."""
-        self._states += 1
-        return self._states % _JOINTS_EVERY == 0
+    def _is_due(self, every: int) -> bool:
+        """Tell whether it is time for what is sent with every so many states."""
+        return self._states % every == 0
 
     def _look(self) -> None:
         """Receive only what a page shows."""
-        self._link.request("camera", self.station.pages.camera_is_seen)
+        pages = self.station.pages
+        self._link.request("camera", pages.shows("camera"))
+        self._link.request("robot", pages.shows("marks"))
 
     def _show_poses(self) -> None:
+        self._scene.refresh()  # also without pages: it holds the interpreter up, which a page that drives would feel
         if not self.pages:
             return
-        self._scene.refresh()
         poses = self._scene.poses(time.monotonic())
         for page in list(self.pages.values()):
             if poses and not page.is_behind:
@@ -208,7 +214,7 @@ class WebProgram:
 
     def _show_picture(self) -> None:
         """Send the camera's newest picture to the pages that show it."""
-        watching = [page for number, page in self.pages.items() if self.station.pages.shows(number)[0]]
+        watching = [page for number, page in self.pages.items() if self.station.pages.shows("camera", number)]
         picture = self.monitor.picture
         if not watching or picture is None or self.monitor.picture_count == self._pictures:
             return

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, Optional, Tuple
+from typing import Dict, FrozenSet, Iterable, Optional
 
 
 @dataclass
@@ -13,8 +13,7 @@ class Page:
 
     address: str
     heard: float
-    camera: bool = False
-    joints: bool = False
+    shows: FrozenSet[str] = frozenset()
 
 
 class Pages:
@@ -54,20 +53,15 @@ class Pages:
         if number in self._pages:
             self._pages[number].heard = t
 
-    def look(self, number: int, camera: bool, joints: bool) -> None:
-        """Take over what a page shows."""
+    def look(self, number: int, shows: Iterable[str]) -> None:
+        """Take over what a page shows: camera, joints, marks."""
         if number in self._pages:
-            self._pages[number].camera, self._pages[number].joints = camera, joints
+            self._pages[number].shows = frozenset(shows)
 
-    def shows(self, number: int) -> Tuple[bool, bool]:
-        """Return whether a page shows the camera's picture, and the table of joints."""
-        page = self._pages.get(number)
-        return (page.camera, page.joints) if page is not None else (False, False)
-
-    @property
-    def camera_is_seen(self) -> bool:
-        """Whether any page shows the camera's picture."""
-        return any(page.camera for page in self._pages.values())
+    def shows(self, what: str, number: Optional[int] = None) -> bool:
+        """Tell whether a page shows something; without its number, whether any page does."""
+        pages = self._pages.values() if number is None else [self._pages[number]] if number in self._pages else []
+        return any(what in page.shows for page in pages)
 
     @property
     def driver_address(self) -> str:

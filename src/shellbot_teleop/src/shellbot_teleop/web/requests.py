@@ -120,10 +120,11 @@ class CancelAction:
 
 @dataclass(frozen=True)
 class Look:
-    """What the page shows now: the camera's picture, the table of joints."""
+    """What the page shows now: the camera's picture, the table of joints, marks over the robot."""
 
     camera: bool
     joints: bool
+    marks: bool
 
 
 Request = Union[
@@ -255,5 +256,5 @@ _KINDS: Dict[str, Tuple[Callable[..., Request], Dict[str, Callable[[Any], Any]]]
     "run": (RunAction, {"name": _name, "values": _values}),
     "pause": (PauseAction, {"paused": _switch}),
     "cancel": (CancelAction, {}),
-    "look": (Look, {"camera": _switch, "joints": _switch}),
+    "look": (Look, {"camera": _switch, "joints": _switch, "marks": _switch}),
 }

@@ -11,8 +11,9 @@ import numpy as np
 
 from shellbot_common import RobotProfile
 from shellbot_teleop.body_estimate import with_body
-from shellbot_teleop.overlay import base_pose
-from shellbot_teleop.robot_monitor import RobotMonitor, fresh
+from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.overlay import Trail, base_pose, heading, marks
+from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, OdomInfo, RobotMonitor, fresh
 
 _RETRY = 5.0  # s between two tries where the robot could not be read: a library may be installed meanwhile
 
@@ -27,7 +28,7 @@ class Scene(NamedTuple):
 
 class SceneMaker:
     """
-    Follows the robot description; reads it in a thread, because no key may wait for that.
+    Follows the robot description; reads it in a thread.
 
     Parameters
     ----------
@@ -51,6 +52,7 @@ class SceneMaker:
         self._of: Tuple[Optional[str], Optional[RobotProfile]] = (None, None)
         self._shapes: Any = None
         self._number = 0
+        self._trail = Trail()
         self._next_try = 0.0
         self._is_reading = False
 
@@ -83,18 +85,39 @@ class SceneMaker:
             self._shapes, self.scene = shapes, scene
         self._is_reading = False
 
+    def _measured(self, t: float) -> Tuple[Optional[BaseInfo], Optional[OdomInfo], Optional[ContactsInfo]]:
+        """Return where the base is, and what that is drawn with; None for what is unknown or old."""
+        monitor = self._monitor
+        contacts = fresh(monitor.contacts, t, self._stale_after)
+        odom = with_body(fresh(monitor.odom, t, self._stale_after), contacts)
+        return base_pose(fresh(monitor.base, t, self._stale_after), odom, contacts), odom, contacts
+
+    def marks(self, t: float, twist: PublishTwist) -> List[Dict[str, Any]]:
+        """Return what is drawn over the robot at time `t`, s: support, feet, paths, heading, as the window has it."""
+        base, odom, contacts = self._measured(t)
+        if base is None:
+            return []
+        self._trail.extend(float(base.position[0]), float(base.position[1]))
+        footsteps = fresh(self._monitor.footsteps, t, self._stale_after)
+        drawn = marks(base, heading(base, odom), contacts, footsteps, twist, self._trail.points)
+        return [
+            {
+                "kind": mark.kind,
+                "points": np.round(mark.points, 3).tolist(),
+                "size": mark.size,
+                "colour": mark.colour,
+            }
+            for mark in drawn
+            if mark.kind != "text" and np.isfinite(mark.points).all()
+        ]
+
     def poses(self, t: float) -> bytes:
         """Return the poses of the bodies at time `t`, s, as bytes of `RobotShapes.poses`; empty without a robot."""
         shapes, monitor = self._shapes, self._monitor
         if shapes is None:
             return b""
         joints = fresh(monitor.joints, t, self._stale_after)
-        contacts = fresh(monitor.contacts, t, self._stale_after)
-        base = base_pose(
-            fresh(monitor.base, t, self._stale_after),
-            with_body(fresh(monitor.odom, t, self._stale_after), contacts),
-            contacts,
-        )
+        base, _, _ = self._measured(t)
         angles = dict(zip(joints.names, joints.position)) if joints is not None else {}
         return bytes(shapes.poses(angles, (base.position, base.quaternion) if base is not None else None).tobytes())
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Callable, Iterable, List, Optional, Union
 
 from shellbot_teleop.command_model import CommandModel
@@ -58,7 +59,7 @@ class Station:
         self._takes_at_once = config.armed
         self._silence = config.page_silence
         self._execute, self._perform, self._tell, self._clock = execute, perform, tell, clock
-        self._reported = -_REPORT_EVERY
+        self._reported, self._watched = -_REPORT_EVERY, clock()
 
     # ------------------------------------------------------------------ pages
 
@@ -85,7 +86,7 @@ class Station:
             return
         self.pages.hear(page, self._clock())
         if isinstance(request, requests.Look):
-            self.pages.look(page, request.camera, request.joints)
+            self.pages.look(page, (name for name, is_shown in asdict(request).items() if is_shown))
         elif isinstance(request, requests.Drop):
             if page == self.pages.driver and request.hidden:
                 self._halt("its page is not seen any longer")
@@ -151,9 +152,11 @@ class Station:
     def watch(self) -> None:
         """Stop what a page that fell silent held; call it often: the robot drives on until this is noticed."""
         t, pages = self._clock(), self.pages
+        # After a stall of our own the page's messages wait to be read: it is not gone for that.
+        has_stalled, self._watched = t - self._watched > self._silence, t
         if pages.driver is not None and not pages.is_alive(t):
             self._halt(f"its page was silent for {self._silence:g} s")
-            if pages.is_gone(t) and self.model.control.armed:
+            if pages.is_gone(t) and not has_stalled and self.model.control.armed:
                 self._give_up()
 
     def tick(self) -> None:
