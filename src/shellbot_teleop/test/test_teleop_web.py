@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 from shellbot_teleop.action_model import ActionModel
@@ -22,10 +23,11 @@ from shellbot_teleop.effects import (
 )
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.link_events import LinkState, OperatorSeen, StoppedSeen
-from shellbot_teleop.robot_monitor import BatteryInfo, JointsInfo, ModeInfo, OdomInfo, RobotMonitor
+from shellbot_teleop.robot_monitor import BatteryInfo, ContactsInfo, JointsInfo, ModeInfo, OdomInfo, RobotMonitor
 from shellbot_teleop.web import page_state, requests
 from shellbot_teleop.web.access import Access
 from shellbot_teleop.web.requests import RequestError, parse_request
+from shellbot_teleop.web.scene import SceneMaker
 from shellbot_teleop.web.station import Station
 
 ZERO = PublishTwist(0.0, 0.0, 0.0)
@@ -363,6 +365,26 @@ def test_the_state_is_json_whatever_the_robot_measures(desk):
     assert old["odom"] is None and old["joints"]["text"] == "no joints"
     assert set(page_state.changes(state, old)) >= {"odom", "measured", "joints"}
     assert not page_state.changes(state, dict(state))
+
+
+def test_marks_are_those_of_the_window_and_finite(desk):
+    monitor, t = RobotMonitor(), desk.t
+    scene = SceneMaker(monitor, 1.0)
+    assert scene.marks(t, ZERO) == [] and scene.poses(t) == b""
+    monitor.odom = OdomInfo((1.0, 2.0, 0.1), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), t)
+    feet = np.array([[0.2, 0.2, -0.1], [0.2, -0.2, -0.1], [-0.2, 0.0, -0.1], [-0.2, 0.3, -0.05]])
+    monitor.contacts = ContactsInfo((True, True, True, False), (math.nan,) * 4, feet, t)
+    drawn = scene.marks(t, PublishTwist(0.2, 0.0, 0.0))
+    assert json.dumps(drawn, allow_nan=False) and {"area", "disc", "sphere", "arrow", "line"} == {
+        m["kind"] for m in drawn
+    }
+    corners = next(np.array(mark["points"]) for mark in drawn if mark["kind"] == "area")
+    assert corners[:, :2].mean(axis=0) == pytest.approx([1.0 + 0.2 / 3, 2.0], abs=0.002), (
+        "the support is round the feet"
+    )
+    monitor.contacts = ContactsInfo((True,) * 4, (math.nan,) * 4, np.full((4, 3), math.nan), t)
+    assert {mark["kind"] for mark in scene.marks(t, ZERO)} == {"arrow"}
+    assert scene.marks(t + 2.0, ZERO) == [], "old"
 
 
 def test_a_page_is_told_who_drives(desk):

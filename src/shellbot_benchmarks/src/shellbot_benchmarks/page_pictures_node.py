@@ -27,8 +27,8 @@ def play(address: str, folder: Path) -> None:
     for name, size, is_phone in (("page", _DESKTOP, False), ("page_phone", _PHONE, True)):
         page = Browser(address, *size, is_phone, "dark")
         try:
-            page.take_control()
             page.until(lambda page=page: page.text("mode") == "hexapod", "the robot is not ready to walk")  # type: ignore[misc]
+            page.take_control()
             if is_phone:
                 page.push("stick", 14, -34)
             else:
@@ -37,7 +37,7 @@ def play(address: str, folder: Path) -> None:
                 page.hold("q")
             time.sleep(_WALK_S)
             file = folder / f"{name}.png"
-            page.picture().quantize(128).save(file, optimize=True)
+            page.picture().quantize(256).save(file, optimize=True)
             sys.stdout.write(f"{file}\n")
         finally:
             page.close()
