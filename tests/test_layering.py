@@ -97,7 +97,7 @@ FOLDERS = {
 # Of the simulator others may know the robot at rest and the robot as it looks, and nothing that simulates.
 OF_THE_SIMULATOR = {
     "shellbot_action_manager": "shellbot_simulator.core.static_model",
-    "shellbot_teleop": "shellbot_simulator.core.robot_picture",
+    "shellbot_teleop": ("shellbot_simulator.core.robot_picture", "shellbot_simulator.core.robot_shapes"),
 }
 
 

@@ -4,4 +4,8 @@
 from catkin_pkg.python_setup import generate_distutils_setup
 from setuptools import setup
 
-setup(**generate_distutils_setup(packages=["shellbot_teleop", "shellbot_teleop.qt"], package_dir={"": "src"}))
+setup(
+    **generate_distutils_setup(
+        packages=["shellbot_teleop", "shellbot_teleop.qt", "shellbot_teleop.web"], package_dir={"": "src"}
+    )
+)

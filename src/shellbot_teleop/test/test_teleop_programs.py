@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tornado.websocket import websocket_connect
 from Xlib.display import Display
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -132,3 +135,41 @@ def test_the_window_lives_without_a_master_and_ends_on_sigterm(teleop_display, n
         process.terminate()
     assert process.wait(timeout=600) == 0
     assert "Traceback" not in log.read_text()
+
+
+def test_the_page_says_that_there_is_no_master_and_ends_on_sigterm(nowhere):
+    process = subprocess.Popen(
+        command("web", "--port", "0"), stdout=subprocess.PIPE, text=True, env=dict(os.environ, **nowhere)
+    )
+    try:
+        address = process.stdout.readline().split()[-1]
+
+        async def read():
+            page = await websocket_connect(address.replace("http", "ws") + "live")
+            while True:
+                message = json.loads(await asyncio.wait_for(page.read_message(), 60.0))
+                if "Waiting for the ROS master" in message.get("link", {}).get("text", ""):
+                    return message
+
+        assert asyncio.run(read())["link"]["connected"] is False
+    finally:
+        process.terminate()
+    assert process.wait(timeout=60) == 0
+
+
+def test_a_page_for_other_machines_prints_an_address_with_a_token(nowhere):
+    process = subprocess.Popen(
+        command("web", "--port", "0", "--host", "0.0.0.0"),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ, **nowhere),
+    )
+    first = process.stdout.readline()
+    process.terminate()
+    assert process.wait(timeout=60) == 0
+    assert "?token=" in first and len(first.rpartition("=")[2]) > 20
+    again = subprocess.run(
+        command("web", "--layout", "moon"), capture_output=True, text=True, timeout=600, env=dict(os.environ, **nowhere)
+    )
+    assert again.returncode == 2 and "--layout moon: choose from walk, tilt" in again.stderr
+    assert "Traceback" not in again.stderr

@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
     operator = kinds.add_parser("operator", parents=[common], help="operators that are killed or cut off as they drive")
     operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
+    operator.add_argument("--page", action="store_true", help="with the page in headless Chromium, not the window")
     for name, text in (
         ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
         ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
@@ -70,7 +71,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
     benches["operator"] = _operator
     text, figures, met = benches[arguments.what](arguments)
-    report(arguments, arguments.what, command, text, figures)
+    name = "page" if getattr(arguments, "page", False) else arguments.what
+    report(arguments, name, command, text, figures)
     return 0 if met else 1
 
 
@@ -128,7 +130,7 @@ def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
 def _operator(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_teleop import bench_operator, operator_text
 
-    samples = bench_operator(arguments.samples, arguments.logs)
+    samples = bench_operator(arguments.samples, arguments.logs, arguments.page)
     text, met = operator_text(samples)
     return text, {"samples": samples, "met": met}, met
 

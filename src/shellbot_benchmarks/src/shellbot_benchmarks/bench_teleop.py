@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
@@ -49,15 +50,24 @@ REST_S = 0.5  # after the operator's end
 SECONDS_A_CUT = 25.0  # patience: the start of a window, driving, watching
 
 
-def bench_operator(samples: int, log_folder: Path) -> List[Dict[str, Any]]:
+def bench_operator(samples: int, log_folder: Path, page: bool = False) -> List[Dict[str, Any]]:
     """Launch sim.launch and let operator_cut end operators; return its samples.
+
+    Parameters
+    ----------
+    samples : int
+        Of each way to end.
+    log_folder : pathlib.Path
+        For logs of the launch.
+    page : bool
+        Operators with the page in a browser, not the window.
 
     Raises
     ------
     EvaluationError
         If the launch or the measurement fails; with its last words.
     """
-    arguments, patience = ["--samples", str(samples)], 2.0 * SECONDS_A_CUT * samples
+    arguments, patience = ["--samples", str(samples), *(["--page"] if page else [])], 2.0 * SECONDS_A_CUT * samples
     found: List[Dict[str, Any]] = _probe("operator_cut", log_folder, arguments, patience)["samples"]
     return found
 
@@ -66,13 +76,17 @@ def operator_text(samples: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
     """Return the Markdown of operators that were ended, and whether the robot was at rest in time each time."""
     rows: List[Dict[str, object]] = []
     for how in dict.fromkeys(sample["how"] for sample in samples):
-        rest = [float(sample["rest_s"]) for sample in samples if sample["how"] == how]
-        row: Dict[str, object] = {"operator": how, "times": len(rest)}
+        ended = [sample for sample in samples if sample["how"] == how]
+        driven = [sample for sample in ended if sample["rest_s"] is not None]
+        rest = [float(sample["rest_s"]) for sample in driven]
+        row: Dict[str, object] = {"operator": how, "times": len(ended)}
+        if any(sample["rest_s"] is None for sample in samples):
+            row["dropped before"] = len(ended) - len(driven)
         row[f"at rest within {REST_S:g} s"] = sum(value <= REST_S for value in rest)
-        row.update({"median s": percentile(rest, 50), "worst s": max(rest)})
-        row["longest way mm"] = 1e3 * max(float(sample["way_m"]) for sample in samples if sample["how"] == how)
+        row.update({"median s": percentile(rest, 50), "worst s": max(rest, default=math.nan)})
+        row["longest way mm"] = 1e3 * max((float(sample["way_m"]) for sample in driven), default=math.nan)
         rows.append(row)
-    met = bool(rows) and all(float(sample["rest_s"]) <= REST_S for sample in samples)
+    met = bool(rows) and all(float(sample["rest_s"] or 0.0) <= REST_S for sample in samples)
     return markdown_table(rows, digits={"median s": 2, "worst s": 2, "longest way mm": 0}), met
 
 

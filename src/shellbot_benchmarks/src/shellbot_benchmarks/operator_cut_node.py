@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Node `operator_cut`: ends operators while they drive, and takes the time until the robot is at rest.
 
-Each time the real window is started on a virtual display, and one of its keys held through X. At a random moment the
-window is killed (SIGKILL), or frozen (SIGSTOP): nothing more comes from it, and no connection is closed, as when the
-network is cut. The chain must be running.
+Each time the real window is started on a virtual display, or the page in a browser, and one of its keys held. At a
+random moment window or browser is killed (SIGKILL), or frozen (SIGSTOP): nothing more comes from it, and no connection
+is closed, as when the network is cut. The chain must be running.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -17,7 +18,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 import numpy as np
 import rospy
@@ -38,15 +39,66 @@ LONGEST_DRIVE = 2.5  # s
 WATCHED = 2.5  # s after the end of the operator
 NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
 WAYS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+PAGE = (1280, 800)  # pixels
 PATIENCE = 60.0  # s
 
 
-class Cutter:
-    """Starts operators and ends them."""
+class WindowOperator:
+    """An operator with the window, on a virtual display."""
 
-    def __init__(self, display: str) -> None:
-        self._environment = dict(os.environ, DISPLAY=display)
-        self._keyboard = XKeyboard(display)
+    def __init__(self, display: str, keyboard: XKeyboard) -> None:
+        code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
+        self._keyboard, self._keys = keyboard, ""
+        self._window = subprocess.Popen(
+            [sys.executable, "-c", code, "--armed"], env=dict(os.environ, DISPLAY=display), stderr=subprocess.DEVNULL
+        )
+
+    def press(self, keys: str) -> None:
+        """Hold keys."""
+        self._keys = keys
+        for key in keys:
+            self._keyboard.press(key)
+
+    def end(self, how: str) -> None:
+        """End the program."""
+        self._window.send_signal(WAYS[how])
+
+    def close(self) -> None:
+        """Leave nothing."""
+        self._window.kill()
+        self._window.wait()
+        for key in self._keys:
+            self._keyboard.release(key)
+
+
+class PageOperator:
+    """An operator with the page, in a browser without a display."""
+
+    def __init__(self, address: str) -> None:
+        from shellbot_benchmarks.browser import Browser  # selenium is a developer's
+
+        self._page = Browser(address, *PAGE)
+        self._page.take_control()
+
+    def press(self, keys: str) -> None:
+        """Hold keys."""
+        for key in keys:
+            self._page.hold(key)
+
+    def end(self, how: str) -> None:
+        """End the browser, all its processes at once."""
+        self._page.signal(WAYS[how])
+
+    def close(self) -> None:
+        """Leave nothing."""
+        self._page.close()
+
+
+class Cutter:
+    """Starts operators, by `make`, and ends them."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
         self._heard = threading.Condition()
         self._signs, self._driven = 0, False
         self._trail: List[Tuple[float, float, float, float]] = []  # wall clock, x, y, heading
@@ -74,28 +126,26 @@ class Cutter:
                 raise EvaluationError(f"{what} within {PATIENCE:g} s")
 
     def cut(self, how: str, keys: str, held: float) -> Dict[str, Any]:
-        """End an operator who has held keys for `held` seconds; return how long the robot moved, s of wall clock."""
+        """End an operator who has held keys for `held` seconds; return how long the robot moved, s of wall clock.
+
+        That time is None if the robot was not driven any longer: a page that stutters on a busy machine is dropped.
+        """
         self._note(signs=0, driven=False)
-        code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
-        window = subprocess.Popen(
-            [sys.executable, "-c", code, "--armed"], env=self._environment, stderr=subprocess.DEVNULL
-        )
+        operator = self._make()
         try:
             self._wait(lambda: self._signs > 5, "no operator was in control")
-            for key in keys:
-                self._keyboard.press(key)
+            operator.press(keys)
             self._wait(lambda: self._driven, "no cmd_vel after a key press")
             time.sleep(held)
+            if not self._driven:
+                return {"how": how, "keys": keys, "held_s": held, "rest_s": None, "way_m": None}
             self._trail.clear()
             ended = time.monotonic()
-            window.send_signal(WAYS[how])
+            operator.end(how)
             time.sleep(WATCHED)
             trail = np.array(self._trail)
         finally:
-            window.kill()
-            window.wait()
-            for key in keys:
-                self._keyboard.release(key)
+            operator.close()
         if len(trail) < 50:
             raise EvaluationError(
                 f"only {len(trail)} poses of the robot within {WATCHED:g} s; is the machine too busy?"
@@ -105,18 +155,41 @@ class Cutter:
         return {"how": how, "keys": keys, "held_s": held, "rest_s": max(moved, 0.0), "way_m": way}
 
 
+@contextlib.contextmanager
+def window_operators() -> Iterator[Callable[[], WindowOperator]]:
+    """Start a display for windows."""
+    with virtual_display() as display:
+        keyboard = XKeyboard(display)
+        yield lambda: WindowOperator(display, keyboard)
+
+
+@contextlib.contextmanager
+def page_operators() -> Iterator[Callable[[], PageOperator]]:
+    """Start the node that serves the page."""
+    code = f"import sys; from {shellbot_teleop.__name__}.web_node import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as node:
+        try:
+            assert node.stdout is not None
+            address = node.stdout.readline().split()[-1]
+            yield lambda: PageOperator(address)
+        finally:
+            node.terminate()
+
+
 def main() -> int:
     """Run the measurement; returns the exit status."""
     parser = argparse.ArgumentParser(description="How long the robot moves after its operator's program or link ended.")
     parser.add_argument("--samples", type=int, default=50, help="operators that are ended each way (default 50)")
+    parser.add_argument("--page", action="store_true", help="operators with the page in a browser, not the window")
     parser.add_argument("--output", type=Path, required=True, help="JSON file for the samples")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     rospy.init_node("operator_cut", anonymous=True, disable_rostime=True)
     draw, samples = random.Random(11), []
     try:
         bring_to_hexapod(LatencyMeter("w", 0.0))
-        with virtual_display() as display:
-            cutter = Cutter(display)
+        with page_operators() if arguments.page else window_operators() as make:
+            cutter = Cutter(make)
             for index in range(arguments.samples):
                 for how in WAYS:
                     samples.append(cutter.cut(how, KEYS[index % len(KEYS)], draw.uniform(0.0, LONGEST_DRIVE)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of window and terminal: they start before there is a parameter server, so settings are files."""
+"""Command line of window, terminal and page: they start before there is a parameter server, so settings are files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ def load_settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, Keymap]:
     return config.replace(armed=armed, dead_man=dead_man), keymap
 
 
-def parse_arguments(arguments: List[str], description: str) -> argparse.Namespace:
-    """Read the command line, ROS remappings taken out before."""
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    """Return what all programs of the operator understand."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--keymap", type=Path, help="key map YAML (default: the one of the package)")
     parser.add_argument("--config", type=Path, help="settings YAML (default: the one of the package)")
     parser.add_argument("--layout", default="", help="key layout at the start (default: the key map's)")
     parser.add_argument("--armed", action="store_true", help="take control at once, instead of monitoring at first")
     parser.add_argument("--dead-man", action="store_true", help="command only while the dead-man switch is held")
-    return parser.parse_args(arguments)
+    return parser
+
+
+def parse_arguments(arguments: List[str], description: str) -> argparse.Namespace:
+    """Read the command line, ROS remappings taken out before."""
+    return argument_parser(description).parse_args(arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command model: keys in, effects out. Window and terminal both drive this one; it knows no toolkit and no ROS.
+"""The command model: keys in, effects out. Window, terminal and page drive this one; it knows no toolkit and no ROS.
 
 Rules: before the robot gave us control nothing is commanded but the emergency stop (monitor mode). A velocity key
 publishes at once, again with every tick while it is held, and one zero when the last one is released; then silence, so
@@ -19,6 +19,7 @@ from shellbot_teleop.effects import Effect, Notice, PublishBodyPose, PublishUppe
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
+from shellbot_teleop.stick import Stick
 
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
 _LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
@@ -44,8 +45,8 @@ class CommandModel:
         What the keys do, their present layout, fraction of the full speed, and the gait last chosen here or "".
     limits, twist, stopped : Limits, PublishTwist, bool
         Limits in use, the twist last sent, whether the robot reports the emergency stop.
-    control : ControlState
-        Who is in control. All these are to be read only.
+    control, stick : ControlState, Stick
+        Who is in control, and the stick. All these are to be read only.
 
     Notes
     -----
@@ -60,6 +61,7 @@ class CommandModel:
         self.layout = keymap.default_layout
         self.scale = config.speed_scale
         self._held: Dict[str, HeldAction] = {}
+        self.stick = Stick()
         self.twist = effects.ZERO_TWIST
         self.gait = ""
         self._mode = ""
@@ -87,7 +89,20 @@ class CommandModel:
     @property
     def active(self) -> bool:
         """True while `tick` has something to do."""
-        return bool(self._held) or not self.pose.at_rest or not self.shells.at_rest
+        return bool(self._held) or self.stick.pushes or not self.pose.at_rest or not self.shells.at_rest
+
+    def refused(self, stopped_counts: bool = True) -> List[Effect]:
+        """Return why nothing may be commanded now, as a notice; empty if it may.
+
+        Parameters
+        ----------
+        stopped_counts : bool
+            Whether a latched emergency stop is a reason.
+        """
+        text = self.control.refusal(self._held.values(), self._keys)
+        if not text and self.stopped and stopped_counts:
+            text = f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')})."
+        return [Notice("warn", text)] if text else []
 
     # ------------------------------------------------------------------- keys
 
@@ -103,14 +118,14 @@ class CommandModel:
             return self.perform(binding.action, t)
         if action.quantity is Quantity.DEAD_MAN:
             return self.hold_dead_man(key)
-        refused = self._refused()
+        refused = self.refused()
         if refused:
             return refused
         if not self.active:
             self._last_step = t
         self._held[key] = action
         if action.quantity is Quantity.VELOCITY:
-            return self._send_twist(t) + self._obstacles(action)
+            return self._send_twist(t) + self._obstacles(action.axis)
         return self._push((action,), self._config.period, announce=True)
 
     def release(self, key: str, t: float) -> List[Effect]:
@@ -121,6 +136,21 @@ class CommandModel:
         if action is None or action.quantity is not Quantity.VELOCITY:
             return []
         return self._send_twist(t)
+
+    def push_stick(self, axes: Sequence[float], t: float) -> List[Effect]:
+        """Take the position of a stick: forward, left, turn left, -1 .. 1; back in the middle it sends one zero."""
+        before, was_active = self.stick.axes, self.active
+        refused = self.refused() if any(axes) and not self.stick.is_dropped else []
+        if refused:
+            self.stick.refuse()
+        else:
+            self.stick.move(axes)
+        if self.stick.axes == before:
+            return refused
+        if not was_active:
+            self._last_step = t
+        largest = max(range(3), key=lambda axis: abs(axes[axis]))
+        return self._send_twist(t) + ([] if any(before) else self._obstacles(largest))
 
     def hold_dead_man(self, key: str) -> List[Effect]:
         """Take a dead-man switch, key or button, that is held from now on; `release` lets it go."""
@@ -133,14 +163,13 @@ class CommandModel:
         """Stop what the dead-man switch allowed; keys that are down must be pressed anew."""
         if is_held(self._held.values()) or not self.active:
             return []
-        driving = self._driving()
-        self._halt()
-        return (self._send_twist(t) if driving else []) + [Notice("info", "Dead-man switch released: stopped.")]
+        return [*self.halt(t), Notice("info", "Dead-man switch released: stopped.")]
 
     def release_all(self, t: float) -> List[Effect]:
         """Drop every key: focus lost, window closed. One zero if a velocity key was held."""
         driving = self._driving()
         self._held.clear()
+        self.stick.drop()
         return self._send_twist(t) if driving else []
 
     def tick(self, t: float) -> List[Effect]:
@@ -166,11 +195,11 @@ class CommandModel:
         if not isinstance(action, Command):
             raise ValueError(f"{name} is held, not a command: use press and release")
         if action.name == "mode":
-            return self._refused(stopped_counts=False) or [effects.RequestMode(action.argument)]
+            return self.refused(stopped_counts=False) or [effects.RequestMode(action.argument)]
         handlers: Dict[str, Callable[[float], List[Effect]]] = {
             "drive.stop": self.stop,
             "safety.emergency_stop": self._emergency_stop,
-            "safety.rearm": lambda _t: self._refused(stopped_counts=False) or [effects.Rearm()],
+            "safety.rearm": lambda _t: self.refused(stopped_counts=False) or [effects.Rearm()],
             "control.take": lambda _t: [effects.TakeControl()],
             "control.give_up": self._give_up,
             "pose.neutral": self._neutral,
@@ -187,21 +216,26 @@ class CommandModel:
         """Stop at once: a zero twist even if nothing was sent before; keys dropped, body and shells stay."""
         if not self.control.armed:
             keys = self._keys("safety.emergency_stop")
-            return [*self._refused(), Notice("warn", f"To stop the robot whoever drives: emergency stop, {keys}.")]
+            return [*self.refused(), Notice("warn", f"To stop the robot whoever drives: emergency stop, {keys}.")]
         self._halt()
         return self._send_twist(t) + [Notice("info", "Stop: zero velocity sent, keys dropped.")]
+
+    def halt(self, t: float) -> List[Effect]:
+        """Drop every key and stop body and shells where they are: whoever commands has gone. One zero if it drove."""
+        driving = self._driving()
+        self._halt()
+        return self._send_twist(t) if driving else []
 
     def _emergency_stop(self, t: float) -> List[Effect]:
         self._halt()
         return [effects.EmergencyStop()] + (self._send_twist(t) if self.control.armed else [])
 
     def _give_up(self, t: float) -> List[Effect]:
-        driving = self._driving()
-        self._halt()
-        return (self._send_twist(t) if driving else []) + [effects.TakeControl(False)]
+        return [*self.halt(t), effects.TakeControl(False)]
 
     def _halt(self) -> None:
         self._held.clear()
+        self.stick.drop()
         self.pose.freeze()
         self.shells.freeze()
 
@@ -210,7 +244,7 @@ class CommandModel:
 
     def set_pose_target(self, targets: Dict[int, float], t: float) -> List[Effect]:
         """Let the body go to a pose (axes x, y, z, roll, pitch, yaw) at the configured rates, as the sliders do."""
-        refused = self._refused()
+        refused = self.refused()
         if refused:
             return refused
         if not self.active:
@@ -221,7 +255,7 @@ class CommandModel:
 
     def set_shells_target(self, axis: int, value: float, t: float) -> List[Effect]:
         """Let the upper shells go to a height (axis 0, m) or an opening angle (axis 1, rad)."""
-        refused = self._refused()
+        refused = self.refused()
         if refused:
             return refused
         if not self.active:
@@ -236,7 +270,7 @@ class CommandModel:
 
     def set_gait(self, name: str) -> List[Effect]:
         """Choose a gait by name."""
-        refused = self._refused(stopped_counts=False)
+        refused = self.refused(stopped_counts=False)
         if refused:
             return refused
         self.gait = name
@@ -279,11 +313,7 @@ class CommandModel:
         self.stopped = stopped
         if not newly:
             return []
-        driving = self._driving()
-        self._halt()
-        return (self._send_twist(t) if driving else []) + [
-            Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")
-        ]
+        return [*self.halt(t), Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")]
 
     def observe_operator(self, name: str, is_us: bool, t: float) -> List[Effect]:
         """Take over who is in control; when control goes, everything held is dropped."""
@@ -312,27 +342,20 @@ class CommandModel:
 
     # ---------------------------------------------------------------- helpers
 
-    def _refused(self, stopped_counts: bool = True) -> List[Effect]:
-        """Return why nothing may be commanded now, as a notice; empty if it may."""
-        text = self.control.refusal(self._held.values(), self._keys)
-        if not text and self.stopped and stopped_counts:
-            text = f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')})."
-        return [Notice("warn", text)] if text else []
-
     def _driving(self) -> bool:
-        return any(action.quantity is Quantity.VELOCITY for action in self._held.values())
+        return self.stick.pushes or any(action.quantity is Quantity.VELOCITY for action in self._held.values())
 
     def _keys(self, action: str) -> str:
         return " or ".join(self.keymap.keys_of(self.layout, action)) or "its button"
 
     def _send_twist(self, t: float) -> List[Effect]:
         actions = [action for action in self._held.values() if action.quantity is Quantity.VELOCITY]
-        self.twist = twist_from_actions(actions, self.limits.velocity, self.scale)
+        self.twist = twist_from_actions(actions, self.limits.velocity, self.scale, self.stick.axes)
         self._last_twist = t
         return [self.twist]
 
-    def _obstacles(self, action: HeldAction) -> List[Effect]:
-        text = why_it_stays(self._mode, self.limits.velocity[action.axis], self._keys("mode.hexapod"))
+    def _obstacles(self, axis: int) -> List[Effect]:
+        text = why_it_stays(self._mode, self.limits.velocity[axis], self._keys("mode.hexapod"))
         return [Notice("warn", text)] if text else []
 
     def _push(self, actions: Sequence[HeldAction], dt: float, announce: bool = False) -> List[Effect]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Settings of window and terminal: one frozen, checked dataclass."""
+"""Settings of window, terminal and page: one frozen, checked dataclass."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class TeleopConfig(Settings, error=ConfigError):
     stale_after: float = number(0.1, 10.0, "s")
     gains_server: str = required()
     alive_rate: float = number(5.0, 100.0, "Hz", hint="the robot takes an operator for dead after 0.2 s without")
+    page_silence: float = number(0.1, 0.5, "s", hint="a page tells 25 times a second that it works")
     armed: bool = required()
     dead_man: bool = required()
 

@@ -10,8 +10,10 @@ from shellbot_teleop.actions import HeldAction
 from shellbot_teleop.effects import PublishTwist
 
 
-def twist_from_actions(actions: Iterable[HeldAction], full_speed: Sequence[float], scale: float) -> PublishTwist:
-    """Twist of the velocity actions that are held.
+def twist_from_actions(
+    actions: Iterable[HeldAction], full_speed: Sequence[float], scale: float, stick: Sequence[float] = (0.0, 0.0, 0.0)
+) -> PublishTwist:
+    """Twist of the velocity actions that are held, or of the stick while there are none.
 
     Parameters
     ----------
@@ -21,19 +23,22 @@ def twist_from_actions(actions: Iterable[HeldAction], full_speed: Sequence[float
         Greatest forward (m/s), sideways (m/s) and turning (rad/s) velocity, each alone.
     scale : float
         Share of the full speed, 0 .. 1.
+    stick : (3,) sequence of float
+        Forward, left, turn left, no longer than 1.
 
     Returns
     -------
     PublishTwist
         With u the direction (-1, 0, 1 per axis), each axis is ``scale * full_speed * u / |u|``: a mix of two axes has
-        the direction of the keys and is not faster than one axis alone.
+        the direction of the keys and is not faster than one axis alone. Of the stick each is
+        ``scale * full_speed * stick``.
     """
     direction = [0.0, 0.0, 0.0]
     for action in set(actions):
         direction[action.axis] += action.sign
     norm = math.sqrt(sum(value * value for value in direction))
     if norm == 0.0:
-        return PublishTwist(0.0, 0.0, 0.0)
+        direction, norm = list(stick), 1.0
     x, y, yaw = (scale * limit * value / norm for limit, value in zip(full_speed, direction))
     return PublishTwist(x + 0.0, y + 0.0, yaw + 0.0)  # + 0.0: no negative zero on the wire
 

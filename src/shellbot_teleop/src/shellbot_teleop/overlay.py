@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from typing import Iterator, List, Optional, Sequence, Tuple
+from collections import deque
+from typing import Deque, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -18,6 +19,8 @@ _AHEAD_S = 2.0  # how far ahead the path of the commanded twist is drawn
 _AHEAD_POINTS = 24
 _LEAST_SPEED = 0.005  # m/s or rad/s: a twist below it leads nowhere
 _REACH = 0.20  # m: half the size of a robot whose contacts are not known
+_TRAIL_STEP = 0.01  # m between two points of the trail
+_TRAIL_JUMP = 0.5  # m: farther in one step only if the simulation was reset
 _BALL_RADIUS = 0.15  # m, where a ball touches nothing that is known
 
 Colour = Tuple[float, float, float, float]
@@ -55,6 +58,21 @@ def base_pose(
     if contacts is not None and np.isfinite(contacts.p_base_foot).any():
         height = -float(np.nanmin(contacts.p_base_foot[:, 2]))
     return BaseInfo(np.array([x, y, height]), upright, arrived)
+
+
+class Trail:
+    """Where the robot went, from point to point."""
+
+    def __init__(self) -> None:
+        self.points: Deque[Tuple[float, float]] = deque(maxlen=300)  #: Oldest first, m
+
+    def extend(self, x: float, y: float) -> None:
+        """Take over where the robot is, m."""
+        step = math.hypot(x - self.points[-1][0], y - self.points[-1][1]) if self.points else math.inf
+        if step > _TRAIL_STEP:
+            if self.points and step > _TRAIL_JUMP:
+                self.points.clear()
+            self.points.append((x, y))
 
 
 def shortest_rotation(up: np.ndarray) -> np.ndarray:

@@ -3,26 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Sequence
 
 from python_qt_binding.QtCore import Signal
 from python_qt_binding.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.qt.widgets import ChoiceRow, ValueSlider, button, label
-
-# axis of the pose vector, name, factor to the shown unit, unit, decimals
-_POSE_SLIDERS = (
-    (3, "roll", 180.0 / math.pi, "°", 1),
-    (4, "pitch", 180.0 / math.pi, "°", 1),
-    (5, "yaw", 180.0 / math.pi, "°", 1),
-    (2, "height", 1000.0, "mm", 0),
-    (0, "shift x", 1000.0, "mm", 0),
-    (1, "shift y", 1000.0, "mm", 0),
-)
-_SHELL_SLIDERS = ((0, "height", 1000.0, "mm", 0), (1, "opening", 180.0 / math.pi, "°", 1))
 
 
 class BodyPanel(QWidget):
@@ -49,7 +38,7 @@ class BodyPanel(QWidget):
         heading.addWidget(rest)
         column.addLayout(heading)
         self.pose = {}
-        for axis, name, factor, unit, digits in _POSE_SLIDERS:
+        for axis, name, factor, unit, digits in POSE_SLIDERS:
             slider = ValueSlider(name, factor, unit, digits)
             slider.moved.connect(lambda value, axis=axis: self.pose_moved.emit(axis, value))
             self.pose[axis] = slider
@@ -57,7 +46,7 @@ class BodyPanel(QWidget):
         column = self._part(whole, keymap.has("shells"))
         column.addWidget(self._heading("Upper shells"))
         self.shells = {}
-        for axis, name, factor, unit, digits in _SHELL_SLIDERS:
+        for axis, name, factor, unit, digits in SHELL_SLIDERS:
             slider = ValueSlider(name, factor, unit, digits)
             slider.moved.connect(lambda value, axis=axis: self.shells_moved.emit(axis, value))
             self.shells[axis] = slider

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from typing import Any, Deque, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 from python_qt_binding.QtCore import QPointF, QRectF, Qt, Signal
@@ -23,8 +22,6 @@ from shellbot_teleop.qt.widgets import View, button
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
 from shellbot_teleop.robot_size import reach
 
-_TRAIL_STEP = 0.01  # m between two points of the trail
-_TRAIL_JUMP = 0.5  # m: farther in one step only if the simulation was reset
 _LONG = 0.055  # s for a picture, on average: fewer pixels are drawn from then on, to stay above 15 a second
 _PIXELS = (1.0, 0.75, 0.5)  # pixels drawn a pixel of the screen, along each side
 _MOST_PIXELS = 1600 * 1200
@@ -50,7 +47,7 @@ class RobotView(View):
         self._image: Optional[QImage] = None
         self._duration, self._detail = 0.0, 0
         self._status = ""
-        self._trail: Deque[Tuple[float, float]] = deque(maxlen=300)
+        self._trail = overlay.Trail()
         self._drag: Optional[QPointF] = None
         self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
         self.follow = button("Follow", "The view stays behind the robot", checkable=True, name="small")
@@ -86,10 +83,10 @@ class RobotView(View):
         marks: List[Mark] = []
         if base is not None:
             yaw = overlay.heading(base, odom)
-            self._extend_trail(float(base.position[0]), float(base.position[1]))
+            self._trail.extend(float(base.position[0]), float(base.position[1]))
             self.orbit = self.orbit.on(base.position, yaw)
             if self.drawings.isChecked():
-                marks = overlay.marks(base, yaw, contacts, footsteps, twist, self._trail)
+                marks = overlay.marks(base, yaw, contacts, footsteps, twist, self._trail.points)
         self._status = _status(description, profile, joints, odom, contacts)
         if description is not None and profile is not None and description is not self._framed:
             self._framed = description
@@ -117,13 +114,6 @@ class RobotView(View):
     def close_picture(self) -> None:
         """End the process that draws."""
         self.maker.close()
-
-    def _extend_trail(self, x: float, y: float) -> None:
-        step = math.hypot(x - self._trail[-1][0], y - self._trail[-1][1]) if self._trail else math.inf
-        if step > _TRAIL_STEP:
-            if self._trail and step > _TRAIL_JUMP:
-                self._trail.clear()
-            self._trail.append((x, y))
 
     def _size(self) -> Tuple[int, int]:
         ratio = self.devicePixelRatioF() * _PIXELS[self._detail]

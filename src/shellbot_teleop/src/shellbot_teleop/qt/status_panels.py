@@ -11,6 +11,7 @@ from typing import Dict, List, Optional, Tuple
 from python_qt_binding.QtCore import QPropertyAnimation, Qt, Signal
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QProgressBar
 
+from shellbot_teleop.controls import mode_buttons
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
@@ -19,14 +20,6 @@ from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, lab
 from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
 
 _BAR_MS = 300  # ms
-MODE_BUTTONS = (
-    ("Stand up", "mode.stand"),
-    ("Walk", "mode.hexapod"),
-    ("Ball", "mode.shell"),
-    ("Sit down", "mode.sit"),
-    ("Relax", "mode.relax"),
-    ("Get up", "mode.recover"),
-)
 
 
 class ModePanel(Card):
@@ -56,12 +49,7 @@ class ModePanel(Card):
         grid = QGridLayout()
         grid.setSpacing(5)
         self.buttons = {}
-        bound = {binding.action: binding.help for binding in keymap.bindings}
-        named = {action: text for text, action in MODE_BUTTONS}
-        actions = [action for action in named if action in bound]
-        actions += [action for action in bound if action.startswith("mode.") and action not in named]
-        for index, action in enumerate(actions):
-            text = named.get(action, action.partition(".")[2].capitalize())
+        for index, (text, action) in enumerate(mode_buttons(keymap)):
             push = button(text, f"Mode {action.partition('.')[2]}. {tips.get(action, '')}".strip())
             push.clicked.connect(lambda _checked, action=action: self.requested.emit(action))
             grid.addWidget(push, index // 3, index % 3)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Who may open the page: this machine without a token, other machines with one."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from typing import Optional
+from urllib.parse import urlsplit
+
+_TOKEN_BYTES = 16
+
+
+class Access:
+    """
+    Decides about requests.
+
+    Parameters
+    ----------
+    host : str
+        Address that the page is served on.
+    token : str, optional
+        To be shown by every request; by default a random one, and none on this machine alone.
+    """
+
+    def __init__(self, host: str, token: Optional[str] = None) -> None:
+        self.is_local = is_this_machine(host)
+        self.token = "" if self.is_local and token is None else token or secrets.token_urlsafe(_TOKEN_BYTES)
+
+    def refusal(self, host: str, shown: str) -> str:
+        """Return why a request is refused, or "".
+
+        Parameters
+        ----------
+        host : str
+            Header Host: what the browser believes to speak to.
+        shown : str
+            The token that came along.
+        """
+        if self.token:
+            if hmac.compare_digest(shown.encode(), self.token.encode()):
+                return ""
+            what = "The token in the address is wrong" if shown else "The address lacks its token"
+            return f"{what}. Open the whole address that was printed when the page was started; it ends with ?token=..."
+        # A page of another site could point its name to this machine, and drive the robot from the operator's browser.
+        if is_this_machine(urlsplit(f"//{host}").hostname or ""):
+            return ""
+        return (
+            "The page is served for this machine only: open it as localhost, through ssh -L if the robot is another "
+            "machine, or start it with --host 0.0.0.0, which prints an address with a token."
+        )
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether an address or name is one that only this machine can reach."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A newcomer's session on the page, and browsers that die while they drive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import rospy
+import rostest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
+from roslib.packages import find_node
+from std_msgs.msg import Bool, String
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from robot_double import settings
+
+from shellbot_benchmarks.browser import PROGRAM, Browser
+from shellbot_msgs.msg import Mode
+
+DESKTOP, PHONE = (1280, 800), (390, 844)
+WAIT = 60.0  # s
+MOVES, RESTS = 0.05, 0.01  # m/s
+
+
+class Robot:
+    """What the robot tells and what it is told."""
+
+    def __init__(self):
+        self.mode, self.speed, self.stopped, self.operator = "", 0.0, None, None
+        self.twists = []  # (time, m/s forward)
+        self.log = []  # of the page's node
+        rospy.Subscriber("/rosout", Log, self._on_log)
+        rospy.Subscriber("mode", Mode, lambda message: setattr(self, "mode", message.name))
+        rospy.Subscriber("odom", Odometry, lambda message: setattr(self, "speed", message.twist.twist.linear.x))
+        rospy.Subscriber("stopped", Bool, lambda message: setattr(self, "stopped", message.data))
+        rospy.Subscriber("operator", String, lambda message: setattr(self, "operator", message.data))
+        rospy.Subscriber("cmd_vel", Twist, self._on_twist, tcp_nodelay=True)
+
+    def _on_log(self, message):
+        if message.name == "/teleop_web":
+            self.log.append(message.msg)
+
+    def _on_twist(self, message):
+        self.twists.append((time.monotonic(), message.linear.x))
+
+    @property
+    def is_driven(self):
+        return bool(self.twists) and self.twists[-1][1] != 0.0
+
+
+def until(condition, words):
+    deadline = time.monotonic() + WAIT
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(words)
+        time.sleep(0.02)
+
+
+@unittest.skipUnless(os.path.exists(PROGRAM), "chromium is not installed (scripts/setup --dev installs it on Debian)")
+class TeleopWebTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rospy.init_node("web_test")
+        cls.robot = Robot()
+        # the longest silence that is allowed: a browser that draws on a busy machine's processor stutters
+        command = [find_node("shellbot_teleop", "teleop_web")[0], "--port", "0", "--config", settings(page_silence=0.5)]
+        cls.node = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        cls.address = cls.node.stdout.readline().split()[-1]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.node.send_signal(signal.SIGTERM)
+        assert cls.node.wait(timeout=WAIT) == 0
+
+    def open(self, size, is_phone):
+        browser = Browser(self.address, *size, is_phone)
+        self.addCleanup(browser.close)
+        browser.until(lambda: browser.text("mode") == self.robot.mode, "the page does not show the robot's mode")
+        return browser
+
+    def take_control(self, browser):
+        browser.take_control()
+        self.assertEqual(self.robot.operator, "teleop_web")
+
+    def drive(self, push, release):
+        """Push until the robot walks; a browser that stuttered was dropped, and must push anew."""
+        deadline = time.monotonic() + WAIT
+        while self.robot.speed < MOVES:
+            self.assertLess(time.monotonic(), deadline, "the robot does not walk")
+            if not self.robot.is_driven:
+                release()
+                push()
+            time.sleep(0.3)
+        if not self.robot.is_driven:
+            release()
+            push()
+        until(lambda: self.robot.is_driven, "the robot is not driven")
+
+    def check_layout(self, browser, tabs):
+        """The emergency stop is seen, whatever is shown beside it, and nothing is wider than the page."""
+        for tab in tabs:
+            browser.click_text("tabs", tab)
+            width, height, widest, stop = browser.driver.execute_script(
+                "const r = document.getElementById('stop').getBoundingClientRect();"
+                "const top = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);"
+                "return [innerWidth, innerHeight, document.documentElement.scrollWidth,"
+                " [r.left, r.top, r.right, r.bottom, top.id]]"
+            )
+            self.assertLessEqual(widest, width, tab)
+            left, top, right, bottom, on_top = stop
+            self.assertTrue(0 <= left < right <= width and 0 <= top < bottom <= height, f"{tab}: {stop}")
+            self.assertEqual(on_top, "stop", tab)
+
+    def test_1_a_newcomers_session_on_a_desktop(self):
+        robot, page = self.robot, self.open(DESKTOP, False)
+        self.check_layout(page, ("Actions", "Joints", "Log", "Body"))
+        page.hold("w")
+        page.until(lambda: "Monitor mode" in page.text("notices"), "nobody said why W does nothing")
+        page.let_go("w")
+        self.assertEqual(robot.twists, [])
+        self.take_control(page)
+        page.click_text("modes", "Stand up")
+        until(lambda: robot.mode == "stand", "the robot does not stand")
+        page.until(lambda: (page.pixels("canvas") @ [1, -1, 0] > 80).sum() > 300, "no orange shells are drawn")
+        page.click("show-camera")
+        width = "return document.getElementById('camera').naturalWidth"
+        page.until(lambda: page.driver.execute_script(width) > 0, "no picture of the camera is shown")
+        page.click("show-robot")
+        page.click_text("modes", "Walk")
+        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
+        self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
+        page.let_go("w")
+        until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot does not stop")
+        page.click_text("modes", "Sit down")
+        until(lambda: robot.mode == "sit", "the robot does not sit")
+        page.hold("\ue00c")  # Escape
+        until(lambda: robot.stopped, "no emergency stop")
+        page.let_go("\ue00c")
+        page.click("rearm")
+        until(lambda: not robot.stopped, "the robot is not rearmed")
+        page.click("control")
+        until(lambda: robot.operator == "", "control was not given up")
+        self.assertEqual(page.errors(), [])
+
+    def test_2_a_phone_that_dies_while_a_thumb_pushes_the_stick(self):
+        robot, page = self.robot, self.open(PHONE, True)
+        self.check_layout(page, ("Body", "Actions", "Joints", "Log", "State"))
+        self.take_control(page)
+        page.click_text("modes", "Walk")
+        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
+        self.drive(lambda: page.push("stick", 0, -40), page.lift)
+        killed = time.monotonic()
+        page.signal(signal.SIGKILL)
+        until(lambda: not robot.is_driven, "the robot is driven by a browser that is dead")
+        until(lambda: "Stopped, because its page was closed or cut off." in robot.log, "nobody says why")
+        last = max(when for when, speed in robot.twists if speed)
+        print(f"\nlast velocity {1000.0 * (last - killed):.0f} ms after the browser was killed")
+        until(
+            lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot does not rest, or control is not free"
+        )
+
+    def test_3_a_frozen_browser_stops_the_robot_and_does_not_start_it_again(self):
+        robot, page = self.robot, self.open(DESKTOP, False)
+        self.take_control(page)
+        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
+        self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
+        frozen = time.monotonic()
+        page.signal(signal.SIGSTOP)  # closes no connection, as a network that is cut
+        until(lambda: not robot.is_driven, "the robot is driven by a browser that is frozen")
+        until(lambda: "Stopped, because its page was silent for 0.5 s." in robot.log, f"another reason: {robot.log}")
+        last = max(when for when, speed in robot.twists if speed)
+        print(f"\nlast velocity {1000.0 * (last - frozen):.0f} ms after the browser was frozen")
+        until(
+            lambda: abs(robot.speed) < RESTS and robot.operator == "", "the robot does not rest, or control is not free"
+        )
+
+
+if __name__ == "__main__":
+    rostest.rosrun("shellbot_teleop", "teleop_web_test", TeleopWebTest, sys.argv)
