@@ -87,6 +87,25 @@ def test_from_the_ball_it_rolls_at_once_and_slower_if_told_so():
     assert times[1] > times[0] + 3.0
 
 
+class Rocker(Robot):
+    """Never comes to rest as a ball."""
+
+    def seen(self):
+        seen = super().seen()
+        return replace(seen, velocity=(seen.velocity[0] + 0.1, seen.velocity[1])) if seen.mode == "shell" else seen
+
+
+def test_a_ball_that_rocks_near_the_point_opens_and_one_that_is_held_far_from_it_gives_up():
+    robot = Rocker("shell")
+    orders, _ = go(TransformAndRoll((1.0, 0.0)), robot)
+    assert (orders.end, robot.mode) == (End.SUCCEEDED, "hexapod")
+    robot = Rocker("shell")
+    robot.stands_still = True
+    orders, _ = go(TransformAndRoll((1.0, 0.0)), robot)
+    assert (orders.end, robot.mode) == (End.ABORTED, "shell")
+    assert "from the point" in orders.text
+
+
 @pytest.mark.parametrize(("after", "ends_in"), [(0.5, "hexapod"), (1.5, "shell")])
 def test_a_cancel_while_closing_leads_to_the_nearer_end(after, ends_in):
     robot = Robot()

@@ -190,11 +190,12 @@ class TransformAndRoll:
         self._distance = max(self._distance, left, 1e-3)
         if not seen.mode == seen.target == "shell":
             return self._ended(End.ABORTED, f"left mode shell for {seen.target} while rolling: {seen.text}")
-        if seen.t - self._started > ROLL_LIMIT_S + self._distance / ROLL_LEAST_M_S:
+        late = seen.t - self._started > ROLL_LIMIT_S + self._distance / ROLL_LEAST_M_S
+        if late and left > self._guide.leave:
             text = f"still {left:.2f} m from the point; the ball rests, clear its way and ask again"
             return replace(self._ended(End.ABORTED, text), velocity=(0.0, 0.0))
         velocity = self._guide.twist(dt, seen.pose, seen.velocity)
-        if self._guide.arrived:
+        if self._guide.arrived or late:  # one that rocks where it may open does not have to come to rest for it
             self._begin("opening")
             return replace(self._change("hexapod", 2.0 / 3.0, OPEN_LIMIT_S), velocity=(0.0, 0.0))
         fraction = 1.0 - left / self._distance

@@ -44,6 +44,11 @@ class RollTo:
         self._braking, self._still = False, 0.0
         self.arrived = False
 
+    @property
+    def leave(self) -> float:
+        """Distance from the goal within which a ball at rest has arrived, m."""
+        return self._config.leave
+
     def twist(self, dt: float, pose: Sequence[float], velocity: Sequence[float]) -> Tuple[float, float]:
         """Return forward and leftward velocity to command, m/s, as `cmd_vel` takes them.
 
