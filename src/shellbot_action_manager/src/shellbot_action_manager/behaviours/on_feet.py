@@ -14,6 +14,7 @@ from shellbot_action_manager.body.rising import Moves
 from shellbot_action_manager.body.upper_shells import clamp_upper, move_toward
 from shellbot_action_manager.errors import UnknownGaitError
 
+_TEXT_TIME = 2.0  # s: how long a sentence with a measured figure stays, or each tick would be a line of the log
 _CATCHING_UP = 3.0  # s for joints to come to where a move begins: while torque comes up, or after a stop
 
 
@@ -104,7 +105,7 @@ class MoveRunner:
 
     def __init__(self, robot: Robot, moves: Moves) -> None:
         self._robot, self.moves = robot, moves
-        self._late_for = 0.0
+        self._late_for, self._text, self._text_for = 0.0, "", 0.0
 
     def step(self, dt: float, state: State) -> LowerCommand:
         """Return the legs' command one tick later; the present one while a joint is too far behind."""
@@ -114,10 +115,14 @@ class MoveRunner:
     def _behind(self, dt: float, present: LowerCommand, state: State) -> bool:
         error = np.abs(present.q - self._robot.geometry.q_lower(state.q))
         worst = int(np.argmax(error))
-        late, text = bool(error.flat[worst] > self._robot.config.posture.follow_error), ""
+        late = bool(error.flat[worst] > self._robot.config.posture.follow_error)
         self._late_for = self._late_for + dt if late else 0.0
-        if self._late_for > _CATCHING_UP:
-            text = f"waiting for {self._robot.geometry.joint_names[worst]}, {error.flat[worst]:.2f} rad behind; "
-            text += "are kinematics and the connector or motor driver running?"
-        self._robot.announcer.say("follow", text)
+        self._text_for += dt
+        if self._late_for <= _CATCHING_UP:
+            self._text = ""
+        elif not self._text or self._text_for >= _TEXT_TIME:
+            self._text_for = 0.0
+            self._text = f"waiting for {self._robot.geometry.joint_names[worst]}, {error.flat[worst]:.2f} rad behind; "
+            self._text += "are kinematics and the connector or motor driver running?"
+        self._robot.announcer.say("follow", self._text)
         return late
