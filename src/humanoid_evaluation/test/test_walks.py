@@ -46,22 +46,6 @@ def test_a_fall_is_seen_and_counted():
     assert math.isnan(summarise([run])["worst_distance_error_m"])
 
 
-def test_a_fallen_robot_is_limp_but_for_its_arms_and_stays_so():
-    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
-    simulator, engine = Simulator(urdf, profile), WalkingEngine(urdf, profile, parameters())
-    lying = simulator.reset(attitude=(0.0, math.sin(0.7), 0.0, math.cos(0.7)))
-    names = profile.joint_names
-    for state in (lying, simulator.reset()):
-        command = engine.step(
-            Feedback(state.q, state.imu.orientation, state.imu.angular_velocity, state.contacts.foot_wrench)
-        )
-        assert engine.state().mode == "fallen"
-        moved = {name for name, new, old in zip(names, command, state.q) if new != old}
-        assert moved == {"LShoulderPitch", "RShoulderPitch"}
-    engine.reset()
-    assert engine.state().mode == "stand"
-
-
 def test_it_stands_a_push_of_20_newton_while_walking():
     run = run_trial(Trial(0.5, 0.0, 0.1, 303, push=20.0))
     assert not run["fell"] and run["arrived"]

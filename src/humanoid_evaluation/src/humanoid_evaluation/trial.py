@@ -10,10 +10,10 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 import humanoid_description
-from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.planar import seen_from, wrapped
+from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common import SettingsError, package_file
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_simulator.core.config import SimulatorConfig, load_config
@@ -70,8 +70,9 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
     """Walk, and return what the truth says, with the trial's own fields."""
     urdf, profile = humanoid_description.urdf_text(trial.motors), humanoid_description.profile()
     simulator = Simulator(urdf, profile, world_of(trial))
-    engine = WalkingEngine(urdf, profile, parameters())
-    walk = _Walk(simulator, engine, simulator.reset(seed=trial.seed))
+    core = HumanoidCore(urdf, profile, parameters())
+    engine = core.engine
+    walk = _Walk(simulator, core, simulator.reset(seed=trial.seed))
     while simulator.time < _STAND:
         walk.tick()
     walk.begin()
@@ -111,10 +112,10 @@ def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, floa
 
 
 class _Walk:
-    """Simulator and engine with one tick of latency between them, and the truth beside the odometry."""
+    """Simulator and core with one tick of latency between them, and the truth beside the odometry."""
 
-    def __init__(self, simulator: Simulator, engine: WalkingEngine, state: SimState) -> None:
-        self._simulator, self._engine, self._state = simulator, engine, state
+    def __init__(self, simulator: Simulator, core: HumanoidCore, state: SimState) -> None:
+        self._simulator, self._core, self._state = simulator, core, state
         self._command: Optional[np.ndarray] = None
         self._turn, self._yaw = 0.0, _true_pose(state)[2]
         self._start, self._odometry_start = np.zeros(3), np.zeros(3)
@@ -126,7 +127,7 @@ class _Walk:
         imu = state.imu
         assert imu.orientation is not None  # the simulator's settings have one
         feedback = Feedback(state.q, imu.orientation.tolist(), imu.angular_velocity, state.contacts.foot_wrench)
-        command = self._engine.step(feedback)
+        command = self._core.step(feedback)
         if self._command is not None:
             simulator.command(self._command)
         self._command = command
@@ -143,15 +144,15 @@ class _Walk:
         """Score from here."""
         height = float(self._state.p_world_base[2])
         self._heights, self._tilt, self._turn = [height, height], 0.0, 0.0
-        self._start, self._odometry_start = _true_pose(self._state), self._engine.state().base
+        self._start, self._odometry_start = _true_pose(self._state), self._core.engine.state().base
 
     @property
     def has_fallen(self) -> bool:
-        return self._engine.state().mode == "fallen"
+        return self._core.has_fallen
 
     def score(self) -> Dict[str, Any]:
         x, y, _ = seen_from(self._start, _true_pose(self._state))
-        odometry = seen_from(self._odometry_start, self._engine.state().base)
+        odometry = seen_from(self._odometry_start, self._core.engine.state().base)
         return {
             "fell": self.has_fallen,
             "x_m": float(x),

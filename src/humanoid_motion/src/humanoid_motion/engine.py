@@ -65,10 +65,27 @@ class WalkingEngine:
         self._twist, self._most = np.zeros(3), np.zeros(3)
         self._goal: Optional[np.ndarray] = None
         self._mode, self._support, self._time = "stand", LEFT, 0.0
-        self._has_begun = False
+        self._is_new, self._has_begun = True, False
         self._feet: List[np.ndarray] = []
         self._shift = np.zeros(2)
         self._is_last = False
+
+    def resume(self) -> None:
+        """Let the next tick find the robot standing where it is, after something else has moved its joints."""
+        self._mode, self._time, self._has_begun, self._goal = "stand", 0.0, False, None
+
+    def observe(self, feedback: Feedback) -> Posture:
+        """Go on with the odometry only, in a tick in which something else moves the joints.
+
+        Raises
+        ------
+        WalkError
+            If a measurement is not finite or of a wrong length.
+        """
+        feedback.check(len(self._body.rest))
+        posture = self._body.model.posture(feedback.q)
+        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        return posture
 
     # --- commands ---
 
@@ -111,6 +128,11 @@ class WalkingEngine:
         return self._mode == "stand" and (self._goal is None or self._planner.is_at(self._goal))
 
     @property
+    def has_stopped(self) -> bool:
+        """Whether the robot stands, and nothing makes it walk in the next tick."""
+        return self._mode == "stand" and not self._wants_to_walk()
+
+    @property
     def centre(self) -> np.ndarray:
         """Where the base is planned: x, y, yaw, odometry frame."""
         return self._planner.centre.copy()
@@ -137,15 +159,9 @@ class WalkingEngine:
         WalkError
             If a measurement is not finite or of a wrong length: hold the former command.
         """
-        feedback.check(len(self._body.rest))
-        posture = self._body.model.posture(feedback.q)
-        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        posture = self.observe(feedback)
         if not self._has_begun:
             self._begin(posture)
-        tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
-        if self._mode == "fallen" or tilt > self._p.fall_tilt:
-            self._mode = "fallen"
-            return self._body.fallen(feedback.q)
         self._observe(posture, feedback.wrenches)
         self._advance(posture, feedback.wrenches)
         plan = self._plan()
@@ -155,19 +171,29 @@ class WalkingEngine:
         return self._joints(posture, feedback.rates)
 
     def _begin(self, posture: Posture) -> None:
-        """Take the feet where they are."""
+        """Take the feet where they are; for the first time, they are at the odometry's origin."""
         self._has_begun = True
         self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
-        middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
-        self._estimator.place[:2] -= middle + [self._ahead, 0.0]
+        if self._is_new:
+            middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
+            self._estimator.place[:2] -= middle + [self._ahead, 0.0]
         self._feet = [self._estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]
-        self._planner.centre = np.zeros(3)
+        self._planner.centre = np.zeros(3) if self._is_new else self._centre_of_feet()
+        self._planner.twist, self._is_new = np.zeros(3), False
         self._observer = ComObserver(self._omega)
         self._com = self._measured_com(posture)
         self._step_time, self._double = self._p.step_time, self._p.double_support
         self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
         self._from = self._soles.zmp_between(self._feet)
         self._error, self._pressure = np.zeros(2), self._from.copy()
+
+    def _centre_of_feet(self) -> np.ndarray:
+        left, right = self._feet
+        yaw = left[2] + 0.5 * wrapped(right[2] - left[2])
+        middle = np.append(
+            0.5 * (left[:2] + right[:2]), self._planner.centre[2] + wrapped(yaw - self._planner.centre[2])
+        )
+        return np.append(point_of(middle, self._ahead, 0.0), middle[2])
 
     def _measured_com(self, posture: Posture) -> np.ndarray:
         return np.asarray((self._estimator.place + self._estimator.rotation @ posture.com)[:2])
