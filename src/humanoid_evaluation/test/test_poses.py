@@ -8,41 +8,30 @@ import math
 import numpy as np
 import pytest
 
-import humanoid_description
-from humanoid_evaluation.trial import parameters
-from humanoid_motion.interface import Feedback
+from humanoid_evaluation.robot import Robot
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_simulator.core.simulator import Simulator
 
 
-class Robot:
-    """Simulator and core with a tick of latency."""
+class Watched(Robot):
+    """A robot whose greatest jump of the command and greatest tilt are known."""
 
-    def __init__(self, seed=310):
-        urdf, self.profile = humanoid_description.urdf_text(), humanoid_description.profile()
-        self.simulator, self.core = Simulator(urdf, self.profile), HumanoidCore(urdf, self.profile, parameters())
-        self.state, self.command = self.simulator.reset(seed=seed), None
-        self.jump = self.tilt = 0.0
+    def __init__(self):
+        super().__init__(seed=310)
+        self.profile, self.jump, self.tilt = self.simulator.profile, 0.0, 0.0
 
     def run(self, seconds):
         for _ in range(round(seconds * 100)):
-            imu = self.state.imu
-            feedback = Feedback(self.state.q, imu.orientation, imu.angular_velocity, self.state.contacts.foot_wrench)
-            command = self.core.step(feedback)
-            if self.command is not None:
-                self.simulator.command(self.command)
-                self.jump = max(self.jump, float(np.abs(command - self.command).max()))
-            self.command = command
-            self.simulator.step_tick()
-            self.state = self.simulator.state()
+            before = self.command
+            self.tick()
+            if before is not None:
+                self.jump = max(self.jump, float(np.abs(self.command - before).max()))
             roll, pitch, _ = rpy_from_quaternion(*self.state.quat_world_base)
             self.tilt = max(self.tilt, abs(roll), abs(pitch))
 
 
 def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
-    robot = Robot()
+    robot = Watched()
     robot.run(1.0)
     for name in (*robot.profile.poses, "crouch"):
         robot.run(robot.core.take_pose(name, 0.4) + 1.0)
@@ -60,7 +49,7 @@ def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
 
 
 def test_joint_targets_are_latched_and_refused_while_walking_and_apart():
-    robot = Robot()
+    robot = Watched()
     with pytest.raises(WalkError, match="before they are measured"):
         robot.core.move_joints({"HeadYaw": 0.1}, 0.1)
     robot.run(1.0)

@@ -12,8 +12,9 @@ import pytest
 import humanoid_description
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
 from humanoid_evaluation.experiment_cli import main
+from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.summary import summarise
-from humanoid_evaluation.trial import Trial, parameters, run_trial, world_of
+from humanoid_evaluation.trial import Trial, run_trial, world_of
 from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError

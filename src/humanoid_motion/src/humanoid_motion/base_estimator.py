@@ -99,6 +99,10 @@ class BaseEstimator:
             self.place[2] = -sum(w * (self.rotation @ a)[2] for w, a in zip(loads, at)) / loads.sum()
         self._before = posture
 
+    def lift(self) -> None:
+        """Forget where the soles touched: the next tick finds them elsewhere."""
+        self._before, self._pace, self._loaded = None, np.zeros(2), np.zeros(2)
+
     def sole_pose(self, posture: Posture, side: int) -> np.ndarray:
         """Return where a sole is on the floor: x, y, yaw in the odometry frame."""
         rotation, place = posture.soles[side]

@@ -70,8 +70,17 @@ class WalkingEngine:
         self._shift = np.zeros(2)
         self._is_last = False
 
-    def resume(self) -> None:
-        """Let the next tick find the robot standing where it is, after something else has moved its joints."""
+    def resume(self, is_elsewhere: bool = False) -> None:
+        """Let the next tick find the robot standing where it is, after something else has moved its joints.
+
+        Parameters
+        ----------
+        is_elsewhere : bool
+            Its feet were not observed meanwhile: odometry goes on where it ended, with the heading of the IMU.
+        """
+        if is_elsewhere:
+            self._estimator.lift()
+            self._twist = np.zeros(3)
         self._mode, self._time, self._has_begun, self._goal = "stand", 0.0, False, None
 
     def observe(self, feedback: Feedback) -> Posture:
@@ -126,6 +135,16 @@ class WalkingEngine:
     def has_arrived(self) -> bool:
         """Whether the robot stands, at its goal if it has one."""
         return self._mode == "stand" and (self._goal is None or self._planner.is_at(self._goal))
+
+    @property
+    def weight(self) -> float:
+        """Of the robot, N."""
+        return self._body.model.mass * G
+
+    @property
+    def most_offset(self) -> np.ndarray:
+        """Angle between command and joint at which a servo has its full effort, (n,), rad."""
+        return self._body.most_offset
 
     @property
     def has_stopped(self) -> bool:

@@ -9,12 +9,14 @@ from typing import Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from humanoid_motion.engine import WalkingEngine
-from humanoid_motion.fall import FALLEN, UPRIGHT, FallDetector, FallParameters
+from humanoid_motion.fall import FallParameters
+from humanoid_motion.fall_manager import FallManager
 from humanoid_motion.interface import Feedback
 from humanoid_motion.joint_motion import JointMotion, JointRange
+from humanoid_motion.motions import MotionReader
 from humanoid_motion.parameters import WalkError, WalkParameters
 from robot_mechanics.models.urdf import load_urdf
-from shellbot_common import TICK, RobotProfile
+from shellbot_common import TICK, RobotProfile, package_file
 
 _FADE = 0.5  # s in which the command goes over to the engine's
 _POSE_SPEED = 0.3  # fraction of the maximum speed
@@ -24,7 +26,7 @@ _POSE_SPEED = 0.3  # fraction of the maximum speed
 class Status:
     """What the robot does, for the operator."""
 
-    mode: str  #: stand, walk, pose, falling, fallen
+    mode: str  #: stand, walk, pose, falling, fallen, get_up
     target: str  #: Mode or pose that it goes to; the mode itself at rest
     text: str  #: A sentence
 
@@ -44,6 +46,13 @@ class HumanoidCore:
         Of the detection of falls.
     heading : str
         ``imu`` or ``feet``, as for the engine.
+
+    Attributes
+    ----------
+    engine : WalkingEngine
+        It has the odometry, too.
+    falls : FallManager
+        What is known of a fall.
     """
 
     def __init__(
@@ -57,14 +66,17 @@ class HumanoidCore:
         self.engine = WalkingEngine(urdf_text, profile, walk, heading)
         self._profile, self._standing = profile, profile.base.spawn_pose
         self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
-        self._motion = JointMotion(joint_ranges(urdf_text, profile))
-        self._detector = FallDetector(fall or FallParameters())
+        ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
+        self._motion = JointMotion(ranges)
+        reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
+        motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
+        self.falls = FallManager(fall or FallParameters(), motions, self.engine.most_offset, self.engine.weight)
         self.reset()
 
     def reset(self) -> None:
         """Begin anew, with a robot that stands or lies."""
         self.engine.reset()
-        self._detector.reset()
+        self.falls.reset()
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
@@ -72,8 +84,8 @@ class HumanoidCore:
     # --- requests ---
 
     def command_twist(self, twist: Sequence[float]) -> None:
-        """Walk with a twist, as the engine's; from a pose the robot goes to its stance first."""
-        self.engine.command_twist(twist)
+        """Walk with a twist; from a pose the robot goes to its stance first; after a fall none counts."""
+        self.engine.command_twist(twist if self._mode != "fall" else (0.0, 0.0, 0.0))
         if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
             self.take_pose(self._standing)
 
@@ -129,8 +141,13 @@ class HumanoidCore:
         Parameters
         ----------
         mode : str
-            ``stand``, or a pose of the profile.
+            ``stand``, ``recover`` (get up after a fall), or a pose of the profile.
         """
+        if mode == "recover":
+            if self._mode != "fall":
+                raise WalkError(f"it has not fallen; {self.status().text}")
+            self.falls.get_up()
+            return self.falls.text
         name = self._standing if mode == "stand" else mode
         duration = self.take_pose(name)
         return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
@@ -156,14 +173,15 @@ class HumanoidCore:
             If a measurement is not finite or of a wrong length: hold the former command.
         """
         feedback.check(len(self._profile.joint_names))
-        self._detector.update(feedback.attitude, feedback.rates, feedback.wrenches)
-        if self._detector.state != UPRIGHT:
+        if self.falls.observe(feedback):
             self._mode = "fall"
-        if self._mode == "engine":
+        if self._mode == "fall":
+            command = self._fallen(feedback)
+        elif self._mode == "engine":
             command = self._faded(self.engine.step(feedback))
         else:
             self.engine.observe(feedback)
-            command = self._posed() if self._mode == "pose" else np.array(feedback.q)
+            command = self._posed()
         self._command = command
         return command
 
@@ -171,6 +189,14 @@ class HumanoidCore:
         command = self._motion.step()
         if self._pose == self._standing and not self._motion.is_moving:
             self.engine.resume()
+            self._mode, self._fade = "engine", (command, _FADE)
+        return command
+
+    def _fallen(self, feedback: Feedback) -> np.ndarray:
+        command = self.falls.step(feedback)
+        if self.falls.stands:
+            self.falls.reset()
+            self.engine.resume(is_elsewhere=True)
             self._mode, self._fade = "engine", (command, _FADE)
         return command
 
@@ -191,10 +217,8 @@ class HumanoidCore:
     def status(self) -> Status:
         """Return what the robot does."""
         if self._mode == "fall":
-            side = self._detector.side
-            if self._detector.state == FALLEN:
-                return Status("fallen", "fallen", f"Fallen: it lies on its {side}, all joints are limp.")
-            return Status("falling", "fallen", f"It falls to its {side}: all joints are limp.")
+            activity = self.falls.activity
+            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)
         if self._mode == "pose":
             what = f"the pose {self._pose}" if self._pose else "the joint targets"
             if self._motion.is_moving:

@@ -56,6 +56,11 @@ class WholeBody:
         self._effort = np.array([j.effort for j in joints])
         self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
 
+    @property
+    def most_offset(self) -> np.ndarray:
+        """Angle between command and joint at which a servo has its full effort, (n,), rad."""
+        return self._effort / self._stiffness
+
     def angles(self, feet: Sequence[PlannedFoot], weight: float) -> np.ndarray:
         """Return the joint angles that put the feet where they are planned, (n,), rad.
 
