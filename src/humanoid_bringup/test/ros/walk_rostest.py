@@ -117,6 +117,22 @@ class WalkTest(unittest.TestCase):
         self.wait(lambda: self.modes[-1].name == "stand", "standing")
         self.assertIn("no pose", request("sit").reason)
 
+    def test_5_when_it_topples_it_lies_limp_and_gets_up_when_asked_to(self):
+        request = rospy.ServiceProxy("request_mode", RequestMode)
+        self.assertIn("has not fallen", request("recover").reason)
+        self.assertEqual(move_joint(["LAnklePitch=0.9", "RAnklePitch=0.9", "--speed", "0.9"]), 0)  # onto its heels
+        self.wait(lambda: self.modes[-1].name == "fallen", "lying")
+        self.assertIn("request recover", self.modes[-1].text)
+        self.assertLess(self.place.z, 0.15)
+        self.assertFalse(request("stand").accepted)
+        self.assertTrue(request("recover").accepted)
+        self.wait(lambda: self.modes[-1].name == "get_up", "getting up")
+        self.wait(lambda: self.modes[-1].name != "get_up", "the end of getting up")
+        self.assertEqual(self.modes[-1].name, "stand")
+        count = len(self.truth)
+        self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
+        self.assertGreater(self.place.z, 0.29)
+
 
 if __name__ == "__main__":
     rostest.rosrun("humanoid_bringup", "walk_test", WalkTest)

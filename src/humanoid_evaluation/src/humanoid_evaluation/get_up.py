@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A fall in the simulator, from a push that no walk survives, and what comes after it: protection, and getting up."""
+"""Falls in the simulator, and what comes after them: protection, and getting up.
+
+With even seeds it stands and is pushed as no walk survives; with odd seeds it is let go in any attitude, with any joint angles.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +42,13 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
     world = load_config().replace(friction=float(rng.uniform(0.6, 1.0)), mass_scale=float(rng.uniform(0.95, 1.05)))
     robot = Robot(world, fall.seed, fall.motors)
     angle, force = rng.uniform(-math.pi, math.pi), rng.uniform(*_FORCE)
-    while robot.time < _STAND:
-        robot.tick()
-    robot.simulator.push((force * math.cos(angle), force * math.sin(angle), 0.0), _PUSH_TIME)
+    if fall.seed % 2:
+        force = angle = 0.0
+        _let_go(robot, rng)
+    else:
+        while robot.time < _STAND:
+            robot.tick()
+        robot.simulator.push((force * math.cos(angle), force * math.sin(angle), 0.0), _PUSH_TIME)
     shock, falling, asked, up = 0.0, math.nan, math.nan, math.nan
     tries, side = 0, ""
     while robot.time < _LIMIT:
@@ -61,7 +68,7 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
             up = robot.time if math.isnan(up) else up
             if robot.time > up + _HOLD:
                 break
-        elif robot.time > _FALL_TIME:
+        elif robot.time > _FALL_TIME and mode != "falling":
             break  # it did not fall
     return {
         **vars(fall),
@@ -76,6 +83,16 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
         "tries": tries,
         "base_height_m": float(robot.state.p_world_base[2]),
     }
+
+
+def _let_go(robot: Robot, rng: np.random.Generator) -> None:
+    """Put it on the floor in a random attitude with random joint angles."""
+    lower, upper = robot.core.joint_limits
+    q = lower + rng.uniform(0.0, 1.0, len(lower)) * (upper - lower)
+    names = list(robot.simulator.joint_names)
+    q[names.index("RHipYawPitch")] = q[names.index("LHipYawPitch")]
+    attitude = rng.standard_normal(4)
+    robot.state = robot.simulator.reset(q, int(rng.integers(1000)), attitude / np.linalg.norm(attitude))
 
 
 def summarise_get_up(runs: Sequence[Dict[str, Any]]) -> Dict[str, Any]:

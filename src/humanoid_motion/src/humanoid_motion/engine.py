@@ -67,7 +67,7 @@ class WalkingEngine:
         self._mode, self._support, self._time = "stand", LEFT, 0.0
         self._is_new, self._has_begun = True, False
         self._feet: List[np.ndarray] = []
-        self._shift = np.zeros(2)
+        self._shift, self._error, self._pressure = np.zeros(2), np.zeros(2), np.zeros(2)
         self._is_last = False
 
     def resume(self, is_elsewhere: bool = False) -> None:

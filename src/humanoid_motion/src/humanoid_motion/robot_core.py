@@ -68,6 +68,7 @@ class HumanoidCore:
         self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
         ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
         self._motion = JointMotion(ranges)
+        self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
         reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
         motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
         self.falls = FallManager(fall or FallParameters(), motions, self.engine.most_offset, self.engine.weight)
@@ -80,6 +81,11 @@ class HumanoidCore:
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
+
+    @property
+    def joint_limits(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limit of each joint, (n,), rad."""
+        return self._limits
 
     # --- requests ---
 

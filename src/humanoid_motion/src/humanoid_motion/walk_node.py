@@ -100,7 +100,7 @@ class WalkNode:
                 duration = self._core.move_joints(convert.targets_of(request), request.speed)
         except WalkError as error:
             return MoveJointsResponse(False, str(error), 0.0)
-        return MoveJointsResponse(True, f"{', '.join(request.name)}: there in {duration:.2f} s", duration)
+        return MoveJointsResponse(True, f"{len(request.name)} joint(s) are there in {duration:.2f} s", duration)
 
     def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
         reason, accepted = self._operator.refusal(request), False
