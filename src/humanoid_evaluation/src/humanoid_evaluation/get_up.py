@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Falls in the simulator, and what comes after them: protection, and getting up.
 
-With even seeds it stands and is pushed as no walk survives; with odd seeds it is let go in any attitude, with any joint angles.
+With even seeds it stands and is pushed as no walk survives; with odd seeds it is let go in any attitude, at any joint
+angles.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ class WalkingEngine:
         self._advance(posture, feedback.wrenches)
         plan = self._plan()
         self._correct(plan)
-        self._com += self._omega * (plan.dcm - self._com) * TICK
+        self._com += self._omega * (plan.dcm + self._lean - self._com) * TICK
         self._com += self._p.com_pull * (self._observer.place - self._com)
         return self._joints(posture, feedback.rates)
 
@@ -205,6 +205,7 @@ class WalkingEngine:
         self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
         self._from = self._soles.zmp_between(self._feet)
         self._error, self._pressure = np.zeros(2), self._from.copy()
+        self._lean = np.zeros(2)
 
     def _centre_of_feet(self) -> np.ndarray:
         left, right = self._feet
@@ -226,7 +227,9 @@ class WalkingEngine:
                 for (r, p), sole in zip(posture.soles, self._estimator.sole_points)
             ]
             pressure = np.asarray(force @ np.array(points) / force.sum())
-        self._observer.update(self._measured_com(posture), pressure, TICK)
+        # on a slope gravity pulls, too, as a centre of pressure further downhill would
+        self._lean = -self._estimator.gravity[:2] / self._omega**2
+        self._observer.update(self._measured_com(posture), pressure + self._lean, TICK)
 
     # --- support and steps ---
 
@@ -325,7 +328,7 @@ class WalkingEngine:
     def _correct(self, plan: PlannedInstant) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         p = self._p
-        self._error = self._observer.dcm - plan.dcm
+        self._error = self._observer.dcm - plan.dcm - self._lean
         requested = plan.zmp + (1.0 + p.dcm_gain) * self._error
         both = self._mode == "stand" or self._time < self._double
         carrying = (LEFT, RIGHT) if both else (self._support,)
@@ -345,9 +348,9 @@ class WalkingEngine:
     def _joints(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
         """Return the command for base, feet and centre of pressure as they are planned, (n,), rad."""
         estimator = self._estimator
-        acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
+        acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure - self._lean), 0.0)
         to_base = estimator.rotation.T
-        gravity = to_base @ (np.array([0.0, 0.0, -G]) - acceleration)
+        gravity = to_base @ (estimator.gravity - acceleration)
         points = np.array(
             [
                 to_base
