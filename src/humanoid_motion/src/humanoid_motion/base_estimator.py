@@ -17,6 +17,7 @@ _PACE_GAIN = 0.1  # of the pace on that of one tick
 _SETTLED = 10.0
 _TRUST_POWER = 4.0  # of a landed foot's trust on its time
 _FLOOR_GAIN = 0.005  # of the floor's slope on that of the loaded soles, per tick: they tilt with every push, too
+_SAME_HEIGHT, _HIGHEST_STEP = 0.002, 0.015  # m: dead band of the height of a foot that lands, and the most of it
 _STEEPEST = 0.17  # sine of the slope
 _LOADED = 4.0  # N: below it a sole's centre of pressure is noise
 
@@ -44,6 +45,8 @@ class BaseEstimator:
         Root link to odometry frame.
     roll, pitch, yaw : float
         The same as angles, rad.
+    heights : (2,) array
+        Of the floor under each sole, odometry frame, m; `measure_height` finds that of a foot that lands.
     sole_points : list of (3,) array
         Centre of pressure of each sole in its own frame, m.
     """
@@ -52,6 +55,7 @@ class BaseEstimator:
         self._scale, self._heading = scale, heading
         self.place, self.rotation = np.zeros(3), np.eye(3)
         self.roll = self.pitch = self.yaw = 0.0
+        self.heights = np.zeros(2)
         self.sole_points = [np.zeros(3), np.zeros(3)]
         self._pace = np.zeros(2)  # m a tick
         self._loaded = np.zeros(2)  # ticks since each foot landed
@@ -111,8 +115,16 @@ class BaseEstimator:
         elif before is not None:
             self.place[:2] += self._pace  # in the air for a tick, after a hard landing
         if loads.any():
-            self.place[2] = -sum(w * (self.rotation @ a)[2] for w, a in zip(loads, at)) / loads.sum()
+            above = [h - (self.rotation @ a)[2] for h, a in zip(self.heights, at)]
+            self.place[2] = float(loads @ above / loads.sum())
         self._before = posture
+
+    def measure_height(self, posture: Posture, side: int) -> None:
+        """Take the floor's height under a foot that has just landed from the other foot's."""
+        rotations = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
+        step = float((self.rotation @ (rotations[side] - rotations[1 - side]))[2])
+        step = math.copysign(min(max(abs(step) - _SAME_HEIGHT, 0.0), _HIGHEST_STEP), step)
+        self.heights[side] = self.heights[1 - side] + step
 
     def _find_floor(self, normal: np.ndarray) -> None:
         """Follow the loaded soles' normal (3,), of any length, gravity upright."""

@@ -24,6 +24,7 @@ from shellbot_common.rotations import rotation_from_rpy
 
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
+_LEVEL_SPEED = 0.03  # m/s: of the base's height after that of the floor under the feet
 _LATE_SPEED = 0.1  # m/s: a foot that finds no ground in time goes on downwards
 
 
@@ -205,7 +206,7 @@ class WalkingEngine:
         self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
         self._from = self._soles.zmp_between(self._feet)
         self._error, self._pressure = np.zeros(2), self._from.copy()
-        self._lean = np.zeros(2)
+        self._lean, self._level = np.zeros(2), float(self._estimator.heights.mean())
 
     def _centre_of_feet(self) -> np.ndarray:
         left, right = self._feet
@@ -264,6 +265,7 @@ class WalkingEngine:
 
     def _land(self, posture: Posture, foot: int) -> None:
         """Make the swing foot, which carries, the support where it really is."""
+        self._estimator.measure_height(posture, foot)
         for side in (LEFT, RIGHT):
             self._feet[side] = self._estimator.sole_pose(posture, side)
         self._from = self._soles.zmp(self._feet[self._support], self._support)
@@ -377,16 +379,18 @@ class WalkingEngine:
         roll = float(np.clip(-(p.tilt_gain * estimator.roll + p.tilt_rate_gain * rates[0]), -0.3, 0.3))
         pitch = float(np.clip(-(p.tilt_gain * estimator.pitch + p.tilt_rate_gain * rates[1]), -0.3, 0.3))
         rotation = yaw_matrix(yaw) @ rotation_from_rpy(roll, pitch, 0.0)
-        place = np.append(self._com, self._base_height)
+        heights = estimator.heights
+        self._level += float(np.clip(heights.mean() - self._level, -_LEVEL_SPEED * TICK, _LEVEL_SPEED * TICK))
+        place = np.append(self._com, self._base_height + self._level)
         place[:2] -= (rotation @ posture.com)[:2]
-        feet = [PlannedFoot(foot, 0.0, place, rotation) for foot in self._feet]
+        feet = [PlannedFoot(foot, float(h), place, rotation) for foot, h in zip(self._feet, heights)]
         if self._is_swinging:
             swing, part = 1 - self._support, p.swing_from_measured
             late = max(0.0, self._time - self._step_time)
             fraction = (self._time - self._double) / (self._step_time - self._double)
             feet[swing] = PlannedFoot(
                 self._feet[swing],
-                lift_height(fraction, p.lift) - _LATE_SPEED * late,
+                lift_height(fraction, p.lift) + self._swing_ground(fraction) - _LATE_SPEED * late,
                 place + part * (estimator.place - place),
                 yaw_matrix(yaw)
                 @ rotation_from_rpy(
@@ -394,3 +398,8 @@ class WalkingEngine:
                 ),
             )
         return feet
+
+    def _swing_ground(self, fraction: float) -> float:
+        """Return the height of the floor under the swinging foot, m: from where it lifted off to that of the other."""
+        start, end = self._estimator.heights[1 - self._support], self._estimator.heights[self._support]
+        return float(start + (end - start) * min(max(fraction, 0.0), 1.0))
