@@ -47,6 +47,19 @@ def test_a_fall_is_seen_and_counted():
     assert math.isnan(summarise([run])["worst_distance_error_m"])
 
 
+def test_it_walks_on_a_slope_over_plates_and_without_a_yaw_axis():
+    for trial in (
+        Trial(0.6, 0.0, 0.1, 306, slope_deg=3.0),
+        Trial(0.6, 0.0, 0.1, 307, slope_deg=3.0),
+        Trial(0.6, 0.0, 0.1, 308, plates=0.005),
+        Trial(0.0, 180.0, 0.8, 309, heading="feet"),
+    ):
+        run = run_trial(trial)
+        assert not run["fell"] and run["arrived"], trial
+        assert abs(run["x_m"] - trial.distance) < 0.04 and abs(run["y_m"]) < 0.04, run
+        assert run["turn_deg"] == pytest.approx(trial.angle_deg, abs=4.0), run
+
+
 def test_it_stands_a_push_of_20_newton_while_walking():
     run = run_trial(Trial(0.5, 0.0, 0.1, 303, push=20.0))
     assert not run["fell"] and run["arrived"]

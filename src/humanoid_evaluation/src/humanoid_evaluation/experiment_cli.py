@@ -47,6 +47,7 @@ def _run(options: argparse.Namespace) -> int:
             options.slope,
             options.plates,
             options.motors,
+            options.heading,
         )
         for seed in seeds
     ]
@@ -89,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--slope", type=float, default=0.0, metavar="DEG", help="slope of the floor, in any direction")
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
+    parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")

@@ -32,6 +32,8 @@ class Robot:
         Of start deviations and sensor noise; none if not given.
     motors : str
         ``peak`` or ``rated``.
+    heading : str
+        ``imu`` or ``feet``.
 
     Attributes
     ----------
@@ -42,10 +44,15 @@ class Robot:
     """
 
     def __init__(
-        self, world: Optional[SimulatorConfig] = None, seed: Optional[int] = None, motors: str = "peak"
+        self,
+        world: Optional[SimulatorConfig] = None,
+        seed: Optional[int] = None,
+        motors: str = "peak",
+        heading: str = "imu",
     ) -> None:
         urdf, profile = humanoid_description.urdf_text(motors), humanoid_description.profile()
-        self.simulator, self.core = Simulator(urdf, profile, world), HumanoidCore(urdf, profile, parameters())
+        self.simulator = Simulator(urdf, profile, world)
+        self.core = HumanoidCore(urdf, profile, parameters(), heading=heading)
         self.state = self.simulator.reset(seed=seed)
         self.command: Optional[np.ndarray] = None
 

@@ -34,6 +34,7 @@ class Trial:
     slope_deg: float = 0.0  #: Of the floor, towards a direction by the seed
     plates: float = 0.0  #: Height of flat plates strewn on the floor, m
     motors: str = "peak"
+    heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
 
     def __post_init__(self) -> None:
         """Refuse what is no walk; raises SettingsError."""
@@ -59,7 +60,7 @@ def world_of(trial: Trial) -> SimulatorConfig:
 
 def run_trial(trial: Trial) -> Dict[str, Any]:
     """Walk, and return what the truth says, with the trial's own fields."""
-    walk = _Walk(world_of(trial), trial.seed, trial.motors)
+    walk = _Walk(world_of(trial), trial.seed, trial.motors, trial.heading)
     simulator, engine = walk.simulator, walk.core.engine
     while simulator.time < _STAND:
         walk.tick()
@@ -102,8 +103,8 @@ def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, floa
 class _Walk(Robot):
     """A robot with the truth beside its odometry."""
 
-    def __init__(self, world: SimulatorConfig, seed: int, motors: str) -> None:
-        super().__init__(world, seed, motors)
+    def __init__(self, world: SimulatorConfig, seed: int, motors: str, heading: str) -> None:
+        super().__init__(world, seed, motors, heading)
         self._turn, self._yaw = 0.0, _true_pose(self.state)[2]
         self._start, self._odometry_start = np.zeros(3), np.zeros(3)
         self._heights = [0.0, 0.0]

@@ -92,14 +92,12 @@ class BaseEstimator:
         before, former = self._before, self.rotation
         if self._yaw_start is None:
             self._yaw_start = yaw
-        if self._heading == "imu" or before is None:
+        if self._heading == "imu":
             self.yaw = wrapped(yaw - self._yaw_start)
-        elif loads.any():
-            turns = [
-                _yaw_between(former @ old[0], rotation_from_rpy(roll, pitch, self.yaw) @ new[0])
-                for old, new in zip(before.soles, posture.soles)
-            ]
-            self.yaw = wrapped(self.yaw - float(loads @ turns / loads.sum()))
+        elif before is not None and loads.any():
+            turned = self._floor.T @ rotation_from_rpy(roll, pitch, self.yaw)
+            turns = [_yaw_between(former @ old[0], turned @ new[0]) for old, new in zip(before.soles, posture.soles)]
+            self.yaw = wrapped(self.yaw - self._scale * float(trusted @ turns / trusted.sum()))
         upright = rotation_from_rpy(roll, pitch, self.yaw)
         if loads.any():
             self._find_floor(sum(w * (upright @ r[:, 2]) for w, (r, _) in zip(loads, posture.soles)))
