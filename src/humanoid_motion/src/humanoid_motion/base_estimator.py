@@ -16,8 +16,9 @@ _PACE_GAIN = 0.1  # of the pace on that of one tick
 # ticks after which a foot that landed rests: it still slides ahead before, and two thirds of the error came from there
 _SETTLED = 10.0
 _TRUST_POWER = 4.0  # of a landed foot's trust on its time
-_FLOOR_GAIN = 0.005  # of the floor's slope on that of the loaded soles, per tick: they tilt with every push, too
-_SAME_HEIGHT, _HIGHEST_STEP = 0.002, 0.015  # m: dead band of the height of a foot that lands, and the most of it
+# of the floor's slope on that of the loaded soles, per tick: plates come fast, but soles tilt in a push, too
+_FLOOR_GAIN = 0.02
+_SAME_HEIGHT, _HIGHEST_STEP = 0.001, 0.015  # m: dead band of the height of a foot that lands, and the most of it
 _STEEPEST = 0.17  # sine of the slope
 _LOADED = 4.0  # N: below it a sole's centre of pressure is noise
 
