@@ -12,8 +12,9 @@ import pytest
 import humanoid_description
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
 from humanoid_evaluation.experiment_cli import main
+from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.summary import summarise
-from humanoid_evaluation.trial import Trial, parameters, run_trial, world_of
+from humanoid_evaluation.trial import Trial, run_trial, world_of
 from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError
@@ -46,20 +47,17 @@ def test_a_fall_is_seen_and_counted():
     assert math.isnan(summarise([run])["worst_distance_error_m"])
 
 
-def test_a_fallen_robot_is_limp_but_for_its_arms_and_stays_so():
-    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
-    simulator, engine = Simulator(urdf, profile), WalkingEngine(urdf, profile, parameters())
-    lying = simulator.reset(attitude=(0.0, math.sin(0.7), 0.0, math.cos(0.7)))
-    names = profile.joint_names
-    for state in (lying, simulator.reset()):
-        command = engine.step(
-            Feedback(state.q, state.imu.orientation, state.imu.angular_velocity, state.contacts.foot_wrench)
-        )
-        assert engine.state().mode == "fallen"
-        moved = {name for name, new, old in zip(names, command, state.q) if new != old}
-        assert moved == {"LShoulderPitch", "RShoulderPitch"}
-    engine.reset()
-    assert engine.state().mode == "stand"
+def test_it_walks_on_a_slope_over_plates_and_without_a_yaw_axis():
+    for trial in (
+        Trial(0.6, 0.0, 0.1, 306, slope_deg=3.0),
+        Trial(0.6, 0.0, 0.1, 307, slope_deg=3.0),
+        Trial(0.6, 0.0, 0.1, 308, plates=0.005),
+        Trial(0.0, 180.0, 0.8, 309, heading="feet"),
+    ):
+        run = run_trial(trial)
+        assert not run["fell"] and run["arrived"], trial
+        assert abs(run["x_m"] - trial.distance) < 0.04 and abs(run["y_m"]) < 0.04, run
+        assert run["turn_deg"] == pytest.approx(trial.angle_deg, abs=4.0), run
 
 
 def test_it_stands_a_push_of_20_newton_while_walking():

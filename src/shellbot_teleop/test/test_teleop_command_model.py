@@ -329,6 +329,15 @@ def test_driving_in_a_mode_that_does_not_walk_is_told(model):
     assert len(model.press("w", 0.2)) == 1
 
 
+def test_a_robot_without_the_mode_hexapod_is_not_sent_there(model, teleop_config, teleop_keymap):
+    model.observe_mode("stand")
+    assert len(model.press("w", 0.0)) == 2
+    bindings = tuple(binding for binding in teleop_keymap.bindings if binding.action != "mode.hexapod")
+    model.keymap = replace(teleop_keymap, bindings=bindings)
+    model.release("w", 0.1)
+    assert len(model.press("w", 0.2)) == 1
+
+
 def test_another_operators_pose_is_taken_over_without_publishing(model):
     model.observe_body_pose((0.01, 0.0, 0.0, 0.0, 0.1, 0.0))
     model.observe_upper_shells((0.02, 0.3))

@@ -13,7 +13,10 @@ import rospy
 import rostest
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
-from std_msgs.msg import String
+
+from humanoid_motion.move_joint_node import main as move_joint
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import MoveJoints, RequestMode
 
 LIMIT_S = 60.0  # wall clock; only a hung node meets it
 TWIST_PERIOD_S = 0.02  # wall clock; many a simulated cmd_vel time-out even at ten times real time
@@ -30,7 +33,7 @@ class WalkTest(unittest.TestCase):
             for name, kind, messages in (
                 ("ground_truth/odom", Odometry, cls.truth),
                 ("odom", Odometry, cls.odometry),
-                ("walk/mode", String, cls.modes),
+                ("mode", Mode, cls.modes),
             )
         ]
         cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
@@ -70,12 +73,14 @@ class WalkTest(unittest.TestCase):
         self.twist.linear.x = 0.15
         self.wait(lambda: self.place.x - start.x > 0.3, "0.3 m ahead")
         type(self).twist = None
-        self.wait(lambda: self.modes[-1].data == "stand", "standing after cmd_vel ended")
+        self.wait(lambda: self.modes[-1].name == "stand", "standing after cmd_vel ended")
         seen = self.odometry[-1].pose.pose.position.x - from_odometry.x
         self.assertAlmostEqual(seen, self.place.x - start.x, delta=0.05)
         self.assertGreater(self.place.z, 0.30)
 
     def test_2_nonsense_moves_nothing(self):
+        count = len(self.truth)
+        self.wait(lambda: len(self.truth) > count + 100, "a second in which it settles after the walk")
         before, count = self.place, len(self.truth)
         bad = Twist()
         bad.linear.x = math.nan
@@ -85,7 +90,7 @@ class WalkTest(unittest.TestCase):
         goal.pose.orientation.w = 1.0
         self.goal.publish(goal)
         self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
-        self.assertEqual(self.modes[-1].data, "stand")
+        self.assertEqual(self.modes[-1].name, "stand")
         self.assertAlmostEqual(self.place.x, before.x, delta=0.005)
 
     def test_3_it_walks_to_a_pose(self):
@@ -95,9 +100,40 @@ class WalkTest(unittest.TestCase):
         goal.pose.orientation.z, goal.pose.orientation.w = math.sin(0.25), math.cos(0.25)
         count = len(self.modes)
         self.goal.publish(goal)
-        self.wait(lambda: [m.data for m in self.modes[count:]] == ["walk", "stand"], "walking and arriving")
+        self.wait(lambda: [m.name for m in self.modes[count:]] == ["walk", "stand"], "walking and arriving")
         yaw = 2.0 * math.atan2(*(getattr(self.truth[-1].pose.pose.orientation, axis) for axis in "zw"))
         self.assertAlmostEqual(yaw - 0.5, 0.0, delta=0.06)
+
+    def test_4_joints_and_poses_are_commanded_by_services_and_refused_in_words(self):
+        move, request = rospy.ServiceProxy("move_joints", MoveJoints), rospy.ServiceProxy("request_mode", RequestMode)
+        refused = move(["HeadYaw"], [math.nan], 0.2)
+        self.assertFalse(refused.accepted)
+        self.assertIn("-2.0857 .. 2.0857", refused.reason)
+        self.assertIn("one motor", move(["LHipYawPitch", "RHipYawPitch"], [0.0, -0.1], 0.2).reason)
+        self.assertIn("2 names, 1 positions", move(["HeadYaw", "HeadPitch"], [0.0], 0.2).reason)
+        self.assertEqual(move_joint(["--pose", "crouch", "--speed", "0.3"]), 0)
+        self.wait(lambda: "holds the pose crouch" in self.modes[-1].text, "the pose crouch")
+        self.wait(lambda: self.place.z < 0.28, "a low torso")
+        self.assertEqual(move_joint(["HeadYaw=9"]), 1)
+        self.assertTrue(request("stand").accepted)
+        self.wait(lambda: self.modes[-1].name == "stand", "standing")
+        self.assertIn("no pose", request("sit").reason)
+
+    def test_5_when_it_topples_it_lies_limp_and_gets_up_when_asked_to(self):
+        request = rospy.ServiceProxy("request_mode", RequestMode)
+        self.assertIn("has not fallen", request("recover").reason)
+        self.assertEqual(move_joint(["LAnklePitch=0.9", "RAnklePitch=0.9", "--speed", "0.9"]), 0)  # onto its heels
+        self.wait(lambda: self.modes[-1].name == "fallen", "lying")
+        self.assertIn("request recover", self.modes[-1].text)
+        self.assertLess(self.place.z, 0.15)
+        self.assertFalse(request("stand").accepted)
+        self.assertTrue(request("recover").accepted)
+        self.wait(lambda: self.modes[-1].name == "get_up", "getting up")
+        self.wait(lambda: self.modes[-1].name != "get_up", "the end of getting up")
+        self.assertEqual(self.modes[-1].name, "stand")
+        count = len(self.truth)
+        self.wait(lambda: len(self.truth) > count + 100, "a second of standing")
+        self.assertGreater(self.place.z, 0.29)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, Optional, Sequence
 
 from humanoid_evaluation.campaign import campaign_table, run_campaign
+from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
 from shellbot_common import SettingsError
@@ -32,6 +33,8 @@ def _run(options: argparse.Namespace) -> int:
         if options.write:
             write_between_markers(Path(options.write), "campaign", campaign_table(results))
         return int(any(run["fell"] for run in results))
+    if options.get_up:
+        return _get_up(seeds, options)
     if options.speed is None:
         raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
     trials = [
@@ -44,6 +47,7 @@ def _run(options: argparse.Namespace) -> int:
             options.slope,
             options.plates,
             options.motors,
+            options.heading,
         )
         for seed in seeds
     ]
@@ -55,6 +59,18 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         _write(Path(options.json), {"runs": runs, "summary": summary})
     return int(summary["falls"] > 0 or summary["not_arrived"] > 0)
+
+
+def _get_up(seeds: Sequence[int], options: argparse.Namespace) -> int:
+    falls = [(f"seed {seed}", Fall(seed, options.motors)) for seed in seeds]
+    runs = map_jobs(run_get_up, falls, options.jobs)
+    summary = summarise_get_up(runs)
+    columns = ("seed", "push_N", "push_deg", "side", "shock_m_s2", "stands", "tries", "seconds")
+    say(markdown_table([{key: run[key] for key in columns} for run in runs]))
+    say(markdown_table([summary]))
+    if options.json:
+        _write(Path(options.json), {"runs": runs, "summary": summary})
+    return int(summary["got_up"] < summary["fell"])
 
 
 def _write(path: Path, values: Dict[str, Any]) -> None:
@@ -74,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--slope", type=float, default=0.0, metavar="DEG", help="slope of the floor, in any direction")
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
+    parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
+    parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")

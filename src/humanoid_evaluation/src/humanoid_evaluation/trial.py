@@ -9,15 +9,11 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-import humanoid_description
-from humanoid_motion.engine import WalkingEngine
-from humanoid_motion.interface import Feedback
-from humanoid_motion.parameters import WalkParameters
+from humanoid_evaluation.robot import Robot
 from humanoid_motion.planar import seen_from, wrapped
-from shellbot_common import SettingsError, package_file
+from shellbot_common import SettingsError
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_simulator.core.config import SimulatorConfig, load_config
-from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.state import SimState
 
 _STAND = 1.5  # s before the command
@@ -38,6 +34,7 @@ class Trial:
     slope_deg: float = 0.0  #: Of the floor, towards a direction by the seed
     plates: float = 0.0  #: Height of flat plates strewn on the floor, m
     motors: str = "peak"
+    heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
 
     def __post_init__(self) -> None:
         """Refuse what is no walk; raises SettingsError."""
@@ -45,11 +42,6 @@ class Trial:
             raise SettingsError("give either a distance or an angle, not zero")
         if not (math.isfinite(self.speed) and self.speed > 0.0):
             raise SettingsError(f"speed is {self.speed}; give a positive number, m/s or rad/s")
-
-
-def parameters() -> WalkParameters:
-    """Return the engine's parameters as they are delivered."""
-    return WalkParameters.load(package_file("humanoid_motion", "config/walk.yaml"))
 
 
 def world_of(trial: Trial) -> SimulatorConfig:
@@ -68,10 +60,8 @@ def world_of(trial: Trial) -> SimulatorConfig:
 
 def run_trial(trial: Trial) -> Dict[str, Any]:
     """Walk, and return what the truth says, with the trial's own fields."""
-    urdf, profile = humanoid_description.urdf_text(trial.motors), humanoid_description.profile()
-    simulator = Simulator(urdf, profile, world_of(trial))
-    engine = WalkingEngine(urdf, profile, parameters())
-    walk = _Walk(simulator, engine, simulator.reset(seed=trial.seed))
+    walk = _Walk(world_of(trial), trial.seed, trial.motors, trial.heading)
+    simulator, engine = walk.simulator, walk.core.engine
     while simulator.time < _STAND:
         walk.tick()
     walk.begin()
@@ -110,48 +100,38 @@ def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, floa
     return _STAND + moment * 0.4 * (limit - _STAND), force
 
 
-class _Walk:
-    """Simulator and engine with one tick of latency between them, and the truth beside the odometry."""
+class _Walk(Robot):
+    """A robot with the truth beside its odometry."""
 
-    def __init__(self, simulator: Simulator, engine: WalkingEngine, state: SimState) -> None:
-        self._simulator, self._engine, self._state = simulator, engine, state
-        self._command: Optional[np.ndarray] = None
-        self._turn, self._yaw = 0.0, _true_pose(state)[2]
+    def __init__(self, world: SimulatorConfig, seed: int, motors: str, heading: str) -> None:
+        super().__init__(world, seed, motors, heading)
+        self._turn, self._yaw = 0.0, _true_pose(self.state)[2]
         self._start, self._odometry_start = np.zeros(3), np.zeros(3)
         self._heights = [0.0, 0.0]
         self._tilt = 0.0
 
     def tick(self) -> None:
-        state, simulator = self._state, self._simulator
-        imu = state.imu
-        assert imu.orientation is not None  # the simulator's settings have one
-        feedback = Feedback(state.q, imu.orientation.tolist(), imu.angular_velocity, state.contacts.foot_wrench)
-        command = self._engine.step(feedback)
-        if self._command is not None:
-            simulator.command(self._command)
-        self._command = command
-        simulator.step_tick()
-        self._state = simulator.state()
-        roll, pitch, yaw = rpy_from_quaternion(*self._state.quat_world_base)
+        super().tick()
+        roll, pitch, yaw = rpy_from_quaternion(*self.state.quat_world_base)
         self._turn += wrapped(yaw - self._yaw)
         self._yaw = yaw
-        height = float(self._state.p_world_base[2])
+        height = float(self.state.p_world_base[2])
         self._heights = [min(self._heights[0], height), max(self._heights[1], height)]
         self._tilt = max(self._tilt, abs(roll), abs(pitch))
 
     def begin(self) -> None:
         """Score from here."""
-        height = float(self._state.p_world_base[2])
+        height = float(self.state.p_world_base[2])
         self._heights, self._tilt, self._turn = [height, height], 0.0, 0.0
-        self._start, self._odometry_start = _true_pose(self._state), self._engine.state().base
+        self._start, self._odometry_start = _true_pose(self.state), self.core.engine.state().base
 
     @property
     def has_fallen(self) -> bool:
-        return self._engine.state().mode == "fallen"
+        return self.core.has_fallen
 
     def score(self) -> Dict[str, Any]:
-        x, y, _ = seen_from(self._start, _true_pose(self._state))
-        odometry = seen_from(self._odometry_start, self._engine.state().base)
+        x, y, _ = seen_from(self._start, _true_pose(self.state))
+        odometry = seen_from(self._odometry_start, self.core.engine.state().base)
         return {
             "fell": self.has_fallen,
             "x_m": float(x),

@@ -24,6 +24,7 @@ from shellbot_common.rotations import rotation_from_rpy
 
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
+_LEVEL_SPEED = 0.03  # m/s: of the base's height after that of the floor under the feet
 _LATE_SPEED = 0.1  # m/s: a foot that finds no ground in time goes on downwards
 
 
@@ -65,10 +66,36 @@ class WalkingEngine:
         self._twist, self._most = np.zeros(3), np.zeros(3)
         self._goal: Optional[np.ndarray] = None
         self._mode, self._support, self._time = "stand", LEFT, 0.0
-        self._has_begun = False
+        self._is_new, self._has_begun = True, False
         self._feet: List[np.ndarray] = []
-        self._shift = np.zeros(2)
+        self._shift, self._error, self._pressure = np.zeros(2), np.zeros(2), np.zeros(2)
         self._is_last = False
+
+    def resume(self, is_elsewhere: bool = False) -> None:
+        """Let the next tick find the robot standing where it is, after something else has moved its joints.
+
+        Parameters
+        ----------
+        is_elsewhere : bool
+            Its feet were not observed meanwhile: odometry goes on where it ended, with the heading of the IMU.
+        """
+        if is_elsewhere:
+            self._estimator.lift()
+            self._twist = np.zeros(3)
+        self._mode, self._time, self._has_begun, self._goal = "stand", 0.0, False, None
+
+    def observe(self, feedback: Feedback) -> Posture:
+        """Go on with the odometry only, in a tick in which something else moves the joints.
+
+        Raises
+        ------
+        WalkError
+            If a measurement is not finite or of a wrong length.
+        """
+        feedback.check(len(self._body.rest))
+        posture = self._body.model.posture(feedback.q)
+        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        return posture
 
     # --- commands ---
 
@@ -111,6 +138,21 @@ class WalkingEngine:
         return self._mode == "stand" and (self._goal is None or self._planner.is_at(self._goal))
 
     @property
+    def weight(self) -> float:
+        """Of the robot, N."""
+        return self._body.model.mass * G
+
+    @property
+    def most_offset(self) -> np.ndarray:
+        """Angle between command and joint at which a servo has its full effort, (n,), rad."""
+        return self._body.most_offset
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the robot stands, and nothing makes it walk in the next tick."""
+        return self._mode == "stand" and not self._wants_to_walk()
+
+    @property
     def centre(self) -> np.ndarray:
         """Where the base is planned: x, y, yaw, odometry frame."""
         return self._planner.centre.copy()
@@ -137,37 +179,42 @@ class WalkingEngine:
         WalkError
             If a measurement is not finite or of a wrong length: hold the former command.
         """
-        feedback.check(len(self._body.rest))
-        posture = self._body.model.posture(feedback.q)
-        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        posture = self.observe(feedback)
         if not self._has_begun:
             self._begin(posture)
-        tilt = max(abs(self._estimator.roll), abs(self._estimator.pitch))
-        if self._mode == "fallen" or tilt > self._p.fall_tilt:
-            self._mode = "fallen"
-            return self._body.fallen(feedback.q)
         self._observe(posture, feedback.wrenches)
         self._advance(posture, feedback.wrenches)
         plan = self._plan()
         self._correct(plan)
-        self._com += self._omega * (plan.dcm - self._com) * TICK
+        self._com += self._omega * (plan.dcm + self._lean - self._com) * TICK
         self._com += self._p.com_pull * (self._observer.place - self._com)
         return self._joints(posture, feedback.rates)
 
     def _begin(self, posture: Posture) -> None:
-        """Take the feet where they are."""
+        """Take the feet where they are; for the first time, they are at the odometry's origin."""
         self._has_begun = True
         self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
-        middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
-        self._estimator.place[:2] -= middle + [self._ahead, 0.0]
+        if self._is_new:
+            middle = np.mean([self._estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
+            self._estimator.place[:2] -= middle + [self._ahead, 0.0]
         self._feet = [self._estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]
-        self._planner.centre = np.zeros(3)
+        self._planner.centre = np.zeros(3) if self._is_new else self._centre_of_feet()
+        self._planner.twist, self._is_new = np.zeros(3), False
         self._observer = ComObserver(self._omega)
         self._com = self._measured_com(posture)
         self._step_time, self._double = self._p.step_time, self._p.double_support
         self._swing = SwingFoot(self._feet[RIGHT], _SWING_SPEED)
         self._from = self._soles.zmp_between(self._feet)
         self._error, self._pressure = np.zeros(2), self._from.copy()
+        self._lean, self._level = np.zeros(2), float(self._estimator.heights.mean())
+
+    def _centre_of_feet(self) -> np.ndarray:
+        left, right = self._feet
+        yaw = left[2] + 0.5 * wrapped(right[2] - left[2])
+        middle = np.append(
+            0.5 * (left[:2] + right[:2]), self._planner.centre[2] + wrapped(yaw - self._planner.centre[2])
+        )
+        return np.append(point_of(middle, self._ahead, 0.0), middle[2])
 
     def _measured_com(self, posture: Posture) -> np.ndarray:
         return np.asarray((self._estimator.place + self._estimator.rotation @ posture.com)[:2])
@@ -181,7 +228,9 @@ class WalkingEngine:
                 for (r, p), sole in zip(posture.soles, self._estimator.sole_points)
             ]
             pressure = np.asarray(force @ np.array(points) / force.sum())
-        self._observer.update(self._measured_com(posture), pressure, TICK)
+        # on a slope gravity pulls, too, as a centre of pressure further downhill would
+        self._lean = -self._estimator.gravity[:2] / self._omega**2
+        self._observer.update(self._measured_com(posture), pressure + self._lean, TICK)
 
     # --- support and steps ---
 
@@ -216,6 +265,7 @@ class WalkingEngine:
 
     def _land(self, posture: Posture, foot: int) -> None:
         """Make the swing foot, which carries, the support where it really is."""
+        self._estimator.measure_height(posture, foot)
         for side in (LEFT, RIGHT):
             self._feet[side] = self._estimator.sole_pose(posture, side)
         self._from = self._soles.zmp(self._feet[self._support], self._support)
@@ -280,7 +330,7 @@ class WalkingEngine:
     def _correct(self, plan: PlannedInstant) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         p = self._p
-        self._error = self._observer.dcm - plan.dcm
+        self._error = self._observer.dcm - plan.dcm - self._lean
         requested = plan.zmp + (1.0 + p.dcm_gain) * self._error
         both = self._mode == "stand" or self._time < self._double
         carrying = (LEFT, RIGHT) if both else (self._support,)
@@ -300,9 +350,9 @@ class WalkingEngine:
     def _joints(self, posture: Posture, rates: np.ndarray) -> np.ndarray:
         """Return the command for base, feet and centre of pressure as they are planned, (n,), rad."""
         estimator = self._estimator
-        acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure), 0.0)
+        acceleration = np.append(self._omega**2 * (self._observer.place - self._pressure - self._lean), 0.0)
         to_base = estimator.rotation.T
-        gravity = to_base @ (np.array([0.0, 0.0, -G]) - acceleration)
+        gravity = to_base @ (estimator.gravity - acceleration)
         points = np.array(
             [
                 to_base
@@ -329,16 +379,18 @@ class WalkingEngine:
         roll = float(np.clip(-(p.tilt_gain * estimator.roll + p.tilt_rate_gain * rates[0]), -0.3, 0.3))
         pitch = float(np.clip(-(p.tilt_gain * estimator.pitch + p.tilt_rate_gain * rates[1]), -0.3, 0.3))
         rotation = yaw_matrix(yaw) @ rotation_from_rpy(roll, pitch, 0.0)
-        place = np.append(self._com, self._base_height)
+        heights = estimator.heights
+        self._level += float(np.clip(heights.mean() - self._level, -_LEVEL_SPEED * TICK, _LEVEL_SPEED * TICK))
+        place = np.append(self._com, self._base_height + self._level)
         place[:2] -= (rotation @ posture.com)[:2]
-        feet = [PlannedFoot(foot, 0.0, place, rotation) for foot in self._feet]
+        feet = [PlannedFoot(foot, float(h), place, rotation) for foot, h in zip(self._feet, heights)]
         if self._is_swinging:
             swing, part = 1 - self._support, p.swing_from_measured
             late = max(0.0, self._time - self._step_time)
             fraction = (self._time - self._double) / (self._step_time - self._double)
             feet[swing] = PlannedFoot(
                 self._feet[swing],
-                lift_height(fraction, p.lift) - _LATE_SPEED * late,
+                lift_height(fraction, p.lift) + self._swing_ground(fraction) - _LATE_SPEED * late,
                 place + part * (estimator.place - place),
                 yaw_matrix(yaw)
                 @ rotation_from_rpy(
@@ -346,3 +398,8 @@ class WalkingEngine:
                 ),
             )
         return feet
+
+    def _swing_ground(self, fraction: float) -> float:
+        """Return the height of the floor under the swinging foot, m: from where it lifted off to that of the other."""
+        start, end = self._estimator.heights[1 - self._support], self._estimator.heights[self._support]
+        return float(start + (end - start) * min(max(fraction, 0.0), 1.0))

@@ -36,7 +36,7 @@ class Feedback:
 class EngineState:
     """What the engine is doing, for diagnostics."""
 
-    mode: str  #: stand, walk or fallen
+    mode: str  #: stand or walk
     support: int  #: LEFT or RIGHT
     phase: float  #: Of the present step, 0 to 1
     dcm_error: np.ndarray  #: (2,) m

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Dict, Sequence
 
 import numpy as np
 import rospy
@@ -13,10 +13,14 @@ from sensor_msgs.msg import Imu, JointState
 
 from humanoid_motion.interface import EngineState, Feedback
 from humanoid_motion.parameters import WalkError
+from humanoid_motion.robot_core import Status
 from shellbot_common.rotations import quaternion_from_rpy
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import MoveJointsRequest
 
 _ODOMETRY_ERROR = 0.007  # m of error a m of path, two thirds of the time; docs/humanoid.md
 _HEADING_STD = 0.01  # rad
+_OTHER_MODE = 255  # the numbers of the message are another robot's; here the name says it
 _HEIGHT = 0.31  # m; the base's height, which the walk keeps
 
 
@@ -72,6 +76,23 @@ def transform_message(odometry: Odometry) -> TransformStamped:
     message.transform.translation.z = place.z
     message.transform.rotation = odometry.pose.pose.orientation
     return message
+
+
+def mode_message(status: Status, stamp: rospy.Time) -> Mode:
+    """Return the latched topic mode."""
+    at_rest = status.target == status.mode
+    message = Mode(mode=_OTHER_MODE, name=status.mode, target=status.target, progress=float(at_rest), text=status.text)
+    message.header.stamp = stamp
+    return message
+
+
+def targets_of(request: MoveJointsRequest) -> Dict[str, float]:
+    """Return joint to angle, rad; raises WalkError if names and positions do not belong together."""
+    if len(request.name) != len(request.position) or len(set(request.name)) != len(request.name):
+        raise WalkError(
+            f"{len(request.name)} names, {len(request.position)} positions; give one position of each joint"
+        )
+    return dict(zip(request.name, request.position))
 
 
 def _vector(vector: object) -> Sequence[float]:

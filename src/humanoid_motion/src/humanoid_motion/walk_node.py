@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Node `walk`: joint_states, IMU and foot forces in; joint_targets, odom and its transform out."""
+"""Node `walk`: joint_states, IMU and foot forces in; joint_targets, mode, odom and its transform out."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import tf2_ros
 from geometry_msgs.msg import PoseStamped, Twist, WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
-from std_msgs.msg import String
 
 from humanoid_motion import walk_conversions as convert
-from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.fall import FallParameters
 from humanoid_motion.parameters import WalkError, WalkParameters
+from humanoid_motion.robot_core import HumanoidCore, Status
 from humanoid_motion.tick_inputs import TickInputs
 from shellbot_common import Level, Notice, RobotProfile, SettingsError, Stamp, classify_stamp
 from shellbot_common.log_node import NodeLog
@@ -27,22 +27,31 @@ from shellbot_common.operator_interface_node import OperatorInterface
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_msgs.msg import Mode
+from shellbot_msgs.srv import (
+    MoveJoints,
+    MoveJointsRequest,
+    MoveJointsResponse,
+    RequestMode,
+    RequestModeRequest,
+    RequestModeResponse,
+)
 
 _TWIST_TIMEOUT = 0.5  # s of simulated time: an older cmd_vel stops the walk
 
 
 class WalkNode:
-    """One tick of the engine for each stamp of which joints, IMU and foot forces have come."""
+    """One tick of the core for each stamp of which joints, IMU and foot forces have come."""
 
-    def __init__(self, engine: WalkingEngine, profile: RobotProfile) -> None:
-        self._engine, self._names, self._base = engine, profile.joint_names, profile.base.link
+    def __init__(self, core: HumanoidCore, profile: RobotProfile) -> None:
+        self._core, self._names, self._base = core, profile.joint_names, profile.base.link
         self._lock, self._log = threading.Lock(), NodeLog("walk")
         self._time, self._twist_until, self._path = -math.inf, -math.inf, 0.0
         self._place, self._watched = np.zeros(2), -math.inf
         self._targets = Publisher("joint_targets", JointState, queue_size=10, tcp_nodelay=True)
         self._odometry = Publisher("odom", Odometry, queue_size=10)
-        self._mode = Publisher("~mode", String, queue_size=1, latch=True)
-        self._shown = ""
+        self._mode = Publisher("mode", Mode, queue_size=5, latch=True)
+        self._shown = Status("", "", "")
         self._transforms = tf2_ros.TransformBroadcaster()
         topics = [("joint_states", JointState), ("imu/data", Imu)]
         topics += [(f"contact_wrenches/{sole}", WrenchStamped) for sole in profile.contacts]
@@ -56,13 +65,15 @@ class WalkNode:
         self._commands = [
             rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=1),
             rospy.Subscriber("walk_to", PoseStamped, self._on_goal, queue_size=1),
+            rospy.Service("move_joints", MoveJoints, self._on_joints),
+            rospy.Service("request_mode", RequestMode, self._on_request),
         ]
 
     def _on_twist(self, message: Twist) -> None:
         twist = [message.linear.x, message.linear.y, message.angular.z]
         if self._operator.accepts_velocity(message, any(twist)):
             with self._lock:
-                self._engine.command_twist(twist)
+                self._core.command_twist(twist)
                 self._twist_until = self._time + _TWIST_TIMEOUT
 
     def _stop_driving(self) -> None:
@@ -75,10 +86,31 @@ class WalkNode:
         place, q = message.pose.position, message.pose.orientation
         try:
             with self._lock:
-                self._engine.walk_to(place.x, place.y, rpy_from_quaternion(q.x, q.y, q.z, q.w)[2])
+                self._core.walk_to(place.x, place.y, rpy_from_quaternion(q.x, q.y, q.z, q.w)[2])
                 self._twist_until = math.inf
         except WalkError as error:
             self._log(Notice("walk_to", Level.ERROR, str(error)))
+
+    def _on_joints(self, request: MoveJointsRequest) -> MoveJointsResponse:
+        reason = self._operator.refusal(request)
+        try:
+            if reason:
+                raise WalkError(reason)
+            with self._lock:
+                duration = self._core.move_joints(convert.targets_of(request), request.speed)
+        except WalkError as error:
+            return MoveJointsResponse(False, str(error), 0.0)
+        return MoveJointsResponse(True, f"{len(request.name)} joint(s) are there in {duration:.2f} s", duration)
+
+    def _on_request(self, request: RequestModeRequest) -> RequestModeResponse:
+        reason, accepted = self._operator.refusal(request), False
+        with self._lock:
+            if not reason:
+                try:
+                    accepted, reason = True, self._core.request(request.mode)
+                except WalkError as error:
+                    reason = str(error)
+            return RequestModeResponse(accepted, reason, self._core.status().mode)
 
     def _on_input(self, message: Any, topic: int) -> None:
         with self._lock:
@@ -106,27 +138,28 @@ class WalkNode:
             if kind in (Stamp.REPEATED, Stamp.LATE):
                 return
             if kind is Stamp.RESET:
-                self._engine.reset()
+                self._core.reset()
                 self._twist_until, self._path = -math.inf, 0.0
             self._time = stamp.to_sec()
             if self._time > self._twist_until:
-                self._engine.command_twist([0.0, 0.0, 0.0])
+                self._core.command_twist([0.0, 0.0, 0.0])
                 self._twist_until = math.inf
             try:
-                command = self._engine.step(convert.feedback_from_messages(states, imu, left, right, self._names))
+                command = self._core.step(convert.feedback_from_messages(states, imu, left, right, self._names))
             except WalkError as error:
                 self._log(Notice("tick", Level.WARN, f"{error}: holding the last command"))
                 return
-            state = self._engine.state()
+            state, status = self._core.engine.state(), self._core.status()
         self._targets.publish(convert.targets_message(command, self._names, stamp))
         self._path += float(np.linalg.norm(state.base[:2] - self._place))
         self._place = state.base[:2].copy()
         odometry = convert.odometry_message(state, self._path, stamp, self._base)
         self._odometry.publish(odometry)
         self._transforms.sendTransform(convert.transform_message(odometry))
-        if state.mode != self._shown:
-            self._shown = state.mode
-            self._mode.publish(state.mode)
+        if status != self._shown:
+            self._shown = status
+            self._mode.publish(convert.mode_message(status, stamp))
+            rospy.loginfo("walk: %s", status.text)
 
 
 def main() -> None:
@@ -136,8 +169,9 @@ def main() -> None:
         profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
         parameters = WalkParameters.load(rospy.get_param("~config"))
         urdf = rospy.get_param("robot_description", "")
-        engine = WalkingEngine(urdf, profile, parameters, rospy.get_param("~heading", "imu"))
+        fall = FallParameters.load(rospy.get_param("~fall"))
+        core = HumanoidCore(urdf, profile, parameters, fall, rospy.get_param("~heading", "imu"))
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)
-    WalkNode(engine, profile).watch()
+    WalkNode(core, profile).watch()

@@ -17,8 +17,6 @@ from humanoid_motion.legs import LEG_JOINTS, Leg, pair_angles
 from humanoid_motion.planar import LEFT, RIGHT, yaw_matrix
 from shellbot_common import RobotProfile
 
-_PROTECTIVE = 0.3  # rad, of the shoulders' pitch: arms ahead, a little down
-
 
 @dataclass(frozen=True)
 class PlannedFoot:
@@ -58,6 +56,11 @@ class WholeBody:
         self._effort = np.array([j.effort for j in joints])
         self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
 
+    @property
+    def most_offset(self) -> np.ndarray:
+        """Angle between command and joint at which a servo has its full effort, (n,), rad."""
+        return self._effort / self._stiffness
+
     def angles(self, feet: Sequence[PlannedFoot], weight: float) -> np.ndarray:
         """Return the joint angles that put the feet where they are planned, (n,), rad.
 
@@ -81,12 +84,6 @@ class WholeBody:
         for side in (LEFT, RIGHT):  # the arm swings with the other leg
             q[self._arm_index[side]] -= self._arm_swing * float(ankles[1 - side][0] - ankles[side][0])
         return np.clip(q, self._lower, self._upper)
-
-    def fallen(self, q: np.ndarray) -> np.ndarray:
-        """Return the command of a fall, (n,), rad: arms ahead, elsewhere the measured angle: no torque."""
-        command = np.array(q)
-        command[self._arm_index] = _PROTECTIVE
-        return command
 
     def command(
         self, q: np.ndarray, posture: Posture, gravity: np.ndarray, shares: Sequence[float], points: np.ndarray

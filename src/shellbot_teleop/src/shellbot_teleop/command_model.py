@@ -355,7 +355,9 @@ class CommandModel:
         return [self.twist]
 
     def _obstacles(self, axis: int) -> List[Effect]:
-        text = why_it_stays(self._mode, self.limits.velocity[axis], self._keys("mode.hexapod"))
+        # the modes of a robot without this one say in their own text what they obey
+        mode = self._mode if any(binding.action == "mode.hexapod" for binding in self.keymap.bindings) else ""
+        text = why_it_stays(mode, self.limits.velocity[axis], self._keys("mode.hexapod"))
         return [Notice("warn", text)] if text else []
 
     def _push(self, actions: Sequence[HeldAction], dt: float, announce: bool = False) -> List[Effect]:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Poses and joint targets in the simulator: it stays upright, does not jump, and walks again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from humanoid_evaluation.robot import Robot
+from humanoid_motion.parameters import WalkError
+from shellbot_common.rotations import rpy_from_quaternion
+
+
+class Watched(Robot):
+    """A robot whose greatest jump of the command and greatest tilt are known."""
+
+    def __init__(self):
+        super().__init__(seed=310)
+        self.profile, self.jump, self.tilt = self.simulator.profile, 0.0, 0.0
+
+    def run(self, seconds):
+        for _ in range(round(seconds * 100)):
+            before = self.command
+            self.tick()
+            if before is not None:
+                self.jump = max(self.jump, float(np.abs(self.command - before).max()))
+            roll, pitch, _ = rpy_from_quaternion(*self.state.quat_world_base)
+            self.tilt = max(self.tilt, abs(roll), abs(pitch))
+
+
+def test_every_pose_is_taken_without_a_jump_held_upright_and_left_for_a_walk():
+    robot = Watched()
+    robot.run(1.0)
+    for name in (*robot.profile.poses, "crouch"):
+        robot.run(robot.core.take_pose(name, 0.4) + 1.0)
+        if name != "stand":
+            assert robot.core.status().mode == "pose" and name in robot.core.status().text
+            reached = np.array(list(robot.profile.pose(name).values()))
+            assert np.abs(robot.state.q - reached).max() < 0.12, name  # servos sag under load
+    assert robot.jump < 0.05 and robot.tilt < 0.12
+    start = robot.state.p_world_base[0]
+    robot.core.command_twist([0.15, 0.0, 0.0])  # from a crouch: it stands up, and walks
+    robot.run(4.0)
+    assert robot.core.status().mode == "walk"
+    assert robot.state.p_world_base[0] - start > 0.25
+    assert robot.core.engine.state().base[0] == pytest.approx(robot.state.p_world_base[0], abs=0.06)
+
+
+def test_joint_targets_are_latched_and_refused_while_walking_and_apart():
+    robot = Watched()
+    with pytest.raises(WalkError, match="before they are measured"):
+        robot.core.move_joints({"HeadYaw": 0.1}, 0.1)
+    robot.run(1.0)
+    duration = robot.core.move_joints({"LShoulderRoll": 1.3, "RShoulderRoll": -1.3, "HeadYaw": -1.15}, 0.1)
+    assert duration == pytest.approx((1.3 - math.radians(12.0)) / (0.1 * 7.19) + 0.1, abs=0.05)
+    robot.run(duration + 1.0)
+    index = [robot.profile.joint_names.index(name) for name in ("LShoulderRoll", "RShoulderRoll", "HeadYaw")]
+    assert robot.state.q[index] == pytest.approx([1.3, -1.3, -1.15], abs=0.06)
+    with pytest.raises(WalkError, match="request stand first"):
+        robot.core.walk_to(1.0, 0.0, 0.0)
+    with pytest.raises(WalkError, match="no pose 'sit'; there are stand, crouch"):
+        robot.core.take_pose("sit")
+    assert "takes the pose stand" in robot.core.request("stand")
+    robot.run(3.0)
+    assert robot.core.status().mode == "stand" and robot.core.request("stand") == "it stands"
+    robot.core.command_twist([0.1, 0.0, 0.0])
+    with pytest.raises(WalkError, match="while it walks"):
+        robot.core.move_joints({"HeadYaw": 0.1}, 0.1)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Whether the robot falls, to which side, and whether it has come to rest there; from IMU and feet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Sequence
+
+import numpy as np
+
+from humanoid_motion.parameters import WalkError
+from shellbot_common import TICK, Settings, number
+from shellbot_common.rotations import up_from_quaternion
+
+UPRIGHT, FALLING, FALLEN = "upright", "falling", "fallen"
+SIDES = ("front", "left", "back", "right")
+"""The side on which the robot lands, counter-clockwise seen from above."""
+
+
+@dataclass(frozen=True)
+class FallParameters(Settings, error=WalkError):
+    """From `config/fall.yaml`."""
+
+    tilt: float = number(0.2, 1.5, "rad", default=0.6)  #: Beyond it the robot falls
+    early_tilt: float = number(0.1, 1.5, "rad", default=0.35)  #: Beyond it, if the two rows below agree
+    lead: float = number(0.0, 1.0, "s", default=0.2)  #: How far ahead the tilt is predicted
+    predicted_tilt: float = number(0.2, 3.0, "rad", default=0.75)  #: Predicted tilt of a fall
+    unloaded: float = number(0.0, 50.0, "N", default=5.0)  #: Load of both feet together below which none stands
+    unloaded_time: float = number(0.01, 2.0, "s", default=0.15)  #: With early_tilt, a fall without any prediction
+    rest_rate: float = number(0.01, 5.0, "rad/s", default=0.3)  #: A fall is over when it turns slower than this
+    rest_time: float = number(0.05, 5.0, "s", default=0.5)  #: for so long
+    protective_effort: float = number(0.0, 1.0, default=0.5)  #: Fraction of the arms' effort while it falls
+    settle_time: float = number(0.1, 5.0, "s", default=0.4)  #: After each motion, before the next is chosen
+    upright_tilt: float = number(
+        0.05, 0.5, "rad", default=0.15
+    )  #: It stands below this, with half its weight on the feet,
+    upright_time: float = number(0.1, 5.0, "s", default=0.3)  #: for so long
+    tries: int = number(1, 20, default=4)  #: To get up, before it stays where it lies
+
+
+class FallDetector:
+    """Follows one robot from tick to tick.
+
+    Attributes
+    ----------
+    state : str
+        UPRIGHT, FALLING or FALLEN; only `reset` leads back to UPRIGHT.
+    tilt : float
+        Of the torso, rad.
+    side : str
+        One of SIDES: where the torso leans to.
+    """
+
+    def __init__(self, parameters: FallParameters) -> None:
+        self._p = parameters
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin upright; a robot that lies has fallen again in the next tick."""
+        self.state, self.tilt, self.side = UPRIGHT, 0.0, SIDES[0]
+        self._in_air = self._still = 0.0
+
+    def update(self, attitude: Sequence[float], rates: np.ndarray, wrenches: np.ndarray) -> None:
+        """Take one tick.
+
+        Parameters
+        ----------
+        attitude : (4,) sequence of float
+            Quaternion x, y, z, w of the torso.
+        rates : (3,) array
+            Angular velocity of the torso in its own frame, rad/s.
+        wrenches : (2, 6) array
+            Of the ground at each sole, N and N m.
+        """
+        p = self._p
+        up = up_from_quaternion(np.asarray(attitude, dtype=float))
+        self.tilt = angle_from_vertical(up)
+        if self.tilt > 0.1:
+            self.side = side_of(up)
+        ahead = angle_from_vertical(up - p.lead * np.cross(rates, up))  # what stands still in the world turns backwards
+        load = float(np.maximum(wrenches[:, 2], 0.0).sum())
+        self._in_air = self._in_air + TICK if load < p.unloaded else 0.0
+        self._still = self._still + TICK if float(np.linalg.norm(rates)) < p.rest_rate else 0.0
+        early = self.tilt > p.early_tilt and (ahead > p.predicted_tilt or self._in_air >= p.unloaded_time)
+        if self.state == UPRIGHT and (self.tilt > p.tilt or early):
+            self.state, self._still = FALLING, 0.0
+        elif self.state == FALLING and self._still >= p.rest_time:
+            self.state = FALLEN
+
+
+def angle_from_vertical(up: np.ndarray) -> float:
+    """Return the torso's tilt, rad, from the world's vertical in its frame (3,)."""
+    return math.atan2(math.hypot(up[0], up[1]), up[2])
+
+
+def side_of(up: np.ndarray) -> str:
+    """Return where the torso leans to, one of SIDES, from the world's vertical in its frame (3,)."""
+    quarter = round(math.atan2(-up[1], -up[0]) / (0.5 * math.pi))
+    return SIDES[int(quarter) % 4]

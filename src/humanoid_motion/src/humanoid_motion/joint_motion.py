@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Latched targets of named joints, reached smoothly from the present command, each move at its own speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, List, Mapping
+
+import numpy as np
+
+from humanoid_motion.parameters import WalkError
+from shellbot_common import TICK
+
+_RISE = 0.1  # s in which a joint reaches the speed of its move, and in which it stops
+_TOGETHER = 1e-6  # rad: joints of one motor commanded closer than this are commanded alike
+
+
+@dataclass(frozen=True)
+class JointRange:
+    """What a joint can do."""
+
+    lower: float  #: rad
+    upper: float  #: rad
+    speed: float  #: rad/s
+    leader: str = ""  #: Joint whose motor turns it, too
+
+
+class JointMotion:
+    """References of all joints: a move replaces what its joints did before, the others go on.
+
+    Each joint runs a trapezoid of speed towards its target, planned anew each tick, so that a target may change at any
+    time. The joints of one move start and arrive together.
+
+    Parameters
+    ----------
+    ranges : mapping of str to JointRange
+        Joints in the order of every array here, (n,).
+    """
+
+    def __init__(self, ranges: Mapping[str, JointRange]) -> None:
+        self._ranges, self._names = dict(ranges), list(ranges)
+        self._limit = np.array([joint.speed for joint in ranges.values()])
+        self.start(np.zeros(len(self._names)))
+
+    def start(self, q: np.ndarray) -> None:
+        """Rest at a command (n,), rad."""
+        self._place, self._target = np.array(q, dtype=float), np.array(q, dtype=float)
+        self._rate, self._speed, self._rise = (np.zeros(len(self._place)) for _ in range(3))
+
+    def resolved(self, targets: Mapping[str, float], speed: float) -> Dict[str, float]:
+        """Return the targets of all joints that move, those of a shared motor included, rad.
+
+        Parameters
+        ----------
+        targets : mapping of str to float
+            rad.
+        speed : float
+            Fraction of the maximum speed.
+
+        Raises
+        ------
+        WalkError
+            If there is no target, a joint is unknown, a target not finite or beyond the limits, the speed not a
+            fraction, or joints of one motor are commanded apart.
+        """
+        if not targets:
+            raise WalkError("no joint is named; give NAME=ANGLE, with names from joint_states")
+        if not 0.0 < speed <= 1.0:
+            raise WalkError(f"speed is {speed}; give a fraction of the maximum speed, above 0 to 1")
+        found: Dict[str, float] = {}
+        for name, value in targets.items():
+            if name not in self._ranges:
+                raise WalkError(f"there is no joint '{name}'; there are {', '.join(self._names)}")
+            joint = self._ranges[name]
+            if not joint.lower <= value <= joint.upper:  # not a number, too
+                raise WalkError(
+                    f"{name} is commanded to {value:.4g} rad; give {joint.lower:.4f} .. {joint.upper:.4f} rad"
+                )
+            for other in self._same_motor(name):
+                if abs(targets.get(other, value) - value) > _TOGETHER:
+                    raise WalkError(
+                        f"{name} and {other} are turned by one motor, but commanded apart ({value:.4f} and "
+                        f"{targets[other]:.4f} rad); command the same angle, or only one of them"
+                    )
+                found[other] = float(value)
+            found[name] = float(value)
+        return found
+
+    def move(self, targets: Mapping[str, float], speed: float) -> float:
+        """Begin to move; returns how long it takes from rest, s.
+
+        Parameters
+        ----------
+        targets, speed
+            As for `resolved`, whose WalkError it raises; then nothing changes.
+        """
+        goals = self.resolved(targets, speed)
+        index = [self._names.index(name) for name in goals]
+        self._target[index] = list(goals.values())
+        distance = np.abs(self._target[index] - self._place[index])
+        time = max(float(np.max(distance / (speed * self._limit[index]))), _RISE)
+        self._speed[index] = np.maximum(distance / time, np.abs(self._rate[index]))  # what is faster slows down evenly
+        self._rise[index] = self._speed[index] / _RISE
+        return time + _RISE
+
+    def step(self) -> np.ndarray:
+        """Advance by a tick; returns the reference (n,), rad."""
+        error = self._target - self._place
+        half = 0.5 * self._rise * TICK
+        brake = np.sqrt(half**2 + 2.0 * self._rise * np.abs(error)) - half  # from here it can just stop at the target
+        rate = np.sign(error) * np.minimum(np.minimum(self._speed, brake), np.abs(error) / TICK)
+        self._rate = self._rate + np.clip(rate - self._rate, -self._rise * TICK, self._rise * TICK)
+        self._place = self._place + self._rate * TICK
+        return self._place.copy()
+
+    @property
+    def target(self) -> np.ndarray:
+        """Where the joints go, (n,), rad."""
+        return self._target.copy()
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether a joint is on its path."""
+        return bool(np.any(np.abs(self._target - self._place) > 1e-4))
+
+    def _same_motor(self, name: str) -> List[str]:
+        motor = self._ranges[name].leader or name
+        return [other for other, joint in self._ranges.items() if other != name and motor in (other, joint.leader)]

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""What the robot does at each tick: the walking engine, a pose, or lying limp; and what it is asked to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from humanoid_motion.engine import WalkingEngine
+from humanoid_motion.fall import FallParameters
+from humanoid_motion.fall_manager import FallManager
+from humanoid_motion.interface import Feedback
+from humanoid_motion.joint_motion import JointMotion, JointRange
+from humanoid_motion.motions import MotionReader
+from humanoid_motion.parameters import WalkError, WalkParameters
+from robot_mechanics.models.urdf import load_urdf
+from shellbot_common import TICK, RobotProfile, package_file
+
+_FADE = 0.5  # s in which the command goes over to the engine's
+_POSE_SPEED = 0.3  # fraction of the maximum speed
+
+
+@dataclass(frozen=True)
+class Status:
+    """What the robot does, for the operator."""
+
+    mode: str  #: stand, walk, pose, falling, fallen, get_up
+    target: str  #: Mode or pose that it goes to; the mode itself at rest
+    text: str  #: A sentence
+
+
+class HumanoidCore:
+    """One robot: engine, latched joint targets, falls. Time is counted in ticks.
+
+    Parameters
+    ----------
+    urdf_text : str
+        The robot description.
+    profile : RobotProfile
+        Joints, couplings, poses.
+    walk : WalkParameters, optional
+        Of the walking engine.
+    fall : FallParameters, optional
+        Of the detection of falls.
+    heading : str
+        ``imu`` or ``feet``, as for the engine.
+
+    Attributes
+    ----------
+    engine : WalkingEngine
+        It has the odometry, too.
+    falls : FallManager
+        What is known of a fall.
+    """
+
+    def __init__(
+        self,
+        urdf_text: str,
+        profile: RobotProfile,
+        walk: Optional[WalkParameters] = None,
+        fall: Optional[FallParameters] = None,
+        heading: str = "imu",
+    ) -> None:
+        self.engine = WalkingEngine(urdf_text, profile, walk, heading)
+        self._profile, self._standing = profile, profile.base.spawn_pose
+        self._poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
+        ranges, joints = joint_ranges(urdf_text, profile), load_urdf(urdf_text).joints
+        self._motion = JointMotion(ranges)
+        self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
+        reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
+        motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
+        self.falls = FallManager(fall or FallParameters(), motions, self.engine.most_offset, self.engine.weight)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, with a robot that stands or lies."""
+        self.engine.reset()
+        self.falls.reset()
+        self._mode, self._pose = "engine", ""
+        self._command: Optional[np.ndarray] = None
+        self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
+
+    @property
+    def joint_limits(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limit of each joint, (n,), rad."""
+        return self._limits
+
+    # --- requests ---
+
+    def command_twist(self, twist: Sequence[float]) -> None:
+        """Walk with a twist; from a pose the robot goes to its stance first; after a fall none counts."""
+        self.engine.command_twist(twist if self._mode != "fall" else (0.0, 0.0, 0.0))
+        if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
+            self.take_pose(self._standing)
+
+    def walk_to(self, x: float, y: float, yaw: float) -> None:
+        """Walk to a pose of the odometry frame; raises WalkError where it does not stand, or for nonsense."""
+        if self._mode != "engine":
+            raise WalkError(f"the robot does not stand ({self.status().text}); request stand first")
+        self.engine.walk_to(x, y, yaw)
+
+    def move_joints(self, targets: Mapping[str, float], speed: float) -> float:
+        """Move joints to a target that is held until the next one; returns the duration, s.
+
+        Parameters
+        ----------
+        targets : mapping of str to float
+            Joint to angle, rad; the other joints go on with what they do.
+        speed : float
+            Fraction of the joints' maximum speed.
+
+        Raises
+        ------
+        WalkError
+            For targets that `JointMotion.resolved` refuses, while walking, and after a fall.
+        """
+        self._motion.resolved(targets, speed)
+        self._check_free()
+        if self._mode != "pose":
+            assert self._command is not None
+            self._motion.start(self._command)
+            self._mode = "pose"
+        duration = self._motion.move(targets, speed)
+        reached = [name for name, pose in self._poses.items() if np.allclose(pose, self._motion.target, atol=1e-3)]
+        self._pose = reached[0] if reached else ""
+        return duration
+
+    def take_pose(self, name: str, speed: float = _POSE_SPEED) -> float:
+        """Move all joints to a pose of the profile; returns the duration, s. In its stance the robot can walk again.
+
+        Raises
+        ------
+        WalkError
+            If there is no such pose, and as for `move_joints`.
+        """
+        if name not in self._poses:
+            raise WalkError(f"there is no pose '{name}'; there are {', '.join(self._poses)}")
+        if self._mode == "engine" and name == self._standing and self.engine.has_stopped:
+            return 0.0
+        return self.move_joints(dict(zip(self._profile.joint_names, self._poses[name])), speed)
+
+    def request(self, mode: str) -> str:
+        """Go to a mode or pose by name; returns what happens, raises WalkError if it cannot be.
+
+        Parameters
+        ----------
+        mode : str
+            ``stand``, ``recover`` (get up after a fall), or a pose of the profile.
+        """
+        if mode == "recover":
+            if self._mode != "fall":
+                raise WalkError(f"it has not fallen; {self.status().text}")
+            self.falls.get_up()
+            return self.falls.text
+        name = self._standing if mode == "stand" else mode
+        duration = self.take_pose(name)
+        return f"takes the pose {name} in {duration:.1f} s" if duration else "it stands"
+
+    def _check_free(self) -> None:
+        if self._mode == "fall":
+            raise WalkError(f"joints are not moved: {self.status().text}")
+        if self._mode == "engine" and not self.engine.has_stopped:
+            raise WalkError("joints are not moved while it walks; stop first (cmd_vel 0)")
+        if self._command is None:
+            raise WalkError(
+                "joints are not moved before they are measured; wait for joint_states, imu/data, foot forces"
+            )
+
+    # --- ticks ---
+
+    def step(self, feedback: Feedback) -> np.ndarray:
+        """Return the joint angles to command, (n,), rad, for the measurement of one tick (10 ms).
+
+        Raises
+        ------
+        WalkError
+            If a measurement is not finite or of a wrong length: hold the former command.
+        """
+        feedback.check(len(self._profile.joint_names))
+        if self.falls.observe(feedback):
+            self._mode = "fall"
+        if self._mode == "fall":
+            command = self._fallen(feedback)
+        elif self._mode == "engine":
+            command = self._faded(self.engine.step(feedback))
+        else:
+            self.engine.observe(feedback)
+            command = self._posed()
+        self._command = command
+        return command
+
+    def _posed(self) -> np.ndarray:
+        command = self._motion.step()
+        if self._pose == self._standing and not self._motion.is_moving:
+            self.engine.resume()
+            self._mode, self._fade = "engine", (command, _FADE)
+        return command
+
+    def _fallen(self, feedback: Feedback) -> np.ndarray:
+        command = self.falls.step(feedback)
+        if self.falls.stands:
+            self.falls.reset()
+            self.engine.resume(is_elsewhere=True)
+            self._mode, self._fade = "engine", (command, _FADE)
+        return command
+
+    def _faded(self, command: np.ndarray) -> np.ndarray:
+        """Return the engine's command, led over from the one before the engine resumed."""
+        former, left = self._fade
+        if left <= 0.0:
+            return command
+        self._fade = former, left - TICK
+        part = left / _FADE
+        return command + part * part * (3.0 - 2.0 * part) * (former - command)
+
+    @property
+    def has_fallen(self) -> bool:
+        """Whether the robot falls or lies."""
+        return self._mode == "fall"
+
+    def status(self) -> Status:
+        """Return what the robot does."""
+        if self._mode == "fall":
+            activity = self.falls.activity
+            return Status(activity, {"get_up": "stand"}.get(activity, "fallen"), self.falls.text)
+        if self._mode == "pose":
+            what = f"the pose {self._pose}" if self._pose else "the joint targets"
+            if self._motion.is_moving:
+                return Status("pose", self._pose or "pose", f"It goes to {what}.")
+            return Status(
+                "pose", "pose", f"It holds {what} and does not balance; stand, or cmd_vel, lets it walk again."
+            )
+        mode = self.engine.state().mode
+        return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
+
+
+def joint_ranges(urdf_text: str, profile: RobotProfile) -> Mapping[str, JointRange]:
+    """Return limits, speed and motor of each driven joint, in the profile's order."""
+    joints = {joint.name: joint for joint in load_urdf(urdf_text).joints.values()}
+    leaders = {name: coupling.leader for coupling in profile.couplings for name in coupling.followers}
+    return {
+        name: JointRange(joints[name].lower, joints[name].upper, joints[name].velocity, leaders.get(name, ""))
+        for name in profile.joint_names
+    }

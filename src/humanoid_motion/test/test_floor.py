@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The floor's slope, the height of a foot and the heading, as the estimator finds them from soles and IMU."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import humanoid_description
+from humanoid_motion.base_estimator import BaseEstimator
+from humanoid_motion.body_model import BodyModel
+from humanoid_motion.planar import LEFT, RIGHT
+from shellbot_common.rotations import quaternion_from_rpy
+
+LOADED = np.array([[0.0, 0.0, 25.0, 0.0, 0.0, 0.0]] * 2)
+PROFILE = humanoid_description.profile()
+MODEL = BodyModel(humanoid_description.urdf_text(), PROFILE.joint_names, tuple(PROFILE.contacts))
+STAND = np.array(list(PROFILE.pose("stand").values()))
+
+
+def posture(**angles):
+    q = STAND.copy()
+    for name, change in angles.items():
+        q[PROFILE.joint_names.index(name)] += change
+    return MODEL.posture(q)
+
+
+def test_soles_that_lean_against_gravity_are_a_slope_and_the_base_on_it_is_upright():
+    for roll, pitch, yaw in ((0.0, -0.05, 0.0), (0.04, 0.03, 0.0), (0.0, -0.05, 2.0)):
+        estimator = BaseEstimator()
+        estimator.update(posture(), quaternion_from_rpy(roll, pitch, yaw), LOADED)
+        assert [estimator.roll, estimator.pitch] == pytest.approx([0.0, 0.0], abs=1e-2)
+        down = estimator.rotation.T @ estimator.gravity  # seen from the base it is where the IMU says
+        expected = -9.81 * np.array(
+            [-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)]
+        )
+        assert down == pytest.approx(expected, abs=1e-6)
+    assert BaseEstimator().gravity == pytest.approx([0.0, 0.0, -9.81])
+
+
+def test_a_short_tilt_of_the_soles_changes_the_slope_little_and_no_slope_is_steeper_than_ten_degrees():
+    estimator = BaseEstimator()
+    estimator.update(posture(), quaternion_from_rpy(0.0, 0.0, 0.0), LOADED)
+    for _ in range(10):
+        estimator.update(posture(), quaternion_from_rpy(0.0, 0.1, 0.0), LOADED)
+    assert 0.0 < math.asin(estimator.gravity[0] / 9.81) < 0.02
+    for _ in range(1000):
+        estimator.update(posture(), quaternion_from_rpy(0.0, 0.5, 0.0), LOADED)
+    assert estimator.gravity[0] / 9.81 == pytest.approx(0.17)
+
+
+def test_a_foot_that_lands_higher_stands_higher_and_a_millimetre_is_none():
+    estimator = BaseEstimator()
+    level = quaternion_from_rpy(0.0, 0.0, 0.0)
+    estimator.update(posture(), level, LOADED)
+    estimator.measure_height(posture(), LEFT)
+    assert estimator.heights == pytest.approx([0.0, 0.0])
+    bent = posture(LHipPitch=-0.06, LKneePitch=0.12, LAnklePitch=-0.06)  # a shorter leg with a level sole
+    rise = bent.soles[LEFT][1][2] - bent.soles[RIGHT][1][2]
+    assert rise > 0.003
+    estimator.update(bent, level, np.array([LOADED[0] * 0.0, LOADED[0]]))
+    estimator.measure_height(bent, LEFT)
+    assert estimator.heights[LEFT] == pytest.approx(rise - 0.001, abs=2e-4)
+    estimator.update(bent, level, LOADED)
+    soles = [(estimator.place + estimator.rotation @ place)[2] for _, place in bent.soles]
+    assert np.mean(soles) == pytest.approx(np.mean(estimator.heights), abs=1e-3)
+
+
+def test_a_heading_from_the_feet_does_not_hear_the_imus_and_goes_on_after_a_fall():
+    estimator = BaseEstimator(heading="feet")
+    for tick in range(20):
+        estimator.update(posture(), quaternion_from_rpy(0.0, 0.0, 0.1 * tick), LOADED)
+    assert estimator.yaw == pytest.approx(0.0)
+    estimator.lift()
+    estimator.update(posture(), quaternion_from_rpy(0.0, 0.0, 3.0), LOADED)
+    assert estimator.yaw == pytest.approx(0.0)
