@@ -262,7 +262,7 @@ def test_tip_inside_the_coxa_axis():
 
 def test_random_chains_with_prismatic_and_mimic_joints(rng):
     maker, solved = np.random.default_rng(8), 0
-    while solved < 4:
+    while solved < 2:  # compiling them is what takes the time
         chain = random_chain(maker, 7, mimics=1)
         if chain.n < 4:
             continue
@@ -312,7 +312,7 @@ def test_a_joint_at_either_limit_leaves_the_way_to_the_others(side, name):
 def test_turned_and_computed_sines_take_the_same_steps(tolerance):
     """The coordinates that are returned lead to where the turned sines are, also far from the start, for any chain."""
     maker, checked = np.random.default_rng(21), 0
-    while checked < 3:
+    while checked < 2:
         chain = random_chain(maker, 6, mimics=checked)
         if chain.n < 4:
             continue
