@@ -11,6 +11,7 @@ from snake_evaluation.cycles import run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup
+from snake_evaluation.speed import speed_table
 
 from shellbot_evaluation.errors import EvaluationError
 
@@ -60,6 +61,14 @@ def test_identify_measures_what_the_map_says():
     assert found.residual[2] < 0.1
     with pytest.raises(EvaluationError, match="levels is 3"):
         identify("rotation", Setup(), (1,), (0.8,), levels=3)
+
+
+def test_speed_tells_physics_from_the_rest():
+    table = speed_table((4,), ("straight",), 0.8, 0.2).splitlines()
+    everything, physics, tick = (float(cell) for cell in table[2].split("|")[4:7])
+    assert 0.0 < everything < physics and 0.0 < tick < 10.0
+    with pytest.raises(EvaluationError, match="moonwalk"):
+        speed_table((4,), ("moonwalk",), 0.8, 0.2)
 
 
 def test_the_command_writes_runs_and_summary(tmp_path, capsys):

@@ -144,5 +144,4 @@ class SnakeRun:
         rotation = rotation_from_quaternion(state.quat_world_base)
         poses = body_poses(state.q, self.geometry, rotation)
         x, y, _ = centre_of_mass(poses) + state.p_world_base
-        roll, _ = roll_of(poses, UP)
-        return Truth(float(x), float(y), heading(poses), roll, float(np.mean(poses.rotation[:, 2, 2])))
+        return Truth(float(x), float(y), heading(poses), *roll_of(poses, UP))

@@ -80,7 +80,8 @@ def heading(poses: BodyPoses) -> float:
 
 
 def roll_of(poses: BodyPoses, up: np.ndarray) -> Tuple[float, float]:
-    """Return the roll about the body's axis, rad (0: upright, positive: right side down), and how sure it is, 0 .. 1.
+    """Return the roll about the body's axis, rad (0: upright, positive: right side down), and the mean component of the
+    bodies' tops along the vertical, -1 .. 1.
 
     Parameters
     ----------
@@ -90,4 +91,4 @@ def roll_of(poses: BodyPoses, up: np.ndarray) -> Tuple[float, float]:
         The vertical in that frame, of length 1.
     """
     _, left, top = up @ poses.rotation.sum(axis=0) / len(poses.rotation)
-    return math.atan2(left, top), math.hypot(left, top)
+    return math.atan2(left, top), float(top)

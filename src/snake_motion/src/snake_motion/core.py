@@ -162,4 +162,4 @@ class SnakeCore:
 
 def _is_rotation(quaternion: np.ndarray) -> bool:
     is_finite = np.shape(quaternion) == (4,) and bool(np.isfinite(quaternion).all())
-    return is_finite and float(np.linalg.norm(quaternion)) > 0.5
+    return is_finite and float(quaternion @ quaternion) > 0.25

@@ -102,8 +102,7 @@ class SnakeOdometry:
         self._points, self._centre = points, centre[:2].copy()
         state = np.array([*self._place, heading(poses)])
         self._advance(t, state)
-        roll, _ = roll_of(poses, UP)
-        return self._state(rotation, centre, lowest, roll, float(poses.rotation[:, 2, 2].mean()))
+        return self._state(rotation, centre, lowest, *roll_of(poses, UP))
 
     def _advance(self, t: float, state: np.ndarray) -> None:
         before, since = self._chassis, self._time

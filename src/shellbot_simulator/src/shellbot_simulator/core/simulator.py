@@ -24,7 +24,10 @@ from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
 from .state import GroundContacts, SimState
 
-_FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+_FATAL_WARNINGS = [
+    int(kind)
+    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+]
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
@@ -428,8 +431,7 @@ class Simulator:
         return self._contacts
 
     def _check_state(self) -> None:
-        counts = [self.data.warning[int(kind)].number for kind in _FATAL_WARNINGS]
-        if any(counts) or not np.isfinite(self.data.qpos).all():
+        if self.data.warning.number[_FATAL_WARNINGS].any() or not np.isfinite(self.data.qpos).all():
             raise SimulationDivergedError(
                 f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
                 "the time step if it happens again"
