@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Where the snake is: attitude from the IMU, shape from the joints, and the corners that carry it stand still.
+"""Where the snake is: attitude from the IMU, shape from the joints, place from friction on the corners that carry it.
 
-The lowest corners carry the body; between two ticks the mean of their displacements, weighted by how low they are, is
-zero if they do not slip. They do slip, in a way that depends on the gait and little on friction, so the displacement of
-the chassis is corrected by the gait's measured factor and direction. Heading is that of the IMU's attitude.
+The lowest corners carry the body. In slow motion the forces of friction on it cancel: the sum of N v / |v| over
+corners with the loads N and velocities v is zero, whatever the coefficient. So between two ticks the body moves such
+that the sum of N |v| is least; loads are guessed from heights. What inertia and that guess leave depends on the gait
+and little on friction, so the displacement of the chassis is corrected by the gait's measured factor and direction.
+Heading is that of the IMU's attitude.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ Slip = Tuple[float, float]
 
 NO_SLIP: Slip = (1.0, 0.0)
 
-_SOFTNESS = 0.001  # m of height over which a corner's share in carrying falls to 1/e
+_SOFTNESS = 0.003  # m of height over which a corner's load falls to 1/e
+_CREEP = 0.01  # m/s, below which a corner counts as sticking
 _HEADING_STD_PER_M = math.radians(2.0)  # rad/m
 _DISTANCE_STD = 0.05  # m a metre along the path: what the factors leave (docs/snake.md)
 _LEAST = np.diag([1e-6, 1e-6, 1e-8])  # covariance, m^2 and rad^2, of an estimate that has just begun
@@ -96,7 +99,8 @@ class SnakeOdometry:
         if self._points is None:
             self._place = centre[:2].copy()  # the head begins at the origin of odom
         elif self._time is not None and 0.0 < t - self._time <= GAP:
-            x, y = centre[:2] - self._centre - carried(self._points, points, _SOFTNESS)
+            still = carried(self._points, points, _SOFTNESS, _CREEP * (t - self._time))
+            x, y = centre[:2] - self._centre - still
             scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
             self._place = self._place + scale * np.array([cos * x - sin * y, sin * x + cos * y])
         self._points, self._centre = points, centre[:2].copy()
