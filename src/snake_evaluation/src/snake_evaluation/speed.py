@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Callable, List, Sequence
+from typing import Callable, Dict, List, Sequence
 
 import mujoco
 import numpy as np
@@ -36,38 +36,37 @@ def speed_table(modules: Sequence[int], gaits: Sequence[str], friction: float, s
     EvaluationError
         If a robot cannot do a gait.
     """
-    rows = []
-    for count in modules:
-        for gait in gaits:
-            run = SnakeRun(Setup(modules=count, friction=friction, seed=1000))
-            run.run(0.1)
-            accepted, reason = run.core.engine.request_gait(gait)
-            if not accepted:
-                raise EvaluationError(reason)
-            run.run(_BEGIN)
-            contacts: List[int] = []
-            commands: List[np.ndarray] = []
-            simulator = run.simulator
-            start = mujoco.MjData(simulator.model)
-            mujoco.mj_copyData(start, simulator.model, simulator.data)
+    return markdown_table(
+        [_case(Setup(count, friction=friction, seed=1000), gait, seconds) for count in modules for gait in gaits]
+    )
 
-            def observe(simulator=simulator, contacts=contacts, commands=commands) -> None:
-                contacts.append(simulator.data.ncon)
-                commands.append(simulator.applied_command)
 
-            run.observer = observe
-            whole = _cpu(lambda run=run: run.run(seconds))
-            rows.append(
-                {
-                    "modules": count,
-                    "gait": gait,
-                    "contacts": f"{np.mean(contacts):.0f}",
-                    "all, x real time": f"{seconds / whole:.1f}",
-                    "physics alone": f"{seconds / _replay(run, start, commands):.1f}",
-                    "engine and odometry, ms a tick": f"{_motion(run):.3f}",
-                }
-            )
-    return markdown_table(rows)
+def _case(setup: Setup, gait: str, seconds: float) -> Dict[str, str]:
+    run = SnakeRun(setup)
+    run.run(0.1)
+    accepted, reason = run.core.engine.request_gait(gait)
+    if not accepted:
+        raise EvaluationError(reason)
+    run.run(_BEGIN)
+    simulator, start = run.simulator, mujoco.MjData(run.simulator.model)
+    mujoco.mj_copyData(start, simulator.model, simulator.data)
+    contacts: List[int] = []
+    commands: List[np.ndarray] = []
+
+    def observe() -> None:
+        contacts.append(simulator.data.ncon)
+        commands.append(simulator.applied_command)
+
+    run.observer = observe
+    whole = _cpu(lambda: run.run(seconds))
+    return {
+        "modules": str(setup.modules),
+        "gait": gait,
+        "contacts": f"{np.mean(contacts):.0f}",
+        "all, x real time": f"{seconds / whole:.1f}",
+        "physics alone": f"{seconds / _replay(run, start, commands):.1f}",
+        "engine and odometry, ms a tick": f"{_motion(run):.3f}",
+    }
 
 
 def _replay(run: SnakeRun, start: mujoco.MjData, commands: Sequence[np.ndarray]) -> float:
