@@ -66,7 +66,7 @@ OWN["shellbot_benchmarks"] = OWN["shellbot_evaluation"] | {"shellbot_evaluation"
 # Other robots stand on the general packages alone.
 OWN["arm_control"] = {"robot_mechanics", "shellbot_common"}
 OWN["snake_description"] = {"shellbot_common", "shellbot_control"}
-OWN["snake_motion"] = {"shellbot_common", "shellbot_control"}
+OWN["snake_motion"] = {"robot_mechanics", "shellbot_common", "shellbot_control"}
 # of shellbot_evaluation only what is of no robot: tables, statistics, parallel runs, pictures, command line
 OWN["snake_evaluation"] = OWN["snake_description"] | {
     "snake_description",

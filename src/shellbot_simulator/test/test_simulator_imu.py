@@ -56,6 +56,28 @@ def test_a_late_sample_is_that_of_as_many_ticks_before(latency):
         assert (read(late)[:latency] == read(now)[0]).all(), "until then, the first one"
 
 
+@pytest.mark.parametrize("settings", [{}, {"imu_latency": 2}, {"imu_orientation": False}, {"slope_deg": 10.0}])
+def test_parts_of_a_state_can_be_read_alone(settings):
+    simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(), SimulatorConfig(**settings))
+    simulator.reset(seed=5)
+    simulator.push((300.0, 0.0, 0.0), 0.2, at=(0.0, 0.1, 0.05))
+    for _ in range(8):
+        simulator.step_tick()
+        state = simulator.state()
+        for part, whole in (
+            (simulator.imu_orientation, state.imu.orientation),
+            (simulator.joint_effort, state.effort),
+            (simulator.joint_velocity, state.dq),
+        ):
+            assert (part is None) == (whole is None)
+            assert part is None or (part == whole).all()
+    held = simulator.joint_effort
+    before = held.copy()
+    simulator.command(np.full(simulator.joint_count, 0.3))
+    simulator.step_tick()
+    assert (held == before).all() and not (simulator.joint_effort == before).all(), "a copy, of that tick"
+
+
 def test_a_reset_forgets_the_samples_before_it():
     simulator = Simulator(tiny_robot.URDF, tiny_robot.profile(), SimulatorConfig(imu_latency=3))
     simulator.push((300.0, 0.0, 0.0), 0.2)

@@ -11,6 +11,7 @@ from snake_evaluation.cycles import run_cycles
 from snake_evaluation.experiment_cli import main
 from snake_evaluation.identify import identify
 from snake_evaluation.snake_run import Setup
+from snake_evaluation.speed import speed_table
 
 from shellbot_evaluation.errors import EvaluationError
 
@@ -28,6 +29,8 @@ SETUP = Setup(friction=0.6, seed=5)
         ("s_rotation", 1, "yaw_deg", 64.0),
         ("roll", 1, "left_mm", 192.0),
         ("side_fast", -1, "left_mm", -578.0),
+        ("inclined_fast", -1, "left_mm", -490.0),
+        ("turn", 1, "yaw_deg", 69.0),
     ],
 )
 def test_gaits_step_as_they_did(gait, direction, figure, expected):
@@ -35,7 +38,9 @@ def test_gaits_step_as_they_did(gait, direction, figure, expected):
     assert getattr(result, figure) == pytest.approx(expected, rel=0.1)
     assert not result.tipped
     if gait == "straight":
-        assert abs(result.left_mm) < 1.0 and result.odometry_error_percent < 10.0
+        assert abs(result.left_mm) < 1.0
+    if gait in ("straight", "inclined", "inclined_fast", "side_fast"):
+        assert result.odometry_error_percent < 6.0 and result.odometry_yaw_deg_per_m < 2.0
 
 
 def test_the_servos_and_the_ground_of_the_source_flap():
@@ -60,6 +65,14 @@ def test_identify_measures_what_the_map_says():
     assert found.residual[2] < 0.1
     with pytest.raises(EvaluationError, match="levels is 3"):
         identify("rotation", Setup(), (1,), (0.8,), levels=3)
+
+
+def test_speed_tells_physics_from_the_rest():
+    table = speed_table((4,), ("straight",), 0.8, 0.2).splitlines()
+    everything, physics, tick = (float(cell) for cell in table[2].split("|")[4:7])
+    assert 0.0 < everything < physics and 0.0 < tick < 10.0
+    with pytest.raises(EvaluationError, match="moonwalk"):
+        speed_table((4,), ("moonwalk",), 0.8, 0.2)
 
 
 def test_the_command_writes_runs_and_summary(tmp_path, capsys):

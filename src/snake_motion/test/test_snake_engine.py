@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from snake_motion.attitude import Attitude
-from snake_motion.chassis import BodyGeometry
+from snake_motion.chassis import BodyGeometry, body_poses, centre_of_mass
+from snake_motion.chassis_kernels import carried
 from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
@@ -18,6 +19,8 @@ from snake_motion.errors import SnakeMotionError
 from snake_motion.gait_table import GaitTable, ServoLimits, load_rows
 from snake_motion.odometry import SnakeOdometry, load_slips
 from snake_motion.velocity_map import load_maps
+
+from shellbot_common.rotations import rotation_from_quaternion
 
 MODULES, SPEED = 16, 5.5
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -192,9 +195,25 @@ def test_odometry_of_a_body_that_pulls_itself_on():
         q[1] = angle  # yaw of the head's side: the IMU is in the head, which turns back by it
         turn = np.array([0.0, 0.0, math.sin(-0.5 * angle), math.cos(-0.5 * angle)])
         last = odometry.step(0.01 * (number + 1), q, turn)
-    assert np.hypot(*(last.p_odom_chassis - first.p_odom_chassis)) < 0.02  # the rear weighs more than the head
+    # most of the body sticks, so the tail does not move at all
+    bent, straight = body_poses(q, geometry, rotation_from_quaternion(turn)), body_poses(np.zeros(MODULES), geometry)
+    from_tail = [centre_of_mass(poses) - poses.centre[-1] for poses in (straight, bent)]
+    moved = last.p_odom_chassis - first.p_odom_chassis
+    assert moved == pytest.approx((from_tail[1] - from_tail[0])[:2], abs=6e-4)
     assert np.all(np.linalg.eigvalsh(last.covariance) > 0.0)
     assert last.roll == pytest.approx(0.0) and last.up == pytest.approx(1.0)
+
+
+def test_friction_of_many_holds_what_few_slip():
+    before = np.zeros((2, 8, 3))
+    before[1, :, 2] = 0.02  # the second body hangs in the air
+    after = before.copy()
+    after[0, :3, 0] = 0.004  # three of eight corners slip
+    after[1, :, 1] = 1.0
+    x, y = carried(before, after, 0.001, 1e-5)
+    assert abs(x) < 1e-4 and abs(y) < 1e-4
+    after[0, :, :2] += [0.01, -0.02]  # all of it besides
+    assert carried(before, after, 0.001, 1e-5) == pytest.approx((x + 0.01, y - 0.02), abs=1e-6)
 
 
 def core_in_gait(gait="straight", time_scale=1.0):

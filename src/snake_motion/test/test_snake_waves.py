@@ -51,6 +51,13 @@ def test_the_eight_gaits_are_those_of_the_source(name, direction):
         assert ours == pytest.approx(source_angles(SOURCE[name], n, 32, direction), abs=0.006)
 
 
+def test_a_long_straight_snake_waves_as_that_of_the_source():
+    rows = load_rows()
+    for modules in (16, 128):
+        first = GaitTable(rows, modules, AX).shape("straight_long").angles(0.7, modules)[:MODULES]
+        assert first == pytest.approx(GaitTable(rows, MODULES, AX).shape("straight").angles(0.7, MODULES), abs=1e-7)
+
+
 def test_spellings_agree():
     shape_space = WaveRow(alpha_deg=30.0, k=1.5, arc_deg=80.0, phase_deg=20.0).wave(MODULES, 0)
     alpha, k, arc = shape_of(shape_space, MODULES)

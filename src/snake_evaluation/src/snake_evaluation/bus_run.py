@@ -13,7 +13,6 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.emulated_robot import EmulatedBody
 from shellbot_chain.onboard_chain import BusOptions, OnboardRobot
 from shellbot_evaluation.tables import markdown_table
-from shellbot_simulator.core.state import SimState
 from snake_description import expand, servo_map, snake_profile
 
 from .cycles import CycleResult, request_cycles, run_cycles
@@ -41,8 +40,8 @@ class BusRun(SnakeRun):
         self.robot.restart(setup.seed)
         self.simulator = self.robot.simulator
 
-    def _measured(self, state: SimState) -> np.ndarray:
-        return self.robot.measured(state)
+    def _measured(self) -> np.ndarray:
+        return self.robot.measured(self.simulator.state())
 
     def _advance(self, position: np.ndarray) -> None:
         self.robot.apply(position)

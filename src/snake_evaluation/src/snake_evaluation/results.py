@@ -113,7 +113,10 @@ def _odometry(runs: Sequence[Row]) -> str:
     )
 
 
-_TRAVELS = ("straight", "inclined", "rolling", "straight_fast", "side_winding", "side_fast", "roll")
+_TRAVELS = (
+    "straight", "inclined", "rolling", "straight_fast", "inclined_fast", "side_winding", "side_fast", "roll",
+    "roll_slow"
+)  # fmt: skip
 
 
 def _changes(runs: Sequence[Row]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
+from scipy.optimize import minimize
 from snake_motion.engine import Target
 from snake_motion.families import FAMILIES, family
 from snake_motion.gait_table import load_rows
@@ -31,8 +32,9 @@ def identify_slips(
 ) -> Dict[str, Dict[str, List[float]]]:
     """Return true over estimated distance and direction (deg) by gait or family and direction.
 
-    Both are one complex factor c that minimises the sum of |true - c estimated|^2 / |true|^2 over steps of a cycle: it
-    commutes with the heading, so it can be applied at each tick. A gait whose steps no factor describes is left out.
+    Both are one complex factor c, which commutes with the heading, so that it can be applied at each tick. Of
+    |true - c estimated| / |true| after all cycles of a run it makes the greatest over the runs least, since a robot
+    does not know its floor. A gait whose steps no factor describes is left out.
 
     Parameters
     ----------
@@ -62,11 +64,23 @@ def identify_slips(
         power, cross = float(weight @ np.abs(own) ** 2), complex(np.sum(weight * np.conj(own) * true))
         coherence = abs(cross) / math.sqrt(power * float(weight @ np.abs(true) ** 2))
         if coherence >= _LEAST_COHERENCE:
-            factor = cross / power
+            factor = _fairest(runs, cross / power)
             slips.setdefault(name, {})[str(direction)] = [
                 round(abs(factor), 3), round(math.degrees(cmath.phase(factor)), 1),
             ]  # fmt: skip
     return slips
+
+
+def _fairest(runs: Sequence[Tuple[np.ndarray, np.ndarray]], start: complex) -> complex:
+    """Return the factor of the least greatest error over runs (estimated and true steps); `start` is near it."""
+    own, true = (np.array([run[k].sum() for run in runs]) for k in (0, 1))
+    scale = np.maximum(np.abs(true), _CYCLES * _SIMILAR)
+
+    def greatest(parts: np.ndarray) -> float:
+        return float(np.max(np.abs(complex(*parts) * own - true) / scale))
+
+    found = minimize(greatest, (start.real, start.imag), method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-5})
+    return complex(*found.x)
 
 
 def write_slips(slips: Dict[str, Dict[str, List[float]]], path: Path, command: str) -> None:

@@ -20,6 +20,7 @@ from .identify import identify, write_map
 from .results import write_results
 from .slips import identify_slips, write_slips
 from .snake_run import Setup
+from .speed import speed_table
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,6 +60,11 @@ def parser() -> argparse.ArgumentParser:
     bus.add_argument("--modules", type=int, nargs="+", default=[8, 16])
     bus.add_argument("--friction", type=float, default=0.8)
     bus.add_argument("--cycles", type=int, default=4)
+    speed = commands.add_parser("speed", help="measure the CPU time of the simulation against simulated time")
+    speed.add_argument("--gait", nargs="+", default=["straight", "straight_long"], help="names in gaits.yaml")
+    speed.add_argument("--modules", type=int, nargs="+", default=[16, 32, 64, 128])
+    speed.add_argument("--friction", type=float, default=0.8)
+    speed.add_argument("--seconds", type=float, default=2.0, help="simulated time of each case (default 2)")
     return p
 
 
@@ -70,6 +76,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         return run_tool(lambda: _film(options))
     if options.command == "bus":
         return run_tool(lambda: _bus(options))
+    if options.command == "speed":
+        return run_tool(lambda: _speed(options))
     if options.command == "results":
         return run_tool(lambda: _results(options))
     if options.command == "slips":
@@ -95,6 +103,11 @@ def _shapes(options: argparse.Namespace) -> int:
 
 def _bus(options: argparse.Namespace) -> int:
     say(bus_table(options.modules, options.gait, Setup(friction=options.friction, seed=1000), options.cycles))
+    return 0
+
+
+def _speed(options: argparse.Namespace) -> int:
+    say(speed_table(options.modules, options.gait, options.friction, options.seconds))
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Callable, Dict, Mapping, Optional, Tuple
 
 import numpy as np
-from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.chassis import UP, BodyGeometry, body_poses, centre_of_mass, heading, roll_of
 from snake_motion.core import CoreOutput, SnakeCore
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import SnakeEngine
@@ -20,7 +20,6 @@ from shellbot_common import TICK, package_file
 from shellbot_common.rotations import rotation_from_quaternion
 from shellbot_simulator import Simulator
 from shellbot_simulator.core.config import SimulatorConfig, load_config
-from shellbot_simulator.core.state import SimState
 from snake_description import SnakeVariables, expand, load_variables, snake_profile
 from snake_motion.config import load_engine_config
 
@@ -102,24 +101,24 @@ class SnakeRun:
 
     def tick(self) -> None:
         """Advance by 10 ms."""
-        state = self.simulator.state()
+        simulator = self.simulator  # read in parts: a whole state costs as much as the physics
         before = self.output.motion.position if self.output else None
-        self.output = self.core.step(state.time, self._measured(state), state.imu.orientation)
+        self.output = self.core.step(simulator.time, self._measured(), simulator.imu_orientation)
         assert self.output is not None  # time goes forward
         position = self.output.motion.position
         if before is not None:
-            self.greatest_reference = max(self.greatest_reference, float(np.max(np.abs(position - before))) / TICK)
+            self.greatest_reference = max(self.greatest_reference, float(np.abs(position - before).max()) / TICK)
         self._advance(position)
-        after = self.simulator.state()
-        self.energy += float(np.maximum(0.0, after.effort * after.dq).sum()) * TICK
-        self.greatest_speed = max(self.greatest_speed, float(np.max(np.abs(after.dq))))
-        self.saturated += float(np.count_nonzero(np.abs(after.effort) >= self._stall)) * TICK
+        effort, speed = simulator.joint_effort, simulator.joint_velocity
+        self.energy += float(np.maximum(0.0, effort * speed).sum()) * TICK
+        self.greatest_speed = max(self.greatest_speed, float(np.abs(speed).max()))
+        self.saturated += float(np.count_nonzero(np.abs(effort) >= self._stall)) * TICK
         if self.observer is not None:
             self.observer()
 
-    def _measured(self, state: SimState) -> np.ndarray:
+    def _measured(self) -> np.ndarray:
         """Return the joint angles that the robot knows, (n,) rad."""
-        return state.q
+        return self.simulator.joint_position
 
     def _advance(self, position: np.ndarray) -> None:
         """Command joint angles, (n,) rad, and let 10 ms pass."""
@@ -143,8 +142,6 @@ class SnakeRun:
         """Where the robot really is."""
         state = self.simulator.state()
         rotation = rotation_from_quaternion(state.quat_world_base)
-        local = body_poses(state.q, self.geometry)
-        poses = BodyPoses(local.centre @ rotation.T + state.p_world_base, rotation @ local.rotation)
-        x, y, _ = centre_of_mass(poses)
-        roll, _ = roll_of(poses, np.array([0.0, 0.0, 1.0]))
-        return Truth(float(x), float(y), heading(poses), roll, float(np.mean(poses.rotation[:, 2, 2])))
+        poses = body_poses(state.q, self.geometry, rotation)
+        x, y, _ = centre_of_mass(poses) + state.p_world_base
+        return Truth(float(x), float(y), heading(poses), *roll_of(poses, UP))

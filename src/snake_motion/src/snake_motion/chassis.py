@@ -8,11 +8,17 @@ Choset, IROS 2011, with principal axes).
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
+
+from snake_motion.chassis_kernels import chain
+
+UP = np.array([0.0, 0.0, 1.0])
+"""The vertical of a frame whose z is up."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class BodyPoses:
     rotation: np.ndarray  #: (n + 1, 3, 3) body -> frame
 
 
-def body_poses(q: np.ndarray, geometry: BodyGeometry) -> BodyPoses:
-    """Return the bodies in the frame `head`; cost grows linearly with the modules.
+def body_poses(q: np.ndarray, geometry: BodyGeometry, rotation_head: Optional[np.ndarray] = None) -> BodyPoses:
+    """Return the bodies, seen from the centre of the head; cost grows linearly with the modules.
 
     Parameters
     ----------
@@ -42,39 +48,29 @@ def body_poses(q: np.ndarray, geometry: BodyGeometry) -> BodyPoses:
         Joint angles from head to tail, rad: pitch (about -y), yaw (about z), pitch, ...
     geometry : BodyGeometry
         Sizes.
+    rotation_head : (3, 3) array, optional
+        head -> the frame of the result; in the frame `head` if not given.
     """
-    n, length = geometry.modules, geometry.length
-    cos, sin = np.cos(q), np.sin(q)
-    turns = np.zeros((n, 3, 3))
-    turns[0::2, 0, 0], turns[0::2, 0, 2], turns[0::2, 1, 1] = cos[0::2], -sin[0::2], 1.0
-    turns[0::2, 2, 0], turns[0::2, 2, 2] = sin[0::2], cos[0::2]
-    turns[1::2, 0, 0], turns[1::2, 0, 1], turns[1::2, 2, 2] = cos[1::2], -sin[1::2], 1.0
-    turns[1::2, 1, 0], turns[1::2, 1, 1] = sin[1::2], cos[1::2]
-    rotation = np.empty((n + 1, 3, 3))
-    rotation[0] = np.eye(3)
-    for i in range(n):
-        rotation[i + 1] = rotation[i] @ turns[i]
-    forward = rotation[:, :, 0]
-    reach = np.full(n, length)  # from each joint to the next, the first from the head's centre
-    reach[0] = 0.25 * length
-    joint = -np.cumsum(reach[:, None] * forward[:-1], axis=0)
-    half = np.full(n, 0.5 * length)
-    half[-1] = 0.25 * length
-    centre = np.vstack([np.zeros(3), joint - half[:, None] * forward[1:]])
-    return BodyPoses(centre, rotation)
+    n = geometry.modules
+    poses = BodyPoses(np.empty((n + 1, 3)), np.empty((n + 1, 3, 3)))
+    head = np.eye(3) if rotation_head is None else np.ascontiguousarray(rotation_head)
+    chain(np.array(q, dtype=float), geometry.length, head, poses.centre, poses.rotation)
+    return poses
 
 
+@functools.lru_cache(maxsize=None)
 def body_masses(modules: int) -> np.ndarray:
-    """Return the masses of the bodies in modules, (n + 1,): halves at the ends."""
+    """Return the masses of the bodies in modules, (n + 1,): halves at the ends; not to be changed."""
     masses = np.ones(modules + 1)
     masses[0] = masses[-1] = 0.5
+    masses.flags.writeable = False
     return masses
 
 
 def centre_of_mass(poses: BodyPoses) -> np.ndarray:
     """Return the centre of mass, (3,)."""
-    masses = body_masses(len(poses.centre) - 1)
-    return masses @ poses.centre / masses.sum()
+    modules = len(poses.centre) - 1
+    return body_masses(modules) @ poses.centre / modules
 
 
 def heading(poses: BodyPoses) -> float:
@@ -84,7 +80,8 @@ def heading(poses: BodyPoses) -> float:
 
 
 def roll_of(poses: BodyPoses, up: np.ndarray) -> Tuple[float, float]:
-    """Return the roll about the body's axis, rad (0: upright, positive: right side down), and how sure it is, 0 .. 1.
+    """Return the roll about the body's axis, rad (0: upright, positive: right side down), and the mean component of the
+    bodies' tops along the vertical, -1 .. 1.
 
     Parameters
     ----------
@@ -93,5 +90,5 @@ def roll_of(poses: BodyPoses, up: np.ndarray) -> Tuple[float, float]:
     up : (3,) array
         The vertical in that frame, of length 1.
     """
-    left, top = (float(np.mean(poses.rotation[:, :, axis] @ up)) for axis in (1, 2))
-    return math.atan2(left, top), math.hypot(left, top)
+    _, left, top = up @ poses.rotation.sum(axis=0) / len(poses.rotation)
+    return math.atan2(left, top), float(top)

@@ -114,7 +114,7 @@ class SnakeCore:
             orientation is not None
             and _is_rotation(orientation)
             and np.shape(q) == (self._modules,)
-            and np.all(np.isfinite(q))
+            and np.isfinite(q).all()
         ):
             state = self._odometry.step(t, q, orientation, self._slip())
         self._approach(t, state)
@@ -161,5 +161,5 @@ class SnakeCore:
 
 
 def _is_rotation(quaternion: np.ndarray) -> bool:
-    is_finite = np.shape(quaternion) == (4,) and bool(np.all(np.isfinite(quaternion)))
-    return is_finite and float(np.linalg.norm(quaternion)) > 0.5
+    is_finite = np.shape(quaternion) == (4,) and bool(np.isfinite(quaternion).all())
+    return is_finite and float(quaternion @ quaternion) > 0.25

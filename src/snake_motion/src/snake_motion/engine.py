@@ -193,7 +193,7 @@ class SnakeEngine:
             Measured; joints that are not finite change nothing.
         """
         q = np.asarray(feedback.q, dtype=float)
-        if q.shape != self._position.shape or not np.all(np.isfinite(q)):
+        if q.shape != self._position.shape or not np.isfinite(q).all():
             self._text = "joint_states are incomplete or not finite: holding; look at simulator or driver"
             return self._output()
         elapsed = TICK if self._time is None else t - self._time
@@ -298,8 +298,9 @@ class SnakeEngine:
         """Stop flat when a joint does not follow its command."""
         far = np.abs(self._position - q) > math.radians(self.config.lost_error_deg)
         self._error_since = np.where(far, np.minimum(self._error_since, t), np.inf)
-        lost = np.flatnonzero(t - self._error_since > self.config.lost_time)
-        if lost.size and self._mode == "go":
+        is_lost = t - self._error_since > self.config.lost_time
+        if is_lost.any() and self._mode == "go":
+            lost = np.flatnonzero(is_lost)
             kind = "yaw" if lost[0] % 2 else "pitch"
             error = math.degrees(abs(self._position[lost[0]] - q[lost[0]]))
             self._enter(

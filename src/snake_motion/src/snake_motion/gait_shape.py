@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Tuple
@@ -40,13 +41,13 @@ class GaitShape:
             Roll of the body about its axis, rad: which of its faces lies on the ground. Both waves are evaluated at the
             place of each joint and turned back by it, so that the shape in space is that of an upright body.
         """
-        place = np.arange(modules)
+        pitch_place, yaw_place, is_pitch = _places(modules)
         side = direction if self.mirrored else 1
         direction = 1 if self.mirrored else direction
-        v = _evaluate(self.pitch, theta + self.start, 0.5 * place, direction)
-        h = _evaluate(self.yaw, theta + self.start, 0.5 * (place - 1), direction) * side
+        v = _evaluate(self.pitch, theta + self.start, pitch_place, direction)
+        h = _evaluate(self.yaw, theta + self.start, yaw_place, direction) * side
         cos, sin = math.cos(roll), math.sin(roll)
-        return np.where(place % 2 == 0, cos * v - sin * h, cos * h + sin * v)
+        return np.where(is_pitch, cos * v - sin * h, cos * h + sin * v)
 
     @property
     def greatest_angle(self) -> float:
@@ -70,6 +71,15 @@ class GaitShape:
             self.pitch.step if self.pitch.amplitude else math.nan,
             self.yaw.step if self.yaw.amplitude else math.nan,
         )
+
+
+@functools.lru_cache(maxsize=None)
+def _places(modules: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each joint's place, (n,), in the pitch and in the yaw group (between two of its joints if it is of the
+    other group), and which joints are pitch joints; at each tick the same.
+    """
+    place = np.arange(modules)
+    return 0.5 * place, 0.5 * (place - 1), place % 2 == 0
 
 
 def _evaluate(wave: Wave, theta: float, place: np.ndarray, direction: int) -> np.ndarray:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Where the snake is: attitude from the IMU, shape from the joints, and the corners that carry it stand still.
+"""Where the snake is: attitude from the IMU, shape from the joints, place from friction on the corners that carry it.
 
-The lowest corners carry the body; between two ticks the mean of their displacements, weighted by how low they are, is
-zero if they do not slip. They do slip, in a way that depends on the gait and little on friction, so the displacement of
-the chassis is corrected by the gait's measured factor and direction. Heading is that of the IMU's attitude.
+The lowest corners carry the body. In slow motion the forces of friction on it cancel: the sum of N v / |v| over
+corners with the loads N and velocities v is zero, whatever the coefficient. So between two ticks the body moves such
+that the sum of N |v| is least; loads are guessed from heights. What inertia and that guess leave depends on the gait
+and little on friction, so the displacement of the chassis is corrected by the gait's measured factor and direction.
+Heading is that of the IMU's attitude.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import numpy as np
 
 from shellbot_common import GAP, Settings, number, package_file, read_yaml
 from shellbot_common.rotations import rotation_from_quaternion
-from snake_motion.chassis import BodyGeometry, BodyPoses, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.chassis import UP, BodyGeometry, body_poses, centre_of_mass, heading, roll_of
+from snake_motion.chassis_kernels import carried, place_corners
 from snake_motion.errors import SnakeMotionError
 
 Slip = Tuple[float, float]
@@ -26,10 +29,11 @@ Slip = Tuple[float, float]
 
 NO_SLIP: Slip = (1.0, 0.0)
 
-_SOFTNESS = 0.001  # m of height over which a corner's share in carrying falls to 1/e
+_SOFTNESS = 0.003  # m of height over which a corner's load falls to 1/e
+_CREEP = 0.01  # m/s, below which a corner counts as sticking
 _HEADING_STD_PER_M = math.radians(2.0)  # rad/m
 _DISTANCE_STD = 0.05  # m a metre along the path: what the factors leave (docs/snake.md)
-_LEAST_STD = 0.001  # m
+_LEAST = np.diag([1e-6, 1e-6, 1e-8])  # covariance, m^2 and rad^2, of an estimate that has just begun
 
 
 @dataclass(frozen=True)
@@ -88,29 +92,21 @@ class SnakeOdometry:
             Of the present gait.
         """
         rotation = rotation_from_quaternion(orientation)
-        local = body_poses(q, self._geometry)
-        poses = BodyPoses(local.centre @ rotation.T, rotation @ local.rotation)
-        corners = poses.centre[:, None, :] + np.einsum("bij,bcj->bci", poses.rotation, self._corners)
-        points = corners.reshape(-1, 3)
+        poses = body_poses(q, self._geometry, rotation)
+        points = np.empty_like(self._corners)
+        lowest = place_corners(poses.centre, poses.rotation, self._corners, points)
         centre = centre_of_mass(poses)
         if self._points is None:
             self._place = centre[:2].copy()  # the head begins at the origin of odom
         elif self._time is not None and 0.0 < t - self._time <= GAP:
-            x, y = centre[:2] - self._centre - self._slip_free(points)
+            still = carried(self._points, points, _SOFTNESS, _CREEP * (t - self._time))
+            x, y = centre[:2] - self._centre - still
             scale, cos, sin = slip[0], math.cos(slip[1]), math.sin(slip[1])
             self._place = self._place + scale * np.array([cos * x - sin * y, sin * x + cos * y])
         self._points, self._centre = points, centre[:2].copy()
         state = np.array([*self._place, heading(poses)])
         self._advance(t, state)
-        roll, _ = roll_of(poses, np.array([0.0, 0.0, 1.0]))
-        return self._state(rotation, centre, float(points[:, 2].min()), roll, float(np.mean(poses.rotation[:, 2, 2])))
-
-    def _slip_free(self, points: np.ndarray) -> np.ndarray:
-        """Return how the corners that carry moved relative to the head, m, (2,)."""
-        assert self._points is not None  # the caller has checked it
-        height = 0.5 * (points[:, 2] + self._points[:, 2])
-        weight = np.exp(-(height - height.min()) / _SOFTNESS)
-        return weight @ (points - self._points)[:, :2] / weight.sum()
+        return self._state(rotation, centre, lowest, *roll_of(poses, UP))
 
     def _advance(self, t: float, state: np.ndarray) -> None:
         before, since = self._chassis, self._time
@@ -127,7 +123,8 @@ class SnakeOdometry:
             self._speed /= t - since
         jacobian = np.array([[1.0, 0.0, -moved[1]], [0.0, 1.0, moved[0]], [0.0, 0.0, 1.0]])
         noise = np.array([_DISTANCE_STD**2, _DISTANCE_STD**2, _HEADING_STD_PER_M**2]) * step
-        self._covariance = jacobian @ self._covariance @ jacobian.T + np.diag(noise)
+        self._covariance = jacobian @ self._covariance @ jacobian.T
+        self._covariance.flat[::4] += noise  # the diagonal
 
     def _state(self, rotation: np.ndarray, centre: np.ndarray, lowest: float, roll: float, up: float) -> SnakeState:
         assert self._chassis is not None  # _advance has set it
@@ -135,9 +132,8 @@ class SnakeOdometry:
         cos, sin = math.cos(yaw), math.sin(yaw)
         to_chassis = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
         p_head = to_chassis @ np.array([-centre[0], -centre[1], -lowest])
-        least = np.diag([_LEAST_STD**2, _LEAST_STD**2, 1e-8])
         return SnakeState(
-            self._chassis[:2].copy(), yaw, self._speed.copy(), self._covariance + least, p_head,
+            self._chassis[:2].copy(), yaw, self._speed.copy(), self._covariance + _LEAST, p_head,
             to_chassis @ rotation, roll, up,
         )  # fmt: skip
 

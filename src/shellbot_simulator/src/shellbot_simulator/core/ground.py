@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import List, Mapping
 
 import mujoco
@@ -17,6 +18,19 @@ from .urdf_tree import COLLISION_GROUP, link_bodies
 
 _NEXT = np.array([1, 2, 0])  # axis after each axis
 _LOADED = 0.05  # N: a foot that carries less does not count as touching
+
+
+@dataclasses.dataclass(frozen=True)
+class KeptContacts:
+    """The contacts of a solved step as the engine hands them out, copied because it is about to replace them."""
+
+    geoms: np.ndarray  #: (c, 2)
+    position: np.ndarray  #: (c, 3) m
+    frames: np.ndarray  #: (c, 9) Normal and two tangents
+    depths: np.ndarray  #: (c,) m, negative: overlap
+    wrenches: np.ndarray  #: (c, 6) N and N m, in the contacts' frames
+    p_world_feet: np.ndarray  #: (f, 3) m
+    rotations: np.ndarray  #: (f, 9) Feet -> world
 
 
 class GroundSensor:
@@ -90,20 +104,34 @@ class GroundSensor:
 
     def read(self, data: mujoco.MjData) -> GroundContacts:
         """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
-        contact = data.contact
-        geoms = contact.geom
-        rows = np.flatnonzero(self._is_floor[geoms].any(axis=1))
-        geoms = geoms[rows]
+        return self.evaluate(self.keep(data))
+
+    def keep(self, data: mujoco.MjData) -> KeptContacts:
+        """Copy what `evaluate` needs (call before the positions are updated); cheap, since nobody may ask for it."""
+        contact, wrenches = data.contact, np.zeros((data.ncon, 6))
+        for row, wrench in enumerate(wrenches):
+            mujoco.mj_contactForce(self._model, data, row, wrench)
+        feet = self._foot_bodies  # an index array: the results are copies
+        return KeptContacts(
+            contact.geom.copy(), contact.pos.copy(), contact.frame.copy(), contact.dist.copy(), wrenches,
+            data.xpos[feet], data.xmat[feet],
+        )  # fmt: skip
+
+    def evaluate(self, kept: KeptContacts) -> GroundContacts:
+        """Return who touches the ground, and how hard."""
+        rows = np.flatnonzero(self._is_floor[kept.geoms].any(axis=1))
+        geoms = kept.geoms[rows]
         floor_first = self._is_floor[geoms[:, 0]]
         bodies = self._link[np.where(floor_first, geoms[:, 1], geoms[:, 0])]
         feet = self._foot_of_body[bodies]
         is_foot = feet >= 0
         # the normal points from the first geom to the second: towards the robot if the floor is the first
         sign = np.where(floor_first, 1.0, -1.0)
-        f_robot = sign[:, None] * self._contact_forces(data, rows)
+        frames = kept.frames[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
+        f_robot = sign[:, None] * np.einsum("ci,cij->cj", kept.wrenches[rows, :3], frames)
         foot_force, foot_moment = foot_wrench = np.zeros((2, len(self._foot_bodies), 3))
         if is_foot.any():  # not in the ball
-            arms = contact.pos[rows] - data.xpos[self._foot_bodies[feet]]
+            arms = kept.position[rows] - kept.p_world_feet[feet]
             is_foot &= np.linalg.norm(arms, axis=1) <= self._foot_radius[feet]
             np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
             np.add.at(foot_moment, feet[is_foot], _cross(arms[is_foot], f_robot[is_foot]))
@@ -111,24 +139,17 @@ class GroundSensor:
         return GroundContacts(
             foot_contact=foot_force[:, 2] > _LOADED,
             foot_force=foot_force,
-            foot_wrench=self._in_own_axes(data, foot_wrench),
+            foot_wrench=_in_own_axes(kept.rotations, foot_wrench),
             ground_force=f_robot.sum(axis=0),
             other_links=tuple(sorted(others)),
-            max_penetration=max(0.0, -float(np.min(contact.dist, initial=0.0))),
+            max_penetration=max(0.0, -float(np.min(kept.depths, initial=0.0))),
         )
 
-    def _in_own_axes(self, data: mujoco.MjData, vectors: np.ndarray) -> np.ndarray:
-        """Return world vectors (number, f, 3) of each foot side by side in the axes of its link, (f, 3 * number)."""
-        rotation = data.xmat[self._foot_bodies].reshape(-1, 3, 3)  # own axes -> world
-        return np.einsum("fij,nfi->fnj", rotation, vectors).reshape(len(rotation), 3 * len(vectors))
 
-    def _contact_forces(self, data: mujoco.MjData, rows: np.ndarray) -> np.ndarray:
-        """Return the forces of some contacts in the world frame, N, shape (len(rows), 3)."""
-        wrench = np.zeros((len(rows), 6))
-        for place, row in enumerate(rows):
-            mujoco.mj_contactForce(self._model, data, row, wrench[place])
-        frames = data.contact.frame[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
-        return np.einsum("ci,cij->cj", wrench[:, :3], frames)
+def _in_own_axes(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return world vectors (number, f, 3) of each foot side by side in the axes of its link, (f, 3 * number)."""
+    rotation = rotations.reshape(-1, 3, 3)  # own axes -> world
+    return np.einsum("fij,nfi->fnj", rotation, vectors).reshape(len(rotation), 3 * len(vectors))
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:

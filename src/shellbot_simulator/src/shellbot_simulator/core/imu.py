@@ -16,6 +16,7 @@ from .config import SimulatorConfig
 from .model_builder import IMU_SITE
 from .state import ImuSample
 
+_XYZW = np.array([1, 2, 3, 0])  # places of the components in a quaternion w, x, y, z
 _BIAS = 11  # with the seed, seeds the biases: a generator of their own leaves the noise as it is without them
 
 
@@ -72,16 +73,27 @@ class ImuSensor:
         """Return the reading that has arrived by now: of the present, or as many ticks before as the latency says."""
         return self._earlier[0] if self._earlier else self._present(data)
 
+    def orientation(self, data: mujoco.MjData) -> Optional[np.ndarray]:
+        """Return the quaternion x, y, z, w of `sample` without the rest."""
+        if self._earlier:
+            return self._earlier[0].orientation
+        return self._measured_attitude(self._quaternion(data)) if self._config.imu_orientation else None
+
+    def _measured_attitude(self, quaternion: np.ndarray) -> np.ndarray:
+        """Return against gravity, with noise, x, y, z, w, what is w, x, y, z in the world's axes."""
+        measured = np.zeros(4)
+        mujoco.mju_mulQuat(measured, self._level, quaternion)
+        if self._rng is not None:
+            error = math.radians(self._config.orientation_std_deg) * self._noise[0]
+            mujoco.mju_quatIntegrate(measured, error, 1.0)
+        return measured[_XYZW]
+
     def _present(self, data: mujoco.MjData) -> ImuSample:
         quaternion = self._quaternion(data)
         rate, force = self._motion(data, quaternion)
-        mujoco.mju_mulQuat(quaternion, self._level, quaternion.copy())
-        if self._rng is not None:
-            error = math.radians(self._config.orientation_std_deg) * self._noise[0]
-            mujoco.mju_quatIntegrate(quaternion, error, 1.0)
         noise, config = self._noise, self._config
         return ImuSample(
-            orientation=quaternion[[1, 2, 3, 0]] if config.imu_orientation else None,
+            orientation=self._measured_attitude(quaternion) if config.imu_orientation else None,
             angular_velocity=rate + self._gyroscope_bias + config.gyroscope_std * noise[1],
             specific_force=force + self._accelerometer_bias + config.accelerometer_std * noise[2],
         )

@@ -33,8 +33,9 @@ def checked_positions(position: Positions, joint_names: Sequence[str]) -> np.nda
         raise CommandError(
             f"Dimension of command ({array.size}) does not match number of joints ({len(joint_names)})! Not executing!"
         )
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
+    is_finite = np.isfinite(array)
+    if not is_finite.all():
+        bad = np.flatnonzero(~is_finite)
         raise CommandError(
             f"Command for joint {joint_names[bad[0]]} is {array[bad[0]]}; every joint needs a finite angle in rad. "
             "Not executing!"

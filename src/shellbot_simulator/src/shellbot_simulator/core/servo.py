@@ -131,7 +131,8 @@ class ServoBank:
 
     def bias(self) -> np.ndarray:
         """Return bias0 of the actuators, N m, shape (n,)."""
-        return self.integral_term + self._kd * self._command_rate
+        rate_term = self._kd * self._command_rate
+        return self.integral_term + rate_term if self._has_integral else rate_term  # clipping costs as much as contacts
 
     def coefficients(self) -> np.ndarray:
         """Return p and damping of all joints, shape (n, 2)."""

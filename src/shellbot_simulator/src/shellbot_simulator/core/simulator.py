@@ -22,9 +22,12 @@ from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
-from .state import SimState
+from .state import GroundContacts, SimState
 
-_FATAL_WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+_FATAL_WARNINGS = [
+    int(kind)
+    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+]
 # by default MuJoCo prints warnings and writes MUJOCO_LOG.TXT into whatever folder the program was started in
 mujoco.set_mju_user_warning(logging.getLogger(__name__).warning)
 
@@ -63,8 +66,9 @@ class Simulator:
         joint_ids = [self.model.joint(name).id for name in profile.joints]
         self._q_index = self.model.jnt_qposadr[joint_ids]
         self._v_index = self.model.jnt_dofadr[joint_ids]
-        self._range = self.model.jnt_range[joint_ids].copy()
-        self._range[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
+        ranges = self.model.jnt_range[joint_ids].copy()
+        ranges[self.model.jnt_limited[joint_ids] == 0] = (-math.inf, math.inf)
+        self._lower, self._upper = ranges.T.copy()  # rad
         self._is_free = profile.base.kind == "free"
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
@@ -76,6 +80,8 @@ class Simulator:
         self._ticks = 0
         self._substeps = 0  # physics steps since the last whole tick; `step_torque` only
         self._is_torque_driven = False
+        self._contacts: Optional[GroundContacts] = None  # of the last tick, once somebody has asked for them
+        self._written: Optional[np.ndarray] = None  # stiffness of the gains that the model has
         self._command = np.zeros(self.joint_count)
         self.reset()
 
@@ -135,7 +141,7 @@ class Simulator:
             yaw = math.radians(self.config.yaw_noise_deg) * rng.standard_normal()
             start = start + math.radians(self.config.joint_noise_deg) * rng.standard_normal(self.joint_count)
             start = self._equalize_coupled(start)
-        start = np.clip(start, self._range[:, 0], self._range[:, 1])
+        start = np.clip(start, self._lower, self._upper)
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[self._q_index] = start
         self._place_base(yaw, attitude)
@@ -147,7 +153,7 @@ class Simulator:
         self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
         mujoco.mj_forward(self.model, self.data)
-        self._contacts = self._ground.read(self.data)
+        self._keep_contacts()
         self._imu.rest()
         return self.state()
 
@@ -156,7 +162,7 @@ class Simulator:
         self.data.qvel[:] = 0.0
         self._place_base(0.0)
         mujoco.mj_forward(self.model, self.data)
-        self._contacts = self._ground.read(self.data)
+        self._keep_contacts()
         self._imu.rest()
 
     def command(self, position: Positions) -> np.ndarray:
@@ -177,7 +183,8 @@ class Simulator:
         CommandError
             For a wrong length or a value that is not finite; the former command stays.
         """
-        target = np.clip(checked_positions(position, self.joint_names), self._range[:, 0], self._range[:, 1])
+        target = checked_positions(position, self.joint_names)
+        np.minimum(np.maximum(target, self._lower, out=target), self._upper, out=target)
         self._servos.set_command_rate((target - self._command) / TICK)
         self._command = target
         return target.copy()
@@ -195,16 +202,17 @@ class Simulator:
         self._write_servos(self._servos.bias())
         self._pushes.apply(self.data, self.time)
         # step2 then step1: at the end positions, velocities and kinematics belong to the same instant at no extra cost
-        for step in range(self.config.steps_per_tick):
+        steps = self.config.steps_per_tick
+        for step in range(steps):
             if self._servos.has_integral:
                 self._servos.integrate(self._command - self.data.qpos[self._q_index], self.config.timestep)
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             if self._servos.has_velocity_limit:
                 self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
             mujoco.mj_step2(self.model, self.data)
-            if step == self.config.steps_per_tick - 1:
+            if step == steps - 1:
                 # forces belong to the contacts of the step just solved; step1 is about to replace them
-                self._contacts = self._ground.read(self.data)
+                self._keep_contacts()
                 self._imu.draw()
             mujoco.mj_step1(self.model, self.data)
         self._ticks += 1
@@ -234,7 +242,7 @@ class Simulator:
             self.model.actuator_gainprm[:, 0] = 1.0
             self.model.actuator_biasprm[:, :3] = 0.0
             self.model.actuator_forcelimited[:] = 0
-            self._is_torque_driven = True
+            self._is_torque_driven, self._written = True, None
         fraction = 1.0 if damping_fraction is None else damping_fraction
         self.model.dof_damping[self._v_index] = self._damping * fraction
         if self._substeps == 0:
@@ -243,7 +251,7 @@ class Simulator:
         mujoco.mj_step2(self.model, self.data)
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
-            self._contacts = self._ground.read(self.data)
+            self._keep_contacts()
             self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
@@ -258,6 +266,16 @@ class Simulator:
     def joint_velocity(self) -> np.ndarray:
         """Joint speeds now, rad/s, shape (n,)."""
         return self.data.qvel[self._v_index]
+
+    @property
+    def joint_effort(self) -> np.ndarray:
+        """Servo torques now, after limiting, N m, shape (n,)."""
+        return self.data.actuator_force.copy()
+
+    @property
+    def imu_orientation(self) -> Optional[np.ndarray]:
+        """Quaternion x, y, z, w as the inertial unit gives it now, shape (4,); None of a unit without orientation."""
+        return self._imu.orientation(self.data)
 
     def state(self) -> SimState:
         """Return a snapshot of the present tick."""
@@ -277,7 +295,7 @@ class Simulator:
             v_base=rotation.T @ velocity[:3],
             w_base=velocity[3:].copy(),
             imu=self._imu.sample(data),
-            contacts=self._contacts,
+            contacts=self._ground_contacts(),
             foot_height=self._ground.foot_heights(data),
             p_base_foot=(feet - p_base) @ rotation,
         )
@@ -395,16 +413,25 @@ class Simulator:
             self.model.dof_damping[self._v_index] = self._damping
 
     def _write_servos(self, bias: np.ndarray) -> None:
-        coefficients = self._servos.coefficients()  # (n, 2): p, d
-        self.model.actuator_gainprm[:, 0] = coefficients[:, 0]
+        if self._written is not self._servos.stiffness:  # a new array whenever a gain changes
+            coefficients = self._servos.coefficients()  # (n, 2): p, d
+            self.model.actuator_gainprm[:, 0] = coefficients[:, 0]
+            self.model.actuator_biasprm[:, 1:3] = -coefficients
+            self._written = self._servos.stiffness
         self.model.actuator_biasprm[:, 0] = bias
-        self.model.actuator_biasprm[:, 1] = -coefficients[:, 0]
-        self.model.actuator_biasprm[:, 2] = -coefficients[:, 1]
         self.data.ctrl[:] = self._command
 
+    def _keep_contacts(self) -> None:
+        """Keep the contacts of the step just solved for those who ask for a state."""
+        self._kept, self._contacts = self._ground.keep(self.data), None
+
+    def _ground_contacts(self) -> GroundContacts:
+        if self._contacts is None:
+            self._contacts = self._ground.evaluate(self._kept)
+        return self._contacts
+
     def _check_state(self) -> None:
-        counts = [self.data.warning[int(kind)].number for kind in _FATAL_WARNINGS]
-        if any(counts) or not np.isfinite(self.data.qpos).all():
+        if self.data.warning.number[_FATAL_WARNINGS].any() or not np.isfinite(self.data.qpos).all():
             raise SimulationDivergedError(
                 f"the physics became unstable at t = {self.time:.2f} s; reset the simulation, and lower the gains or "
                 "the time step if it happens again"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""How fast the simulation runs: CPU time of physics, and of all that runs in one process, against simulated time."""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, Dict, List, Sequence
+
+import mujoco
+import numpy as np
+
+from shellbot_common import TICK
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.tables import markdown_table
+
+from .snake_run import Setup, SnakeRun
+
+_BEGIN = 3.0  # s until a gait has begun
+_MOTION_TICKS = 1000
+
+
+def speed_table(modules: Sequence[int], gaits: Sequence[str], friction: float, seconds: float) -> str:
+    """Return a Markdown table of simulated over CPU time, self-collision on, and of what a tick costs without physics.
+
+    Parameters
+    ----------
+    modules, gaits : sequence
+        Cases.
+    friction : float
+        Sliding friction of the floor.
+    seconds : float
+        Simulated time of each measurement.
+
+    Raises
+    ------
+    EvaluationError
+        If a robot cannot do a gait.
+    """
+    return markdown_table(
+        [_case(Setup(count, friction=friction, seed=1000), gait, seconds) for count in modules for gait in gaits]
+    )
+
+
+def _case(setup: Setup, gait: str, seconds: float) -> Dict[str, str]:
+    run = SnakeRun(setup)
+    run.run(0.1)
+    accepted, reason = run.core.engine.request_gait(gait)
+    if not accepted:
+        raise EvaluationError(reason)
+    run.run(_BEGIN)
+    simulator, start = run.simulator, mujoco.MjData(run.simulator.model)
+    mujoco.mj_copyData(start, simulator.model, simulator.data)
+    contacts: List[int] = []
+    commands: List[np.ndarray] = []
+
+    def observe() -> None:
+        contacts.append(simulator.data.ncon)
+        commands.append(simulator.applied_command)
+
+    run.observer = observe
+    whole = _cpu(lambda: run.run(seconds))
+    return {
+        "modules": str(setup.modules),
+        "gait": gait,
+        "contacts": f"{np.mean(contacts):.0f}",
+        "all, x real time": f"{seconds / whole:.1f}",
+        "physics alone": f"{seconds / _replay(run, start, commands):.1f}",
+        "engine and odometry, ms a tick": f"{_motion(run):.3f}",
+    }
+
+
+def _replay(run: SnakeRun, start: mujoco.MjData, commands: Sequence[np.ndarray]) -> float:
+    """Return the CPU time, s, of the physics engine alone on the same commands."""
+    simulator = run.simulator
+    model, data, steps = simulator.model, mujoco.MjData(simulator.model), simulator.config.steps_per_tick
+    mujoco.mj_copyData(data, model, start)
+
+    def replay() -> None:
+        for command in commands:
+            data.ctrl[:] = command
+            mujoco.mj_step(model, data, steps)
+
+    return _cpu(replay)
+
+
+def _motion(run: SnakeRun) -> float:
+    """Return the CPU time of engine and odometry, ms a tick."""
+    t, q, attitude = run.simulator.time, run.simulator.joint_position, run.simulator.imu_orientation
+
+    def step() -> None:
+        for tick in range(_MOTION_TICKS):
+            run.core.step(t + tick * TICK, q, attitude)
+
+    return 1e3 * _cpu(step) / _MOTION_TICKS
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun

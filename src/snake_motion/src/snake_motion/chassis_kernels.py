@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The loops over the modules that run at each tick, compiled; one source for any number of modules."""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+import numpy as np
+
+from robot_mechanics.native.jit import kernel
+
+_NOTHING = 12.0  # softnesses above the lowest corner: a weight of exp(-12) carries nothing
+_ITERATIONS = 10  # the estimate is the same with 20
+
+
+@kernel
+def chain(q: np.ndarray, length: float, head: np.ndarray, centre: np.ndarray, rotation: np.ndarray) -> None:
+    """Write centres (n + 1, 3) and rotations (n + 1, 3, 3) of the bodies, seen from the head's centre, in the axes
+    into which `head` (3, 3) turns those of the head; joints q (n,) rad, `length` of a module, m.
+    """
+    n = len(q)
+    rotation[0] = head
+    centre[0] = 0.0
+    joint = np.zeros(3)
+    for i in range(n):
+        cos, sin = math.cos(q[i]), math.sin(q[i])
+        other = 1 if i % 2 else 2  # yaw turns forward into left, pitch forward into up
+        reach = 0.25 * length if i == 0 else length
+        half = 0.25 * length if i == n - 1 else 0.5 * length
+        for row in range(3):
+            forward, side = rotation[i, row, 0], rotation[i, row, other]
+            joint[row] -= reach * forward
+            rotation[i + 1, row, 0] = cos * forward + sin * side
+            rotation[i + 1, row, other] = cos * side - sin * forward
+            rotation[i + 1, row, 3 - other] = rotation[i, row, 3 - other]
+            centre[i + 1, row] = joint[row] - half * rotation[i + 1, row, 0]
+
+
+@kernel
+def place_corners(centre: np.ndarray, rotation: np.ndarray, corners: np.ndarray, points: np.ndarray) -> float:
+    """Write the corners (bodies, 8, 3) of bodies with such corners in their own axes; return the lowest height, m."""
+    lowest = math.inf
+    for body in range(len(centre)):
+        for corner in range(8):
+            for row in range(3):
+                points[body, corner, row] = centre[body, row]
+                for column in range(3):
+                    points[body, corner, row] += rotation[body, row, column] * corners[body, corner, column]
+            lowest = min(lowest, points[body, corner, 2])
+    return lowest
+
+
+@kernel
+def carried(before: np.ndarray, after: np.ndarray, softness: float, creep: float) -> Tuple[float, float]:
+    """Return the displacement, m, of which friction on corners (bodies, 8, 3) that moved so makes least work.
+
+    That is the weighted geometric median of their displacements, by Weiszfeld's iteration; the weights stand for the
+    loads and are exp(-height over the lowest / softness). Below `creep` (m), friction grows with the displacement.
+    """
+    bodies = len(after)
+    lowest = math.inf
+    for body in range(bodies):
+        for corner in range(8):
+            lowest = min(lowest, 0.5 * (before[body, corner, 2] + after[body, corner, 2]))
+    moved, count = np.empty((8 * bodies, 3)), 0  # x, y, weight of those that count
+    x = y = total = 0.0
+    for body in range(bodies):
+        for corner in range(8):
+            above = (0.5 * (before[body, corner, 2] + after[body, corner, 2]) - lowest) / softness
+            if above < _NOTHING:
+                weight = math.exp(-above)
+                moved[count, 0] = after[body, corner, 0] - before[body, corner, 0]
+                moved[count, 1] = after[body, corner, 1] - before[body, corner, 1]
+                moved[count, 2] = weight
+                x += weight * moved[count, 0]
+                y += weight * moved[count, 1]
+                total += weight
+                count += 1
+    x, y = x / total, y / total  # the mean, to begin with
+    for _ in range(_ITERATIONS):
+        next_x = next_y = total = 0.0
+        for i in range(count):
+            slip = math.sqrt((moved[i, 0] - x) ** 2 + (moved[i, 1] - y) ** 2 + creep**2)
+            next_x += moved[i, 2] * moved[i, 0] / slip
+            next_y += moved[i, 2] * moved[i, 1] / slip
+            total += moved[i, 2] / slip
+        x, y = next_x / total, next_y / total
+    return x, y
