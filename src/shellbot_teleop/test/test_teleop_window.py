@@ -18,6 +18,7 @@ from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
+from shellbot_teleop.link_events import OperatorSeen, StoppedSeen
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
     BatteryInfo,
@@ -38,7 +39,7 @@ def test_nothing_happens_by_itself(setup):
 
 
 def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleop_keyboard):
-    setup.controller.observe_operator("teleop_terminal", False)
+    setup.controller.observe(OperatorSeen("teleop_terminal", False))
     assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
     setup.window.refresh()
     assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
@@ -50,7 +51,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     assert setup.until(lambda: setup.kinds(effects.TakeControl))
     sent = [effect for _, effect in setup.out if not isinstance(effect, Notice)]
     assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
-    setup.controller.observe_operator("teleop_window", True)
+    setup.controller.observe(OperatorSeen("teleop_window", True))
     setup.window.refresh()
     assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
 
@@ -58,7 +59,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
 def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
-    setup.controller.observe_operator("safety_pilot", False)
+    setup.controller.observe(OperatorSeen("safety_pilot", False))
     count = len(setup.twists)
     setup.work(0.3)
     teleop_keyboard.release("w")
@@ -72,7 +73,7 @@ def test_signs_of_life_come_while_in_control(setup, monkeypatch):
     monkeypatch.setattr(setup.controller, "_execute", signs.append)
     assert setup.until(lambda: len(signs) > 5)
     assert set(signs) == {effects.ShowLife()}
-    setup.controller.observe_operator("", False)
+    setup.controller.observe(OperatorSeen("", False))
     signs.clear()
     setup.work(0.3)
     assert signs == []
@@ -131,7 +132,7 @@ def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
 
 
 def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
-    setup.controller.observe_stopped(True)
+    setup.controller.observe(StoppedSeen(True))
     before = len(setup.kinds(Notice))
     teleop_keyboard.press("w")
     setup.work(1.2)  # into the auto-repeat
@@ -227,7 +228,7 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     QTest.mousePress(setup.window.stop, Qt.LeftButton)
     assert len(setup.kinds(effects.EmergencyStop)) == 2, "the button must act on the press"
     QTest.mouseRelease(setup.window.stop, Qt.LeftButton)
-    setup.controller.observe_stopped(True)
+    setup.controller.observe(StoppedSeen(True))
     setup.window.refresh()
     assert setup.window.rearm.isEnabled()
     QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
