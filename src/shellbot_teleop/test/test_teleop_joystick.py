@@ -254,6 +254,7 @@ def test_a_message_that_does_not_fit_stops_and_is_named_and_the_emergency_stop_s
     out = rig.work(1.0)
     assert twists(out) == [(0.0, 0.0, 0.0)] and of(out, PublishBodyPose) == []
     assert words in texts(out) and len(of(out, Notice)) == 1
+    assert rig.press(2) == [], "rearmed"
     assert of(rig.press(1), EmergencyStop) == [EmergencyStop()]
     rig.axes, rig.buttons, rig.pressed = [1.0] * 8, 11, set()
     assert twists(rig.work(0.5)) == []  # it fits again, and must be centred

@@ -15,6 +15,7 @@ from typing import Callable, Iterable, List, Optional, Tuple, Union
 
 import rospy
 from roslib.packages import find_node
+from rospkg import ResourceNotFound
 from sensor_msgs.msg import Joy
 
 from shellbot_common import SettingsError, package_file
@@ -61,7 +62,10 @@ class JoyDriver:
     def start(self) -> None:
         """Start it, anew if it runs: a master that was restarted does not know it."""
         self.close()
-        programs = find_node("joy", "joy_node")
+        try:
+            programs = find_node("joy", "joy_node")
+        except ResourceNotFound:
+            programs = []
         if not programs:
             self._tell(Notice("warn", NO_JOY))
             return
