@@ -16,7 +16,7 @@ from python_qt_binding.QtWidgets import QApplication
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionsSeen
-from shellbot_teleop.command_line import load_settings, parse_arguments
+from shellbot_teleop.command_line import argument_parser, load_settings
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
@@ -158,9 +158,13 @@ def main() -> int:
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
-    arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
+    parser = argument_parser("The operator's window.")
+    parser.add_argument("--theme", default="", help="dark or light (default: the settings')")
+    arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     try:
         config, keymap = load_settings(arguments)
+        if arguments.theme:
+            config = config.replace(theme=arguments.theme)
     except SettingsError as error:
         sys.stderr.write(f"teleop_window: {error}\n")
         return 2
