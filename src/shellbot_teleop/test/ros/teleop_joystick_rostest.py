@@ -130,7 +130,7 @@ class TeleopJoystickTest(unittest.TestCase):
         self.controller.is_plugged = False
         self.check_at_rest()
         print(f"\nzero {1000.0 * (self.robot.zeros[-1] - unplugged):.0f} ms after the controller was unplugged")
-        self.until(lambda: any("silent for 0.3 s" in text for text in self.said), "nobody says why")
+        self.until(lambda: any("silent for 0.2 s" in text for text in self.said), "nobody says why")
         self.until(lambda: self.operator == "", "control is not free")
         self.controller.is_plugged = True  # its stick is still pushed
         time.sleep(0.3)
