@@ -55,9 +55,9 @@ class Joystick:
 
         One that does not fit the mapping or is not finite drops everything, and only what stops the robot acts.
         """
+        out = self._end_stall(t)  # first: a message that waited meanwhile must not drive
         self._heard, self._is_lost = t, False
         misfit = self._misfit(axes, buttons)
-        out: List[Effect] = []
         if misfit:
             out += self._drop(t)
             if misfit != self._told or t - self._told_at >= _TELL_EVERY:
@@ -103,8 +103,10 @@ class Joystick:
     def watch(self, t: float) -> List[Effect]:
         """Stop what is driven by a joystick that fell silent; call it often, after the messages were taken."""
         limit = self._mapping.silence
-        has_stalled, self._watched = t - self._watched > limit, t
-        if not (self.model.active or self.model.held):
+        stall = self._end_stall(t)
+        if stall:
+            return stall
+        if not self._commands:
             if self._is_lost and t - self._heard > _GONE_AFTER and self.model.control.armed:
                 self._is_lost = False
                 return [
@@ -112,8 +114,6 @@ class Joystick:
                     Notice("warn", "The joystick is gone: gave control up."),
                 ]
             return []
-        if has_stalled:
-            return [*self._drop(t), Notice("warn", f"Stopped, because this program stood still for {limit:g} s.")]
         if t - self._heard <= limit:
             return []
         self._is_lost = True
@@ -123,12 +123,24 @@ class Joystick:
         )
         return [*self._drop(t), Notice("warn", text)]
 
+    @property
+    def _commands(self) -> bool:
+        return self.model.active or bool(self.model.held)
+
+    def _end_stall(self, t: float) -> List[Effect]:
+        """Stop what was commanded before this program stood still (frozen, or on a machine that is too busy)."""
+        limit = self._mapping.silence
+        has_stalled, self._watched = t - self._watched > limit, t
+        if not (has_stalled and self._commands):
+            return []
+        return [*self._drop(t), Notice("warn", f"Stopped, because this program stood still for {limit:g} s.")]
+
     def _drop(self, t: float) -> List[Effect]:
         self._centred.clear()
         self._pushed.clear()
         stops = {button.name for button in self._mapping.buttons if button.action in _STOPPING}
         self._down = {name: is_down for name, is_down in self._down.items() if name in stops}
-        return self.model.halt(t) if self.model.active or self.model.held else []
+        return self.model.halt(t) if self._commands else []
 
     def _misfit(self, axes: Sequence[float], buttons: Sequence[int]) -> str:
         """Return which entry of the mapping a message has no usable value for, or ""."""
