@@ -32,6 +32,7 @@ from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 
 _REPEAT_HZ = 50  # of joy_node: its sign of life
+_WATCH_PERIOD = 0.02  # s; the robot drives on until a silence is noticed
 _PATIENCE = 2.0  # s for joy_node to end
 NO_JOY = (
     "joy_node, which reads the controller, is not installed; this program listens to the topic joy. Install the "
@@ -135,7 +136,7 @@ class JoystickProgram:
         step = min(self._config.period, 1.0 / self._config.alive_rate)
         next_step = time.monotonic()
         while not self._ending:
-            for message in self._received(max(next_step - time.monotonic(), 0.0)):
+            for message in self._received(min(max(next_step - time.monotonic(), 0.0), _WATCH_PERIOD)):
                 self._take(message, time.monotonic())
             now = time.monotonic()
             self._carry_out(self._joystick.watch(now))
