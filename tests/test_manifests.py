@@ -23,6 +23,7 @@ KEYS = {
     "numpy": "python3-numpy",
     "PIL": "python3-pil",
     "psutil": "python3-psutil",
+    "rospkg": "python3-rospkg",
     "scipy": "python3-scipy",
     "serial": "python3-serial",
     "tabulate": "python3-tabulate",

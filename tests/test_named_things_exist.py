@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from shellbot_teleop.joystick_mapping import JoystickMapping
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import NAMED_KEYS, key_label
 
@@ -81,6 +82,19 @@ def test_the_table_of_keys_is_complete():
     ]
     named = set().union(*(keys_of(row[1], in_key_table=True) for row in rows), *(keys_of(row[2]) for row in rows))
     assert {name.lower() if len(name) == 1 else name for name in named} - set(KEYMAP.layout_names) == BOUND
+
+
+def test_the_table_of_the_joystick_names_the_buttons_of_its_mapping():
+    text = (ROOT / "src/shellbot_teleop/README.md").read_text(encoding="utf-8")
+    rows = re.search(r"\| on the controller \|.*?\n\n", text, re.DOTALL).group(0).strip().splitlines()[2:]
+    named = {
+        name
+        for row in rows
+        for name in re.split(r"[,;] ", re.sub(r"[*]| held", "", row.split("|")[1]).strip())
+        if not re.search(r"^(?:left|right) stick$|cross|left and right|up and down|forward and back", name)
+    }
+    mapping = JoystickMapping.load(ROOT / "src/shellbot_teleop/config/joystick.yaml")
+    assert named == {button.name for button in mapping.buttons}
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,15 @@ def node(file, name):
 def test_a_launch_starts_with_the_gains_of_the_controllers():
     """Beside a roscore that goes on, a stiffness of 0 from the last session would let the next robot collapse."""
     assert node(LAUNCH / "chain.launch", "gains").get("clear_params") == "true"
+
+
+def test_a_joystick_takes_control_and_the_window_then_monitors(environment):
+    def options(node, joystick):
+        command = ["roslaunch", "--args", node, str(LAUNCH / "sim.launch"), "teleop:=window", f"joystick:={joystick}"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert "--armed" in options("/teleop_window", "false")
+    assert "--armed" not in options("/teleop_window", "true")
+    assert {"--armed", "--mapping"} <= set(options("/teleop_joystick", "true"))

@@ -16,6 +16,7 @@ from shellbot_teleop.action_model import (
     GoalSeen,
     ResultSeen,
 )
+from shellbot_teleop.link_events import StoppedSeen
 
 WAVE = ActionEntry("wave", "lifts a leg and waves", (ActionParameter("leg", 1, 1, 6, whole=True),))
 NOD = ActionEntry("nod", "bows, then waves its shells", (ActionParameter("height", 0.04, 0.02, 0.06, "m"),), "never")
@@ -155,6 +156,6 @@ def test_a_latched_emergency_stop_lets_no_action_begin(page):
     panel.show_news(ActionsSeen((BOW,)))
     page.window.refresh()
     assert panel.run.isEnabled()
-    page.controller.observe_stopped(True)
+    page.controller.observe(StoppedSeen(True))
     page.window.refresh()
     assert not panel.run.isEnabled() and "rearm" in panel.run.toolTip()

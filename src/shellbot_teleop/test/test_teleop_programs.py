@@ -173,3 +173,78 @@ def test_a_page_for_other_machines_prints_an_address_with_a_token(nowhere):
     )
     assert again.returncode == 2 and "--layout moon: choose from walk, tilt" in again.stderr
     assert "Traceback" not in again.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, mapping, words",
+    [
+        ([], "axes: [", "is not valid YAML in line 2"),
+        ([], "axes: [{axis: 1, action: drive.fly}]\nbuttons: []", "axes[0].action is 'drive.fly'"),
+        (["--dead-man"], None, "the mapping has no button for control.dead_man"),
+    ],
+)
+def test_a_wrong_mapping_ends_the_joystick_with_a_sentence(tmp_path, nowhere, arguments, mapping, words):
+    path = tmp_path / "pad.yaml"
+    shipped = NODES.parent / "config" / "joystick.yaml"
+    path.write_text(mapping or "".join(x for x in shipped.open(encoding="utf-8") if "control.dead_man}" not in x))
+    result = subprocess.run(
+        command("joystick", "--mapping", str(path), *arguments),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=dict(os.environ, **nowhere),
+    )
+    assert result.returncode == 2 and words in result.stderr and "Traceback" not in result.stderr, result.stderr
+
+
+def test_the_joystick_waits_for_the_master_and_ends_on_sigterm(nowhere):
+    process = subprocess.Popen(command("joystick"), stdout=subprocess.PIPE, text=True, env=dict(os.environ, **nowhere))
+    assert "Waiting for the ROS master" in process.stdout.readline()
+    process.terminate()
+    assert process.wait(timeout=60) == 0
+
+
+def joy_package(folder, program):
+    """A package joy whose joy_node is a shell script."""
+    (folder / "joy").mkdir()
+    (folder / "joy" / "package.xml").write_text(
+        "<package format='2'><name>joy</name><version>1.0.0</version><description>joy</description>"
+        "<maintainer email='a@example.org'>a</maintainer><license>MIT</license></package>"
+    )
+    node = folder / "joy" / "joy_node"
+    node.write_text(f"#!/bin/sh\n{program}\n")
+    node.chmod(0o755)
+
+
+def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_told_once(tmp_path, monkeypatch):
+    pytest.importorskip("rospy", reason="the programs need rospy, which is not installed")
+    from shellbot_teleop.joystick_node import JoyDriver
+
+    monkeypatch.setattr(sys, "argv", ["teleop_joystick", "joy:=pad", "__name:=x", "--armed"])
+    told = []
+    driver = JoyDriver("/dev/input/js7", told.append)
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
+    driver.start()
+    assert len(told) == 1 and "not installed" in told[0].text and "ROS_DISTRO-joy" in told[0].text
+    told.clear()
+    joy_package(tmp_path, f'echo "$@" > {tmp_path}/arguments; [ -e {tmp_path}/dies ] && exit 3; exec sleep 600')
+    for dies in (False, True):
+        if dies:
+            (tmp_path / "dies").touch()
+        (tmp_path / "arguments").unlink(missing_ok=True)
+        driver.start()
+        deadline = time.monotonic() + 60.0
+        while (not (tmp_path / "arguments").exists() or (dies and not told)) and time.monotonic() < deadline:
+            driver.watch()
+            time.sleep(0.01)
+        driver.watch()
+        assert [notice.text for notice in told] == (
+            ["joy_node ended with status 3: start this program again."] if dies else []
+        )
+    assert (tmp_path / "arguments").read_text().split() == [
+        "_autorepeat_rate:=50",
+        "_deadzone:=0.0",
+        "joy:=pad",
+        "_dev:=/dev/input/js7",
+    ]
+    driver.close()

@@ -18,6 +18,7 @@ from shellbot_teleop.effects import Notice, PublishBodyPose
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
+from shellbot_teleop.link_events import OperatorSeen, StoppedSeen
 from shellbot_teleop.robot_monitor import (
     BaseInfo,
     BatteryInfo,
@@ -38,7 +39,7 @@ def test_nothing_happens_by_itself(setup):
 
 
 def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleop_keyboard):
-    setup.controller.observe_operator("teleop_terminal", False)
+    setup.controller.observe(OperatorSeen("teleop_terminal", False))
     assert "teleop_terminal is in control" in setup.kinds(Notice)[-1].text
     setup.window.refresh()
     assert setup.window.focus.text() == "teleop_terminal drives" and setup.window.arm.text() == "Take control"
@@ -50,7 +51,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
     assert setup.until(lambda: setup.kinds(effects.TakeControl))
     sent = [effect for _, effect in setup.out if not isinstance(effect, Notice)]
     assert sent == [effects.EmergencyStop(), effects.TakeControl(True)]
-    setup.controller.observe_operator("teleop_window", True)
+    setup.controller.observe(OperatorSeen("teleop_window", True))
     setup.window.refresh()
     assert all(panel.isEnabled() for panel in panels) and setup.window.arm.text() == "Give up"
 
@@ -58,7 +59,7 @@ def test_in_monitor_mode_it_commands_nothing_but_the_emergency_stop(setup, teleo
 def test_control_that_is_lost_drops_the_keys(setup, teleop_keyboard):
     teleop_keyboard.press("w")
     assert setup.until(lambda: len(setup.twists) > 2)
-    setup.controller.observe_operator("safety_pilot", False)
+    setup.controller.observe(OperatorSeen("safety_pilot", False))
     count = len(setup.twists)
     setup.work(0.3)
     teleop_keyboard.release("w")
@@ -72,7 +73,7 @@ def test_signs_of_life_come_while_in_control(setup, monkeypatch):
     monkeypatch.setattr(setup.controller, "_execute", signs.append)
     assert setup.until(lambda: len(signs) > 5)
     assert set(signs) == {effects.ShowLife()}
-    setup.controller.observe_operator("", False)
+    setup.controller.observe(OperatorSeen("", False))
     signs.clear()
     setup.work(0.3)
     assert signs == []
@@ -131,7 +132,7 @@ def test_the_servers_auto_repeat_is_no_release(setup, teleop_keyboard):
 
 
 def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
-    setup.controller.observe_stopped(True)
+    setup.controller.observe(StoppedSeen(True))
     before = len(setup.kinds(Notice))
     teleop_keyboard.press("w")
     setup.work(1.2)  # into the auto-repeat
@@ -227,7 +228,7 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     QTest.mousePress(setup.window.stop, Qt.LeftButton)
     assert len(setup.kinds(effects.EmergencyStop)) == 2, "the button must act on the press"
     QTest.mouseRelease(setup.window.stop, Qt.LeftButton)
-    setup.controller.observe_stopped(True)
+    setup.controller.observe(StoppedSeen(True))
     setup.window.refresh()
     assert setup.window.rearm.isEnabled()
     QTest.mouseClick(setup.window.rearm, Qt.LeftButton)
@@ -630,7 +631,7 @@ def test_joints_are_a_table_in_the_order_of_the_profile(setup):
     setup.window.refresh()
     assert cells()[1] == ["elbow", "30.0", "–", "0.12", "-50", "11.1", "65", "overload, hot"]
     colours = [table.item(row, table.columnCount() - 1).foreground().color().name() for row in range(2)]
-    assert colours == [theme.BAD, theme.BAD]
+    assert colours == [theme.palette().bad, theme.palette().bad]
     setup.monitor.forget_robot()
     setup.window.refresh()
     assert table.rowCount() == 0
@@ -695,3 +696,70 @@ def test_no_key_cap_is_cut(setup):
     setup.work(0.2)
     for cap in setup.window.keys._caps.values():
         assert cap.width() >= cap.sizeHint().width(), cap.text()
+
+
+def test_the_theme_changes_live_everywhere_and_the_other_way_back(setup):
+    from python_qt_binding.QtCore import Qt
+    from python_qt_binding.QtTest import QTest
+    from python_qt_binding.QtWidgets import QLabel
+
+    from shellbot_teleop.qt import theme
+
+    window = setup.window
+    window.log.add(LogLine("error", "bus", "torn", 0.0))
+    window.gains.show_state(True, "there")
+    dark, light = theme.PALETTES["dark"], theme.PALETTES["light"]
+
+    def shades():
+        """Ground of the window, colours in the log, and what the button offers."""
+        picture = window.grab().toImage()
+        ground = picture.pixelColor(4, picture.height() // 2).name()
+        html = window.log.view.document().toHtml()
+        return ground, [colour for colour in (dark.bad, light.bad) if colour in html], window.keys.theme.text()
+
+    assert shades() == (dark.background, [dark.bad], "Light theme")
+    QTest.mouseClick(window.keys.theme, Qt.LeftButton)
+    assert shades() == (light.background, [light.bad], "Dark theme")
+    styled = [w.styleSheet() for w in window.findChildren(QLabel) if w.styleSheet()]
+    assert len(styled) > 30
+    old = {getattr(dark, name) for name in ("text", "warn", "bad", "good", "accent", "raised", "cap")}
+    assert not [style for style in styled if any(colour in style for colour in old)]
+    assert window.isActiveWindow() and not setup.controller.editing, "the keys drive as before"
+    QTest.mouseClick(window.keys.theme, Qt.LeftButton)
+    assert shades() == (dark.background, [dark.bad], "Light theme")
+
+
+def test_a_theme_of_the_settings_holds_from_the_start(make_setup, teleop_config):
+    from shellbot_teleop.qt import theme
+
+    make_setup(teleop_config.replace(theme="light"))
+    assert theme.palette() is theme.PALETTES["light"]
+    make_setup(teleop_config)
+    assert theme.palette() is theme.PALETTES["dark"]
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_words_can_be_read_in_every_theme(name):
+    """Contrast of WCAG 2 AA: 4.5 for words, on every ground that they stand on."""
+    from python_qt_binding.QtGui import QColor
+
+    from shellbot_teleop.qt.theme import PALETTES
+
+    def luminance(colour):
+        parts = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in QColor(colour).getRgbF()[:3])
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+    def contrast(one, two):
+        low, high = sorted((luminance(one), luminance(two)))
+        return (high + 0.05) / (low + 0.05)
+
+    p = PALETTES[name]
+    grounds = (p.background, p.surface, p.raised)
+    poor = [
+        (ink, ground, round(contrast(ink, ground), 1))
+        for ink in (p.text, p.muted, p.accent, p.good, p.warn, p.bad)
+        for ground in grounds
+        if contrast(ink, ground) < 4.5
+    ]
+    assert not poor and contrast(p.on_accent, p.accent) >= 4.5
+    assert all(contrast(curve, p.background) >= 3.0 for curve in p.curves)

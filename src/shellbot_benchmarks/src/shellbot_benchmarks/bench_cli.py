@@ -40,7 +40,12 @@ def parser() -> argparse.ArgumentParser:
     teleop.add_argument("--samples", type=int, default=100, help="key strokes (default 100)")
     operator = kinds.add_parser("operator", parents=[common], help="operators that are killed or cut off as they drive")
     operator.add_argument("--samples", type=int, default=50, help="of each kind (default 50)")
-    operator.add_argument("--page", action="store_true", help="with the page in headless Chromium, not the window")
+    operator.set_defaults(driven_with="window")
+    for name, text in (
+        ("page", "with the page in headless Chromium, not the window"),
+        ("joystick", "with a joystick, not the window; its messages end, too, as when it is unplugged"),
+    ):
+        operator.add_argument(f"--{name}", dest="driven_with", action="store_const", const=name, help=text)
     for name, text in (
         ("kinematics", "the kinematics library against its peers, which are installed in an environment of their own"),
         ("bus", "the servo bus on an emulated chain, beside dynamixel-sdk"),
@@ -71,7 +76,8 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     benches = {"chain": _chain, "actions": _actions, "dynamics": _dynamics, "ros": _ros, "teleop": _teleop}
     benches["operator"] = _operator
     text, figures, met = benches[arguments.what](arguments)
-    name = "page" if getattr(arguments, "page", False) else arguments.what
+    driven_with = getattr(arguments, "driven_with", "window")
+    name = arguments.what if driven_with == "window" else driven_with
     report(arguments, name, command, text, figures)
     return 0 if met else 1
 
@@ -130,7 +136,7 @@ def _teleop(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
 def _operator(arguments: argparse.Namespace) -> Tuple[str, Dict[str, Any], bool]:
     from .bench_teleop import bench_operator, operator_text
 
-    samples = bench_operator(arguments.samples, arguments.logs, arguments.page)
+    samples = bench_operator(arguments.samples, arguments.logs, arguments.driven_with)
     text, met = operator_text(samples)
     return text, {"samples": samples, "met": met}, met
 

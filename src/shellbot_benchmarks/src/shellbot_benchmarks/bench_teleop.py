@@ -50,7 +50,7 @@ REST_S = 0.5  # after the operator's end
 SECONDS_A_CUT = 25.0  # patience: the start of a window, driving, watching
 
 
-def bench_operator(samples: int, log_folder: Path, page: bool = False) -> List[Dict[str, Any]]:
+def bench_operator(samples: int, log_folder: Path, operator: str = "window") -> List[Dict[str, Any]]:
     """Launch sim.launch and let operator_cut end operators; return its samples.
 
     Parameters
@@ -59,15 +59,15 @@ def bench_operator(samples: int, log_folder: Path, page: bool = False) -> List[D
         Of each way to end.
     log_folder : pathlib.Path
         For logs of the launch.
-    page : bool
-        Operators with the page in a browser, not the window.
+    operator : str
+        What they drive with: window, page (in a browser) or joystick.
 
     Raises
     ------
     EvaluationError
         If the launch or the measurement fails; with its last words.
     """
-    arguments, patience = ["--samples", str(samples), *(["--page"] if page else [])], 2.0 * SECONDS_A_CUT * samples
+    arguments, patience = ["--samples", str(samples), "--operator", operator], 3.0 * SECONDS_A_CUT * samples
     found: List[Dict[str, Any]] = _probe("operator_cut", log_folder, arguments, patience)["samples"]
     return found
 

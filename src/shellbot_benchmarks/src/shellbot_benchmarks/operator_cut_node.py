@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Node `operator_cut`: ends operators while they drive, and takes the time until the robot is at rest.
 
-Each time the real window is started on a virtual display, or the page in a browser, and one of its keys held. At a
-random moment window or browser is killed (SIGKILL), or frozen (SIGSTOP): nothing more comes from it, and no connection
-is closed, as when the network is cut. The chain must be running.
+Each time the real window is started on a virtual display, or the page in a browser, and one of its keys held; or the
+joystick's program, and a stick pushed. At a random moment window, browser or program is killed (SIGKILL), or frozen
+(SIGSTOP): nothing more comes from it, and no connection is closed, as when the network is cut; or the joystick's
+messages end, as when it is unplugged. The chain must be running.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
 import shellbot_teleop
@@ -39,6 +41,10 @@ LONGEST_DRIVE = 2.5  # s
 WATCHED = 2.5  # s after the end of the operator
 NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
 WAYS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+UNPLUGGED = "unplugged"
+DEAD_MAN = 4  # button, and axes, of the shipped mapping
+AXES = {"w": (1, 1.0), "s": (1, -1.0), "a": (0, 1.0), "q": (3, 1.0)}
+REPEAT = 0.02  # s, of joy_node as teleop_joystick starts it
 PAGE = (1280, 800)  # pixels
 PATIENCE = 60.0  # s
 
@@ -92,6 +98,48 @@ class PageOperator:
     def close(self) -> None:
         """Leave nothing."""
         self._page.close()
+
+
+class JoystickOperator:
+    """An operator with a joystick, whose messages are published here as joy_node does."""
+
+    def __init__(self, publisher: rospy.Publisher) -> None:
+        code = f"import sys; from {shellbot_teleop.__name__}.joystick_node import main; sys.exit(main())"
+        self._program = subprocess.Popen(
+            [sys.executable, "-c", code, "--armed", "--no-joy-node"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._publisher, self._state = publisher, Joy(axes=[0.0] * 8, buttons=[0] * 11)
+        self._unplugged = threading.Event()
+        threading.Thread(target=self._repeat, name="joystick", daemon=True).start()
+
+    def _repeat(self) -> None:
+        while not self._unplugged.wait(REPEAT):
+            self._publisher.publish(self._state)
+
+    def press(self, keys: str) -> None:
+        """Hold the dead-man button, then push the stick as keys would drive."""
+        buttons, axes = [int(number == DEAD_MAN) for number in range(11)], [0.0] * 8
+        self._state = Joy(axes=axes, buttons=buttons)
+        time.sleep(5 * REPEAT)
+        for key in keys:
+            axis, deflection = AXES[key]
+            axes[axis] = deflection
+        self._state = Joy(axes=axes, buttons=buttons)
+
+    def end(self, how: str) -> None:
+        """End the program, or the messages."""
+        if how == UNPLUGGED:
+            self._unplugged.set()
+        else:
+            self._program.send_signal(WAYS[how])
+
+    def close(self) -> None:
+        """Leave nothing."""
+        self._unplugged.set()
+        self._program.kill()
+        self._program.wait()
 
 
 class Cutter:
@@ -177,21 +225,31 @@ def page_operators() -> Iterator[Callable[[], PageOperator]]:
             node.terminate()
 
 
+@contextlib.contextmanager
+def joystick_operators() -> Iterator[Callable[[], JoystickOperator]]:
+    """Announce the topic that a joystick's driver publishes."""
+    publisher = rospy.Publisher("joy", Joy, queue_size=5, tcp_nodelay=True)
+    yield lambda: JoystickOperator(publisher)
+
+
+OPERATORS = {"window": window_operators, "page": page_operators, "joystick": joystick_operators}
+
+
 def main() -> int:
     """Run the measurement; returns the exit status."""
     parser = argparse.ArgumentParser(description="How long the robot moves after its operator's program or link ended.")
     parser.add_argument("--samples", type=int, default=50, help="operators that are ended each way (default 50)")
-    parser.add_argument("--page", action="store_true", help="operators with the page in a browser, not the window")
+    parser.add_argument("--operator", choices=tuple(OPERATORS), default="window", help="what they drive with")
     parser.add_argument("--output", type=Path, required=True, help="JSON file for the samples")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     rospy.init_node("operator_cut", anonymous=True, disable_rostime=True)
     draw, samples = random.Random(11), []
     try:
         bring_to_hexapod(LatencyMeter("w", 0.0))
-        with page_operators() if arguments.page else window_operators() as make:
+        with OPERATORS[arguments.operator]() as make:
             cutter = Cutter(make)
             for index in range(arguments.samples):
-                for how in WAYS:
+                for how in (*WAYS, UNPLUGGED) if arguments.operator == "joystick" else tuple(WAYS):
                     samples.append(cutter.cut(how, KEYS[index % len(KEYS)], draw.uniform(0.0, LONGEST_DRIVE)))
                     sys.stderr.write(f"{len(samples)}: {samples[-1]}\n")
                     write_json(arguments.output, {"samples": samples})

@@ -15,6 +15,7 @@ import rospy
 from PIL import Image
 from Xlib import X
 from Xlib.display import Display
+from Xlib.error import BadWindow
 from Xlib.ext import xtest
 
 from shellbot_benchmarks.launching import Launch
@@ -24,7 +25,7 @@ from shellbot_msgs.msg import Mode
 
 TITLE = "Shellbot"
 LARGE, SMALL = (1360, 850), (800, 600)  # pixels
-ROBOT, PLOTS = (380, 72), (597, 72)  # tabs, in the large window
+ROBOT, PLOTS, THEME = (380, 72), (597, 72), (1286, 817)  # tabs and a button, in the large window
 PATIENCE = 120.0  # s
 SETTLED = 2.0  # s of wall clock after a change of the window
 
@@ -123,7 +124,14 @@ class Session:
         return window
 
     def _window(self) -> Optional[Any]:
-        return next((w for w in self._display.screen().root.query_tree().children if w.get_wm_name() == TITLE), None)
+        return next((w for w in self._display.screen().root.query_tree().children if _title(w) == TITLE), None)
+
+
+def _title(window: Any) -> str:
+    try:
+        return str(window.get_wm_name())
+    except BadWindow:
+        return ""  # it was closed meanwhile: Qt opens some for a moment
 
 
 def play(session: Session) -> None:
@@ -137,6 +145,9 @@ def play(session: Session) -> None:
     session.click(PLOTS)
     session.hold("w", 8.0, "plots")
     session.click(ROBOT)
+    session.click(THEME)
+    session.hold("w", 3.0, "light")
+    session.click(THEME)
     session.resize(SMALL)
     session.picture("small")
     session.resize(LARGE)

@@ -26,7 +26,9 @@ class HeldAction:
 
     quantity: Quantity  #: What is pushed
     axis: int  #: Index of the axis: velocity (x, y, yaw), pose (x, y, z, roll, pitch, yaw), shells (height, angle)
-    sign: int  #: +1 or -1; REP 103: x forward, y left, z up, +roll tilts right, +pitch tilts forward, +yaw turns left
+    #: +1 or -1, of a joystick's axis between; REP 103: x forward, y left, z up, +roll tilts right, +pitch tilts
+    #: forward, +yaw turns left
+    sign: float
 
 
 @dataclass(frozen=True)

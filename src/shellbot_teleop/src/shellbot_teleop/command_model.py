@@ -8,6 +8,8 @@ that navigation may drive.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Callable, Dict, FrozenSet, List, Sequence
 
 from shellbot_teleop import effects
@@ -151,6 +153,36 @@ class CommandModel:
             self._last_step = t
         largest = max(range(3), key=lambda axis: abs(axes[axis]))
         return self._send_twist(t) + ([] if any(before) else self._obstacles(largest))
+
+    def push_axis(self, key: str, name: str, fraction: float, t: float) -> List[Effect]:
+        """Take how far an axis of a joystick pushes body or shells.
+
+        Parameters
+        ----------
+        key : str
+            Name under which it is held.
+        name : str
+            The held action that a positive fraction does.
+        fraction : float
+            -1 .. 1 of the rate of the settings; 0 lets go.
+        t : float
+            Time, s.
+        """
+        action = ACTIONS[name]
+        if not isinstance(action, HeldAction) or not math.isfinite(fraction):
+            raise ValueError(f"{name} by {fraction}: only what is held is pushed, by a finite fraction")
+        if fraction == 0.0:
+            self._held.pop(key, None)
+            return []
+        is_new = key not in self._held
+        refused = self.refused() if is_new else []
+        if refused:
+            return refused
+        if not self.active:
+            self._last_step = t
+        action = replace(action, sign=action.sign * fraction)
+        self._held[key] = action
+        return self._push((action,), self._config.period, announce=True) if is_new else []
 
     def hold_dead_man(self, key: str) -> List[Effect]:
         """Take a dead-man switch, key or button, that is held from now on; `release` lets it go."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
-from shellbot_common import Settings, number, required
+from shellbot_common import Settings, choice, number, required
 from shellbot_teleop.errors import ConfigError
 from shellbot_teleop.limits import Limits, Vector3
 
@@ -40,6 +40,7 @@ class TeleopConfig(Settings, error=ConfigError):
     page_silence: float = number(0.1, 0.5, "s", hint="a page tells 25 times a second that it works")
     armed: bool = required()
     dead_man: bool = required()
+    theme: str = choice(("dark", "light"))
 
     def conflict(self) -> str:
         """Return which of the names is missing, if one is."""

@@ -14,6 +14,10 @@ class KeymapError(TeleopError, SettingsError):
     """The key map cannot be read or contradicts itself."""
 
 
+class MappingError(TeleopError, SettingsError):
+    """The mapping of a joystick cannot be read or contradicts itself."""
+
+
 class ConfigError(TeleopError, SettingsError):
     """A setting is missing, unknown or out of range."""
 

@@ -12,7 +12,7 @@ from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
 
 # Without these an operator could move the robot but not stop it, or could never move it.
-_REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm", "control.take")
+REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm", "control.take")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Keymap(Settings, error=KeymapError):
             bound[binding.key] = binding.action
         if clashes:
             return f"layout {layout!r} binds a key twice: {'; '.join(clashes)}; remove one of each"
-        missing = [action for action in _REQUIRED_ACTIONS if action not in bound.values()]
+        missing = [action for action in REQUIRED_ACTIONS if action not in bound.values()]
         if missing:
             names = ", ".join(missing)
             return f"layout {layout!r} has no key for {names}; an operator must be able to take control, and to stop"

@@ -77,8 +77,8 @@ class SlewedVector:
         """Stop where it is."""
         self._target = list(self._value)
 
-    def push(self, axis: int, sign: int, dt: float) -> bool:
-        """Move an axis at its rate for `dt` seconds; return False when its bound did not let it move."""
+    def push(self, axis: int, sign: float, dt: float) -> bool:
+        """Move an axis for `dt` seconds at its rate times `sign`; return False when its bound did not let it move."""
         before = self._value[axis]
         moved = before + sign * self._rates[axis] * dt
         self._target[axis] = min(max(moved, self._lower[axis]), self._upper[axis])

@@ -25,9 +25,9 @@ from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice
 from shellbot_teleop.errors import ConfigError, TeleopError
 from shellbot_teleop.key_tracker import RepeatTracker
 from shellbot_teleop.keymap import Keymap
-from shellbot_teleop.limits import Limits
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
-from shellbot_teleop.robot_monitor import LogLine, ModeInfo, RobotMonitor, fresh, fresh_battery
+from shellbot_teleop.link_events import LinkEvent, LinkState, OperatorSeen, StoppedSeen
+from shellbot_teleop.observe import observe
+from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
 from shellbot_teleop.terminal_screen import RobotView, ansi, screen
@@ -175,26 +175,14 @@ class TerminalProgram:
                 self._link_text = event.text
                 self._show_notice(Notice("info" if event.connected else "warn", event.text))
                 self._ending = self._ending or event.ended
-            elif isinstance(event, ModeInfo):
-                self.model.observe_mode(event.name)
-            elif isinstance(event, Limits):
-                self.model.observe_limits(event)
-            elif isinstance(event, StoppedSeen):
-                effects = self.model.observe_stopped(event.stopped, now)
-                if effects:
-                    self._tracker.block(now)
-                self._carry_out(effects)
-            elif isinstance(event, OperatorSeen):
-                effects = self.model.observe_operator(event.name, event.is_us, now)
-                if not event.is_us:
-                    self._tracker.block(now)
-                self._carry_out(effects)
-            elif isinstance(event, BodyPoseSeen):
-                self.model.observe_body_pose(event.pose)
-            elif isinstance(event, UpperShellsSeen):
-                self.model.observe_upper_shells(event.shells)
             elif isinstance(event, Notice):
                 self._show_notice(event)
+            else:
+                effects = observe(self.model, event, now)
+                is_stopped = isinstance(event, StoppedSeen) and bool(effects)
+                if is_stopped or (isinstance(event, OperatorSeen) and not event.is_us):
+                    self._tracker.block(now)  # a key that still repeats must not start again
+                self._carry_out(effects)
 
     def _draw(self, terminal: RawTerminal) -> None:
         now, limit, monitor = time.monotonic(), self._config.stale_after, self._monitor

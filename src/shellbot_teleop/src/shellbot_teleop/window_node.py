@@ -16,18 +16,17 @@ from python_qt_binding.QtWidgets import QApplication
 from shellbot_common import SettingsError
 from shellbot_teleop.action_client_node import ActionClient
 from shellbot_teleop.action_model import ActionsSeen
-from shellbot_teleop.command_line import load_settings, parse_arguments
+from shellbot_teleop.command_line import argument_parser, load_settings
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.gains_client_node import GainsClient
 from shellbot_teleop.keymap import Keymap
-from shellbot_teleop.limits import Limits
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
+from shellbot_teleop.link_events import LinkEvent, LinkState
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
-from shellbot_teleop.robot_monitor import ModeInfo, RobotMonitor
+from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.x_display import answers
 
@@ -136,20 +135,10 @@ class WindowProgram:
                 self._gains.start()
             if event.ended:
                 self.window.close()
-        elif isinstance(event, ModeInfo):
-            self.model.observe_mode(event.name)
-        elif isinstance(event, Limits):
-            self.model.observe_limits(event)
-        elif isinstance(event, StoppedSeen):
-            self.controller.observe_stopped(event.stopped)
-        elif isinstance(event, OperatorSeen):
-            self.controller.observe_operator(event.name, event.is_us)
-        elif isinstance(event, BodyPoseSeen):
-            self.model.observe_body_pose(event.pose)
-        elif isinstance(event, UpperShellsSeen):
-            self.model.observe_upper_shells(event.shells)
         elif isinstance(event, Notice):
             self.window.show_notice(event)
+        else:
+            self.controller.observe(event)
 
 
 def has_display() -> bool:
@@ -169,9 +158,13 @@ def main() -> int:
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
-    arguments = parse_arguments(rospy.myargv(sys.argv)[1:], "The operator's window.")
+    parser = argument_parser("The operator's window.")
+    parser.add_argument("--theme", default="", help="dark or light (default: the settings')")
+    arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     try:
         config, keymap = load_settings(arguments)
+        if arguments.theme:
+            config = config.replace(theme=arguments.theme)
     except SettingsError as error:
         sys.stderr.write(f"teleop_window: {error}\n")
         return 2

@@ -107,7 +107,10 @@ class ActionsPanel(QWidget):
         self.bar.setValue(round(1000 * state.fraction))
         progress = f"{state.name} {state.phase}, {100 * state.fraction:.0f} %  {state.step}" if state.busy else ""
         self.state.setText("\n".join(part for part in (progress, state.text) if part))
-        restyle(self.state, f"color: {theme.WARN if state.level == 'warn' and state.text else theme.TEXT};")
+        restyle(
+            self.state,
+            f"color: {theme.palette().warn if state.level == 'warn' and state.text else theme.palette().text};",
+        )
 
     def _show_list(self) -> None:
         chosen = self.list.currentItem().text() if self.list.currentItem() is not None else ""

@@ -40,9 +40,9 @@ class CameraView(View):
         """Qt's hook: draw."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.SmoothPixmapTransform)
-        painter.fillRect(self.rect(), theme.colour(theme.BACKGROUND))
+        painter.fillRect(self.rect(), theme.colour(theme.palette().background))
         if self._image is None:
-            painter.setPen(theme.colour(theme.MUTED))
+            painter.setPen(theme.colour(theme.palette().muted))
             painter.setFont(theme.font(10))
             painter.drawText(
                 self.rect(),

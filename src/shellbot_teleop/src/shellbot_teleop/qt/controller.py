@@ -13,6 +13,8 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
 from shellbot_teleop.key_tracker import ReleaseGrace
+from shellbot_teleop.link_events import LinkEvent, OperatorSeen, StoppedSeen
+from shellbot_teleop.observe import observe
 from shellbot_teleop.qt.qt_keys import PressedKeys
 
 # While a number is typed into a field these still command the robot; the others belong to the field.
@@ -180,13 +182,11 @@ class OperatorController(QObject):
         """Gait, from its button."""
         self.carry_out(self.model.set_gait(name))
 
-    def observe_stopped(self, stopped: bool) -> None:
-        """Take over whether the emergency stop is latched."""
-        self.carry_out(self.model.observe_stopped(stopped, self._clock()))
-
-    def observe_operator(self, name: str, is_us: bool) -> None:
-        """Take over who is in control."""
-        self.carry_out(self.model.observe_operator(name, is_us, self._clock()))
+    def observe(self, event: LinkEvent) -> None:
+        """Take over what the robot tells; who is in control, and an emergency stop, are shown at once."""
+        effects = observe(self.model, event, self._clock())
+        if isinstance(event, (StoppedSeen, OperatorSeen)):
+            self.carry_out(effects)
 
     # ----------------------------------------------------------------- output
 

@@ -43,13 +43,13 @@ class GaitDiagram(QWidget):
         width = self.width() - left
         painter.setFont(theme.font(7.5, mono=True))
         for foot in range(6):
-            painter.setPen(theme.colour(theme.MUTED))
+            painter.setPen(theme.colour(theme.palette().muted))
             painter.drawText(QRectF(0, foot * line, left, line), Qt.AlignLeft | Qt.AlignVCenter, str(foot + 1))
-            painter.fillRect(QRectF(left, foot * line + 2, width, line - 4), theme.colour(theme.RAISED))
+            painter.fillRect(QRectF(left, foot * line + 2, width, line - 4), theme.colour(theme.palette().raised))
         if len(self.samples) < 2:
             return
         now = self.samples[-1][0]
-        green = theme.colour("#39a869")
+        green = theme.colour(theme.palette().stands)
         for foot in range(6):
             for start, end in standing_spans(self.samples, foot):
                 x = left + width * max(1.0 - (now - start) / _SPAN, 0.0)

@@ -144,8 +144,13 @@ class GainsPanel(QWidget):
     def show_state(self, available: bool, text: str) -> None:
         """Show whether the server is there; without it nothing can be moved."""
         self.state.setText(text)
-        restyle(self.state, f"color: {theme.GOOD if available else theme.WARN};")
         self._area.setEnabled(available)
+        self.paint_again()
+
+    def paint_again(self) -> None:
+        """Show the state in the colours of the theme."""
+        is_there = self._area.isEnabledTo(self)
+        restyle(self.state, f"color: {theme.palette().good if is_there else theme.palette().warn};")
 
     def show_groups(self, groups: Tuple[GainGroup, ...]) -> None:
         """Build the page; the same groups again change nothing."""

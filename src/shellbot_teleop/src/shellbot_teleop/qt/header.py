@@ -79,14 +79,14 @@ class Header(QWidget):
         self.focus.setToolTip(control.who)
         self.rearm.setEnabled(control.armed and self._model.stopped)
         if is_typing:
-            self.focus.show_state("typing: Enter", theme.WARN)
+            self.focus.show_state("typing: Enter", theme.palette().warn)
         elif not control.armed:
             name = control.operator if len(control.operator) <= _NAME else control.operator[: _NAME - 1] + "…"
-            self.focus.show_state(f"{name} drives" if name else "monitor", theme.WARN)
+            self.focus.show_state(f"{name} drives" if name else "monitor", theme.palette().warn)
         elif has_focus:
-            self.focus.show_state("keys drive", theme.ACCENT)
+            self.focus.show_state("keys drive", theme.palette().accent)
         else:
-            self.focus.show_state("click to drive", theme.MUTED)
+            self.focus.show_state("click to drive", theme.palette().muted)
 
     def show_words(self, is_wide: bool, is_connected: bool) -> None:
         """Leave out what a narrow window has no room for."""

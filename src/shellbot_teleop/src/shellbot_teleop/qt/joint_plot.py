@@ -87,9 +87,9 @@ class JointPlot(QWidget):
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: show the picture."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), theme.colour(theme.SURFACE))
+        painter.fillRect(self.rect(), theme.colour(theme.palette().surface))
         if self._image is not None:
             painter.drawImage(0, 0, self._image)
         else:
-            painter.setPen(theme.colour(theme.MUTED))
+            painter.setPen(theme.colour(theme.palette().muted))
             painter.drawText(self.rect(), Qt.AlignCenter, self.text)

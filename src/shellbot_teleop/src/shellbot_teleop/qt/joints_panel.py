@@ -14,7 +14,6 @@ from shellbot_teleop.qt import theme
 
 COLUMNS = ("joint", "angle °", "target °", "N·m", "load %", "V", "°C", "state")
 _OF_SERVOS = (4, 5, 6)  # hidden where no servo tells them
-_COLOURS = {"": theme.MUTED, "ok": theme.GOOD, "warn": theme.WARN, "bad": theme.BAD}
 
 
 class JointsPanel(QTableWidget):
@@ -35,6 +34,8 @@ class JointsPanel(QTableWidget):
 
     def show_joints(self, rows: Sequence[JointRow]) -> None:
         """Show the rows; numbers that are not known are dashes."""
+        palette = theme.palette()
+        colours = {"": palette.muted, "ok": palette.good, "warn": palette.warn, "bad": palette.bad}
         self.setRowCount(len(rows))
         has_servos = any(math.isfinite(row.servo.voltage) or math.isfinite(row.servo.temperature) for row in rows)
         for column in _OF_SERVOS:
@@ -62,7 +63,7 @@ class JointsPanel(QTableWidget):
                     item.setText(text)
                     item.setToolTip(f"{row.joint} ({row.kind}): {row.text}" if row.kind else f"{row.joint}: {row.text}")
             state = self.item(index, len(COLUMNS) - 1)
-            colour = theme.colour(_COLOURS[row.level])
+            colour = theme.colour(colours[row.level])
             if state.foreground().color() != colour:
                 state.setForeground(colour)
 

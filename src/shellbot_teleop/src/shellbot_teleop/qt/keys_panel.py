@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, Sequence
 
-from python_qt_binding.QtCore import Qt
+from python_qt_binding.QtCore import Qt, Signal
 from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from shellbot_teleop.keymap import KeyLine, Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import label
+from shellbot_teleop.qt.widgets import button, label
 
 _CAP = (
     "border-radius: 4px; padding: 1px 5px; min-width: {width}px; font-weight: 600;"
@@ -37,7 +37,9 @@ def key_tips(keymap: Keymap) -> Dict[str, str]:
 
 
 class KeysPanel(QWidget):
-    """Table of the keys of one layout, one line an action, under the headings of the key map."""
+    """Table of the keys of one layout, one line an action, under the headings of the key map; changes the theme."""
+
+    theme_toggled = Signal()
 
     def __init__(self, keymap: Keymap) -> None:
         super().__init__()
@@ -51,6 +53,15 @@ class KeysPanel(QWidget):
         self._area.setFocusPolicy(Qt.NoFocus)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         outer.addWidget(self._area)
+        self.theme = button(
+            "", "Other colours; --theme and theme: in the settings choose those at the start.", name="small"
+        )
+        self.theme.clicked.connect(self.theme_toggled)
+        below = QHBoxLayout()
+        below.setContentsMargins(0, 0, 10, 6)
+        below.addStretch(1)
+        below.addWidget(self.theme)
+        outer.addLayout(below)
         self.layout_name = ""
 
     def show_layout(self, layout: str) -> None:
@@ -58,6 +69,7 @@ class KeysPanel(QWidget):
         if layout == self.layout_name:
             return
         self.layout_name = layout
+        self.theme.setText(f"{theme.other().capitalize()} theme")
         self._caps, self._held = {}, frozenset()
         page = QWidget()
         column = QVBoxLayout(page)
@@ -86,7 +98,7 @@ class KeysPanel(QWidget):
             grid.addLayout(self._cap_row(entry.keys), row, column)
             help_text = label(entry.help, size_pt=9.5)
             if entry.action == "safety.emergency_stop":
-                help_text.setStyleSheet(f"color: {theme.BAD}; font-weight: 600;")
+                help_text.setStyleSheet(f"color: {theme.palette().bad}; font-weight: 600;")
             grid.addWidget(help_text, row, column + 1)
             grid.setColumnStretch(column + 1, 1)
             grid.setColumnMinimumWidth(column, _CAPS)
@@ -107,13 +119,18 @@ class KeysPanel(QWidget):
 
     def _paint(self, key: str, held: bool) -> None:
         colours = (
-            {"border": theme.ACCENT, "ground": theme.ACCENT, "text": "#06202e"}
+            {"border": theme.palette().accent, "ground": theme.palette().accent, "text": theme.palette().on_accent}
             if held
-            else {"border": "#475363", "ground": theme.RAISED, "text": theme.TEXT}
+            else {"border": theme.palette().cap, "ground": theme.palette().raised, "text": theme.palette().text}
         )
         cap = self._caps[key]
         width = max(cap.fontMetrics().horizontalAdvance(cap.text()) + 2, 15)  # or a crowded row would squeeze it
         cap.setStyleSheet(_CAP.format(width=width, **colours))
+
+    def paint_again(self) -> None:
+        """Draw the table anew, in other colours."""
+        layout, self.layout_name = self.layout_name, ""
+        self.show_layout(layout)
 
     def show_held(self, held: FrozenSet[str]) -> None:
         """Light up the keys that are held."""

@@ -7,13 +7,7 @@ import time
 from typing import Any
 
 from python_qt_binding.QtCore import Qt, QTimer
-from python_qt_binding.QtWidgets import (
-    QMainWindow,
-    QScrollArea,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from python_qt_binding.QtWidgets import QMainWindow, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
@@ -64,15 +58,11 @@ class TeleopWindow(QMainWindow):
         self.view_has_focus = False  # the simulator's 3D window has the focus: its keys come here
         tips = key_tips(self.model.keymap)
         self.setWindowTitle("Shellbot")
-        self.setStyleSheet(theme.STYLE)
+        self.setStyleSheet(theme.use(config.theme))
         self.setFont(theme.font())
         keymap = self.model.keymap
-        self.mode, self.velocity, self.pose, self.log = (
-            ModePanel(keymap, tips),
-            VelocityPanel(),
-            PosePanel(),
-            LogPanel(),
-        )
+        self.mode, self.velocity = ModePanel(keymap, tips), VelocityPanel()
+        self.pose, self.log = PosePanel(), LogPanel()
         self.keys, self.body, self.gains = KeysPanel(keymap), BodyPanel(config.gaits, keymap), GainsPanel()
         self.feet, self.joints, self.actions = FeetPanel(), JointsPanel(), ActionsPanel()
         self.robot, self.camera = RobotView(), CameraView()
@@ -167,13 +157,16 @@ class TeleopWindow(QMainWindow):
         controller.noticed.connect(self.show_notice)
         controller.quit_requested.connect(self.close)
         controller.help_toggled.connect(self.toggle_help)
+        for keys in (self.keys, self.help):
+            keys.theme_toggled.connect(lambda: self.show_theme(theme.other()))
 
     # ---------------------------------------------------------------- showing
 
     def show_link(self, connected: bool, text: str) -> None:
         """Show whether there is a ROS master."""
         self._connected = connected
-        self.link.show_state("ROS connected" if connected else "no ROS master", theme.GOOD if connected else theme.WARN)
+        colour = theme.palette().good if connected else theme.palette().warn
+        self.link.show_state("ROS connected" if connected else "no ROS master", colour)
         self.link.setToolTip(text)
         self._show_words()
         if not connected:
@@ -186,6 +179,14 @@ class TeleopWindow(QMainWindow):
     def show_notice(self, notice: Notice) -> None:
         """Put one of our own messages into the log."""
         self.log.add(LogLine(notice.level, "teleop", notice.text, time.time()))
+
+    def show_theme(self, name: str) -> None:
+        """Change to a theme, dark or light."""
+        self.setStyleSheet(theme.use(name))
+        for repaint in (self.keys.paint_again, self.help.paint_again, self.gains.paint_again, self.log.write_again):
+            repaint()
+        self.show_link(self._connected, self.link.toolTip())
+        self.refresh()
 
     def show_command(self) -> None:
         """Show what the command model holds."""
@@ -234,10 +235,8 @@ class TeleopWindow(QMainWindow):
         """Show who is in control; what commands the robot can be used only by him."""
         control = self.model.control
         self.header.show_control(self._controller.editing, self.isActiveWindow() or self.view_has_focus)
-        for panel in (self.body, self.gains, self.actions):
-            panel.setEnabled(control.armed)
-        for push in self.mode.buttons.values():
-            push.setEnabled(control.armed)
+        for commands in (self.body, self.gains, self.actions, *self.mode.buttons.values()):
+            commands.setEnabled(control.armed)
 
     def refresh_picture(self) -> None:
         """Show where the robot is; called by a timer of its own, which is faster."""

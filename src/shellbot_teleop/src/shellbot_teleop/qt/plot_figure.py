@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from shellbot_teleop.joint_history import COMMANDED, KINDS, MEASURED, JointSamples
 from shellbot_teleop.qt import theme
 
-COLOURS = ("#38bdf8", "#4ade80", "#fbbf24", "#f472b6", "#a78bfa", "#fb923c")  # as many joints at once
 _STYLES = {COMMANDED: (0, (4, 2)), MEASURED: "solid"}  # in the order of KINDS
 _MARGIN = 0.08  # of the range of angles, above and below
 _LEAST = 2.0  # degrees: least range of angles
@@ -48,7 +47,8 @@ class PlotFigure:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._figure: Any = Figure(dpi=100, facecolor=theme.SURFACE)
+        self._palette = theme.palette()
+        self._figure: Any = Figure(dpi=100)
         self._canvas = FigureCanvasAgg(self._figure)
         self._axes: Any = self._figure.add_axes([0.0, 0.0, 1.0, 1.0])
         self._lines: List[Any] = []
@@ -61,8 +61,9 @@ class PlotFigure:
     def draw(self, request: PlotRequest) -> np.ndarray:
         """Return a picture of the request, (height, width, 4) uint8 RGBA; a pixel less, by rounding."""
         with self._lock:
-            if (request.joints, request.seconds) != (self._joints, self._seconds):
-                self._joints, self._seconds = request.joints, request.seconds
+            needed = (request.joints, request.seconds, theme.palette())
+            if needed != (self._joints, self._seconds, self._palette):
+                self._joints, self._seconds, self._palette = needed
                 self._begin()
             self._set_curves(request)
             if self._background is None or request.size != self._size:
@@ -78,7 +79,7 @@ class PlotFigure:
             for line in self._lines:
                 line.set_animated(False)
             try:
-                self._figure.savefig(str(path), facecolor=theme.SURFACE)
+                self._figure.savefig(str(path), facecolor=self._palette.surface)
             finally:
                 for line in self._lines:
                     line.set_animated(True)
@@ -102,27 +103,28 @@ class PlotFigure:
     def _begin(self) -> None:
         axes = self._axes
         axes.clear()
-        axes.set_facecolor(theme.BACKGROUND)
+        self._figure.set_facecolor(self._palette.surface)
+        axes.set_facecolor(self._palette.background)
         axes.set_xlim(-self._seconds, 0.0)
         axes.set_xlabel("s before now")
         axes.set_ylabel("angle, degrees (dashed: commanded)")
         for item in (axes.xaxis.label, axes.yaxis.label):
-            item.set_color(theme.MUTED)
+            item.set_color(self._palette.muted)
             item.set_fontsize(9)
-        axes.tick_params(colors=theme.MUTED, labelsize=8)
-        axes.grid(color=theme.LINE, linewidth=0.6)
+        axes.tick_params(colors=self._palette.muted, labelsize=8)
+        axes.grid(color=self._palette.line, linewidth=0.6)
         for spine in axes.spines.values():
-            spine.set_color(theme.LINE)
+            spine.set_color(self._palette.line)
         look: Dict[str, Any] = {"linewidth": 1.4, "animated": True}
         self._lines = [
             axes.plot([], [], color=colour, linestyle=style, label=joint if kind == MEASURED else "_", **look)[0]
-            for joint, colour in zip(self._joints, COLOURS)
+            for joint, colour in zip(self._joints, self._palette.curves)
             for kind, style in _STYLES.items()
         ]
         if self._lines:
             legend = axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize=8, ncol=3, frameon=False)
             for text in legend.get_texts():
-                text.set_color(theme.TEXT)
+                text.set_color(self._palette.text)
         self._background = None
 
     def _fit(self, low: float, high: float) -> None:

@@ -172,9 +172,9 @@ class RobotView(View):
     def paintEvent(self, _event: object) -> None:  # noqa: N802  Qt's name
         """Qt's hook: draw."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), theme.colour(theme.BACKGROUND))
+        painter.fillRect(self.rect(), theme.colour(theme.palette().background))
         painter.setFont(theme.font(9))
-        painter.setPen(theme.colour(theme.TEXT))
+        painter.setPen(theme.colour(theme.palette().text))
         if self._image is not None:
             painter.drawImage(QRectF(self.rect()), self._image)
         elif self.failure:
@@ -185,7 +185,7 @@ class RobotView(View):
             return
         room = QRectF(14, self.height() - 51, self.width() - 28, 40)  # below, so that the buttons do not cover it
         box = painter.boundingRect(room, Qt.AlignLeft | Qt.AlignBottom | Qt.TextWordWrap, self._status)
-        painter.fillRect(box.adjusted(-6, -3, 6, 3), theme.colour(theme.BACKGROUND, 170))
+        painter.fillRect(box.adjusted(-6, -3, 6, 3), theme.colour(theme.palette().background, 170))
         painter.drawText(box, Qt.AlignLeft | Qt.TextWordWrap, self._status)
 
 

@@ -65,7 +65,13 @@ class ModePanel(Card):
             self._text.setText("Waiting for its mode (scripts/sim or scripts/onboard starts it).")
             return
         moving = bool(mode.target) and mode.target != mode.name
-        colour = theme.BAD if stopped or mode.name == "stopped" else theme.WARN if moving else theme.TEXT
+        colour = (
+            theme.palette().bad
+            if stopped or mode.name == "stopped"
+            else theme.palette().warn
+            if moving
+            else theme.palette().text
+        )
         self._name.setText(f"{mode.name} → {mode.target}" if moving else mode.name)
         restyle(self._name, f"color: {colour};")
         progress = min(max(mode.progress, 0.0), 1.0) if math.isfinite(mode.progress) else 0.0
@@ -112,8 +118,8 @@ class VelocityPanel(Card):
         source = f"gait {limits.gait}" if limits.gait else "no gait"
         source = source if limits.measured else "cautious, no walkspace yet"
         self._legend.setText(
-            f'<span style="color:{theme.ACCENT}">■</span> commanded &nbsp; '
-            f'<span style="color:{theme.GOOD}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
+            f'<span style="color:{theme.palette().accent}">■</span> commanded &nbsp; '
+            f'<span style="color:{theme.palette().good}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
             f"{yaw:.2f} rad/s ({source})"
         )
 
@@ -183,14 +189,17 @@ class PosePanel(Card):
             self._joints.setText(
                 f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}"
             )
-        restyle(self._joints, f"color: {theme.WARN if status is not None and status.holding else theme.MUTED};")
+        restyle(
+            self._joints,
+            f"color: {theme.palette().warn if status is not None and status.holding else theme.palette().muted};",
+        )
 
     def show_servos(self, battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> None:
         """Show battery and servos; nothing at all where there are none."""
         text, bad = servo_line(battery, servos)
         self.servos.setText(text)
         self.servos.setVisible(bool(text))
-        restyle(self.servos, f"color: {theme.WARN if bad else theme.MUTED};")
+        restyle(self.servos, f"color: {theme.palette().warn if bad else theme.palette().muted};")
 
 
 class LogPanel(Card):
@@ -214,7 +223,7 @@ class LogPanel(Card):
         self.search.setPlaceholderText("search")
         self.search.setToolTip("Words of a message or the name of a node; Enter gives the keys back to the robot.")
         self.search.setFocusPolicy(Qt.ClickFocus)
-        self.search.textChanged.connect(lambda _text: self._write_again())
+        self.search.textChanged.connect(lambda _text: self.write_again())
         top.addWidget(self.search, 1)
         top.addWidget(self._filter)
         self.body.addLayout(top)
@@ -245,9 +254,9 @@ class LogPanel(Card):
     def _write(self, line: LogLine) -> None:
         stamp = time.strftime("%H:%M:%S", time.localtime(line.time))
         text = html.escape(line.text).replace("\n", "<br>")
-        colour = theme.LEVEL_COLOURS.get(line.level, theme.TEXT)
+        colour = theme.palette().of_level(line.level)
         self.view.appendHtml(
-            f'<span style="color:{theme.MUTED}">{stamp} {html.escape(line.source)}</span> '
+            f'<span style="color:{theme.palette().muted}">{stamp} {html.escape(line.source)}</span> '
             f'<span style="color:{colour}">{text}</span>'
         )
 
@@ -260,9 +269,10 @@ class LogPanel(Card):
 
     def _set_filter(self, name: str) -> None:
         self._levels = self._SHOWN[name]
-        self._write_again()
+        self.write_again()
 
-    def _write_again(self) -> None:
+    def write_again(self) -> None:
+        """Write all lines anew: other ones, or in other colours."""
         self.view.clear()
         for line in self._lines:
             if self._is_shown(line):

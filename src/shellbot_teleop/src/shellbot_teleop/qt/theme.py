@@ -1,25 +1,95 @@
 # SPDX-License-Identifier: MIT
-"""Colours, fonts and the style sheet of the window: one place."""
+"""Colours of both themes, fonts and the style sheet of the window: one place."""
 
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
+from typing import Tuple
 
 from python_qt_binding.QtGui import QColor, QFont
 
-BACKGROUND = "#12161c"
-SURFACE = "#1b2129"
-RAISED = "#252d38"
-LINE = "#323c49"
-TEXT = "#e6ebf2"
-MUTED = "#94a1b3"
-ACCENT = "#38bdf8"  # commanded
-GOOD = "#4ade80"  # measured, well
-WARN = "#fbbf24"
-BAD = "#f87171"
-STOP = "#dc2626"
 
-LEVEL_COLOURS = {"debug": MUTED, "info": TEXT, "warn": WARN, "error": BAD, "fatal": BAD}
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme, as Qt and HTML take them."""
+
+    background: str
+    surface: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    disabled: str
+    accent: str  #: What is commanded
+    on_accent: str  #: Text on it
+    cap: str  #: Border of a key
+    good: str  #: What is measured, or well
+    warn: str
+    bad: str
+    stands: str  #: A foot on the ground
+    curves: Tuple[str, ...]  #: Of joints, as many as are shown at once
+
+    def of_level(self, level: str) -> str:
+        """Return the colour of a line of the log: debug, info, warn, error or fatal."""
+        levels = {"debug": self.muted, "warn": self.warn, "error": self.bad, "fatal": self.bad}
+        return levels.get(level, self.text)
+
+
+PALETTES = {
+    "dark": Palette(
+        background="#12161c",
+        surface="#1b2129",
+        raised="#252d38",
+        line="#323c49",
+        text="#e6ebf2",
+        muted="#94a1b3",
+        disabled="#5b6675",
+        accent="#38bdf8",
+        on_accent="#06202e",
+        cap="#475363",
+        good="#4ade80",
+        warn="#fbbf24",
+        bad="#f87171",
+        stands="#39a869",
+        curves=("#38bdf8", "#4ade80", "#fbbf24", "#f472b6", "#a78bfa", "#fb923c"),
+    ),
+    "light": Palette(
+        background="#eef1f5",
+        surface="#ffffff",
+        raised="#e3e8ee",
+        line="#c3ccd7",
+        text="#17202b",
+        muted="#556274",
+        disabled="#929eac",
+        accent="#0369a1",
+        on_accent="#ffffff",
+        cap="#aab5c2",
+        good="#0f6b32",
+        warn="#a04a06",
+        bad="#b91c1c",
+        stands="#39a869",
+        curves=("#0369a1", "#0f6b32", "#b45309", "#be185d", "#6d28d9", "#9a3412"),
+    ),
+}
+_STOP = "#dc2626"  # in both: an emergency stop looks the same everywhere
+_shown = ["dark"]  # one for the whole application, as Qt's style is
+
+
+def palette() -> Palette:
+    """Return the colours that hold now; they are read while drawing, as the theme changes live."""
+    return PALETTES[_shown[0]]
+
+
+def other() -> str:
+    """Return the name of the theme that is not shown."""
+    return next(name for name in PALETTES if name != _shown[0])
+
+
+def use(name: str) -> str:
+    """Change to a theme, dark or light; returns its style sheet."""
+    _shown[0] = name
+    return _style_sheet(palette())
 
 
 @functools.lru_cache(maxsize=None)
@@ -42,55 +112,57 @@ def font(size_pt: float = 10.0, bold: bool = False, mono: bool = False) -> QFont
     return result
 
 
-STYLE = f"""
-* {{ color: {TEXT}; outline: none; }}
-QMainWindow, QWidget#root {{ background: {BACKGROUND}; }}
-QFrame#card {{ background: {SURFACE}; border: 1px solid {LINE}; border-radius: 8px; }}
+def _style_sheet(p: Palette) -> str:
+    return f"""
+* {{ color: {p.text}; outline: none; }}
+QMainWindow, QWidget#root {{ background: {p.background}; }}
+QFrame#card {{ background: {p.surface}; border: 1px solid {p.line}; border-radius: 8px; }}
 QLabel {{ background: transparent; }}
-QLabel#title {{ color: {MUTED}; font-weight: 600; font-size: 8.5pt; }}
-QLabel#muted {{ color: {MUTED}; }}
-QToolTip {{ background: {RAISED}; color: {TEXT}; border: 1px solid {LINE}; padding: 4px; }}
-QPushButton {{ background: {RAISED}; border: 1px solid {LINE}; border-radius: 6px;
+QLabel#title {{ color: {p.muted}; font-weight: 600; font-size: 8.5pt; }}
+QLabel#muted {{ color: {p.muted}; }}
+QToolTip {{ background: {p.raised}; color: {p.text}; border: 1px solid {p.line}; padding: 4px; }}
+QPushButton {{ background: {p.raised}; border: 1px solid {p.line}; border-radius: 6px;
   padding: 5px 10px; font-weight: 600; }}
-QPushButton:hover {{ border-color: {ACCENT}; }}
-QPushButton:pressed {{ background: {LINE}; }}
-QPushButton:checked {{ background: {ACCENT}; border-color: {ACCENT}; color: #06202e; }}
-QPushButton:disabled {{ color: #5b6675; border-color: {RAISED}; }}
-QPushButton#stop {{ background: {STOP}; border: 2px solid #fca5a5; color: white;
+QPushButton:hover {{ border-color: {p.accent}; }}
+QPushButton:pressed {{ background: {p.line}; }}
+QPushButton:checked {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
+QPushButton:disabled {{ color: {p.disabled}; border-color: {p.raised}; }}
+QPushButton#stop {{ background: {_STOP}; border: 2px solid #fca5a5; color: white;
   font-size: 11.5pt; padding: 7px 16px; }}
 QPushButton#stop:hover {{ background: #b91c1c; }}
 QPushButton#small {{ padding: 2px 8px; font-weight: 400; font-size: 9pt; }}
-QProgressBar {{ background: {RAISED}; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }}
-QProgressBar::chunk {{ background: {ACCENT}; border-radius: 4px; }}
-QSlider::groove:horizontal {{ height: 4px; background: {LINE}; border-radius: 2px; }}
-QSlider::sub-page:horizontal {{ background: {ACCENT}; border-radius: 2px; }}
-QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: {TEXT}; }}
-QSlider::handle:horizontal:hover {{ background: {ACCENT}; }}
-QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {LINE}; }}
-QDoubleSpinBox {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px;
+QProgressBar {{ background: {p.raised}; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }}
+QProgressBar::chunk {{ background: {p.accent}; border-radius: 4px; }}
+QSlider::groove:horizontal {{ height: 4px; background: {p.line}; border-radius: 2px; }}
+QSlider::sub-page:horizontal {{ background: {p.accent}; border-radius: 2px; }}
+QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: {p.text}; }}
+QSlider::handle:horizontal:hover {{ background: {p.accent}; }}
+QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {p.line}; }}
+QDoubleSpinBox {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
   padding: 2px 4px; min-width: 66px; }}
-QDoubleSpinBox:focus {{ border-color: {WARN}; }}
-QCheckBox::indicator, QListWidget::indicator {{ width: 14px; height: 14px; border: 1px solid {MUTED};
-  border-radius: 3px; background: {BACKGROUND}; }}
-QCheckBox::indicator:checked, QListWidget::indicator:checked {{ background: {ACCENT}; }}
-QTabWidget::pane {{ border: 1px solid {LINE}; border-radius: 8px; top: -1px; background: {SURFACE}; }}
-QTabBar::tab {{ background: transparent; color: {MUTED}; padding: 6px 11px; min-width: 48px;
+QDoubleSpinBox:focus {{ border-color: {p.warn}; }}
+QCheckBox::indicator, QListWidget::indicator {{ width: 14px; height: 14px; border: 1px solid {p.muted};
+  border-radius: 3px; background: {p.background}; }}
+QCheckBox::indicator:checked, QListWidget::indicator:checked {{ background: {p.accent}; }}
+QTabWidget::pane {{ border: 1px solid {p.line}; border-radius: 8px; top: -1px; background: {p.surface}; }}
+QTabBar::tab {{ background: transparent; color: {p.muted}; padding: 6px 11px; min-width: 48px;
   border-bottom: 2px solid transparent; }}
-QTabBar::tab:selected {{ color: {TEXT}; border-bottom: 2px solid {ACCENT}; }}
-QTabBar QToolButton {{ background: {RAISED}; border: 1px solid {LINE}; }}
-QTabBar::tab:hover {{ color: {TEXT}; }}
+QTabBar::tab:selected {{ color: {p.text}; border-bottom: 2px solid {p.accent}; }}
+QTabBar QToolButton {{ background: {p.raised}; border: 1px solid {p.line}; }}
+QTabBar::tab:hover {{ color: {p.text}; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
-QScrollBar::handle:vertical {{ background: {LINE}; border-radius: 5px; min-height: 24px; }}
+QScrollBar::handle:vertical {{ background: {p.line}; border-radius: 5px; min-height: 24px; }}
 QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
 QScrollBar::add-page:vertical, QScrollBar::sub-page:vertical {{ background: transparent; }}
-QPlainTextEdit {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 6px; }}
-QLineEdit, QListWidget {{ background: {BACKGROUND}; border: 1px solid {LINE}; border-radius: 5px; padding: 3px 5px; }}
-QLineEdit:focus {{ border-color: {WARN}; }}
+QPlainTextEdit {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 6px; }}
+QLineEdit, QListWidget {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
+  padding: 3px 5px; }}
+QLineEdit:focus {{ border-color: {p.warn}; }}
 QListWidget::item {{ padding: 2px 4px; }}
-QListWidget::item:selected {{ background: {RAISED}; color: {ACCENT}; }}
-QTableWidget {{ background: {SURFACE}; border: none; gridline-color: {LINE}; }}
-QHeaderView::section {{ background: {SURFACE}; color: {MUTED}; border: none; padding: 3px; }}
-QWidget#help {{ background: {SURFACE}; border: 2px solid {ACCENT}; border-radius: 8px; }}
-QSplitter::handle {{ background: {BACKGROUND}; }}
+QListWidget::item:selected {{ background: {p.raised}; color: {p.accent}; }}
+QTableWidget {{ background: {p.surface}; border: none; gridline-color: {p.line}; }}
+QHeaderView::section {{ background: {p.surface}; color: {p.muted}; border: none; padding: 3px; }}
+QWidget#help {{ background: {p.surface}; border: 2px solid {p.accent}; border-radius: 8px; }}
+QSplitter::handle {{ background: {p.background}; }}
 """

@@ -72,7 +72,7 @@ class Pill(QLabel):
         self.setText(text)
         restyle(
             self,
-            f"color: {colour}; background: {theme.RAISED}; border: 1px solid {colour}; border-radius: 9px;"
+            f"color: {colour}; background: {theme.palette().raised}; border: 1px solid {colour}; border-radius: 9px;"
             " padding: 2px 10px; font-weight: 600;",
         )
 
@@ -242,19 +242,22 @@ class VelocityBar(QWidget):
         painter.setRenderHint(QPainter.Antialiasing)
         width = self.width()
         painter.setFont(theme.font(9.5))
-        painter.setPen(theme.colour(theme.MUTED))
+        painter.setPen(theme.colour(theme.palette().muted))
         painter.drawText(QRectF(0, 0, width, 16), Qt.AlignLeft | Qt.AlignVCenter, self._name)
         painter.setFont(theme.font(8.5, mono=True))
         measured = f"{self._measured:+.2f}" if math.isfinite(self._measured) else "   –"
-        painter.setPen(theme.colour(theme.GOOD))
+        painter.setPen(theme.colour(theme.palette().good))
         painter.drawText(QRectF(0, 0, width, 16), Qt.AlignRight | Qt.AlignVCenter, f"{measured} {self._unit}")
         metrics = painter.fontMetrics()
         offset = metrics.horizontalAdvance(f"{measured} {self._unit}") + 12
-        painter.setPen(theme.colour(theme.ACCENT))
+        painter.setPen(theme.colour(theme.palette().accent))
         painter.drawText(QRectF(0, 0, width - offset, 16), Qt.AlignRight | Qt.AlignVCenter, f"{self._commanded:+.2f}")
-        for top, value, name in ((19, self._commanded, theme.ACCENT), (28, self._measured, theme.GOOD)):
+        for top, value, name in (
+            (19, self._commanded, theme.palette().accent),
+            (28, self._measured, theme.palette().good),
+        ):
             painter.setPen(Qt.NoPen)
-            painter.setBrush(theme.colour(theme.RAISED))
+            painter.setBrush(theme.colour(theme.palette().raised))
             painter.drawRoundedRect(QRectF(0, top, width, 7), 3, 3)
             if math.isfinite(value) and self._limit > 0.0 and value != 0.0:
                 length = min(abs(value) / self._limit, 1.0) * width / 2
@@ -262,5 +265,5 @@ class VelocityBar(QWidget):
                     continue  # rounding would make a dot of a zero
                 painter.setBrush(theme.colour(name))
                 painter.drawRoundedRect(QRectF(width / 2 - (length if value < 0 else 0), top, length, 7), 3, 3)
-        painter.setPen(QPen(theme.colour(theme.MUTED), 1))
+        painter.setPen(QPen(theme.colour(theme.palette().muted), 1))
         painter.drawLine(round(width / 2), 17, round(width / 2), 37)

@@ -10,9 +10,8 @@ from typing import Callable, Iterable, List, Optional, Union
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
-from shellbot_teleop.limits import Limits
-from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, OperatorSeen, StoppedSeen, UpperShellsSeen
-from shellbot_teleop.robot_monitor import ModeInfo
+from shellbot_teleop.link_events import LinkEvent, LinkState, OperatorSeen
+from shellbot_teleop.observe import observe
 from shellbot_teleop.web import requests
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.requests import Request, RequestError, parse_request
@@ -187,29 +186,19 @@ class Station:
 
     def observe(self, event: LinkEvent) -> None:
         """Take over what the link to ROS tells."""
-        t = self._clock()
         if isinstance(event, LinkState):
             self.link = event
             self._tell(None, Notice("info" if event.connected else "warn", event.text))
-        elif isinstance(event, ModeInfo):
-            self.model.observe_mode(event.name)
-        elif isinstance(event, Limits):
-            self.model.observe_limits(event)
-        elif isinstance(event, StoppedSeen):
-            self._carry_out(self.model.observe_stopped(event.stopped, t), None)
-        elif isinstance(event, OperatorSeen):
-            had_control = self.model.control.armed
-            self._carry_out(self.model.observe_operator(event.name, event.is_us, t), None)
-            if event.is_us and self.pages.driver is None:
-                self._give_up()  # its page has gone meanwhile
-            elif had_control and not event.is_us:
-                self.pages.dismiss()
-        elif isinstance(event, BodyPoseSeen):
-            self.model.observe_body_pose(event.pose)
-        elif isinstance(event, UpperShellsSeen):
-            self.model.observe_upper_shells(event.shells)
-        elif isinstance(event, Notice):
+            return
+        if isinstance(event, Notice):
             self._tell(None, event)
+            return
+        had_control = self.model.control.armed
+        self._carry_out(observe(self.model, event, self._clock()), None)
+        if isinstance(event, OperatorSeen) and event.is_us and self.pages.driver is None:
+            self._give_up()  # its page has gone meanwhile
+        elif had_control and not self.model.control.armed:
+            self.pages.dismiss()
 
     def _carry_out(self, effects: Iterable[Effect], page: Optional[int]) -> None:
         for effect in effects:
