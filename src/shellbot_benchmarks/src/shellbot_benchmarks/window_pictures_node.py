@@ -25,7 +25,8 @@ from shellbot_msgs.msg import Mode
 
 TITLE = "Shellbot"
 LARGE, SMALL = (1360, 850), (800, 600)  # pixels
-ROBOT, PLOTS, THEME = (380, 72), (597, 72), (1286, 817)  # tabs and a button, in the large window
+ROBOT, CAMERA, PLOTS, GAINS = (380, 72), (448, 72), (597, 72), (1192, 72)  # tabs, in the large window
+THEME = (1286, 817)  # a button there
 PATIENCE = 120.0  # s
 SETTLED = 2.0  # s of wall clock after a change of the window
 
@@ -154,6 +155,10 @@ def play(session: Session) -> None:
     session.tap("0")
     session.rest_in("shell")
     session.hold("w", 3.0, "ball")
+    session.click(CAMERA)
+    session.click(GAINS)
+    session.tap("Escape")
+    session.picture("gains")
 
 
 def main(arguments: Optional[List[str]] = None) -> int:

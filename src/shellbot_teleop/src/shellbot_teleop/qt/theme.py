@@ -138,9 +138,11 @@ QSlider::sub-page:horizontal {{ background: {p.accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: {p.text}; }}
 QSlider::handle:horizontal:hover {{ background: {p.accent}; }}
 QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {p.line}; }}
-QDoubleSpinBox {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
+QDoubleSpinBox, QComboBox {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
   padding: 2px 4px; min-width: 66px; }}
-QDoubleSpinBox:focus {{ border-color: {p.warn}; }}
+QDoubleSpinBox:focus, QComboBox:focus {{ border-color: {p.warn}; }}
+QComboBox QAbstractItemView {{ background: {p.raised}; color: {p.text}; selection-background-color: {p.accent};
+  selection-color: {p.background}; }}
 QCheckBox::indicator, QListWidget::indicator {{ width: 14px; height: 14px; border: 1px solid {p.muted};
   border-radius: 3px; background: {p.background}; }}
 QCheckBox::indicator:checked, QListWidget::indicator:checked {{ background: {p.accent}; }}
