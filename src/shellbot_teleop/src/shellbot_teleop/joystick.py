@@ -119,7 +119,7 @@ class Joystick:
         self._is_lost = True
         text = (
             f"Stopped, because the joystick was silent for {limit:g} s: it is unplugged, joy_node has ended, or its "
-            "autorepeat_rate is below 10 Hz. Centre it and begin anew."
+            "autorepeat_rate is below 20 Hz. Centre it and begin anew."
         )
         return [*self._drop(t), Notice("warn", text)]
 

@@ -91,7 +91,7 @@ class JoystickMapping(Settings, error=MappingError):
 
     axes: Tuple[Axis, ...]
     buttons: Tuple[Button, ...]
-    silence: float = number(0.1, 1.0, "s", default=0.2)  #: Without a message for this long what is driven stops
+    silence: float = number(0.1, 1.0, "s", default=0.15)  #: Without a message for this long what is driven stops
 
     def conflict(self) -> str:
         """Return the first axis, button or name that is used twice, or the action that no button has."""
