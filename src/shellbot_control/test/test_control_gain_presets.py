@@ -65,8 +65,8 @@ def test_reset_is_what_the_page_started_with():
 
 
 def test_absurd_gains_are_clamped_with_a_sentence_and_nonsense_is_left_for_the_check():
-    asked = {"femur_p": -3.0, "tibia_d": 1e9, "stiffness": 7.0, "coxa_p": 20.0, "fan_i": math.nan, PRESET: "walk"}
-    page, notices = clamped(asked, WALKER)
+    requested = {"femur_p": -3.0, "tibia_d": 1e9, "stiffness": 7.0, "coxa_p": 20.0, "fan_i": math.nan, PRESET: "walk"}
+    page, notices = clamped(requested, WALKER)
     assert (page["femur_p"], page["tibia_d"], page["stiffness"], page["coxa_p"]) == (0.0, 2.5, 1.5, 20.0)
     assert math.isnan(page["fan_i"]) and page[PRESET] == "walk"
     assert [notice.text for notice in notices] == [

@@ -4,9 +4,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from teleop_desk import Desk
 
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_common import package_file
@@ -27,6 +33,12 @@ def teleop_config():
 @pytest.fixture(scope="session")
 def teleop_keymap():
     return Keymap.load(package_file("shellbot_teleop", "config/keymap.yaml"))
+
+
+@pytest.fixture
+def desk(teleop_config, teleop_keymap):
+    """A station of the page's server, with a clock of its own."""
+    return Desk(teleop_config, teleop_keymap)
 
 
 @pytest.fixture(scope="session")

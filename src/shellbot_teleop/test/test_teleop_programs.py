@@ -13,12 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+from teleop_pty import TerminalProcess
 from tornado.websocket import websocket_connect
 from Xlib.display import Display
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from teleop_pty import TerminalProcess
 
 NODES = Path(__file__).resolve().parents[1] / "nodes"
 

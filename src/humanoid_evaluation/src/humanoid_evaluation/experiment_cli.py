@@ -54,10 +54,7 @@ def _run(options: argparse.Namespace) -> int:
     runs = map_jobs(run_trial, [(f"seed {trial.seed}", trial) for trial in trials], options.jobs)
     summary = summarise(runs)
     columns = ("seed", "x_m", "y_m", "turn_deg", "odometry_error_m", "seconds", "fell", "arrived")
-    say(markdown_table([{key: run[key] for key in columns} for run in runs]))
-    say(markdown_table([summary]))
-    if options.json:
-        _write(Path(options.json), {"runs": runs, "summary": summary})
+    _report(runs, summary, columns, options)
     return int(summary["falls"] > 0 or summary["not_arrived"] > 0)
 
 
@@ -65,12 +62,17 @@ def _get_up(seeds: Sequence[int], options: argparse.Namespace) -> int:
     falls = [(f"seed {seed}", Fall(seed, options.motors)) for seed in seeds]
     runs = map_jobs(run_get_up, falls, options.jobs)
     summary = summarise_get_up(runs)
-    columns = ("seed", "push_N", "push_deg", "side", "shock_m_s2", "stands", "tries", "seconds")
+    _report(runs, summary, ("seed", "push_N", "push_deg", "side", "shock_m_s2", "stands", "tries", "seconds"), options)
+    return int(summary["got_up"] < summary["fell"])
+
+
+def _report(
+    runs: Sequence[Dict[str, Any]], summary: Dict[str, Any], columns: Sequence[str], options: argparse.Namespace
+) -> None:
     say(markdown_table([{key: run[key] for key in columns} for run in runs]))
     say(markdown_table([summary]))
     if options.json:
         _write(Path(options.json), {"runs": runs, "summary": summary})
-    return int(summary["got_up"] < summary["fell"])
 
 
 def _write(path: Path, values: Dict[str, Any]) -> None:

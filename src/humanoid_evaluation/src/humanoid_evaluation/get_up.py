@@ -50,7 +50,7 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
         while robot.time < _STAND:
             robot.tick()
         robot.simulator.push((force * math.cos(angle), force * math.sin(angle), 0.0), _PUSH_TIME)
-    shock, falling, asked, up = 0.0, math.nan, math.nan, math.nan
+    shock, falling, requested, up = 0.0, math.nan, math.nan, math.nan
     tries, side = 0, ""
     while robot.time < _LIMIT:
         robot.tick()
@@ -59,13 +59,13 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
             falling = robot.time if math.isnan(falling) else falling
             shock = max(shock, float(np.linalg.norm(robot.state.imu.specific_force)))
         elif mode == "fallen":
-            if not math.isnan(asked):
+            if not math.isnan(requested):
                 break  # it gave up
-            asked, side = robot.time, robot.core.falls.detector.side
+            requested, side = robot.time, robot.core.falls.detector.side
             robot.core.request("recover")
         elif mode == "get_up":
             tries = robot.core.falls.tries
-        elif not math.isnan(asked):
+        elif not math.isnan(requested):
             up = robot.time if math.isnan(up) else up
             if robot.time > up + _HOLD:
                 break
@@ -75,12 +75,12 @@ def run_get_up(fall: Fall) -> Dict[str, Any]:
         **vars(fall),
         "push_N": force,
         "push_deg": math.degrees(angle),
-        "fell": not math.isnan(asked),
+        "fell": not math.isnan(requested),
         "side": side,
-        "noticed_s": asked - falling,
+        "noticed_s": requested - falling,
         "shock_m_s2": shock,
-        "stands": robot.core.status().mode == "stand" and not math.isnan(asked),
-        "seconds": up - asked,
+        "stands": robot.core.status().mode == "stand" and not math.isnan(requested),
+        "seconds": up - requested,
         "tries": tries,
         "base_height_m": float(robot.state.p_world_base[2]),
     }

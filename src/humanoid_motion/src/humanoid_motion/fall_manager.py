@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the moment at which the robot falls until it stands again: protect, lie limp, get up when asked to."""
+"""From the moment at which the robot falls until it stands again: protect, lie limp, get up on request."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FallManager:
     detector : FallDetector
         Fed by `observe`.
     tries : int
-        Of getting up, since it was asked to.
+        Since getting up was requested.
     """
 
     def __init__(

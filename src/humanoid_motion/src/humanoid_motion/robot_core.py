@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the robot does at each tick: the walking engine, a pose, or lying limp; and what it is asked to do next."""
+"""What the robot does at each tick: the walking engine, a pose, or lying limp; and what is requested next."""
 
 from __future__ import annotations
 

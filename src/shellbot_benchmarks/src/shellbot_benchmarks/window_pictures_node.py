@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 import rospy
 from PIL import Image
@@ -161,23 +159,9 @@ def play(session: Session) -> None:
     session.picture("gains")
 
 
-def main(arguments: Optional[List[str]] = None) -> int:
-    """Run the session; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="where pictures go; made if it is missing")
-    folder: Path = parser.parse_args(arguments).folder
-    folder.mkdir(parents=True, exist_ok=True)
-    log = Path(tempfile.mkdtemp()) / "launch.log"
-    try:
-        with virtual_display() as display:
-            environment = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
-            with Launch("shellbot_bringup", "sim.launch", {"teleop": "window"}, log, environment) as launch:
-                play(Session(display, launch, folder))
-    except EvaluationError as error:
-        sys.stderr.write(f"screenshots: {error}\n")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def take(folder: Path, log: Path) -> None:
+    """Run the session; its pictures go into the folder, what its robot prints into the log."""
+    with virtual_display() as display:
+        environment = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
+        with Launch("shellbot_bringup", "sim.launch", {"teleop": "window"}, log, environment) as launch:
+            play(Session(display, launch, folder))

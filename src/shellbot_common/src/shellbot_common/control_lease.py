@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Who is in control of a robot: one operator at a time, by priority, as long as it shows signs of life.
 
-As in twist_mux, priorities are settings of the robot, not of the operator's machine; unlike there, senders are told
-apart by their names, so that all of them use the same topics.
+As in twist_mux, priorities are settings of the robot, not of the operator's machine; unlike there, senders are
+distinguished by their names, so that all of them use the same topics.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> str:
     SettingsError
         If there is no robot or page, the file is wrong, or an entry is.
     """
-    file = GainsFile.load(arguments.file) if arguments.command == "load" else None  # before anything is asked
+    file = GainsFile.load(arguments.file) if arguments.command == "load" else None  # before the node is called
     if arguments.command == "save" and arguments.file.exists() and not arguments.force:
         raise ConfigurationError(f"{arguments.file} exists; give another name, or --force")
     if not rosgraph.is_master_online():

@@ -17,10 +17,9 @@ from shellbot_chain.trace import Trace
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
 from .metrics import path_length
-from .rolling_experiment import Roller, put_down
-from .rolling_experiment import conditions as lying
+from .rolling_experiment import OFFSET_DEG
 from .seeded_runs import GroupedRuns
-from .transport_experiment import GATHERS_S, MEASURED_S, OFFSET_DEG, electrical_power
+from .transport_experiment import GATHERS_S, MEASURED_S, electrical_power, measured_roll, measured_walk
 
 WALKS = {"tripod": 0.2, "ripple": 0.1, "wave": 0.05, "tetrapod": 0.1, "rough": 0.1, "sprint": 0.5}  # gait to m/s
 ROLLS_M_S = (0.4, 0.8)
@@ -69,7 +68,10 @@ def execute(case: Case) -> Dict[str, Any]:
             start_mode=mode,
             **options,
         )
-        trace = _closed(chain, case) if closed else _on_feet(chain, case)
+        if closed:
+            trace = measured_roll(chain, case.seed, case.speed)
+        else:
+            trace = measured_walk(chain, case.speed) if case.gait else _still(chain)
     except ChainError as error:
         return {**row, "message": str(error)}
     current = electrical_power(trace, chain) / NOMINAL_VOLTAGE
@@ -95,28 +97,14 @@ def run_time(current: float, charge: float = 1.0) -> float:
     return seconds
 
 
-def _on_feet(chain: Chain, case: Case) -> Trace:
-    if case.motion == "sits":
+def _still(chain: Chain) -> Trace:
+    """Return 6 s of sitting, or of standing after standing up."""
+    if chain.config.start_mode == "sit":
         chain.run(GATHERS_S)
     else:
         chain.stand_up()
-    if case.gait:
-        chain.walk((case.speed, 0.0, 0.0), seconds=GATHERS_S, settle=False)
     start = chain.time
-    if case.gait:
-        chain.walk((case.speed, 0.0, 0.0), seconds=MEASURED_S, settle=False)
-    else:
-        chain.run(MEASURED_S)
-    return chain.trace().window(start, chain.time)
-
-
-def _closed(chain: Chain, case: Case) -> Trace:
-    lies = lying(case.seed)
-    roller = Roller(put_down(chain, lies))
-    velocity = case.speed * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])
-    roller.for_time(velocity, GATHERS_S)
-    start = chain.time
-    roller.for_time(velocity, MEASURED_S)
+    chain.run(MEASURED_S)
     return chain.trace().window(start, chain.time)
 
 

@@ -52,7 +52,8 @@ def execute(case: Case) -> Dict[str, Any]:
         chain = Chain(
             seed=case.seed, joint_offset_deg=OFFSET_DEG, start_mode="hexapod" if case.motion == "walks" else "shell"
         )
-        trace = _walks(chain, case) if case.motion == "walks" else _rolls(chain, case)
+        speed = case.commanded_m_s
+        trace = measured_walk(chain, speed) if case.motion == "walks" else measured_roll(chain, case.seed, speed)
     except ChainError as error:
         row["message"] = str(error)
         return row
@@ -80,19 +81,21 @@ def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
     return NOMINAL_VOLTAGE * current
 
 
-def _walks(chain: Chain, case: Case) -> Trace:
+def measured_walk(chain: Chain, speed: float) -> Trace:
+    """Return 6 s of walking ahead at a commanded speed, m/s, from when it is reached; the chain begins sitting."""
     chain.stand_up()
-    twist = (case.commanded_m_s, 0.0, 0.0)
+    twist = (speed, 0.0, 0.0)
     chain.walk(twist, seconds=GATHERS_S, settle=False)
     start = chain.time
     chain.walk(twist, seconds=MEASURED_S, settle=False)
     return chain.trace().window(start, chain.time)
 
 
-def _rolls(chain: Chain, case: Case) -> Trace:
-    lies = lying(case.seed)
+def measured_roll(chain: Chain, seed: int, speed: float) -> Trace:
+    """Return 6 s of rolling at a commanded speed, m/s, from when it is reached; attitude and bearing by the seed."""
+    lies = lying(seed)
     roller = Roller(put_down(chain, lies))
-    velocity = case.commanded_m_s * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])
+    velocity = speed * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])
     roller.for_time(velocity, GATHERS_S)
     start = chain.time
     roller.for_time(velocity, MEASURED_S)

@@ -38,7 +38,7 @@ NO_TORNADO = (
 PORT = 8090
 _WATCH_PERIOD = 0.02  # s
 _STATE_PERIOD = 0.1  # s
-_JOINTS_EVERY = 5  # states: nobody reads a table ten times a second
+_JOINTS_EVERY = 5  # states: a table that changes ten times a second cannot be read
 _MARKS_EVERY = 2
 _POSE_PERIOD = 0.05  # s
 _PICTURE_PERIOD = 0.1  # s
@@ -56,7 +56,7 @@ class WebProgram:
         self._config = config
         self._loop = IOLoop.current()
         self.monitor = RobotMonitor()
-        # a page takes control, and not the program, which nobody may be looking at
+        # a page takes control, and not the program, whose page may not even be open
         self._link = RosLink("teleop_web", config.replace(armed=False), self.monitor, self._from_ros)
         self.model = CommandModel(config, keymap)
         self.station = Station(self.model, config, self._link.execute, self._perform, self._tell)

@@ -82,8 +82,8 @@ def tracking(data: BagData) -> List[Tracking]:
         measured = np.stack([np.interp(t, states.t, column) for column in states.of(names).T], axis=1)
         usable = np.isfinite(commanded).any(axis=0) & np.isfinite(measured).all(axis=0)
         if len(t) > 1 and usable.any():
-            kept = tuple(name for name, use in zip(names, usable) if use)
-            result.append(Tracking(kind, kept, t, commanded[:, usable], measured[:, usable]))
+            usable_names = tuple(name for name, use in zip(names, usable) if use)
+            result.append(Tracking(kind, usable_names, t, commanded[:, usable], measured[:, usable]))
     return result
 
 

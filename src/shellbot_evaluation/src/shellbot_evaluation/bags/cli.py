@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
     Raises
     ------
     EvaluationError
-        If the bag cannot be read, or lacks what was asked for.
+        If the bag cannot be read, or lacks what was requested.
     """
     module = importlib.import_module("shellbot_evaluation.bags.read_conversions")
     data: BagData = module.read_bag(arguments.bag, arguments.ns, lambda count: Progress(count).step)

@@ -99,10 +99,10 @@ class Bag:
         """
         found = sorted({t[: -len(f"/{name}")] for name in JOINT_TOPICS for t in self.messages if _is(t, name)})
         if given is not None:
-            wanted = "/" + given.strip("/") if given.strip("/") else ""
-            if not any(topic.startswith(f"{wanted}/") for topic in self.messages):
+            namespace = "/" + given.strip("/") if given.strip("/") else ""
+            if not any(topic.startswith(f"{namespace}/") for topic in self.messages):
                 raise EvaluationError(f"{self.file} has no topic below {given}; it has {', '.join(found) or 'none'}")
-            return wanted
+            return namespace
         if len(found) > 1:
             raise EvaluationError(f"{self.file} has several robots; choose one with --ns: {', '.join(found)}")
         return found[0] if found else ""

@@ -4,52 +4,18 @@
 from __future__ import annotations
 
 import datetime
-import signal
-import subprocess
-import time
 from pathlib import Path
-from typing import List
 
-import roslib.packages
 import rospy
 from std_msgs.msg import String
 
-from shellbot_common import ProfileError, RobotProfile
+from shellbot_common import RobotProfile
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_evaluation.bags.purpose import bag_file, load
+from shellbot_evaluation.bags.rosbag_node import program, run_child, run_node
 from shellbot_evaluation.errors import EvaluationError
-
-PATIENCE = 30.0  # s of wall clock in which the index of a bag is written
-
-
-def program(name: str) -> str:
-    """Return the path of rosbag's ``record`` or ``play``.
-
-    Raises
-    ------
-    EvaluationError
-        If it is not installed.
-    """
-    found = roslib.packages.find_node("rosbag", name)
-    if not found:
-        raise EvaluationError("the package rosbag is not installed; run scripts/setup")
-    return str(found[0])
-
-
-def run_child(command: List[str]) -> int:
-    """Run a program until it or this node ends, and let it end in its own time; returns its status."""
-    child = subprocess.Popen(command)
-    while child.poll() is None and not rospy.is_shutdown():
-        time.sleep(0.1)
-    if child.poll() is None:
-        child.send_signal(signal.SIGINT)
-    try:
-        return child.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return child.wait()
 
 
 def record() -> int:
@@ -88,11 +54,4 @@ def record() -> int:
 
 def main() -> int:
     """Run the node; returns its status."""
-    rospy.init_node("recorder")
-    try:
-        return record()
-    except (EvaluationError, ProfileError) as error:
-        rospy.logfatal("recorder: %s", error)
-        return 1
-    except rospy.ROSInterruptException:
-        return 0
+    return run_node("recorder", record)

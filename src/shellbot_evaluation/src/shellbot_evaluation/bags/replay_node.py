@@ -8,15 +8,15 @@ from typing import List, Sequence, Tuple
 
 import rospy
 
-from shellbot_common import ProfileError, RobotProfile
+from shellbot_common import RobotProfile
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_evaluation.bags.data import BagData
 from shellbot_evaluation.bags.read_conversions import DESCRIPTION, Bag, joint_track
-from shellbot_evaluation.bags.record_node import program, run_child
+from shellbot_evaluation.bags.rosbag_node import program, run_child, run_node
 from shellbot_evaluation.errors import EvaluationError
 
-OF_THE_LAUNCH = (DESCRIPTION, PARAMETER)  # parameters of the replay, and topics of the bag that nobody needs there
+OF_THE_LAUNCH = (DESCRIPTION, PARAMETER)  # parameters of the replay; as topics of the bag without a subscriber
 
 
 def check(file: Path, robot: str, joints: Sequence[str], partial: bool) -> Tuple[str, ...]:
@@ -87,11 +87,4 @@ def replay() -> int:
 
 def main() -> int:
     """Run the node; returns its status."""
-    rospy.init_node("replay")
-    try:
-        return replay()
-    except (EvaluationError, ProfileError) as error:
-        rospy.logfatal("replay: %s", error)
-        return 1
-    except rospy.ROSInterruptException:
-        return 0
+    return run_node("replay", replay)

@@ -166,10 +166,10 @@ def proposal(
         )
     worst = max(abs(response.steady_error) for response in responses)
     factor = 1.0 if arguments.sag_deg is None else max(worst / math.radians(arguments.sag_deg), 1.0)
-    wanted = propose(joints[heaviest], gains, arguments.damping_ratio, factor)
-    page, notices = clamped({f"{kind}_p": wanted.p, f"{kind}_d": wanted.d}, profile)
+    proposed = propose(joints[heaviest], gains, arguments.damping_ratio, factor)
+    page, notices = clamped({f"{kind}_p": proposed.p, f"{kind}_d": proposed.d}, profile)
     notes += [notice.text for notice in notices]
-    if wanted.d == 0.0 and gains.d == 0.0:
+    if proposed.d == 0.0 and gains.d == 0.0:
         notes.append(f"{kind} is damped enough without D: its friction alone gives more than the ratio requested")
     return Gains(page[f"{kind}_p"], gains.i, page[f"{kind}_d"]), notes
 

@@ -21,7 +21,7 @@ _LOADED = 0.05  # N: a foot that carries less does not count as touching
 
 
 @dataclasses.dataclass(frozen=True)
-class KeptContacts:
+class ContactSnapshot:
     """The contacts of a solved step as the engine hands them out, copied because it is about to replace them."""
 
     geoms: np.ndarray  #: (c, 2)
@@ -104,34 +104,34 @@ class GroundSensor:
 
     def read(self, data: mujoco.MjData) -> GroundContacts:
         """Evaluate the contacts of the last solved step (call before the positions are updated again)."""
-        return self.evaluate(self.keep(data))
+        return self.evaluate(self.snapshot(data))
 
-    def keep(self, data: mujoco.MjData) -> KeptContacts:
-        """Copy what `evaluate` needs (call before the positions are updated); cheap, since nobody may ask for it."""
+    def snapshot(self, data: mujoco.MjData) -> ContactSnapshot:
+        """Copy what `evaluate` needs (call before the positions are updated); cheap, as few ticks are evaluated."""
         contact, wrenches = data.contact, np.zeros((data.ncon, 6))
         for row, wrench in enumerate(wrenches):
             mujoco.mj_contactForce(self._model, data, row, wrench)
         feet = self._foot_bodies  # an index array: the results are copies
-        return KeptContacts(
+        return ContactSnapshot(
             contact.geom.copy(), contact.pos.copy(), contact.frame.copy(), contact.dist.copy(), wrenches,
             data.xpos[feet], data.xmat[feet],
         )  # fmt: skip
 
-    def evaluate(self, kept: KeptContacts) -> GroundContacts:
+    def evaluate(self, snapshot: ContactSnapshot) -> GroundContacts:
         """Return who touches the ground, and how hard."""
-        rows = np.flatnonzero(self._is_floor[kept.geoms].any(axis=1))
-        geoms = kept.geoms[rows]
+        rows = np.flatnonzero(self._is_floor[snapshot.geoms].any(axis=1))
+        geoms = snapshot.geoms[rows]
         floor_first = self._is_floor[geoms[:, 0]]
         bodies = self._link[np.where(floor_first, geoms[:, 1], geoms[:, 0])]
         feet = self._foot_of_body[bodies]
         is_foot = feet >= 0
         # the normal points from the first geom to the second: towards the robot if the floor is the first
         sign = np.where(floor_first, 1.0, -1.0)
-        frames = kept.frames[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
-        f_robot = sign[:, None] * np.einsum("ci,cij->cj", kept.wrenches[rows, :3], frames)
+        frames = snapshot.frames[rows].reshape(-1, 3, 3)  # rows: normal, two tangents
+        f_robot = sign[:, None] * np.einsum("ci,cij->cj", snapshot.wrenches[rows, :3], frames)
         foot_force, foot_moment = foot_wrench = np.zeros((2, len(self._foot_bodies), 3))
         if is_foot.any():  # not in the ball
-            arms = kept.position[rows] - kept.p_world_feet[feet]
+            arms = snapshot.position[rows] - snapshot.p_world_feet[feet]
             is_foot &= np.linalg.norm(arms, axis=1) <= self._foot_radius[feet]
             np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
             np.add.at(foot_moment, feet[is_foot], _cross(arms[is_foot], f_robot[is_foot]))
@@ -139,10 +139,10 @@ class GroundSensor:
         return GroundContacts(
             foot_contact=foot_force[:, 2] > _LOADED,
             foot_force=foot_force,
-            foot_wrench=_in_own_axes(kept.rotations, foot_wrench),
+            foot_wrench=_in_own_axes(snapshot.rotations, foot_wrench),
             ground_force=f_robot.sum(axis=0),
             other_links=tuple(sorted(others)),
-            max_penetration=max(0.0, -float(np.min(kept.depths, initial=0.0))),
+            max_penetration=max(0.0, -float(np.min(snapshot.depths, initial=0.0))),
         )
 
 

@@ -80,7 +80,7 @@ class Simulator:
         self._ticks = 0
         self._substeps = 0  # physics steps since the last whole tick; `step_torque` only
         self._is_torque_driven = False
-        self._contacts: Optional[GroundContacts] = None  # of the last tick, once somebody has asked for them
+        self._contacts: Optional[GroundContacts] = None  # of the last tick, once they were evaluated
         self._written: Optional[np.ndarray] = None  # stiffness of the gains that the model has
         self._command = np.zeros(self.joint_count)
         self.reset()
@@ -423,11 +423,11 @@ class Simulator:
 
     def _keep_contacts(self) -> None:
         """Keep the contacts of the step just solved for those who ask for a state."""
-        self._kept, self._contacts = self._ground.keep(self.data), None
+        self._snapshot, self._contacts = self._ground.snapshot(self.data), None
 
     def _ground_contacts(self) -> GroundContacts:
         if self._contacts is None:
-            self._contacts = self._ground.evaluate(self._kept)
+            self._contacts = self._ground.evaluate(self._snapshot)
         return self._contacts
 
     def _check_state(self) -> None:

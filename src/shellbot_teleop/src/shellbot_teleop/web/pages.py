@@ -30,7 +30,7 @@ class Pages:
     Attributes
     ----------
     driver : int or None
-        The page that drives, or asked to. To be read only.
+        The page that drives, or requested control. To be read only.
     """
 
     def __init__(self, silent_after: float, gone_after: float) -> None:

@@ -42,7 +42,7 @@ class Parts(NamedTuple):
     access: Access
     station: Station
     scene: SceneMaker
-    greet: Callable[[], List[Dict[str, Any]]]  #: What a new page is told first
+    greet: Callable[[], List[Dict[str, Any]]]  #: What a new page gets first
     live: Dict[int, Live]  #: The open pages
 
 
@@ -111,7 +111,7 @@ class Guarded(RequestHandler):
         return f"shellbot_{self.request.host.rpartition(':')[2]}".replace("]", "")
 
     def set_default_headers(self) -> None:
-        """Tornado's hook: nobody frames the page, which would let a stranger's page be clicked through."""
+        """Tornado's hook: no other site may frame the page, or clicks on that site could drive the robot."""
         self.set_header(
             "Content-Security-Policy",
             "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' blob: data:; "
@@ -179,7 +179,7 @@ class Live(WebSocketHandler, Guarded):
     def open(self, *_: str, **__: str) -> None:
         """Tornado's hook: the page is there."""
         self.number = next(self._numbers)
-        self.shown: Dict[str, Any] = {}  # the state that the page was told last
+        self.shown: Dict[str, Any] = {}  # the state that was sent to the page last
         self._unsent = 0
         self.set_nodelay(True)
         self.parts.live[self.number] = self
