@@ -33,6 +33,7 @@ function connect() {
     isOpen = true;
     document.body.classList.remove("offline");
     for (const key of Object.keys(state)) delete state[key];
+    view.forget(); // a server that was restarted counts its robots anew
     look();
     showTrouble();
   };
@@ -355,7 +356,7 @@ function notify(level, text) {
 // ------------------------------------------------------------------ view and tabs
 
 function showScene() {
-  if (state.scene.failure) view.fail(state.scene.failure);
+  if (state.scene.failure) view.say(state.scene.failure);
   else view.load(state.scene.number, token);
 }
 

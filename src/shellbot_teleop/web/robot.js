@@ -57,7 +57,9 @@ export class RobotView {
     this.scene.add(this.drawn);
   }
 
-  fail(text) { this.say(text); }
+  forget() {
+    this.number = 0;
+  }
 
   async load(number, token) {
     if (!this.renderer || number === this.number) return;

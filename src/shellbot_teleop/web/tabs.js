@@ -11,6 +11,7 @@ export class ActionsTab {
     this.entries = [];
     this.chosen = null;
     this.phase = "idle";
+    this.isFree = false; // whether this page may start an action
     $("search").oninput = () => this.filter();
     $("run").onclick = () => send("run", { name: this.chosen.name, values: this.values() });
     $("pause").onclick = () => send("pause", { paused: this.phase !== "paused" });
@@ -42,7 +43,11 @@ export class ActionsTab {
     this.chosen = entry;
     $("action-text").textContent = entry ? `${entry.text}. ${CANCELS[entry.cancel] || ""}` : this.entries.length ? "No action matches." : "This robot tells of no actions.";
     $("parameters").replaceChildren(...(entry ? entry.parameters.map(parameterRow) : []));
-    $("run").disabled = !this.mayRun;
+    this.showRun();
+  }
+
+  showRun() {
+    $("run").disabled = !(this.isFree && this.chosen);
   }
 
   values() {
@@ -54,8 +59,8 @@ export class ActionsTab {
     if (!action) return;
     const ours = Boolean(state.control && state.control.ours);
     this.phase = action.phase;
-    this.mayRun = ours && Boolean(this.chosen) && !action.busy && !state.stopped;
-    $("run").disabled = !this.mayRun;
+    this.isFree = ours && !action.busy && !state.stopped;
+    this.showRun();
     $("pause").disabled = !ours || !["running", "paused"].includes(action.phase);
     $("pause").textContent = action.phase === "paused" ? "Resume" : "Pause";
     $("cancel").disabled = !ours || !action.busy;

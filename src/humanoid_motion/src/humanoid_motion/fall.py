@@ -22,21 +22,19 @@ SIDES = ("front", "left", "back", "right")
 class FallParameters(Settings, error=WalkError):
     """From `config/fall.yaml`."""
 
-    tilt: float = number(0.2, 1.5, "rad", default=0.6)  #: Beyond it the robot falls
-    early_tilt: float = number(0.1, 1.5, "rad", default=0.35)  #: Beyond it, if the two rows below agree
-    lead: float = number(0.0, 1.0, "s", default=0.2)  #: How far ahead the tilt is predicted
-    predicted_tilt: float = number(0.2, 3.0, "rad", default=0.75)  #: Predicted tilt of a fall
-    unloaded: float = number(0.0, 50.0, "N", default=5.0)  #: Load of both feet together below which none stands
-    unloaded_time: float = number(0.01, 2.0, "s", default=0.15)  #: With early_tilt, a fall without any prediction
-    rest_rate: float = number(0.01, 5.0, "rad/s", default=0.3)  #: A fall is over when it turns slower than this
-    rest_time: float = number(0.05, 5.0, "s", default=0.5)  #: for so long
-    protective_effort: float = number(0.0, 1.0, default=0.5)  #: Fraction of the arms' effort while it falls
-    settle_time: float = number(0.1, 5.0, "s", default=0.4)  #: After each motion, before the next is chosen
-    upright_tilt: float = number(
-        0.05, 0.5, "rad", default=0.15
-    )  #: It stands below this, with half its weight on the feet,
-    upright_time: float = number(0.1, 5.0, "s", default=0.3)  #: for so long
-    tries: int = number(1, 20, default=4)  #: To get up, before it stays where it lies
+    tilt: float = number(0.2, 1.5, "rad")  #: Beyond it the robot falls
+    early_tilt: float = number(0.1, 1.5, "rad")  #: Beyond it, if the two rows below agree
+    lead: float = number(0.0, 1.0, "s")  #: How far ahead the tilt is predicted
+    predicted_tilt: float = number(0.2, 3.0, "rad")  #: Predicted tilt of a fall
+    unloaded: float = number(0.0, 50.0, "N")  #: Load of both feet together below which none stands
+    unloaded_time: float = number(0.01, 2.0, "s")  #: With early_tilt, a fall without any prediction
+    rest_rate: float = number(0.01, 5.0, "rad/s")  #: A fall is over when it turns slower than this
+    rest_time: float = number(0.05, 5.0, "s")  #: for so long
+    protective_effort: float = number(0.0, 1.0)  #: Fraction of the arms' effort while it falls
+    settle_time: float = number(0.1, 5.0, "s")  #: After each motion, before the next is chosen
+    upright_tilt: float = number(0.05, 0.5, "rad")  #: It stands below this, with half its weight on the feet,
+    upright_time: float = number(0.1, 5.0, "s")  #: for so long
+    tries: int = number(1, 20)  #: To get up, before it stays where it lies
 
 
 class FallDetector:

@@ -71,7 +71,8 @@ class HumanoidCore:
         self._limits = np.array([r.lower for r in ranges.values()]), np.array([r.upper for r in ranges.values()])
         reader = MotionReader(ranges, {joint.name: joint for joint in joints.values()}, self._poses)
         motions = reader.load(package_file("humanoid_motion", "config/motions.yaml"))
-        self.falls = FallManager(fall or FallParameters(), motions, self.engine.most_offset, self.engine.weight)
+        fall = fall or FallParameters.load(package_file("humanoid_motion", "config/fall.yaml"))
+        self.falls = FallManager(fall, motions, self.engine.most_offset, self.engine.weight)
         self.reset()
 
     def reset(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 
 import numpy as np
 
-from ax_emulator.battery import Battery
+from ax_emulator.battery import Battery, BatteryParameters
 from ax_emulator.motor_bank import NOMINAL_VOLTAGE
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
@@ -26,6 +26,7 @@ ROLLS_M_S = (0.4, 0.8)
 STEP = 1.0  # s in which the battery is discharged
 MOVES = 0.01  # m/s below which there is no distance to speak of
 LONGEST = 6 * 3600.0  # s
+_PACK = BatteryParameters()
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def execute(case: Case) -> Dict[str, Any]:
 
 
 def run_time(current: float, charge: float = 1.0) -> float:
-    """Return how long a 3S pack of 2300 mA h gives a current (A) before it is empty, s.
+    """Return how long the pack of `BatteryParameters` gives a current (A) before it is empty, s.
 
     It is so when its charge is used up, or its voltage under that load falls to where the motor driver sits down.
     """
@@ -98,7 +99,7 @@ def run_time(current: float, charge: float = 1.0) -> float:
 
 
 def _still(chain: Chain) -> Trace:
-    """Return 6 s of sitting, or of standing after standing up."""
+    """Return `MEASURED_S` of sitting, or of standing after standing up."""
     if chain.config.start_mode == "sit":
         chain.run(GATHERS_S)
     else:
@@ -111,9 +112,9 @@ def _still(chain: Chain) -> Trace:
 ENERGY = GroupedRuns(
     name="energy",
     what="sitting, standing, every gait, lying closed and rolling",
-    description="Measures for 6 s what the servos draw, by their model, and how long a 3S pack of 2300 mA h would give "
-    "that, from full until it is used up or the motor driver sits down for its voltage (9.6 V). Servos alone: the "
-    "computer comes on top. walker: 19 servos, full: 31.",
+    description=f"Measures for {MEASURED_S:g} s what the servos draw, by their model, and how long a pack of "
+    f"{_PACK.cells} cells and {1000.0 * _PACK.capacity:.0f} mA h would give that, from full until it is used up or the "
+    "motor driver sits down for its voltage. Servos alone: the computer comes on top. walker: 19 servos, full: 31.",
     columns={
         "label": "",
         "speed_m_s": "speed / m/s",

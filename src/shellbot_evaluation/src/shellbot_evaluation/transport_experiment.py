@@ -82,7 +82,7 @@ def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
 
 
 def measured_walk(chain: Chain, speed: float) -> Trace:
-    """Return 6 s of walking ahead at a commanded speed, m/s, from when it is reached; the chain begins sitting."""
+    """Return `MEASURED_S` of walking ahead at a commanded speed, m/s, once it is reached; the chain begins sitting."""
     chain.stand_up()
     twist = (speed, 0.0, 0.0)
     chain.walk(twist, seconds=GATHERS_S, settle=False)
@@ -92,7 +92,7 @@ def measured_walk(chain: Chain, speed: float) -> Trace:
 
 
 def measured_roll(chain: Chain, seed: int, speed: float) -> Trace:
-    """Return 6 s of rolling at a commanded speed, m/s, from when it is reached; attitude and bearing by the seed."""
+    """Return `MEASURED_S` of rolling at a commanded speed, m/s, once it is reached; attitude, bearing by the seed."""
     lies = lying(seed)
     roller = Roller(put_down(chain, lies))
     velocity = speed * np.array([math.cos(lies.bearing), math.sin(lies.bearing)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of window, terminal and page: they start before there is a parameter server, so settings are files."""
+"""Command line of the operator's programs: they start before there is a parameter server, so settings are files."""
 
 from __future__ import annotations
 
@@ -12,22 +12,33 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.keymap import Keymap
 
 
-def load_settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, Keymap]:
-    """Return the settings, with what the command line changes, and the key map; raises SettingsError."""
+def load_config(arguments: argparse.Namespace) -> TeleopConfig:
+    """Return the settings, with what the command line changes; raises SettingsError."""
     config = TeleopConfig.load(arguments.config or package_file("shellbot_teleop", "config/teleop.yaml"))
-    keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
     armed, dead_man = config.armed or arguments.armed, config.dead_man or arguments.dead_man
-    return config.replace(armed=armed, dead_man=dead_man), keymap
+    return config.replace(armed=armed, dead_man=dead_man)
+
+
+def load_settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, Keymap]:
+    """Return the settings and the key map; raises SettingsError."""
+    keymap = Keymap.load(arguments.keymap or package_file("shellbot_teleop", "config/keymap.yaml"))
+    return load_config(arguments), keymap
+
+
+def settings_parser(description: str) -> argparse.ArgumentParser:
+    """Return what all programs of the operator understand."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--config", type=Path, help="settings YAML (default: the one of the package)")
+    parser.add_argument("--armed", action="store_true", help="take control at once, instead of monitoring at first")
+    parser.add_argument("--dead-man", action="store_true", help="command only while the dead-man switch is held")
+    return parser
 
 
 def argument_parser(description: str) -> argparse.ArgumentParser:
-    """Return what all programs of the operator understand."""
-    parser = argparse.ArgumentParser(description=description)
+    """Return the same for a program with a key map."""
+    parser = settings_parser(description)
     parser.add_argument("--keymap", type=Path, help="key map YAML (default: the one of the package)")
-    parser.add_argument("--config", type=Path, help="settings YAML (default: the one of the package)")
     parser.add_argument("--layout", default="", help="key layout at the start (default: the key map's)")
-    parser.add_argument("--armed", action="store_true", help="take control at once, instead of monitoring at first")
-    parser.add_argument("--dead-man", action="store_true", help="command only while the dead-man switch is held")
     return parser
 
 

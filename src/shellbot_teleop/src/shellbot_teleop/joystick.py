@@ -12,7 +12,7 @@ from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.joystick_mapping import JoystickMapping
 
 _GONE_AFTER = 2.0  # s; as long as the robot itself waits for an operator that is silent
-_TELL_EVERY = 5.0  # s; messages come 50 times a second
+_REPORT_EVERY = 5.0  # s; messages come 50 times a second
 _LARGEST = 1.001  # deflection; rounding of drivers
 _STOPPING = frozenset(("safety.emergency_stop", "drive.stop"))
 
@@ -42,8 +42,8 @@ class Joystick:
         self._centred: Set[str] = set()
         self._down: Dict[str, bool] = {}  # buttons by name; one that is not there was not seen released yet
         self._pushed: Set[str] = set()  # axes that the model held at our last look
-        self._heard = self._watched = self._told_at = -math.inf
-        self._told, self._is_lost = "", False
+        self._heard = self._watched = self._reported_at = -math.inf
+        self._reported, self._is_lost = "", False
 
     @property
     def is_lost(self) -> bool:
@@ -60,8 +60,8 @@ class Joystick:
         misfit = self._misfit(axes, buttons)
         if misfit:
             out += self._drop(t)
-            if misfit != self._told or t - self._told_at >= _TELL_EVERY:
-                self._told, self._told_at = misfit, t
+            if misfit != self._reported or t - self._reported_at >= _REPORT_EVERY:
+                self._reported, self._reported_at = misfit, t
                 out.append(Notice("error", f"The joystick drives nothing: {misfit}."))
         elif self._takes_at_once:
             self._takes_at_once = False
@@ -106,7 +106,7 @@ class Joystick:
         stall = self._end_stall(t)
         if stall:
             return stall
-        if not self._commands:
+        if not self.model.active:  # at rest silence is no fault: joy_node need not repeat a state that drives nothing
             if self._is_lost and t - self._heard > _GONE_AFTER and self.model.control.armed:
                 self._is_lost = False
                 return [
@@ -123,15 +123,11 @@ class Joystick:
         )
         return [*self._drop(t), Notice("warn", text)]
 
-    @property
-    def _commands(self) -> bool:
-        return self.model.active or bool(self.model.held)
-
     def _end_stall(self, t: float) -> List[Effect]:
         """Stop what was commanded before this program stood still (frozen, or on a machine that is too busy)."""
         limit = self._mapping.silence
         has_stalled, self._watched = t - self._watched > limit, t
-        if not (has_stalled and self._commands):
+        if not (has_stalled and self.model.active):
             return []
         return [*self._drop(t), Notice("warn", f"Stopped, because this program stood still for {limit:g} s.")]
 
@@ -140,7 +136,7 @@ class Joystick:
         self._pushed.clear()
         stops = {button.name for button in self._mapping.buttons if button.action in _STOPPING}
         self._down = {name: is_down for name, is_down in self._down.items() if name in stops}
-        return self.model.halt(t) if self._commands else []
+        return self.model.halt(t) if self.model.active else []
 
     def _misfit(self, axes: Sequence[float], buttons: Sequence[int]) -> str:
         """Return which entry of the mapping a message has no usable value for, or ""."""

@@ -19,7 +19,7 @@ from rospkg import ResourceNotFound
 from sensor_msgs.msg import Joy
 
 from shellbot_common import SettingsError, package_file
-from shellbot_teleop.command_line import argument_parser, load_settings
+from shellbot_teleop.command_line import load_config, settings_parser
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, Notice, Quit
@@ -190,7 +190,7 @@ class JoystickProgram:
 
 
 def _settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, JoystickMapping]:
-    config, _ = load_settings(arguments)
+    config = load_config(arguments)
     mapping = JoystickMapping.load(arguments.mapping or package_file("shellbot_teleop", "config/joystick.yaml"))
     if config.dead_man and not mapping.has_dead_man:
         raise ConfigError(
@@ -201,10 +201,10 @@ def _settings(arguments: argparse.Namespace) -> Tuple[TeleopConfig, JoystickMapp
 
 def main() -> int:
     """Run the node; returns the exit status."""
-    parser = argument_parser("A joystick that drives the robot.")
+    parser = settings_parser("A joystick that drives the robot.")
     parser.add_argument("--mapping", type=Path, help="mapping YAML (default: the one of the package)")
     parser.add_argument("--device", default="", help="controller that joy_node opens, such as /dev/input/js0")
-    parser.add_argument("--no-joy-node", action="store_true", help="start no joy_node: somebody else publishes joy")
+    parser.add_argument("--no-joy-node", action="store_true", help="start no joy_node: another program publishes joy")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
     try:
         config, mapping = _settings(arguments)

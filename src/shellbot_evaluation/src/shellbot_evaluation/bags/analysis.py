@@ -12,7 +12,7 @@ from .data import BagData, ContactTrack, PoseTrack, TwistTrack
 
 MOVED = np.radians(1.0)  # rad: joints that move by less have no delay that could be seen
 DELAYS = np.arange(0.0, 0.201, 0.005)  # s
-COMMAND_HOLDS = 0.5  # s that a cmd_vel counts, docs/ros_interface.md
+COMMAND_HOLDS = 0.5  # s that a cmd_vel counts here; the robot's own rule (docs/ros_interface.md) ends it sooner
 WINDOW = 0.2  # s over which a velocity is taken from two poses
 LATE = 1.5  # periods after which a message is missing
 Row = Dict[str, object]

@@ -12,11 +12,9 @@ from shellbot_common import RobotProfile
 from shellbot_common.parameters_node import wait_for_parameters
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_evaluation.bags.data import BagData
-from shellbot_evaluation.bags.read_conversions import DESCRIPTION, Bag, joint_track
+from shellbot_evaluation.bags.read_conversions import Bag, joint_track
 from shellbot_evaluation.bags.rosbag_node import program, run_child, run_node
 from shellbot_evaluation.errors import EvaluationError
-
-OF_THE_LAUNCH = (DESCRIPTION, PARAMETER)  # parameters of the replay; as topics of the bag without a subscriber
 
 
 def check(file: Path, robot: str, joints: Sequence[str], partial: bool) -> Tuple[str, ...]:

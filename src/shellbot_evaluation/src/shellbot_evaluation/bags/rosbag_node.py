@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the nodes around ``rosbag record`` and ``play`` share: finding the program, running it, ending in words."""
+"""What the nodes around ``rosbag record`` and ``play`` have in common: find the program, run it, end in words."""
 
 from __future__ import annotations
 

@@ -8,19 +8,21 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from shellbot_common import TICK
+from shellbot_description import robot_profile
 from shellbot_evaluation.console import Progress, say
 from shellbot_evaluation.plot_canvas import COLOURS, new_figure
 from shellbot_evaluation.tables import markdown_table
+from shellbot_kinematics.solver_config import SolverConfig
 
 from .loop_experiment import DIGITS, GAINS, HEADS, loop_rows
 from .spring_study import Foot, damping_needed, growth, simulate, wander
 
 LEVER = 0.12  # m from femur to foot: brings gains of the joint to the foot
-STIFFNESS, FRICTION = (
-    22.23 / LEVER**2,
-    0.174 / LEVER**2,
-)  # N/m, N s/m: the femur's servo, friction as scripts/tune finds it
-CHOSEN, OURS = 0.1, 0.5  # k of the report, and of the solver clik here (50/s, 10 ms)
+STIFFNESS = robot_profile("simulation").classes["femur"].stiffness / LEVER**2  # N/m
+FRICTION = 0.174 / LEVER**2  # N s/m, as scripts/tune finds it
+CHOSEN = 0.1  # k of the report
+OURS = float(np.ravel(SolverConfig().clik_gain)[0]) * TICK  # k of the solver clik here
 SEED = 0
 _COUNT = 36  # of each axis of a map
 _RUNS = ((FRICTION, 0.1), (25.0, 0.1), (16.0, 1.0))

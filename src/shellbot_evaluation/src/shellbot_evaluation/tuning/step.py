@@ -10,6 +10,7 @@ import numpy as np
 
 from shellbot_common import TICK, RobotProfile
 from shellbot_control import Gains
+from shellbot_control.controllers import I_CLAMP_FRACTION
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_simulator import Simulator, SimulatorConfig
 
@@ -90,7 +91,7 @@ class StepRig:
         """
         simulator, names = self._simulator, list(self.profile.joints)
         for name, kind in self.profile.joints.items():
-            clamp = 0.5 * abs(self._effort(name)) if gains[kind].i > 0.0 else 0.0
+            clamp = I_CLAMP_FRACTION * abs(self._effort(name)) if gains[kind].i > 0.0 else 0.0
             simulator.set_gains(name, gains[kind].p, gains[kind].i, gains[kind].d, -clamp, clamp)
         simulator.reset(self._start)
         index = names.index(joint)

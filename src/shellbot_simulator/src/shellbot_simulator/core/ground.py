@@ -25,7 +25,7 @@ class ContactSnapshot:
     """The contacts of a solved step as the engine hands them out, copied because it is about to replace them."""
 
     geoms: np.ndarray  #: (c, 2)
-    position: np.ndarray  #: (c, 3) m
+    p_world_contacts: np.ndarray  #: (c, 3) m
     frames: np.ndarray  #: (c, 9) Normal and two tangents
     depths: np.ndarray  #: (c,) m, negative: overlap
     wrenches: np.ndarray  #: (c, 6) N and N m, in the contacts' frames
@@ -131,7 +131,7 @@ class GroundSensor:
         f_robot = sign[:, None] * np.einsum("ci,cij->cj", snapshot.wrenches[rows, :3], frames)
         foot_force, foot_moment = foot_wrench = np.zeros((2, len(self._foot_bodies), 3))
         if is_foot.any():  # not in the ball
-            arms = snapshot.position[rows] - snapshot.p_world_feet[feet]
+            arms = snapshot.p_world_contacts[rows] - snapshot.p_world_feet[feet]
             is_foot &= np.linalg.norm(arms, axis=1) <= self._foot_radius[feet]
             np.add.at(foot_force, feet[is_foot], f_robot[is_foot])
             np.add.at(foot_moment, feet[is_foot], _cross(arms[is_foot], f_robot[is_foot]))

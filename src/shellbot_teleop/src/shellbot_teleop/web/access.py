@@ -6,7 +6,6 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
-from typing import Optional
 from urllib.parse import urlsplit
 
 _TOKEN_BYTES = 16
@@ -20,13 +19,16 @@ class Access:
     ----------
     host : str
         Address that the page is served on.
-    token : str, optional
-        To be shown by every request; by default a random one, and none on this machine alone.
+
+    Attributes
+    ----------
+    token : str
+        To be shown by every request: a random one; empty on this machine alone.
     """
 
-    def __init__(self, host: str, token: Optional[str] = None) -> None:
+    def __init__(self, host: str) -> None:
         self.is_local = is_this_machine(host)
-        self.token = "" if self.is_local and token is None else token or secrets.token_urlsafe(_TOKEN_BYTES)
+        self.token = "" if self.is_local else secrets.token_urlsafe(_TOKEN_BYTES)
 
     def refusal(self, host: str, shown: str) -> str:
         """Return why a request is refused, or "".
