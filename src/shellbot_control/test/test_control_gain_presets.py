@@ -114,7 +114,11 @@ def test_the_file_keeps_what_it_does_not_name_and_refuses_another_robot(tmp_path
 def test_words_of_the_tool():
     page = {**START.to_page(), PRESET: "walk"}
     assert entries(["femur_p=30", "stiffness=0.5"], page) == {"femur_p": 30.0, "stiffness": 0.5}
-    for word, sentence in (("knee_p=3", "entry 'knee_p' does not exist"), ("femur_p=much", "give a number behind")):
+    for word, sentence in (
+        ("knee_p=3", "entry 'knee_p' does not exist"),
+        ("femur_p=much", "give a finite number behind"),
+        ("femur_p=nan", "give a finite number behind"),
+    ):
         with pytest.raises(ConfigurationError, match=sentence):
             entries([word], page)
     lines = table(page, WALKER).splitlines()

@@ -82,6 +82,11 @@ class Bag(unittest.TestCase):
         output, _ = self.launch(*record, "bag:=swing.bag", "seconds:=4").communicate(timeout=PATIENCE)
         self.assertIn("swing.bag exists; give another name", output)
 
+        output, _ = self.launch("shellbot_bringup", "replay.launch", "bag:=swing.bag", "teleop:=none").communicate(
+            timeout=PATIENCE
+        )
+        self.assertIn("a robot runs here", output)
+
         port = free_port()
         replay = ("-p", str(port), "shellbot_bringup", "replay.launch", "bag:=swing.bag", "teleop:=none")
         playing = self.launch(*replay, "loop:=true")

@@ -8,6 +8,7 @@ import math
 import sys
 from typing import Any, Dict, Optional, Sequence
 
+import rosgraph
 import rospy
 
 from shellbot_common import RobotProfile, SettingsError
@@ -42,6 +43,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if not rosgraph.is_master_online():
+        raise SettingsError(f"no ROS master at {rosgraph.get_master_uri()}; start scripts/sim robot:=humanoid")
     if rospy.get_name() == "/unnamed":
         rospy.init_node("move_joint", anonymous=True, disable_rostime=True, disable_signals=True)
     profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))

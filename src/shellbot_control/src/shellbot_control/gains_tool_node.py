@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
@@ -15,11 +16,11 @@ from dynamic_reconfigure.client import Client
 from shellbot_common import RobotProfile, SettingsError
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
-from shellbot_control.gain_presets import PRESET, clamped
+from shellbot_control.gain_presets import PRESET, RESET, clamped
 from shellbot_control.gains import GAIN_NAMES, STIFFNESS, GainTable, page_name
 from shellbot_control.gains_file import GainsFile
 
-PATIENCE = 20.0  # s of wall clock for the node gains to answer
+PATIENCE = 5.0  # s of wall clock for the node gains to answer
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> str:
     if arguments.command == "show":
         return table(present, profile)
     if arguments.command == "preset":
-        _check_name(PRESET, arguments.name, ("reset", "custom", *profile.gain_presets))
+        _check_name(PRESET, arguments.name, (RESET, *profile.gain_presets))
         changes: Dict[str, Any] = {PRESET: arguments.name}
     elif file is not None:
         changes = dict(file.changes(profile.name, profile.classes))
@@ -102,7 +103,9 @@ def entries(words: List[str], page: Mapping[str, Any]) -> Dict[str, float]:
         try:
             changes[name] = float(value)
         except ValueError:
-            raise ConfigurationError(f"{word}: give a number behind the =, such as {name}=20") from None
+            changes[name] = math.nan
+        if not math.isfinite(changes[name]):
+            raise ConfigurationError(f"{word}: give a finite number behind the =, such as {name}=20")
     return changes
 
 
@@ -114,7 +117,7 @@ def table(page: Mapping[str, Any], profile: RobotProfile) -> str:
         p, i, d = (page[page_name(kind, gain)] for gain in GAIN_NAMES)
         lines.append(f"{kind:<16}{p:>14.3f}{i:>18.3f}{d:>16.4f}")
     presets = {name: preset.text for name, preset in profile.gain_presets.items()}
-    lines += [f"  {name}: {text}" for name, text in {**presets, "reset": "what the page started with"}.items()]
+    lines += [f"  {name}: {text}" for name, text in {**presets, RESET: "what the page started with"}.items()]
     return "\n".join(lines)
 
 

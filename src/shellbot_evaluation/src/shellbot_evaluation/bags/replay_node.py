@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import List, Sequence, Tuple
 
+import rosgraph
 import rospy
 
 from shellbot_common import RobotProfile
@@ -59,8 +60,20 @@ def check(file: Path, robot: str, joints: Sequence[str], partial: bool) -> Tuple
     return tuple(notes)
 
 
+def refuse_a_live_robot() -> None:
+    """Raise EvaluationError if something else publishes what the bag would: joints and clock of a robot that runs."""
+    names = (rospy.resolve_name("joint_states"), "/clock")
+    publishers = rosgraph.Master(rospy.get_name()).getSystemState()[0]
+    others = sorted({node for topic, nodes in publishers if topic in names for node in nodes} - {rospy.get_name()})
+    if others:
+        raise EvaluationError(
+            f"a robot runs here ({', '.join(others)}), and the bag would command it: play the bag on a ROS master of "
+            "its own, roslaunch -p 11399 shellbot_bringup replay.launch ..."
+        )
+
+
 def replay() -> int:
-    """Play until the end or until the node is stopped; returns the player's status.
+    """Play until the node is stopped, the last picture staying when the bag is over; returns the player's status.
 
     Raises
     ------
@@ -69,14 +82,23 @@ def replay() -> int:
     ProfileError
         If the robot's profile is wrong.
     """
-    file = Path(str(rospy.get_param("~folder", "."))) / Path(str(rospy.get_param("~bag"))).expanduser()
+    refuse_a_live_robot()
+    file = Path(str(rospy.get_param("~bag"))).expanduser()
     rate, start = float(rospy.get_param("~rate", 1.0)), float(rospy.get_param("~start", 0.0))
     if not 0.01 <= rate <= 100.0 or start < 0.0:
         raise EvaluationError(f"rate:={rate:g} start:={start:g}: give a rate of 0.01 to 100, and seconds of 0 or more")
     profile = RobotProfile.from_text(*wait_for_parameters(PARAMETER))
     for note in check(file, profile.name, profile.joint_names, bool(rospy.get_param("~partial", False))):
         rospy.logwarn("replay: %s", note)
-    command: List[str] = [program("play"), "--quiet", "--clock", "--hz=100", f"--rate={rate:g}", f"--start={start:g}"]
+    command: List[str] = [
+        program("play"),
+        "--quiet",
+        "--keep-alive",
+        "--clock",
+        "--hz=100",
+        f"--rate={rate:g}",
+        f"--start={start:g}",
+    ]
     if rospy.get_param("~loop", False):
         command.append("--loop")
     rospy.loginfo("replay: %s at %g times its speed; Ctrl-C ends it", file, rate)

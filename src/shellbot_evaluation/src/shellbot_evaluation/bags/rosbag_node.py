@@ -11,6 +11,7 @@ from typing import Callable, List
 import roslib.packages
 import rospy
 
+from shellbot_chain.errors import ChainError
 from shellbot_common import ProfileError
 from shellbot_evaluation.errors import EvaluationError
 
@@ -50,7 +51,7 @@ def run_node(name: str, work: Callable[[], int]) -> int:
     rospy.init_node(name)
     try:
         return work()
-    except (EvaluationError, ProfileError) as error:
+    except (ChainError, ProfileError) as error:
         rospy.logfatal("%s: %s", name, error)
         return 1
     except rospy.ROSInterruptException:
