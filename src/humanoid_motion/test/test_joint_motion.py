@@ -41,6 +41,49 @@ def test_targets_are_met_in_the_time_told_within_the_speed_and_without_a_jump_ev
         assert not motion.is_moving
 
 
+@pytest.mark.parametrize("every", [1, 3, 30])
+def test_no_joint_passes_its_limits_or_the_requested_speed_however_often_it_is_commanded(every):
+    rng = np.random.default_rng(every)
+    for name, joint, column in (("a", RANGES["a"], 0), ("b", RANGES["b"], 1)):
+        motion, place, rates = JointMotion(RANGES), np.zeros(3), [0.0]
+        goal, fraction, since = 0.0, 1.0, 0
+        for tick in range(1500):
+            if tick % every == 0:
+                if rng.random() < 0.05 * every:  # else the same again
+                    goal, since = float(rng.choice([joint.lower, joint.upper, place[column]])), tick
+                    goal = min(max(goal, joint.lower), joint.upper)
+                    fraction = float(rng.choice([0.05, 0.3, 1.0]))
+                motion.move({name: goal}, fraction)
+            new = motion.step()
+            assert joint.lower - 1e-6 <= new[column] <= joint.upper + 1e-6, (tick, goal, fraction)
+            rates.append((new - place)[column] / TICK)
+            place = new
+            if tick - since > 12:  # it has braked to what is requested
+                assert abs(rates[-1]) <= fraction * joint.speed + 1e-9, (tick, goal, fraction)
+
+
+def test_a_slow_request_during_a_fast_move_takes_as_long_as_it_says():
+    motion = JointMotion(RANGES)
+    motion.move({"a": -1.0}, 1.0)
+    for _ in range(12):
+        place = motion.step()
+    duration = motion.move({"a": 2.0}, 0.05)
+    ticks = 0
+    while motion.is_moving:
+        new = motion.step()
+        ticks += 1
+        assert ticks < 13 or abs(new - place)[0] <= 0.05 * 4.0 * TICK + 1e-9
+        place = new
+    assert ticks * TICK == pytest.approx(duration, abs=0.25)
+    motion.move({"a": 0.0}, 1.0)
+    for _ in range(20):
+        place = motion.step()
+    motion.move({"a": place[0]}, 1.0)  # stop here
+    path = np.array([motion.step()[0] for _ in range(100)])
+    assert path[-1] == pytest.approx(place[0], abs=1e-4)
+    assert np.abs(path - place[0]).max() <= 0.5 * 4.0 * 0.1 + 1e-6, "rad of braking from the maximum speed"
+
+
 def test_a_fraction_of_the_speed_is_that_of_the_slowest_joint_and_joints_that_are_not_named_go_on():
     motion = JointMotion(RANGES)
     assert motion.move({"a": 1.0}, 0.1) == pytest.approx(1.0 / 0.4 + 0.1)
@@ -62,6 +105,8 @@ def test_a_fraction_of_the_speed_is_that_of_the_slowest_joint_and_joints_that_ar
         ({"d": 0.0}, 0.5, "no joint 'd'; there are a, b, c"),
         ({"a": math.nan}, 0.5, r"a is commanded to nan rad; give -1.0000 .. 2.0000 rad"),
         ({"a": 2.1}, 0.5, r"2.1 rad; give -1.0000 .. 2.0000"),
+        ({"a": -1.1}, 0.5, r"-1.1 rad; give -1.0000 .. 2.0000"),
+        ({"a": 0.0}, 1.1, "speed is 1.1; give a fraction"),
         ({"a": 0.0}, 0.0, "speed is 0.0; give a fraction"),
         ({"a": 0.0}, math.nan, "speed is nan; give a fraction"),
         ({"b": 0.3, "c": 0.2}, 0.5, "one motor, but commanded apart"),

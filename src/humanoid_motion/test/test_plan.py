@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from humanoid_motion.dcm_plan import backwards, instant
 from humanoid_motion.feedback import foothold_shift, predicted_error
 from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
+from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
 from humanoid_motion.planar import LEFT, RIGHT, moved, outwards, seen_from
 from humanoid_motion.swing import SwingFoot, lift_height
@@ -112,3 +114,11 @@ def test_messages_of_a_tick_come_together_in_any_order_and_the_missing_one_is_kn
 def test_parameters_out_of_range_are_refused_with_their_range():
     with pytest.raises(WalkError, match="step_time is 3"):
         WalkParameters(step_time=3.0)
+
+
+@pytest.mark.parametrize("length", [0.0, 1e-200, 1e200, math.nan, 0.5])
+def test_an_attitude_that_is_none_is_refused(length):
+    good = Feedback(np.zeros(26), (0.0, 0.0, 0.0, 1.0), np.zeros(3), np.zeros((2, 6)))
+    good.check(26)
+    with pytest.raises(WalkError, match="attitude"):
+        replace(good, attitude=(0.0, 0.0, 0.0, length)).check(26)

@@ -10,6 +10,8 @@ import numpy as np
 
 from humanoid_motion.parameters import WalkError
 
+_UNIT = 0.1  # by which the length of a quaternion may differ from 1: rounding of a message, not a missing reading
+
 
 @dataclass(frozen=True)
 class Feedback:
@@ -21,7 +23,7 @@ class Feedback:
     wrenches: np.ndarray  #: (2, 6) Of the ground at each sole, in the sole's frame, N and N m
 
     def check(self, joints: int) -> None:
-        """Refuse what is not finite or of a wrong length for so many joints; raises WalkError."""
+        """Refuse what is not finite, of a wrong length for so many joints, or no attitude; raises WalkError."""
         for name, values, shape in (
             ("joint angles", self.q, (joints,)),
             ("attitude", self.attitude, (4,)),
@@ -30,6 +32,9 @@ class Feedback:
         ):
             if np.shape(values) != shape or not np.isfinite(values).all():
                 raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
+        length = float(np.linalg.norm(self.attitude))
+        if not abs(length - 1.0) < _UNIT:
+            raise WalkError(f"attitude: expected a unit quaternion, got one of length {length:.3g}; look at imu/data")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from humanoid_motion.parameters import WalkError
 from shellbot_common import TICK
 
-_RISE = 0.1  # s in which a joint reaches the speed of its move, and in which it stops
+_RISE = 0.1  # s in which a joint reaches the speed of its move, and stops; or stops from its maximum speed
 _TOGETHER = 1e-6  # rad: joints of one motor commanded closer than this are commanded alike
 
 
@@ -29,7 +29,8 @@ class JointMotion:
     """References of all joints: a move replaces what its joints did before, the others go on.
 
     Each joint runs a trapezoid of speed towards its target, planned anew each tick, so that a target may change at any
-    time. The joints of one move start and arrive together.
+    time. The joints of one move start and arrive together. What moves faster than its new target allows brakes as hard
+    as it can, which no move before planned to exceed: so no joint passes the limits that all targets are within.
 
     Parameters
     ----------
@@ -40,6 +41,7 @@ class JointMotion:
     def __init__(self, ranges: Mapping[str, JointRange]) -> None:
         self._ranges, self._names = dict(ranges), list(ranges)
         self._limit = np.array([joint.speed for joint in ranges.values()])
+        self._range = np.array([[joint.lower, joint.upper] for joint in ranges.values()]).T  # (2, n) rad
         self.start(np.zeros(len(self._names)))
 
     def start(self, q: np.ndarray) -> None:
@@ -97,9 +99,10 @@ class JointMotion:
         goals = self.resolved(targets, speed)
         index = [self._names.index(name) for name in goals]
         self._target[index] = list(goals.values())
-        distance = np.abs(self._target[index] - self._place[index])
+        stop = self._place + 0.5 * self._rate * np.abs(self._rate) / (self._limit / _RISE)  # where it can be at rest
+        distance = np.maximum(*(np.abs(self._target - place)[index] for place in (self._place, stop)))
         time = max(float(np.max(distance / (speed * self._limit[index]))), _RISE)
-        self._speed[index] = np.maximum(distance / time, np.abs(self._rate[index]))  # what is faster slows down evenly
+        self._speed[index] = distance / time
         self._rise[index] = self._speed[index] / _RISE
         return time + _RISE
 
@@ -109,8 +112,13 @@ class JointMotion:
         half = 0.5 * self._rise * TICK
         brake = np.sqrt(half**2 + 2.0 * self._rise * np.abs(error)) - half  # from here it can just stop at the target
         rate = np.sign(error) * np.minimum(np.minimum(self._speed, brake), np.abs(error) / TICK)
-        self._rate = self._rate + np.clip(rate - self._rate, -self._rise * TICK, self._rise * TICK)
-        self._place = self._place + self._rate * TICK
+        is_braking = (rate * self._rate < 0.0) | (np.abs(rate) < np.abs(self._rate))
+        most = np.where(is_braking, self._limit / _RISE, self._rise) * TICK
+        self._rate = self._rate + np.clip(rate - self._rate, -most, most)
+        new = self._place + self._rate * TICK
+        inside = np.clip(self._place, *self._range) == self._place  # one that began outside comes back without a jump
+        new = np.where(inside, np.clip(new, *self._range), new)  # ticks make a braking path longer by a rounding
+        self._rate, self._place = (new - self._place) / TICK, new
         return self._place.copy()
 
     @property
