@@ -7,6 +7,7 @@ import argparse
 from typing import Any, Tuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from shellbot_common import TICK
 from shellbot_description import robot_profile
@@ -25,6 +26,7 @@ CHOSEN = 0.1  # k of the report
 OURS = float(np.ravel(SolverConfig().clik_gain)[0]) * TICK  # k of the solver clik here
 SEED = 0
 _COUNT = 36  # of each axis of a map
+_TABLE, _DAMPING = (0.1, 0.5, 1.0, 1.5), (2.0, 400.0)  # k of the printed rows; N s/m between which d is looked for
 _RUNS = ((FRICTION, 0.1), (25.0, 0.1), (16.0, 1.0))
 
 
@@ -39,20 +41,23 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
     """Return the figure and its name."""
     foot = Foot(timestep=arguments.timestep)
+    needed = [{"k": k, "d": brentq(lambda d, k=k: growth(STIFFNESS, d, k, foot) - 1.0, *_DAMPING)} for k in _TABLE]
+    say(markdown_table(needed, {"k": "k a tick", "d": "damping needed / (N s/m)"}, {"k": 1, "d": 1}))
     if arguments.chain:
         say(markdown_table(loop_rows(Progress(len(GAINS)).step), HEADS, DIGITS))
     figure = new_figure((10.0, 7.2), arguments.show)
     grid = figure.add_gridspec(2, 2)
     loop, servo, runs = (figure.add_subplot(place) for place in (grid[0, 0], grid[0, 1], grid[1, :]))
     k, d = np.linspace(0.02, 2.0, _COUNT), np.geomspace(5.0, 200.0, _COUNT)
-    _map(figure, loop, foot, k, d, lambda x, y: (STIFFNESS, y, x))
+    _map(loop, foot, k, d, lambda x, y: (STIFFNESS, y, x))
     loop.set_xlabel("k of the closed loop, a tick of 10 ms")
     for chosen, colour, label in ((CHOSEN, "w", "report, 0.1"), (OURS, "k", "here, 0.5")):
         loop.axvline(chosen, color=colour, linestyle=":", linewidth=1.4, label=label)
     loop.axhline(FRICTION, color="k", linestyle="--", linewidth=0.8, label="servo's friction")
     loop.legend(fontsize="x-small", loc="upper right")
     p = np.geomspace(100.0, 1e4, _COUNT)
-    _map(figure, servo, foot, p, d, lambda x, y: (x, y, CHOSEN))
+    mesh = _map(servo, foot, p, d, lambda x, y: (x, y, CHOSEN))
+    figure.colorbar(mesh, ax=[loop, servo], label="wanders by, RMS / mm")
     servo.plot(p, damping_needed(p, foot), "k--", linewidth=0.8, label="(p + ground) dt")
     servo.axvline(STIFFNESS, color="k", linestyle=":", linewidth=1.4, label="servo's stiffness")
     servo.set_xscale("log")
@@ -64,12 +69,12 @@ def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
     runs.set_xlabel("time / s")
     runs.set_ylabel("foot above the ground / mm")
     runs.grid(True, alpha=0.3)
-    runs.legend(fontsize="x-small", loc="upper right")
+    runs.legend(fontsize="x-small", loc="upper left")
     return figure, "stability"
 
 
-def _map(figure: Any, axes: Any, foot: Foot, x: np.ndarray, y: np.ndarray, gains: Any) -> None:
-    """Draw how far the foot wanders, and where theory says that it is stable."""
+def _map(axes: Any, foot: Foot, x: np.ndarray, y: np.ndarray, gains: Any) -> Any:
+    """Draw how far the foot wanders, and where theory says that it is stable; return the map."""
     from matplotlib.colors import LogNorm  # takes long to load, and the command line names this module
 
     columns, rows = np.meshgrid(x, y)
@@ -78,6 +83,7 @@ def _map(figure: Any, axes: Any, foot: Foot, x: np.ndarray, y: np.ndarray, gains
     mesh = axes.pcolormesh(columns, rows, off, norm=LogNorm(0.01, 50.0), cmap="viridis", shading="nearest")
     radius = np.vectorize(lambda p, d, k: growth(p, d, k, foot))(p, d, k)
     axes.contour(columns, rows, radius, levels=[1.0], colors="tab:red", linewidths=1.6)
+    axes.plot([], [], color="tab:red", linewidth=1.6, label="stable above")
     axes.set_yscale("log")
     axes.set_ylabel("d at the foot / (N s/m)")
-    figure.colorbar(mesh, ax=axes, label="wanders by, RMS / mm")
+    return mesh
