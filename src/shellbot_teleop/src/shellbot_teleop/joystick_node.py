@@ -36,7 +36,7 @@ _WATCH_PERIOD = 0.02  # s; the robot drives on until a silence is noticed
 _PATIENCE = 2.0  # s for joy_node to end
 NO_JOY = (
     "joy_node, which reads the controller, is not installed; this program listens to the topic joy. Install the "
-    "package joy (sudo apt install ros-$ROS_DISTRO-joy where ROS comes as packages, else build "
+    "package joy (sudo apt install ros-noetic-joy on Ubuntu 20.04; Debian has no such package: build "
     "github.com/ros-drivers/joystick_drivers in a workspace), or let another machine publish joy."
 )
 
