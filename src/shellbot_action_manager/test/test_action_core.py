@@ -374,6 +374,15 @@ def test_emergency_stop_freezes_and_rearm_goes_on_without_a_jump(standing):
     assert r.largest_step() < SMOOTH
 
 
+def test_stopped_again_before_the_tick_after_rearm_it_stays_stopped(standing):
+    r = standing
+    r.core.emergency_stop()
+    r.run(0.1)
+    r.core.rearm()
+    r.core.emergency_stop()
+    assert r.run(0.2).mode.name == "stopped"
+
+
 def test_rearm_after_the_joints_were_moved_by_hand_goes_on_from_the_measured_ones(standing):
     r = standing
     r.core.emergency_stop()

@@ -222,7 +222,7 @@ def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_told_once
     driver = JoyDriver("/dev/input/js7", told.append)
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     driver.start()
-    assert len(told) == 1 and "not installed" in told[0].text and "ROS_DISTRO-joy" in told[0].text
+    assert len(told) == 1 and "not installed" in told[0].text and "ros-noetic-joy" in told[0].text
     told.clear()
     joy_package(tmp_path, f'echo "$@" > {tmp_path}/arguments; [ -e {tmp_path}/dies ] && exit 3; exec sleep 600')
     for dies in (False, True):

@@ -3,6 +3,8 @@
 
 const FIELD_OF_VIEW_DEG = 45; // vertical
 const FLOOR_M = 24; // an even number: a line of the texture is at 0
+const BUSY_MS = 40; // from one picture to the next time that the browser could draw
+const LONGEST_PAUSE_MS = 500;
 const FIRST_VIEW = [-1.1, -1.5, 0.9]; // direction from the robot to the eye: behind it, to its right, above
 
 export class RobotView {
@@ -27,7 +29,9 @@ export class RobotView {
       return;
     }
     this.prepare();
-    requestAnimationFrame(() => this.draw());
+    this.drawnAt = 0; // ms
+    this.pausedUntil = 0;
+    requestAnimationFrame((now) => this.draw(now));
   }
 
   prepare() {
@@ -151,8 +155,16 @@ export class RobotView {
     this.controls.update();
   }
 
-  draw() {
-    requestAnimationFrame(() => this.draw());
+  // A picture that keeps the browser busy, as without a graphics card, is followed by a pause twice as long: the keys and
+  // the sign of life come first.
+  draw(now) {
+    requestAnimationFrame((next) => this.draw(next));
+    if (this.drawnAt) {
+      const spent = now - this.drawnAt;
+      this.pausedUntil = spent > BUSY_MS ? now + Math.min(2 * spent, LONGEST_PAUSE_MS) : 0;
+      this.drawnAt = 0;
+    }
+    if (now < this.pausedUntil) return;
     if (!this.isNew || !this.isShown || document.visibilityState !== "visible") return;
     this.isNew = false;
     const width = this.canvas.clientWidth;
@@ -165,6 +177,7 @@ export class RobotView {
       this.camera.aspect = width / height;
       this.camera.updateProjectionMatrix();
     }
+    this.drawnAt = now;
     this.renderer.render(this.scene, this.camera);
   }
 }

@@ -205,12 +205,12 @@ class ActionManagerCore:
 
     def emergency_stop(self) -> None:
         """Freeze the references now, until `rearm`."""
+        self._rearming = False  # also of a robot that was armed again since the last tick
         if self._machine.mode == STOPPED:
             return
         if self._machine.mode != WAITING:
             self._goal = self._machine.goal
         self._abort("emergency stop")
-        self._rearming = False
         self._machine.enter(STOPPED)
 
     def rearm(self) -> None:

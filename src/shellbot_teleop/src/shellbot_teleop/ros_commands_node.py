@@ -7,7 +7,7 @@ import contextlib
 import math
 import threading
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Iterable, List
 
 import rospy
 from geometry_msgs.msg import Pose, Twist
@@ -49,6 +49,7 @@ class RosCommands:
     ) -> None:
         self._timeout, self._tell, self._tell_throttled = timeout, tell, tell_throttled
         self.publishers: Dict[str, rospy.Publisher] = {}
+        self._stopping: List[threading.Thread] = []  # calls of the emergency stop that are under way
         self.in_control = False  # as the robot reported last
 
     def advertise(self) -> None:
@@ -85,9 +86,11 @@ class RosCommands:
         elif isinstance(effect, effects.EmergencyStop):
             # The topic reaches whoever listens within a millisecond; the service confirms.
             self._publish("emergency_stop", Bool(data=True))
-            self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
+            call = self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
+            self._stopping = [call, *(earlier for earlier in self._stopping if earlier.is_alive())]
         elif isinstance(effect, effects.Rearm):
-            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()))
+            # A call of the stop that arrives later would stop the robot again.
+            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()), self._stopping)
 
     def take_when_offered(self, ends: Callable[[], bool]) -> None:
         """Take control as soon as the robot offers it, in a thread that waits for this until `ends` returns true.
@@ -139,15 +142,21 @@ class RosCommands:
         except (rospy.ROSException, KeyError) as error:
             self._tell_throttled(topic, Notice("error", f"{topic} could not be published: {error}."))
 
-    def _call(self, service: str, kind: Any, use: Callable[[Any], None]) -> None:
+    def _call(
+        self, service: str, kind: Any, use: Callable[[Any], None], after: Iterable[threading.Thread] = ()
+    ) -> threading.Thread:
         def run() -> None:
+            for earlier in after:
+                earlier.join()
             try:
                 rospy.wait_for_service(service, timeout=self._timeout)
                 use(rospy.ServiceProxy(service, kind))
             except (rospy.ROSException, rospy.ServiceException, OSError) as error:
                 self._tell(Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?"))
 
-        threading.Thread(target=run, name=f"call_{service}", daemon=True).start()
+        thread = threading.Thread(target=run, name=f"call_{service}", daemon=True)
+        thread.start()
+        return thread
 
     def _mode_answer(self, requested: str, answer: Any) -> None:
         level = "info" if answer.accepted else "warn"
