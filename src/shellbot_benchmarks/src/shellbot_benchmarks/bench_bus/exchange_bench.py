@@ -52,17 +52,22 @@ def exchanges(variant: str, servo_ids: Sequence[int], ticks: int) -> List[Exchan
     EvaluationError
         If dynamixel-sdk is not installed, or nobody answers.
     """
-    with emulated_chain(variant) as port:
-        rounds, batch = 10, max(1, ticks // 10)
-        ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
-        for _ in range(rounds):
-            with _ours(port, servo_ids) as (write, read):
-                _run(ours, write, read, servo_ids, batch)
-            with _sdk(port, servo_ids) as (write, read):
-                _run(theirs, write, read, servo_ids, batch)
-            with _floor(port, servo_ids) as (write, read):
-                _run(floor, write, read, servo_ids, batch)
-        return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
+    rounds, batch = 10, max(1, ticks // 10)
+    ours, theirs, floor = _Tally("ax_bus"), _Tally("dynamixel-sdk"), _Tally("system calls alone")
+    gc.collect()
+    gc.disable()
+    try:
+        with emulated_chain(variant) as port:
+            for _ in range(rounds):
+                with _ours(port, servo_ids) as (write, read):
+                    _run(ours, write, read, servo_ids, batch)
+                with _sdk(port, servo_ids) as (write, read):
+                    _run(theirs, write, read, servo_ids, batch)
+                with _floor(port, servo_ids) as (write, read):
+                    _run(floor, write, read, servo_ids, batch)
+    finally:
+        gc.enable()
+    return [tally.figures(len(servo_ids)) for tally in (ours, theirs, floor)]
 
 
 class _Tally:
@@ -100,28 +105,23 @@ Read = Callable[[int], bool]
 def _run(tally: _Tally, write: Write, read: Read, servo_ids: Sequence[int], ticks: int) -> None:
     values = np.column_stack([np.full(len(servo_ids), 512), np.full(len(servo_ids), 100)])
     pause = sync_write_time(len(servo_ids), 4, _BAUD)
-    gc.collect()
-    gc.disable()
-    try:
-        for k in range(ticks):
-            values[:, 0] = 512 + k % 3
-            start, cpu = time.monotonic(), time.process_time()
-            write(values)
-            # a READ must not queue behind the SYNC WRITE: its wire time is not the library's round trip
-            used, sent = time.process_time() - cpu, time.monotonic()
-            time.sleep(max(0.0, pause - (sent - start)))
-            cpu = time.process_time()
-            for servo_id in servo_ids:
-                sent_at = time.monotonic()
-                if read(servo_id):
-                    tally.trips.append(time.monotonic() - sent_at)
-                else:
-                    tally.lost += 1
-            tally.cpu.append(used + time.process_time() - cpu)
-            tally.ticks.append(time.monotonic() - start)
-            time.sleep(max(0.0, TICK - tally.ticks[-1]))
-    finally:
-        gc.enable()
+    for k in range(ticks):
+        values[:, 0] = 512 + k % 3
+        start, cpu = time.monotonic(), time.process_time()
+        write(values)
+        # a READ must not queue behind the SYNC WRITE: its wire time is not the library's round trip
+        used, sent = time.process_time() - cpu, time.monotonic()
+        time.sleep(max(0.0, pause - (sent - start)))
+        cpu = time.process_time()
+        for servo_id in servo_ids:
+            sent_at = time.monotonic()
+            if read(servo_id):
+                tally.trips.append(time.monotonic() - sent_at)
+            else:
+                tally.lost += 1
+        tally.cpu.append(used + time.process_time() - cpu)
+        tally.ticks.append(time.monotonic() - start)
+        time.sleep(max(0.0, TICK - tally.ticks[-1]))
 
 
 class _ours:  # noqa: N801 - a context manager used like a function
