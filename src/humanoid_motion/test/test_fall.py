@@ -11,6 +11,7 @@ import pytest
 import humanoid_description
 from humanoid_motion.fall import FALLEN, FALLING, UPRIGHT, FallDetector, FallParameters
 from humanoid_motion.fall_manager import MOTIONS, FallManager
+from humanoid_motion.interface import Feedback
 from humanoid_motion.motions import MotionReader
 from humanoid_motion.parameters import WalkError
 from humanoid_motion.robot_core import joint_ranges
@@ -23,11 +24,19 @@ LOADED = np.array([[0.0, 0.0, 25.0, 0.0, 0.0, 0.0]] * 2)
 STILL = np.zeros(3)
 
 
-def reader():
+def _reader():
     urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
     joints = {joint.name: joint for joint in load_urdf(urdf).joints.values()}
     poses = {name: np.array(list(profile.pose(name).values())) for name in profile.poses}
     return MotionReader(joint_ranges(urdf, profile), joints, poses)
+
+
+READER = _reader()
+
+
+def frames(rest, time=1):
+    """Return a motion of one frame, as YAML."""
+    return f"{{text: t, frames: [{{time: {time}, {rest}}}]}}"
 
 
 def see(detector, roll, pitch, rates=STILL, wrenches=LOADED, ticks=1):
@@ -48,22 +57,31 @@ def test_a_fall_is_a_large_tilt_or_a_smaller_one_that_grows_or_has_lost_the_grou
     assert see(detector, -0.4, 0.0, wrenches=np.zeros((2, 6)), ticks=2) == FALLING and detector.side == "left"
     detector.reset()
     assert see(detector, 0.0, 0.0, wrenches=np.zeros((2, 6)), ticks=100) == UPRIGHT  # lifted by hand
+    detector.reset()
+    half = LOADED * 0.6 * P.unloaded / 25.0  # on each foot: together they carry enough
+    assert see(detector, 0.0, 0.4, wrenches=half, ticks=100) == UPRIGHT
 
 
 def test_a_fall_is_over_when_the_torso_has_been_still():
     detector = FallDetector(P)
     assert see(detector, 0.0, -1.5, rates=(0.0, 1.0, 0.0), ticks=100) == FALLING
-    assert see(detector, 0.0, -1.5, ticks=round(P.rest_time * 100) - 1) == FALLING
+    ticks = round(P.rest_time * 100)
+    assert see(detector, 0.0, -1.5, ticks=ticks - 1) == FALLING
+    see(detector, 0.0, -1.5, rates=(0.0, 1.0, 0.0))  # rolls on
+    assert see(detector, 0.0, -1.5, ticks=ticks - 1) == FALLING
     assert see(detector, 0.0, -1.5, ticks=2) == FALLEN and detector.side == "back"
     assert see(detector, 0.0, 0.0, ticks=100) == FALLEN  # somebody may hold it: it stays limp until it gets up
     for roll, pitch, side in ((1.5, 0.0, "right"), (-1.5, 0.0, "left"), (0.3, 1.5, "front"), (3.0, 0.0, "back")):
         see(detector, roll, pitch)
         if side in ("left", "right", "front"):
             assert detector.side == side
+    detector.reset()
+    see(detector, 0.0, 0.0, ticks=3 * ticks)  # how long it stood still before counts for nothing
+    assert see(detector, 0.0, 0.9, ticks=ticks) == FALLING
 
 
 def test_the_motions_delivered_are_those_that_the_manager_needs_and_the_mirror_changes_sides():
-    motions = reader().load(package_file("humanoid_motion", "config/motions.yaml"))
+    motions = READER.load(package_file("humanoid_motion", "config/motions.yaml"))
     assert set(MOTIONS) <= set(motions)
     names = humanoid_description.profile().joint_names
     left, right = (motions[f"from_{side}"].frames for side in ("left", "right"))
@@ -80,23 +98,30 @@ def test_the_motions_delivered_are_those_that_the_manager_needs_and_the_mirror_c
 @pytest.mark.parametrize(
     "text, words",
     [
-        (
-            "a: {text: t, frames: [{time: 0.5, joints_deg: {KneePitch: 200}}]}",
-            r"LKneePitch is 200 deg; give -5.29 .. 121.04",
-        ),
-        ("a: {text: t, frames: [{time: 0.5, joints_deg: {Knee: 20}}]}", "no joint 'Knee'"),
-        ("a: {text: t, frames: [{time: 0.5, joints_deg: {HeadYaw: .nan}}]}", "HeadYaw is nan deg"),
-        ("a: {text: t, frames: [{time: 0, pose: stand}]}", r"frames\[0\].time is 0; give 0.02 .. 20 s"),
-        ("a: {text: t, frames: [{time: 1, pose: sit}]}", "pose is 'sit'; choose one of stand, crouch"),
-        ("a: {text: t, mirror: b}", "mirror is 'b'; motions above are none"),
-        ("a: {text: t}", "give text, and frames or mirror"),
+        (frames("joints_deg: {KneePitch: 200}"), r"LKneePitch is .* \(200 deg\); give .* \(-5.29 .. 121.04 deg\)"),
+        (frames("joints_deg: {RKneePitch: -20}"), r"RKneePitch is .* \(-20 deg\); give .* \(-5.29 .. 121.04 deg\)"),
+        (frames("joints_deg: {Knee: 20}"), r"frames\[0\]: there is no joint 'Knee'"),
+        (frames("joints_deg: {HeadYaw: .nan}"), r"frames\[0\].joints_deg.HeadYaw is nan; give a finite number"),
+        (frames(f"joints_deg: {{HeadYaw: {'9' * 400}}}"), r"HeadYaw is 9+\.\.\.9+; give a finite number"),
+        (frames("joints_deg: [1]"), r"joints_deg is \[1\]; give a mapping"),
+        (frames("joints_deg: {LHipYawPitch: 10, RHipYawPitch: -10}"), "are turned by one motor, but commanded apart"),
+        (frames("pose: stand", 0), r"frames\[0\].time is 0; give a number from 0.02 to 20 s"),
+        (frames("pose: sit"), "pose is 'sit'; choose one of stand, crouch"),
+        (frames("pose: [stand]"), r"pose is \['stand'\]; give a text"),
+        (frames("speed: 3"), "speed does not exist; .* time, pose, joints_deg"),
+        ("{text: t, frames: [3]}", r"frames\[0\] is 3; give a mapping"),
+        ("{text: t, mirror: b}", "mirror is 'b'; motions above are none"),
+        ("{text: t, mirror: [b]}", r"mirror is \['b'\]; give a text"),
+        ("{text: t}", "give either frames or mirror"),
+        ("{text: t, mirror: b, frames: [{time: 1}]}", "give either frames or mirror"),
+        ("3", "3 is no mapping; give the keys text, frames, mirror"),
     ],
 )
 def test_a_motion_that_cannot_be_is_refused_in_words(tmp_path, text, words):
     file = tmp_path / "motions.yaml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(f"a: {text}", encoding="utf-8")
     with pytest.raises(WalkError, match=words) as caught:
-        reader().load(file)
+        READER.load(file)
     assert str(caught.value).startswith(f"{file}: a: ")
 
 
@@ -104,3 +129,71 @@ def test_a_manager_without_its_motions_says_which_are_missing():
     with pytest.raises(WalkError, match="motions lack protect_front, .*, get_up"):
         FallManager(P, {}, np.ones(26), 50.0)
     assert math.isclose(P.tilt, 0.6)
+
+
+WEIGHT = 50.0  # N
+ZEROS = np.zeros(26)  # rad
+MOTIONS_DELIVERED = READER.load(package_file("humanoid_motion", "config/motions.yaml"))
+
+
+class Lying:
+    """A manager, and a robot that lies or stands just as the test says, with its joints at zero."""
+
+    def __init__(self):
+        self.manager = FallManager(P, MOTIONS_DELIVERED, np.full(26, 0.2), WEIGHT)
+
+    def tick(self, pitch, load=0.0, q=ZEROS, ticks=1):
+        attitude = tuple(quaternion_from_rpy(0.0, pitch, 0.0))
+        for _ in range(ticks):
+            feedback = Feedback(q, attitude, STILL, np.array([[0.0, 0.0, load / 2, 0.0, 0.0, 0.0]] * 2))
+            self.manager.observe(feedback)
+            command = self.manager.step(feedback)
+        return command
+
+    def gets_up(self):
+        """Let it fall to its front, and get up as far as the motion for that."""
+        self.tick(1.5, ticks=100)
+        self.manager.get_up()
+        until = 0
+        while MOTIONS_DELIVERED["get_up"].text not in self.manager.text:
+            self.tick(1.5)
+            until += 1
+            assert until < 1000, self.manager.text
+        self.tick(1.5)
+
+
+def test_arms_protect_with_part_of_their_effort_and_all_else_is_limp():
+    robot = Lying()
+    q = np.linspace(-0.3, 0.3, 26)
+    command = robot.tick(0.9, q=q)
+    target = MOTIONS_DELIVERED["protect_front"].frames[-1]
+    moved = np.isfinite(target)
+    assert robot.manager.activity == "falling" and 4 < moved.sum() < 10
+    assert np.array_equal(command[~moved], q[~moved])
+    most = P.protective_effort * 0.2  # rad beyond the joint: the servos' effort is a spring's
+    assert command[moved] - q[moved] == pytest.approx(np.clip(target - q, -most, most)[moved])
+    assert np.abs(command - q).max() == pytest.approx(most)
+
+
+def test_it_stands_only_with_half_its_weight_on_its_feet():
+    for load, stands in ((0.45 * WEIGHT, False), (0.55 * WEIGHT, True)):
+        robot = Lying()
+        robot.gets_up()
+        ticks = round(100 * (MOTIONS_DELIVERED["get_up"].times.sum() + P.upright_time + 0.05))
+        robot.tick(0.0, load, ticks=ticks)
+        assert robot.manager.stands == stands, load
+
+
+def test_after_its_tries_it_gives_up_lies_limp_and_may_try_again_on_request():
+    robot = Lying()
+    robot.gets_up()
+    tries = []
+    while robot.manager.activity == "get_up":
+        tries.append(robot.manager.tries)
+        robot.tick(1.5)
+        assert len(tries) < 100 * 60, robot.manager.text
+    assert tries[-1] == P.tries
+    assert f"did not get up in {P.tries} tries" in robot.manager.text
+    assert not robot.manager.stands and np.array_equal(robot.tick(1.5, q=np.full(26, 0.1)), np.full(26, 0.1))
+    robot.manager.get_up()
+    assert "try 1 of" in robot.manager.text

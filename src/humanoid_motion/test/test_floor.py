@@ -66,6 +66,19 @@ def test_a_foot_that_lands_higher_stands_higher_and_a_millimetre_is_none():
     estimator.update(bent, level, LOADED)
     soles = [(estimator.place + estimator.rotation @ place)[2] for _, place in bent.soles]
     assert np.mean(soles) == pytest.approx(np.mean(estimator.heights), abs=1e-3)
+    lifted = posture(LHipPitch=-0.5, LKneePitch=1.0, LAnklePitch=-0.5)
+    assert lifted.soles[LEFT][1][2] - lifted.soles[RIGHT][1][2] > 0.025
+    estimator.measure_height(lifted, LEFT)
+    assert estimator.heights[LEFT] - estimator.heights[RIGHT] == pytest.approx(0.015), "more is an error of the legs"
+
+
+def test_a_robot_that_was_lifted_finds_the_slope_of_its_new_floor_at_once():
+    estimator = BaseEstimator()
+    for _ in range(10):
+        estimator.update(posture(), quaternion_from_rpy(0.0, 0.0, 0.0), LOADED)
+    estimator.lift()
+    estimator.update(posture(), quaternion_from_rpy(0.0, -0.08, 0.0), LOADED)
+    assert math.asin(estimator.gravity[0] / 9.81) == pytest.approx(-0.08, abs=1e-2)
 
 
 def test_a_heading_from_the_feet_does_not_hear_the_imus_and_goes_on_after_a_fall():

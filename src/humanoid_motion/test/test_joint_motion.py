@@ -103,9 +103,9 @@ def test_a_fraction_of_the_speed_is_that_of_the_slowest_joint_and_joints_that_ar
     [
         ({}, 0.5, "no joint is named"),
         ({"d": 0.0}, 0.5, "no joint 'd'; there are a, b, c"),
-        ({"a": math.nan}, 0.5, r"a is commanded to nan rad; give -1.0000 .. 2.0000 rad"),
-        ({"a": 2.1}, 0.5, r"2.1 rad; give -1.0000 .. 2.0000"),
-        ({"a": -1.1}, 0.5, r"-1.1 rad; give -1.0000 .. 2.0000"),
+        ({"a": math.nan}, 0.5, r"a is commanded to nan rad \(nan deg\); give -1.0000 .. 2.0000 rad"),
+        ({"a": 2.1}, 0.5, r"2.1 rad \(120.3 deg\); give -1.0000 .. 2.0000 rad \(-57.30 .. 114.59 deg\)"),
+        ({"a": -1.1}, 0.5, r"-1.1 rad \(-63.03 deg\); give -1.0000 .. 2.0000"),
         ({"a": 0.0}, 1.1, "speed is 1.1; give a fraction"),
         ({"a": 0.0}, 0.0, "speed is 0.0; give a fraction"),
         ({"a": 0.0}, math.nan, "speed is nan; give a fraction"),

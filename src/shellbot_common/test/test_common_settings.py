@@ -45,7 +45,23 @@ class Paint(Settings, error=PaintError):
         return "speed must be 0 for a glossy paint" if self.glossy and self.speed else ""
 
 
+@dataclass(frozen=True)
+class Free(Settings):
+    size: float
+    count: int = 0
+
+
 GOOD = {"colour": "green", "brush": {"width": 3}}
+
+
+@pytest.mark.parametrize("digits", [400, 6000])
+def test_a_number_that_no_float_holds_is_refused_in_words(digits):
+    for value in (10**digits, -(10**digits), [10**digits]):
+        with pytest.raises(SettingsError, match="size is .{1,90}; give a finite number"):
+            Free.from_mapping({"size": value})
+    with pytest.raises(SettingsError, match="count is .{1,90}; give a whole number"):
+        Free.from_mapping({"size": 1, "count": 10**digits})
+    assert Free(-1e308).size == -1e308
 
 
 def test_types_are_converted():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Dict, List, Mapping
 
@@ -75,8 +76,10 @@ class JointMotion:
                 raise WalkError(f"there is no joint '{name}'; there are {', '.join(self._names)}")
             joint = self._ranges[name]
             if not joint.lower <= value <= joint.upper:  # not a number, too
+                value_deg, low_deg, high_deg = (math.degrees(angle) for angle in (value, joint.lower, joint.upper))
                 raise WalkError(
-                    f"{name} is commanded to {value:.4g} rad; give {joint.lower:.4f} .. {joint.upper:.4f} rad"
+                    f"{name} is commanded to {value:.4g} rad ({value_deg:.4g} deg); give {joint.lower:.4f} .. "
+                    f"{joint.upper:.4f} rad ({low_deg:.2f} .. {high_deg:.2f} deg)"
                 )
             for other in self._same_motor(name):
                 if abs(targets.get(other, value) - value) > _TOGETHER:

@@ -91,8 +91,8 @@ class HumanoidCore:
     # --- requests ---
 
     def command_twist(self, twist: Sequence[float]) -> None:
-        """Walk with a twist; from a pose the robot goes to its stance first; after a fall none counts."""
-        self.engine.command_twist(twist if self._mode != "fall" else (0.0, 0.0, 0.0))
+        """Walk with a twist; from a pose the robot goes to its stance first; what comes during a fall is forgotten."""
+        self.engine.command_twist(twist)
         if self._mode == "pose" and self._pose != self._standing and np.any(np.nan_to_num(np.asarray(twist))):
             self.take_pose(self._standing)
 

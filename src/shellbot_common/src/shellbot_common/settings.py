@@ -25,6 +25,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import reprlib
+import sys
 from collections import abc
 from difflib import get_close_matches
 from enum import Enum
@@ -238,7 +239,7 @@ def _converted(where: str, kind: Any, value: Any, metadata: Mapping[str, Any]) -
 
 def _number(where: str, kind: type, value: Any, metadata: Mapping[str, Any]) -> Any:
     low, high = metadata.get("range", (-math.inf, math.inf))
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     if is_number and low <= value <= high and (kind is float or value == int(value)):
         return kind(value)
     ends = f" from {low:.9g} to {high:.9g}" if high < math.inf else f" of at least {low:.9g}" if low > -math.inf else ""
@@ -283,7 +284,10 @@ def _nearest(value: Any, choices: Sequence[str], words: str) -> str:
 
 def short(value: Any) -> str:
     """Return a value as a message shows it: of a long or deep one the beginning, without writing all of it."""
-    return _SHORT.repr(value)
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python writes no integer of thousands of digits
+        return "a number of thousands of digits"
 
 
 _SHORT = reprlib.Repr()
