@@ -12,9 +12,9 @@ import humanoid_description
 from humanoid_motion.fall import FALLEN, FALLING, UPRIGHT, FallDetector, FallParameters
 from humanoid_motion.fall_manager import MOTIONS, FallManager
 from humanoid_motion.interface import Feedback
+from humanoid_motion.joint_motion import joint_ranges
 from humanoid_motion.motions import MotionReader
 from humanoid_motion.parameters import WalkError
-from humanoid_motion.robot_core import joint_ranges
 from robot_mechanics.models.urdf import load_urdf
 from shellbot_common import package_file
 from shellbot_common.rotations import quaternion_from_rpy

@@ -9,7 +9,16 @@ from typing import Mapping, Optional, Tuple
 
 import pytest
 
-from shellbot_common import PackageFileError, Settings, SettingsError, choice, number, package_file, read_yaml
+from shellbot_common import (
+    PackageFileError,
+    Settings,
+    SettingsError,
+    choice,
+    named_numbers,
+    number,
+    package_file,
+    read_yaml,
+)
 
 
 class Colour(IntEnum):
@@ -52,6 +61,13 @@ class Free(Settings):
 
 
 GOOD = {"colour": "green", "brush": {"width": 3}}
+
+
+@pytest.mark.parametrize("words", [["leg"], ["leg="], ["=3"], ["leg=x"], ["leg=nan"], ["leg=1e999"], ["a=1", "a=1"]])
+def test_words_of_a_command_line_are_names_and_finite_numbers(words):
+    assert named_numbers(["leg=3", "turn=-.5"], "leg=3") == {"leg": 3.0, "turn": -0.5}
+    with pytest.raises(SettingsError, match=r"a is given twice|is no NAME=NUMBER .*; write for example leg=3"):
+        named_numbers(words, "leg=3")
 
 
 @pytest.mark.parametrize("digits", [400, 6000])

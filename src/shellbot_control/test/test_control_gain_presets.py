@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
-from shellbot_common import ProfileError
+from shellbot_common import ProfileError, SettingsError
 from shellbot_control import ConfigurationError, Gains, GainTable
 from shellbot_control.gain_presets import CUSTOM, PRESET, RESET, GainPresets, clamped
 from shellbot_control.gains_file import GainsFile
@@ -116,10 +116,10 @@ def test_words_of_the_tool():
     assert entries(["femur_p=30", "stiffness=0.5"], page) == {"femur_p": 30.0, "stiffness": 0.5}
     for word, sentence in (
         ("knee_p=3", "entry 'knee_p' does not exist"),
-        ("femur_p=much", "give a finite number behind"),
-        ("femur_p=nan", "give a finite number behind"),
+        ("femur_p=much", "'femur_p=much' is no NAME=NUMBER"),
+        ("femur_p=nan", "'femur_p=nan' is no NAME=NUMBER"),
     ):
-        with pytest.raises(ConfigurationError, match=sentence):
+        with pytest.raises(SettingsError, match=sentence):
             entries([word], page)
     lines = table(page, WALKER).splitlines()
     assert lines[0] == "shellbot: preset walk, stiffness 1" and any("soft: half of it" in line for line in lines)

@@ -75,7 +75,7 @@ def test_list_names_parameters_and_ranges(folder, capsys):
     "arguments, message",
     [
         (["check", "wavve"], "there is no action 'wavve'; is wave meant"),
-        (["check", "wave", "leg"], "'leg' is no PARAMETER=VALUE; give for example leg=3"),
+        (["check", "wave", "leg"], "'leg' is no NAME=NUMBER with a finite number; write for example leg=3"),
         (["check", "wave", "leg=9"], "leg of wave is 9; give a whole number from 1 to 6"),
         (["list", "--folder", "nowhere"], "the folder of actions nowhere does not exist"),
     ],

@@ -18,11 +18,20 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 import shellbot_description
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import DefinitionError
+from shellbot_chain.planar import PlanarPath
 from shellbot_common import RobotProfile, package_file
 from shellbot_evaluation import plot_cli
 from shellbot_evaluation.action_record import read_joints
-from shellbot_evaluation.bags.analysis import contact_rows, latency, tracking, velocity_rows
+from shellbot_evaluation.bags.analysis import (
+    commanded_velocity,
+    contact_rows,
+    latency,
+    measured_velocity,
+    tracking,
+    velocity_rows,
+)
 from shellbot_evaluation.bags.cli import PARTS, missing
+from shellbot_evaluation.bags.data import TwistTrack
 from shellbot_evaluation.bags.purpose import bag_file, load, purposes
 from shellbot_evaluation.bags.read_conversions import read_bag
 from shellbot_evaluation.bags.replay_node import check
@@ -147,6 +156,39 @@ def test_contacts_and_velocity_are_those_of_the_walk(data, walked):
     assert row["yaw_measured"] == pytest.approx(turned, rel=0.08)
 
 
+def test_a_velocity_is_that_of_the_body_whatever_its_heading_and_a_command_counts_for_half_a_second():
+    t = np.arange(0.0, 2.0, 0.01)
+    yaw = 2.0 + 0.5 * t
+    velocity_body = np.array([0.3, -0.1])  # m/s ahead, to the left
+    c, s = np.cos(yaw), np.sin(yaw)
+    velocity = np.stack((c * 0.3 + s * 0.1, s * 0.3 - c * 0.1), axis=1)
+    times, found = measured_velocity(PlanarPath(t, 0.01 * np.cumsum(velocity, axis=0), yaw))
+    np.testing.assert_allclose(found, np.tile([*velocity_body, 0.5], (len(times), 1)), atol=2e-3)
+    command = TwistTrack(np.array([1.0]), np.array([[0.2, 0.1, -0.3]]))
+    in_force = commanded_velocity(command, np.array([0.99, 1.0, 1.49, 1.51])).any(axis=1)
+    assert in_force.tolist() == [False, True, True, False]
+
+
+def test_joint_states_that_name_no_joint_and_labels_that_are_no_stamp_are_no_traceback(tmp_path, capsys):
+    file = tmp_path / "nameless.bag"
+    with rosbag.Bag(str(file), "w") as bag:
+        for k in range(3):
+            for topic, names in (("/joint_states", []), ("/joint_targets", ["a"])):
+                bag.write(topic, joints(names, np.zeros(len(names)), 1.0 + 0.01 * k), genpy.Time(1 + k))
+    assert read_bag(file).missing_joints(["a"]) == ("a",)
+    picture = ("--out", str(tmp_path / "a.png"))
+    assert plot_cli.main(["bag", str(file), *picture]) == 0
+    assert "no joint is both commanded and measured" in capsys.readouterr().out
+    assert plot_cli.main(["bag", str(file), "--parts", "tracking", *picture]) == 2
+    assert "no joint is both commanded and measured" in capsys.readouterr().err
+    with rosbag.Bag(str(file), "a") as bag:
+        command = Float64MultiArray()
+        command.layout.dim = [MultiArrayDimension(label="stamp:soon")]
+        bag.write("/arm_controller/command", command, genpy.Time(2))
+    with pytest.raises(EvaluationError, match=f"{file}: label 'stamp:soon' of the command is no stamp"):
+        read_bag(file)
+
+
 def test_soles_touch_by_their_force(tmp_path):
     file = tmp_path / "soles.bag"
     with rosbag.Bag(str(file), "w") as bag:
@@ -195,7 +237,7 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(bag, tmp_path):
         assert all(word in str(error.value) for word in (str(file), *words)), error.value
 
     refused(tmp_path / "none.bag", "No such file", "name an existing bag")
-    refused(tmp_path, "directory")
+    refused(tmp_path, "folder", "give the file of a bag")
     text = tmp_path / "text.bag"
     text.write_text("no bag at all\n", encoding="utf-8")
     refused(text, "is no bag")

@@ -100,7 +100,7 @@ def test_the_design_of_the_command_line_reaches_every_run(monkeypatch, capsys):
     assert [case.design for case in cases] == 2 * [{"fan_drive.reduction": 1.0, "foot.radius_mm": 9.0}]
     assert cases[0] == dataclasses.replace(conditions(100), design=cases[0].design)
     assert experiment(["transform", "--design", "fan_drive.reduction"]) == 2
-    assert "'fan_drive.reduction' is no key=number" in capsys.readouterr().err
+    assert "'fan_drive.reduction' is no NAME=NUMBER" in capsys.readouterr().err
 
 
 def test_the_gate_looks_at_every_pair_that_moves():

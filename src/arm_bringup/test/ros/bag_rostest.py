@@ -68,6 +68,7 @@ class Bag(unittest.TestCase):
         output, _ = self.launch(*record, "bag:=swing", "seconds:=4").communicate(timeout=PATIENCE)
         file = Path(self.folder.name) / "swing.bag"
         self.assertIn(f"next: scripts/plot bag {file}", output)
+        self.assertNotIn("REQUIRED", output, "a good end is no death")
 
         data = read_bag(file)
         self.assertEqual(data.profile.name, "arm")
@@ -109,6 +110,8 @@ class Bag(unittest.TestCase):
         broken.write_bytes(b"nothing")
         output, _ = self.launch(*replay, "bag:=broken.bag").communicate(timeout=PATIENCE)
         self.assertIn("broken.bag is no bag, or is damaged", output)
+        output, _ = self.launch("shellbot_bringup", "replay.launch", "teleop:=none").communicate(timeout=PATIENCE)
+        self.assertIn(f"{self.folder.name} is a folder; give the file of a bag (replay.launch: bag:=FILE.bag)", output)
 
 
 if __name__ == "__main__":

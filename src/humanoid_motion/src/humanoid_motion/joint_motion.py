@@ -10,7 +10,8 @@ from typing import Dict, List, Mapping
 import numpy as np
 
 from humanoid_motion.parameters import WalkError
-from shellbot_common import TICK
+from robot_mechanics.models.urdf import load_urdf
+from shellbot_common import TICK, RobotProfile
 
 _RISE = 0.1  # s in which a joint reaches the speed of its move, and stops; or stops from its maximum speed
 _TOGETHER = 1e-6  # rad: joints of one motor commanded closer than this are commanded alike
@@ -24,6 +25,16 @@ class JointRange:
     upper: float  #: rad
     speed: float  #: rad/s
     leader: str = ""  #: Joint whose motor turns it, too
+
+
+def joint_ranges(urdf_text: str, profile: RobotProfile) -> Mapping[str, JointRange]:
+    """Return limits, speed and motor of each driven joint, in the profile's order."""
+    joints = {joint.name: joint for joint in load_urdf(urdf_text).joints.values()}
+    leaders = {name: coupling.leader for coupling in profile.couplings for name in coupling.followers}
+    return {
+        name: JointRange(joints[name].lower, joints[name].upper, joints[name].velocity, leaders.get(name, ""))
+        for name in profile.joint_names
+    }
 
 
 class JointMotion:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 import rosgraph
 import rospy
 
-from shellbot_common import RobotProfile, SettingsError
+from humanoid_motion.joint_motion import JointRange, joint_ranges
+from shellbot_common import RobotProfile, SettingsError, named_numbers
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_msgs.srv import MoveJoints, MoveJointsResponse
 
@@ -33,7 +34,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--deg", action="store_true", help="angles are in degrees")
     parser.add_argument("--speed", type=float, default=0.2, metavar="F", help="fraction of the maximum speed (0.2)")
     parser.add_argument("--pose", metavar="NAME", help="all joints to a pose of the robot's profile")
-    parser.add_argument("--list", action="store_true", help="names of joints and poses")
+    parser.add_argument("--list", action="store_true", help="names and limits of the joints, names of the poses")
     options = parser.parse_args(rospy.myargv(arguments)[1:] if arguments is None else arguments)
     try:
         return _run(options)
@@ -49,8 +50,8 @@ def _run(options: argparse.Namespace) -> int:
         rospy.init_node("move_joint", anonymous=True, disable_rostime=True, disable_signals=True)
     profile = RobotProfile.from_text(rospy.get_param(PARAMETER, ""))
     if options.list:
-        _say(f"joints: {' '.join(profile.joint_names)}")
-        _say(f"poses: {' '.join(profile.poses)}")
+        _say(listing(joint_ranges(rospy.get_param("robot_description"), profile)))
+        _say(f"poses: {', '.join(profile.poses)}")
         return 0
     if bool(options.targets) == bool(options.pose):
         raise SettingsError("give either NAME=ANGLE ... or --pose NAME; --help has examples")
@@ -58,6 +59,17 @@ def _run(options: argparse.Namespace) -> int:
     answer: Any = _answer(targets, options)
     _say(f"move_joint: {'' if answer.accepted else 'refused: '}{answer.reason}")
     return 0 if answer.accepted else 1
+
+
+def listing(ranges: Mapping[str, JointRange]) -> str:
+    """Return a line for each joint: its limits, and whose motor turns it, too."""
+    lines = [f"{'joint':<16}{'limits / rad':>22}{'limits / deg':>22}"]
+    for name, joint in ranges.items():
+        low_deg, high_deg = math.degrees(joint.lower), math.degrees(joint.upper)
+        motor = f"  by the motor of {joint.leader}" if joint.leader else ""
+        limits = f"{joint.lower:>10.4f} .. {joint.upper:7.4f}{low_deg:>11.2f} .. {high_deg:7.2f}"
+        lines.append(f"{name:<16}{limits}{motor}")
+    return "\n".join(lines)
 
 
 def _say(text: str) -> None:
@@ -77,14 +89,5 @@ def targets_of(words: Sequence[str], deg: bool) -> Dict[str, float]:
     SettingsError
         If a word is none, or names a joint again.
     """
-    targets: Dict[str, float] = {}
-    for word in words:
-        name, _, text = word.partition("=")
-        try:
-            value = float(text)
-        except ValueError:
-            raise SettingsError(f"{word!r} is no NAME=ANGLE, such as HeadYaw=0.5") from None
-        if name in targets:
-            raise SettingsError(f"{name} is given twice; leave one")
-        targets[name] = math.radians(value) if deg else value
-    return targets
+    targets = named_numbers(words, "HeadYaw=20" if deg else "HeadYaw=0.5")
+    return {name: math.radians(angle) if deg else angle for name, angle in targets.items()}

@@ -12,7 +12,7 @@ from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.fall import FallParameters
 from humanoid_motion.fall_manager import FallManager
 from humanoid_motion.interface import Feedback
-from humanoid_motion.joint_motion import JointMotion, JointRange
+from humanoid_motion.joint_motion import JointMotion, joint_ranges
 from humanoid_motion.motions import MotionReader
 from humanoid_motion.parameters import WalkError, WalkParameters
 from robot_mechanics.models.urdf import load_urdf
@@ -235,13 +235,3 @@ class HumanoidCore:
             )
         mode = self.engine.state().mode
         return Status(mode, mode, {"stand": "It stands and obeys cmd_vel.", "walk": "It walks."}[mode])
-
-
-def joint_ranges(urdf_text: str, profile: RobotProfile) -> Mapping[str, JointRange]:
-    """Return limits, speed and motor of each driven joint, in the profile's order."""
-    joints = {joint.name: joint for joint in load_urdf(urdf_text).joints.values()}
-    leaders = {name: coupling.leader for coupling in profile.couplings for name in coupling.followers}
-    return {
-        name: JointRange(joints[name].lower, joints[name].upper, joints[name].velocity, leaders.get(name, ""))
-        for name in profile.joint_names
-    }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Union
 
 import numpy as np
 
@@ -38,15 +39,20 @@ def wrap_angle(angle: float) -> float:
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
-def displacement_in_start_axes(p_world: np.ndarray, yaw_start: float) -> np.ndarray:
+def interpolated(t: Union[float, np.ndarray], times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the columns of `values` (m, k), given at `times` (m,), at the times t (j,): (j, k); at one time (k,)."""
+    return np.stack([np.interp(t, times, column) for column in values.T], axis=-1)
+
+
+def displacement_in_start_axes(p_world: np.ndarray, yaw_start: Union[float, np.ndarray]) -> np.ndarray:
     """Turn world displacements into the axes that the body had at the start.
 
     Parameters
     ----------
     p_world : (..., 2) array
         Displacements in world axes, m.
-    yaw_start : float
-        Heading at the start, rad.
+    yaw_start : float or (...) array
+        Heading at the start, rad; of each displacement its own if there are several.
 
     Returns
     -------
@@ -78,6 +84,10 @@ class PlanarPath:
     xy: np.ndarray
     yaw: np.ndarray
 
+    def at(self, t: Union[float, np.ndarray]) -> np.ndarray:
+        """Return x, y and yaw at some times, (j, 3), or at one, (3,)."""
+        return interpolated(t, self.t, np.column_stack((self.xy, self.yaw)))
+
     def between(self, t_start: float, t_end: float) -> PlanarPath:
         """Cut out a window; its ends are interpolated between the neighbouring samples.
 
@@ -93,8 +103,8 @@ class PlanarPath:
             )
         inside = self.t[(self.t > t_start) & (self.t < t_end)]
         t = np.concatenate(([t_start], inside, [t_end]))
-        xy = np.stack([np.interp(t, self.t, self.xy[:, i]) for i in range(2)], axis=1)
-        return PlanarPath(t, xy, np.interp(t, self.t, self.yaw))
+        x, y, yaw = self.at(t).T
+        return PlanarPath(t, np.stack((x, y), axis=1), yaw)
 
     def in_start_axes(self) -> np.ndarray:
         """Displacement from the first sample in the axes of its heading, (m, 2)."""

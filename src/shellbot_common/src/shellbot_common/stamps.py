@@ -11,12 +11,15 @@ import math
 from enum import Enum
 from typing import Optional
 
+from shellbot_common.errors import SettingsError
+
 TICK = 0.01
 """s between two measured states, and so between two commands."""
 
 GAP = 0.05
 """s: ticks farther apart are not compared, and a stamp that is older by more than this is a reset."""
 
+_LABEL = "stamp:"  # docs/ros_interface.md
 _RESOLUTION = 1e-6  # s: float64 stamps since 1970 are apart by 0.24 us
 
 
@@ -51,3 +54,24 @@ def classify_stamp(newest: Optional[float], stamp: float) -> Stamp:
     if elapsed < 0.0:
         return Stamp.LATE
     return Stamp.NEXT if elapsed <= GAP + _RESOLUTION else Stamp.AFTER_GAP
+
+
+def stamp_label(stamp_ns: int) -> str:
+    """Return the label of a controller's command that carries a stamp, ns."""
+    return f"{_LABEL}{stamp_ns}"
+
+
+def labelled_stamp(label: str) -> Optional[int]:
+    """Return the stamp, ns, that the label of a controller's command carries; None for another label.
+
+    Raises
+    ------
+    SettingsError
+        If it carries one that is no number.
+    """
+    if not label.startswith(_LABEL):
+        return None
+    digits = label[len(_LABEL) :]
+    if not (digits.isascii() and digits.isdigit()):
+        raise SettingsError(f"label {label!r} of the command is no stamp; give '{_LABEL}' and whole nanoseconds")
+    return int(digits)

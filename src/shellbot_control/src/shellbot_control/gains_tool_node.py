@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional
@@ -13,7 +12,7 @@ import rosgraph
 import rospy
 from dynamic_reconfigure.client import Client
 
-from shellbot_common import RobotProfile, SettingsError
+from shellbot_common import RobotProfile, SettingsError, named_numbers
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_control.errors import ConfigurationError
 from shellbot_control.gain_presets import PRESET, RESET, clamped
@@ -92,20 +91,12 @@ def entries(words: List[str], page: Mapping[str, Any]) -> Dict[str, float]:
 
     Raises
     ------
-    ConfigurationError
+    SettingsError
         If a word is no such entry.
     """
-    changes = {}
-    numbers = [name for name, value in page.items() if isinstance(value, (int, float))]
-    for word in words:
-        name, _, value = word.partition("=")
-        _check_name("entry", name, numbers)
-        try:
-            changes[name] = float(value)
-        except ValueError:
-            changes[name] = math.nan
-        if not math.isfinite(changes[name]):
-            raise ConfigurationError(f"{word}: give a finite number behind the =, such as {name}=20")
+    changes = named_numbers(words, "stiffness=0.8")
+    for name in changes:
+        _check_name("entry", name, [entry for entry, value in page.items() if isinstance(value, (int, float))])
     return changes
 
 

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-import os
 import queue
-import signal
 import sys
 import threading
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -35,6 +32,7 @@ from shellbot_msgs.srv import RequestMode
 
 from .camera_node import CameraNode
 from .demo_params import DemoParams, launch_start_time
+from .end_launch_node import end_launch
 from .errors import EvaluationError
 from .parts import score_parts
 from .pictures import save_all
@@ -256,17 +254,5 @@ def main() -> int:
         return 2
     if not DemoNode(params).run():
         return 1
-    end_launch()
+    end_launch("demo")
     return 0
-
-
-def end_launch() -> None:
-    """End the launch that started this node as Ctrl-C does.
-
-    The node is required: roslaunch would end everything after it, too, but call its end a death, in red.
-    """
-    parent = os.getppid()
-    if b"roslaunch" in Path(f"/proc/{parent}/cmdline").read_bytes():
-        rospy.loginfo("demo: done; ending everything")
-        os.kill(parent, signal.SIGINT)
-        rospy.spin()

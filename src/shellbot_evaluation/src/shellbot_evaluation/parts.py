@@ -37,12 +37,12 @@ def score_parts(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPa
     """
     if len(records) < 2:
         return []
-    turn = _yaw(own, records[0].t_end) - _yaw(truth, records[0].t_end)
+    turn = float((own.at(records[0].t_end) - truth.at(records[0].t_end))[2])
     parts = []
     for record in records[1:]:
-        begin, end = (_xy(own, t) for t in (record.t_start, record.t_end))
-        x, y = begin.tolist()
-        aim = np.array(record.phase.aim((x, y, _yaw(own, record.t_start))))
+        begin, end = own.at(record.t_start)[:2], own.at(record.t_end)[:2]
+        x, y, yaw = own.at(record.t_start).tolist()
+        aim = np.array(record.phase.aim((x, y, yaw)))
         driven = truth.between(record.t_start, record.t_end)
         moved = displacement_in_start_axes(driven.xy[-1] - driven.xy[0], -turn)  # in odom's axes
         parts.append(
@@ -57,11 +57,3 @@ def score_parts(records: Sequence[PhaseRecord], truth: PlanarPath, own: PlanarPa
             )
         )
     return parts
-
-
-def _xy(path: PlanarPath, t: float) -> np.ndarray:
-    return np.array([np.interp(t, path.t, path.xy[:, i]) for i in range(2)])
-
-
-def _yaw(path: PlanarPath, t: float) -> float:
-    return float(np.interp(t, path.t, path.yaw))

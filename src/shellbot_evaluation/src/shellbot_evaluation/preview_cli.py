@@ -15,7 +15,7 @@ from shellbot_action_manager.actions.library import ActionLibrary
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_chain.errors import DefinitionError
-from shellbot_common import TICK
+from shellbot_common import TICK, named_numbers
 
 from .console import Progress, say
 from .errors import EvaluationError
@@ -83,7 +83,7 @@ def parameters_of(arguments: argparse.Namespace) -> Dict[str, float]:
     EvaluationError
         If one is none.
     """
-    return dict(_value(text) for text in arguments.values)
+    return named_numbers(arguments.values, "leg=3")
 
 
 def preview(arguments: argparse.Namespace) -> int:
@@ -188,13 +188,3 @@ def _write_film(path: Path, recording: Recording, azimuth: Optional[float], prog
         (save_gif if suffix == ".gif" else save_mp4)(path, frames, frame_s)
     except OSError as error:
         raise DefinitionError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _value(text: str) -> Tuple[str, float]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise EvaluationError(f"'{text}' is no PARAMETER=VALUE; give for example leg=3")
-    try:
-        return name, float(value)
-    except ValueError:
-        raise EvaluationError(f"{name} is '{value}'; give a number, for example {name}=3") from None

@@ -8,7 +8,7 @@ from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from shellbot_chain.planar import PlanarPath
+from shellbot_chain.planar import PlanarPath, interpolated
 from shellbot_client import Shellbot
 
 from .errors import EvaluationError
@@ -88,7 +88,7 @@ def joint_difference_deg(a: Track, b: Track, seconds: float) -> float:
     t = np.arange(0.0, seconds, STEP)
 
     def at(track: Track, lag: float) -> np.ndarray:
-        return np.stack([np.interp(track.onset() + t + lag, track.t, column) for column in track.q.T], axis=1)
+        return interpolated(track.onset() + t + lag, track.t, track.q)
 
     reference = at(a, 0.0)
     return float(np.degrees(min(np.sqrt(np.mean((reference - at(b, lag)) ** 2)) for lag in LAGS)))

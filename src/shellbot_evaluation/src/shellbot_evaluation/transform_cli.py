@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
-from shellbot_chain.errors import DefinitionError
+from shellbot_common import named_numbers
 
 from .console import run_tool, say
 from .pictures import contact_sheet, save_png
@@ -48,13 +48,7 @@ def main(given: Sequence[str]) -> int:
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    design = {}
-    for text in arguments.design:
-        key, _, value = text.partition("=")
-        try:
-            design[key] = float(value)
-        except ValueError:
-            raise DefinitionError(f"--design '{text}' is no key=number; write e.g. fan_drive.reduction=1") from None
+    design = named_numbers(arguments.design, "fan_drive.reduction=1")
     return replace(RUNS, conditions=lambda seed: replace(conditions(seed), design=design)).run(arguments, command)
 
 

@@ -8,7 +8,9 @@ from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .data import BagData, ContactTrack, PoseTrack, TwistTrack
+from shellbot_chain.planar import PlanarPath, displacement_in_start_axes, interpolated
+
+from .data import BagData, ContactTrack, TwistTrack
 
 MOVED = np.radians(1.0)  # rad: joints that move by less have no delay that could be seen
 DELAYS = np.arange(0.0, 0.201, 0.005)  # s
@@ -49,7 +51,7 @@ class Tracking:
         commanded, measured = self.commanded[:, moving], self.measured[:, moving]
 
         def left(delay: float) -> float:
-            late = np.stack([np.interp(self.t - delay, self.t, column) for column in commanded.T], axis=1)
+            late = interpolated(self.t - delay, self.t, commanded)
             return float(np.nansum(np.nanvar(late - measured, axis=0)))
 
         return float(DELAYS[int(np.argmin([left(delay) for delay in DELAYS]))])
@@ -79,7 +81,7 @@ def tracking(data: BagData) -> List[Tracking]:
     result = []
     for kind, names in data.joint_classes(both).items():
         commanded = targets.of(names)[within]
-        measured = np.stack([np.interp(t, states.t, column) for column in states.of(names).T], axis=1)
+        measured = interpolated(t, states.t, states.of(names))
         usable = np.isfinite(commanded).any(axis=0) & np.isfinite(measured).all(axis=0)
         if len(t) > 1 and usable.any():
             usable_names = tuple(name for name, use in zip(names, usable) if use)
@@ -155,19 +157,11 @@ def commanded_velocity(command: Optional[TwistTrack], t: np.ndarray) -> np.ndarr
     return np.where(in_force[:, None], command.twist[np.maximum(index, 0)], 0.0)
 
 
-def measured_velocity(track: PoseTrack) -> Tuple[np.ndarray, np.ndarray]:
+def measured_velocity(track: PlanarPath) -> Tuple[np.ndarray, np.ndarray]:
     """Return times (m,) and velocities (m, 3) in the body's axes, from the poses: whatever frame their twists have."""
     t = track.t[(track.t >= track.t[0] + WINDOW / 2) & (track.t <= track.t[-1] - WINDOW / 2)]
-
-    def at(times: np.ndarray) -> np.ndarray:
-        columns = (track.xy[:, 0], track.xy[:, 1], track.yaw)
-        return np.stack([np.interp(times, track.t, column) for column in columns], axis=1)
-
-    rate = (at(t + WINDOW / 2) - at(t - WINDOW / 2)) / WINDOW
-    yaw = np.interp(t, track.t, track.yaw)
-    c, s = np.cos(yaw), np.sin(yaw)
-    body = np.stack((c * rate[:, 0] + s * rate[:, 1], -s * rate[:, 0] + c * rate[:, 1], rate[:, 2]), axis=1)
-    return t, body
+    rate = (track.at(t + WINDOW / 2) - track.at(t - WINDOW / 2)) / WINDOW
+    return t, np.column_stack((displacement_in_start_axes(rate[:, :2], track.at(t)[:, 2]), rate[:, 2]))
 
 
 def velocity_rows(data: BagData) -> List[Row]:

@@ -92,7 +92,10 @@ def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
     parts = [part for part in arguments.parts or PARTS if part not in lacks]
     if not parts:
         raise EvaluationError("; ".join(lacks.values()))
-    for part, rows in tables(data, parts).items():
+    found = tables(data, parts)
+    if parts == ["tracking"] and not found["tracking"]:
+        raise EvaluationError(f"{data.file}: {_nothing('tracking')}")
+    for part, rows in found.items():
         say(f"\n{TITLES[part]}\n")
         say(markdown_table(rows, HEADS[part], DIGITS) if rows else _nothing(part))
     for sentence in lacks.values() if not arguments.parts else ():

@@ -8,6 +8,7 @@ from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from shellbot_chain.planar import PlanarPath
 from shellbot_common import RobotProfile
 
 JOINT_TOPICS = ("joint_states", "joint_targets")
@@ -41,15 +42,6 @@ class JointTrack:
 
 
 @dataclass(frozen=True)
-class PoseTrack:
-    """A pose in the plane over time."""
-
-    t: np.ndarray  #: (m,) s
-    xy: np.ndarray  #: (m, 2) m
-    yaw: np.ndarray  #: (m,) rad, without jumps
-
-
-@dataclass(frozen=True)
 class TwistTrack:
     """Velocity commands over time, as they were received."""
 
@@ -77,7 +69,7 @@ class BagData:
     profile: Optional[RobotProfile] = None
     stamps: Mapping[str, Stamps] = field(default_factory=dict)
     joints: Mapping[str, JointTrack] = field(default_factory=dict)
-    poses: Mapping[str, PoseTrack] = field(default_factory=dict)
+    poses: Mapping[str, PlanarPath] = field(default_factory=dict)
     contacts: Mapping[str, ContactTrack] = field(default_factory=dict)
     cmd_vel: Optional[TwistTrack] = None
 

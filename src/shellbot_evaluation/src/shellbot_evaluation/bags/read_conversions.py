@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 import numpy as np
 import rosbag
 
-from shellbot_chain.planar import yaw_from_quaternion
-from shellbot_common import GAP, ProfileError, RobotProfile
+from shellbot_chain.planar import PlanarPath, yaw_from_quaternion
+from shellbot_common import GAP, ProfileError, RobotProfile, SettingsError, labelled_stamp
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_evaluation.bags.data import (
     CHAIN,
@@ -22,7 +22,6 @@ from shellbot_evaluation.bags.data import (
     BagData,
     ContactTrack,
     JointTrack,
-    PoseTrack,
     Stamps,
     TwistTrack,
 )
@@ -30,7 +29,6 @@ from shellbot_evaluation.errors import EvaluationError
 
 DESCRIPTION = "robot_description"
 TOUCHING = 1.0  # N of force on a sole that touches
-_STAMP = "stamp:"  # of the controller's command, docs/ros_interface.md
 Messages = List[Tuple[float, Any]]  # s received, message
 
 
@@ -55,6 +53,8 @@ class Bag:
                 f"{active} is still being recorded, or its recorder was killed; wait for its end, or rosbag reindex "
                 f"{active} and take off the ending .active"
             )
+        if file.is_dir():
+            raise EvaluationError(f"{file} is a folder; give the file of a bag (replay.launch: bag:=FILE.bag)")
         try:
             self._bag = rosbag.Bag(str(file))
         except OSError as error:
@@ -165,7 +165,7 @@ def read_bag(
     Raises
     ------
     EvaluationError
-        If the bag cannot be read, or the simulation was reset while it was recorded.
+        If the bag cannot be read, has a stamp that is none, or the simulation was reset while it was recorded.
     """
     with Bag(file) as bag:
         ns = bag.namespace(namespace)
@@ -189,7 +189,10 @@ def read_bag(
             if name == "cmd_vel":
                 found["cmd_vel"] = twist_track(messages)
             if name in CHAIN:
-                found["stamps"][topic[len(ns) + 1 :]] = stamps_of(messages)
+                try:
+                    found["stamps"][topic[len(ns) + 1 :]] = stamps_of(messages)
+                except SettingsError as error:
+                    raise EvaluationError(f"{file}: {error}") from None
             step(name)
         soles = {topic.rsplit("/", 1)[-1]: bag.read(topic) for topic in wrenches}
         for topic in wrenches:
@@ -223,7 +226,8 @@ def _stamp(received: float, message: Any) -> float:
     if hasattr(message, "header"):
         return float(message.header.stamp.to_sec())
     label = message.layout.dim[0].label if message.layout.dim else ""
-    return 1e-9 * int(label[len(_STAMP) :]) if label.startswith(_STAMP) else received
+    stamp_ns = labelled_stamp(label)
+    return received if stamp_ns is None else 1e-9 * stamp_ns
 
 
 def stamps_of(messages: Messages) -> Stamps:
@@ -242,15 +246,17 @@ def joint_track(messages: Messages) -> JointTrack:
             position = [place.get(name, np.nan) for name in names]
         rows[_stamp(t, message)] = position
     order = sorted(rows)
-    return JointTrack(np.array(order), names, np.array([rows[t] for t in order], dtype=float).reshape(-1, len(names)))
+    return JointTrack(
+        np.array(order), names, np.array([rows[t] for t in order], dtype=float).reshape(len(order), len(names))
+    )
 
 
-def pose_track(messages: Messages) -> PoseTrack:
+def pose_track(messages: Messages) -> PlanarPath:
     """Return the poses of Odometry messages."""
     poses = [(message.pose.pose.position, message.pose.pose.orientation) for _, message in messages]
     quaternion = np.array([(q.x, q.y, q.z, q.w) for _, q in poses])
     t = np.array([_stamp(received, message) for received, message in messages])
-    return PoseTrack(t, np.array([(p.x, p.y) for p, _ in poses]), np.unwrap(yaw_from_quaternion(quaternion)))
+    return PlanarPath(t, np.array([(p.x, p.y) for p, _ in poses]), np.unwrap(yaw_from_quaternion(quaternion)))
 
 
 def twist_track(messages: Messages) -> TwistTrack:

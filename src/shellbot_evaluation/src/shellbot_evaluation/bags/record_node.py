@@ -15,6 +15,7 @@ from shellbot_common.publisher_node import Publisher
 from shellbot_common.robot_profile import PARAMETER
 from shellbot_evaluation.bags.purpose import bag_file, load
 from shellbot_evaluation.bags.rosbag_node import program, run_child, run_node
+from shellbot_evaluation.end_launch_node import end_launch
 from shellbot_evaluation.errors import EvaluationError
 
 
@@ -49,6 +50,7 @@ def record() -> int:
     if not path.is_file():
         raise EvaluationError(f"{path} is not there: no simulated time came, the disk is full, or rosbag was killed")
     rospy.loginfo("recorder: %s, %.1f MB; next: scripts/plot bag %s", path, path.stat().st_size / 1e6, path)
+    end_launch("recorder")
     return 0
 
 

@@ -8,10 +8,9 @@ from typing import Optional, Sequence, Tuple
 import numpy as np
 from std_msgs.msg import Float64MultiArray
 
+from shellbot_common import SettingsError, labelled_stamp
 from shellbot_simulator.core.errors import CommandError
 from shellbot_simulator.core.joint_arrays import checked_positions
-
-_PREFIX = "stamp:"
 
 
 def command_from_message(message: Float64MultiArray, joint_names: Sequence[str]) -> Tuple[np.ndarray, Optional[int]]:
@@ -24,9 +23,7 @@ def command_from_message(message: Float64MultiArray, joint_names: Sequence[str])
     """
     position = checked_positions(message.data, joint_names)
     label = message.layout.dim[0].label if message.layout.dim else ""
-    if not label.startswith(_PREFIX):
-        return position, None
-    digits = label[len(_PREFIX) :]
-    if not (digits.isascii() and digits.isdigit()):
-        raise CommandError(f"Label {label!r} of the command must be 'stamp:' and whole nanoseconds! Not executing!")
-    return position, int(digits)
+    try:
+        return position, labelled_stamp(label)
+    except SettingsError as error:
+        raise CommandError(f"{error}; it is not executed") from None
