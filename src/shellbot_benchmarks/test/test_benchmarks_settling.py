@@ -34,10 +34,12 @@ def test_turning_is_motion_also_over_the_half_turn():
 
 
 def test_one_late_stop_fails_the_bench():
-    samples = [{"how": "killed", "rest_s": 0.4, "way_m": 0.05}] * 3 + [{"how": "frozen", "rest_s": 0.5, "way_m": 0.06}]
+    samples = [{"how": "killed", "rest_s": 0.4, "travelled_m": 0.05}] * 3 + [
+        {"how": "frozen", "rest_s": 0.5, "travelled_m": 0.06}
+    ]
     text, met = operator_text(samples)
     assert met and "| killed | 3 | 3 | 0.40 | 0.40 | 50 |" in " ".join(text.split())
-    text, met = operator_text([*samples, {"how": "killed", "rest_s": None, "way_m": None}])
+    text, met = operator_text([*samples, {"how": "killed", "rest_s": None, "travelled_m": None}])
     assert met and "dropped before" in text, "who did not drive any longer cannot be late"
-    text, met = operator_text([*samples, {"how": "frozen", "rest_s": 0.51, "way_m": 0.1}])
+    text, met = operator_text([*samples, {"how": "frozen", "rest_s": 0.51, "travelled_m": 0.1}])
     assert not met and "| frozen | 2 | 1 |" in " ".join(text.split())

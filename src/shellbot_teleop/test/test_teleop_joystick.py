@@ -159,6 +159,15 @@ def test_an_axis_tilts_the_body_at_a_fraction_of_the_rate_and_it_stays_there(rig
     assert "pitch is at its limit" in texts(rig.work(5.0, a2=1.0) + rig.work(a2=0.0) + rig.work(a2=1.0))
 
 
+def test_an_axis_pushes_in_the_direction_of_its_action(teleop_config):
+    axes = [{"axis": 5, "action": "pose.lower"}, {"axis": 6, "action": "pose.roll_left", "scale": -1.0}]
+    rig = Rig(teleop_config, JoystickMapping.from_mapping(document(axes)))
+    rig.work()
+    pose = of(rig.work(0.5, a5=1.0, a6=1.0), PublishBodyPose)[-1].pose
+    assert pose[2] == pytest.approx(-0.5 * teleop_config.shift_rate, rel=0.1)
+    assert pose[3] == pytest.approx(0.5 * teleop_config.tilt_rate, rel=0.1)
+
+
 def test_a_stick_that_is_pushed_at_the_start_commands_nothing_until_it_was_centred(teleop_config):
     rig = Rig(teleop_config, JoystickMapping.from_mapping(document()))
     assert rig.work(1.0, a0=1.0, a2=1.0) == []

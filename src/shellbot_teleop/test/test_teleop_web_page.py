@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from shellbot_teleop.action_model import ActionModel
+from shellbot_teleop.action_model import ActionEntry, ActionModel, ActionsSeen
 from shellbot_teleop.effects import (
     Notice,
     PublishTwist,
@@ -68,6 +68,7 @@ def test_every_kind_of_request_is_read():
         ('{"type": "push", "axes": [1e999, 0, 0]}', "finite"),
         ('{"type": "push", "axes": [true, 0, 0]}', "finite"),
         ('{"type": "push", "axes": [2, 0, 0]}', "between -1 and 1"),
+        ('{"type": "push", "axes": [0, -2, 0]}', "between -1 and 1"),
         ('{"type": "push", "axes": [0, 0]}', "three numbers"),
         ('{"type": "push", "axes": "000"}', "three numbers"),
         ('{"type": "pose", "axis": 6, "value": 0}', "0 to 5"),
@@ -160,6 +161,14 @@ def test_what_a_page_offers_is_what_the_key_map_has(desk, teleop_config, teleop_
     assert keys == {binding.key for binding in teleop_keymap.in_layout("walk")}
 
 
+def test_what_a_cancel_does_is_a_sentence_for_window_and_page():
+    actions = ActionModel()
+    actions.observe(ActionsSeen((ActionEntry("wave", "waves"), ActionEntry("fold", "folds", (), "never"))), 0.0)
+    sentences = {entry["name"]: entry["cancels"] for entry in page_state.action_list(actions)}
+    assert sentences["wave"] == "Cancel takes it back to rest at once."
+    assert sentences["fold"] == "It cannot be cancelled: it plays to its end."
+
+
 # ------------------------------------------------------------------ access
 
 
@@ -168,7 +177,7 @@ def test_this_machine_needs_no_token_and_is_called_by_its_own_name():
     assert access.token == ""
     for host in ("localhost:8090", "127.0.0.1:8090", "[::1]:8090", "localhost"):
         assert access.refusal(host, "") == ""
-    for host in ("evil.example:8090", "10.0.0.1:8090", "", "localhost.evil.example"):
+    for host in ("evil.example:8090", "10.0.0.1:8090", "", "localhost.evil.example", "[::1", "a;b=c", "localhost:x"):
         assert "this machine only" in access.refusal(host, "")
 
 

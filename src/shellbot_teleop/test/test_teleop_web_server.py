@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import urllib.error
 import urllib.request
@@ -19,6 +20,7 @@ from shellbot_common import package_file
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.link_events import LinkState, OperatorSeen
+from shellbot_teleop.palette import PALETTES
 from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.web import server
 from shellbot_teleop.web.access import Access
@@ -118,7 +120,19 @@ def test_the_page_and_its_files_are_served_and_may_not_be_framed(serve):
     status, body, _ = served.get("/three.js")
     assert (status, b"three" in body.lower()) == (200 if server.THREE.is_dir() else 404, True)
     assert served.get("/../config/teleop.yaml")[0] == 404
-    assert served.get("/", Host="evil.example")[0] == 403
+    for host in ("evil.example", "[::1", "a;b=c"):
+        assert served.get("/", Host=host)[0] == 403
+
+
+def test_the_colours_of_the_page_are_those_of_the_window(serve):
+    status, body, headers = serve(Access("localhost")).get("/colours.css")
+    assert status == 200 and headers["Content-Type"] == "text/css"
+    dark, light = body.decode().splitlines()
+    for text, palette in ((dark, PALETTES["dark"]), (light, PALETTES["light"])):
+        assert f"--on-accent: {palette.on_accent};" in text and f"--background: {palette.background};" in text
+    names = set(re.findall(r"(--[a-z-]+):", dark))
+    used = set(re.findall(r"var\((--[a-z-]+)\)", (PAGE.parent / "page.css").read_text(encoding="utf-8")))
+    assert used and used <= names
 
 
 def test_a_missing_library_is_said(serve, monkeypatch, tmp_path):
@@ -147,6 +161,10 @@ def test_without_the_token_nothing_is_served(serve):
     cookie = headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "Strict" in cookie
     assert served.get("/page.js", Cookie=cookie.split(";")[0])[0] == 200
+
+    for host in ("[::1", "a;b=c", "robot:8090;x", "robot:99999999"):  # what may stand in a header, but is no host
+        status, _, headers = served.get(f"/?token={access.token}", Host=host)
+        assert (status, headers["Set-Cookie"].split("=")[0]) == (200, "shellbot_0"), host
 
     async def open_pages():
         for path in ("/live", "/live?token=wrong"):

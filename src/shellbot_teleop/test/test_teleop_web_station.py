@@ -87,6 +87,37 @@ def test_a_silent_page_stops_what_it_held(desk, held):
         assert desk.twists == [PublishTwist(0.1, 0.0, 0.0)]
 
 
+def test_a_page_that_sends_only_nonsense_is_as_silent_as_one_that_sends_nothing(desk):
+    desk.take(1)
+    desk.send(1, "press", key="w")
+    for _ in range(6):
+        desk.t += 0.05
+        desk.station.receive(1, "what?")
+        desk.station.tick()
+    assert desk.twists[-1] == ZERO and "silent for 0.2 s" in desk.texts()
+
+
+def test_a_page_that_is_silent_for_a_moment_is_not_driven_over_and_one_that_is_gone_is(desk):
+    desk.take(1)
+    desk.station.open(2, "10.0.0.2")
+    desk.t += 1.0
+    desk.send(2, "do", action="control.take")
+    assert "Control refused: The page on 10.0.0.1" in desk.texts(2) and desk.station.pages.driver == 1
+    desk.t += 1.1
+    desk.send(2, "do", action="control.take")
+    assert desk.station.pages.driver == 2
+
+
+def test_without_control_a_page_changes_nothing(desk):
+    desk.station.open(1, "10.0.0.1")
+    before = desk.station.model.scale
+    for kind, values in (("scale", {"value": 1.0}), ("gait", {"name": "wave"}), ("pose", {"axis": 2, "value": 0.05})):
+        desk.told.clear()
+        desk.send(1, kind, **values)
+        assert "Monitor mode, nothing was sent" in desk.texts(1), kind
+    assert desk.station.model.scale == before and not desk.station.model.active and not desk.station.model.gait
+
+
 @pytest.mark.parametrize("way", ["closed", "hidden", "ended"])
 def test_a_page_that_goes_stops_the_robot_at_once_and_frees_control(desk, way):
     desk.take(1)

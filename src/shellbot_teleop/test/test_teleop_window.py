@@ -743,7 +743,7 @@ def test_words_can_be_read_in_every_theme(name):
     """Contrast of WCAG 2 AA: 4.5 for words, on every ground that they stand on."""
     from python_qt_binding.QtGui import QColor
 
-    from shellbot_teleop.qt.theme import PALETTES
+    from shellbot_teleop.palette import PALETTES
 
     def luminance(colour):
         parts = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in QColor(colour).getRgbF()[:3])

@@ -2,7 +2,6 @@
 // The tabs for actions, joints and the log.
 
 const $ = (id) => document.getElementById(id);
-const CANCELS = { now: "Cancel ends it at once.", step: "Cancel ends it after the present step.", never: "It cannot be cancelled." };
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3, fatal: 3 };
 const MOST_LINES = 400;
 
@@ -41,7 +40,7 @@ export class ActionsTab {
     for (const made of $("action-list").querySelectorAll("button")) made.setAttribute("aria-pressed", String(Boolean(entry) && made.textContent === entry.name));
     if (entry && this.chosen && JSON.stringify(entry) === JSON.stringify(this.chosen)) return; // typed values stay
     this.chosen = entry;
-    $("action-text").textContent = entry ? `${entry.text}. ${CANCELS[entry.cancel] || ""}` : this.entries.length ? "No action matches." : "This robot tells of no actions.";
+    $("action-text").textContent = entry ? `${entry.text}. ${entry.cancels}` : this.entries.length ? "No action matches." : "This robot tells of no actions.";
     $("parameters").replaceChildren(...(entry ? entry.parameters.map(parameterRow) : []));
     this.showRun();
   }

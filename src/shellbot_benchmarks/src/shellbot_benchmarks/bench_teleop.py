@@ -84,10 +84,10 @@ def operator_text(samples: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
             row["dropped before"] = len(ended) - len(driven)
         row[f"at rest within {REST_S:g} s"] = sum(value <= REST_S for value in rest)
         row.update({"median s": percentile(rest, 50), "worst s": max(rest, default=math.nan)})
-        row["longest way mm"] = 1e3 * max((float(sample["way_m"]) for sample in driven), default=math.nan)
+        row["most travel mm"] = 1e3 * max((float(sample["travelled_m"]) for sample in driven), default=math.nan)
         rows.append(row)
     met = bool(rows) and all(float(sample["rest_s"] or 0.0) <= REST_S for sample in samples)
-    return markdown_table(rows, digits={"median s": 2, "worst s": 2, "longest way mm": 0}), met
+    return markdown_table(rows, digits={"median s": 2, "worst s": 2, "most travel mm": 0}), met
 
 
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:

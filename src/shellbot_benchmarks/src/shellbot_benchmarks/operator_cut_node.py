@@ -32,18 +32,24 @@ import shellbot_teleop
 from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_common import package_file
 from shellbot_common.rotations import rpy_from_quaternion
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.reports import write_json
+from shellbot_teleop.joystick_mapping import JoystickMapping
 
 KEYS = ("w", "s", "a", "q", "wq")  # held together, of the layout at the start
 LONGEST_DRIVE = 2.5  # s
 WATCHED = 2.5  # s after the end of the operator
 NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
-WAYS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+ENDS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
 UNPLUGGED = "unplugged"
-DEAD_MAN = 4  # button, and axes, of the shipped mapping
-AXES = {"w": (1, 1.0), "s": (1, -1.0), "a": (0, 1.0), "q": (3, 1.0)}
+STICKS = {
+    "w": ("drive.forward", 1.0),
+    "s": ("drive.forward", -1.0),
+    "a": ("drive.left", 1.0),
+    "q": ("drive.turn_left", 1.0),
+}
 REPEAT = 0.02  # s, of joy_node as teleop_joystick starts it
 PAGE = (1280, 800)  # pixels
 PATIENCE = 60.0  # s
@@ -67,7 +73,7 @@ class WindowOperator:
 
     def end(self, how: str) -> None:
         """End the program."""
-        self._window.send_signal(WAYS[how])
+        self._window.send_signal(ENDS[how])
 
     def close(self) -> None:
         """Leave nothing."""
@@ -93,7 +99,7 @@ class PageOperator:
 
     def end(self, how: str) -> None:
         """End the browser, all its processes at once."""
-        self._page.signal(WAYS[how])
+        self._page.signal(ENDS[how])
 
     def close(self) -> None:
         """Leave nothing."""
@@ -110,6 +116,9 @@ class JoystickOperator:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        mapping = JoystickMapping.load(package_file("shellbot_teleop", "config/joystick.yaml"))
+        self._axes = {entry.action: entry.axis for entry in mapping.axes}
+        self._dead_man = next(each.button for each in mapping.buttons if each.action == "control.dead_man")
         self._publisher, self._state = publisher, Joy(axes=[0.0] * 8, buttons=[0] * 11)
         self._unplugged = threading.Event()
         threading.Thread(target=self._repeat, name="joystick", daemon=True).start()
@@ -120,12 +129,12 @@ class JoystickOperator:
 
     def press(self, keys: str) -> None:
         """Hold the dead-man button, then push the stick as keys would drive."""
-        buttons, axes = [int(number == DEAD_MAN) for number in range(11)], [0.0] * 8
+        buttons, axes = [int(number == self._dead_man) for number in range(11)], [0.0] * 8
         self._state = Joy(axes=axes, buttons=buttons)
         time.sleep(5 * REPEAT)
         for key in keys:
-            axis, deflection = AXES[key]
-            axes[axis] = deflection
+            action, deflection = STICKS[key]
+            axes[self._axes[action]] = deflection
         self._state = Joy(axes=axes, buttons=buttons)
 
     def end(self, how: str) -> None:
@@ -133,7 +142,7 @@ class JoystickOperator:
         if how == UNPLUGGED:
             self._unplugged.set()
         else:
-            self._program.send_signal(WAYS[how])
+            self._program.send_signal(ENDS[how])
 
     def close(self) -> None:
         """Leave nothing."""
@@ -186,7 +195,7 @@ class Cutter:
             self._wait(lambda: self._driven, "no cmd_vel after a key press")
             time.sleep(held)
             if not self._driven:
-                return {"how": how, "keys": keys, "held_s": held, "rest_s": None, "way_m": None}
+                return {"how": how, "keys": keys, "held_s": held, "rest_s": None, "travelled_m": None}
             self._trail.clear()
             ended = time.monotonic()
             operator.end(how)
@@ -199,8 +208,8 @@ class Cutter:
                 f"only {len(trail)} poses of the robot within {WATCHED:g} s; is the machine too busy?"
             )
         moved = settling_time(trail[:, 0], trail[:, 1:3], trail[:, 3], NEAR, ANGLE) - ended
-        way = float(np.linalg.norm(trail[-1, 1:3] - trail[0, 1:3]))
-        return {"how": how, "keys": keys, "held_s": held, "rest_s": max(moved, 0.0), "way_m": way}
+        travelled = float(np.linalg.norm(trail[-1, 1:3] - trail[0, 1:3]))
+        return {"how": how, "keys": keys, "held_s": held, "rest_s": max(moved, 0.0), "travelled_m": travelled}
 
 
 @contextlib.contextmanager
@@ -238,7 +247,7 @@ OPERATORS = {"window": window_operators, "page": page_operators, "joystick": joy
 def main() -> int:
     """Run the measurement; returns the exit status."""
     parser = argparse.ArgumentParser(description="How long the robot moves after its operator's program or link ended.")
-    parser.add_argument("--samples", type=int, default=50, help="operators that are ended each way (default 50)")
+    parser.add_argument("--samples", type=int, default=50, help="operators that are ended by each means (default 50)")
     parser.add_argument("--operator", choices=tuple(OPERATORS), default="window", help="what they drive with")
     parser.add_argument("--output", type=Path, required=True, help="JSON file for the samples")
     arguments = parser.parse_args(rospy.myargv(sys.argv)[1:])
@@ -249,7 +258,7 @@ def main() -> int:
         with OPERATORS[arguments.operator]() as make:
             cutter = Cutter(make)
             for index in range(arguments.samples):
-                for how in (*WAYS, UNPLUGGED) if arguments.operator == "joystick" else tuple(WAYS):
+                for how in (*ENDS, UNPLUGGED) if arguments.operator == "joystick" else tuple(ENDS):
                     samples.append(cutter.cut(how, KEYS[index % len(KEYS)], draw.uniform(0.0, LONGEST_DRIVE)))
                     sys.stderr.write(f"{len(samples)}: {samples[-1]}\n")
                     write_json(arguments.output, {"samples": samples})

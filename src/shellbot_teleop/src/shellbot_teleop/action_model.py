@@ -8,6 +8,12 @@ from typing import Sequence, Tuple, Union
 
 SILENT_S = 3.0  # feedback comes at 10 Hz of simulated time; a slow simulation still tells something within this
 
+_CANCELS = {
+    "now": "Cancel takes it back to rest at once.",
+    "step": "Cancel takes effect after the present step.",
+    "never": "It cannot be cancelled: it plays to its end.",
+}
+
 
 @dataclass(frozen=True)
 class ActionParameter:
@@ -31,6 +37,11 @@ class ActionEntry:
     text: str
     parameters: Tuple[ActionParameter, ...] = ()
     cancel: str = "now"
+
+    @property
+    def cancels(self) -> str:
+        """What a cancel does, as a sentence."""
+        return _CANCELS.get(self.cancel, "")
 
 
 @dataclass(frozen=True)

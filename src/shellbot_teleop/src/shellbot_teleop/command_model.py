@@ -296,7 +296,7 @@ class CommandModel:
         return []
 
     def set_scale(self, scale: float, t: float) -> List[Effect]:
-        """Set the share of the full speed; a held key takes it over at once."""
+        """Set the fraction of the full speed; a held key takes it over at once."""
         self.scale = round(min(max(scale, _MIN_SCALE), _MAX_SCALE), 3)
         return self._send_twist(t) if self._driving() else []
 
@@ -369,7 +369,7 @@ class CommandModel:
         self.pose.jump(pose)
 
     def observe_upper_shells(self, shells: Sequence[float]) -> None:
-        """Take over upper shells that somebody else commanded."""
+        """Take over upper shells that another operator or program commanded."""
         self.shells.jump(shells)
 
     # ---------------------------------------------------------------- helpers
@@ -405,7 +405,7 @@ class CommandModel:
                         Notice(
                             "warn",
                             f"{_AXIS_NAMES[quantity][action.axis]} is at its limit "
-                            f"({vector.value[action.axis]:+.3f}); go the other way.",
+                            f"({vector.value[action.axis]:+.3f}); go back.",
                         )
                     )
             if moved:

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import io
 import signal
-import socket
 import sys
 import time
 from collections import deque
@@ -27,7 +25,7 @@ from shellbot_teleop.link_events import LinkEvent, LinkState
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.web import page_state, requests
-from shellbot_teleop.web.access import Access
+from shellbot_teleop.web.access import Access, addresses
 from shellbot_teleop.web.scene import SceneMaker
 from shellbot_teleop.web.station import ActionRequest, Station
 
@@ -155,7 +153,7 @@ class WebProgram:
         return [
             {"offered": page_state.offered(self.model, self._config)},
             {"actions": page_state.action_list(self._action_model)},
-            {"log": [_line(line) for _, line in self._log]},
+            {"log": [page_state.log_line(line) for _, line in self._log]},
         ]
 
     def _add_log(self, line: LogLine) -> None:
@@ -179,7 +177,7 @@ class WebProgram:
         state["scene"] = {"number": scene.number if scene is not None else 0, "failure": self._scene.failure}
         rows = page_state.joint_list(self.monitor, self._config.stale_after, t) if self._is_due(_JOINTS_EVERY) else None
         marks = self._scene.marks(t, self.model.twist) if self._is_due(_MARKS_EVERY) else None
-        fresh = [_line(line) for number, line in self._log if number > before]
+        fresh = [page_state.log_line(line) for number, line in self._log if number > before]
         for number, page in list(self.pages.items()):
             message = {**state, "control": page_state.control_state(number, self.station.pages, self.model)}
             if rows is not None and self.station.pages.shows("joints", number):
@@ -219,43 +217,10 @@ class WebProgram:
         if not watching or picture is None or self.monitor.picture_count == self._pictures:
             return
         self._pictures = self.monitor.picture_count
-        data = b"C" + _jpeg(picture)
+        data = b"C" + page_state.jpeg(picture)
         for page in watching:
             if not page.is_behind:
                 page.send(data)
-
-
-def _line(line: LogLine) -> Dict[str, Any]:
-    return {"level": line.level, "source": line.source, "text": line.text, "time": line.time}
-
-
-def _jpeg(picture: Any) -> bytes:
-    from PIL import Image
-
-    data = io.BytesIO()
-    image = Image.fromarray(picture)
-    image.thumbnail((640, 480))
-    image.save(data, "JPEG", quality=75)
-    return data.getvalue()
-
-
-def addresses(host: str, port: int, token: str) -> List[str]:
-    """Return the addresses of the page that an operator may open."""
-    names = [host]
-    if host in ("0.0.0.0", "::", ""):
-        names = [socket.gethostname(), _outward_address()]
-    end = f"/?token={token}" if token else "/"
-    return [f"http://{f'[{name}]' if ':' in name else name}:{port}{end}" for name in dict.fromkeys(filter(None, names))]
-
-
-def _outward_address() -> str:
-    """Return the address that other machines reach this one at, or ""; nothing is sent for this."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-            return str(probe.getsockname()[0])
-        except OSError:
-            return ""
 
 
 def main() -> int:

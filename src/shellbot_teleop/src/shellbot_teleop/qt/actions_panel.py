@@ -24,11 +24,6 @@ from shellbot_teleop.action_model import ActionEntry, ActionModel, ActionNews, A
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import button, label, restyle
 
-_CANCELS = {
-    "now": "Cancel takes it back to rest at once.",
-    "step": "Cancel takes effect after the present step.",
-    "never": "It cannot be cancelled: it plays to its end.",
-}
 _NONE = "No actions: no robot tells any on the topic actions. Those with an action_manager do."
 
 
@@ -138,7 +133,7 @@ class ActionsPanel(QWidget):
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
         if entry is not None:
-            self.text.setText(f"{entry.text}. {_CANCELS.get(entry.cancel, '')}")
+            self.text.setText(f"{entry.text}. {entry.cancels}")
             for row, parameter in enumerate(entry.parameters):
                 field = self.fields[parameter.name] = _field(parameter)
                 grid.addWidget(label(parameter.name, muted=True), row, 0)

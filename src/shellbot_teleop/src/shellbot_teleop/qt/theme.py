@@ -1,78 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Colours of both themes, fonts and the style sheet of the window: one place."""
+"""The theme that the window shows: colours, fonts and style sheet."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Tuple
 
 from python_qt_binding.QtGui import QColor, QFont
 
+from shellbot_teleop.palette import PALETTES, STOP, STOP_EDGE, Palette
 
-@dataclass(frozen=True)
-class Palette:
-    """The colours of one theme, as Qt and HTML take them."""
-
-    background: str
-    surface: str
-    raised: str
-    line: str
-    text: str
-    muted: str
-    disabled: str
-    accent: str  #: What is commanded
-    on_accent: str  #: Text on it
-    cap: str  #: Border of a key
-    good: str  #: What is measured, or well
-    warn: str
-    bad: str
-    stands: str  #: A foot on the ground
-    curves: Tuple[str, ...]  #: Of joints, as many as are shown at once
-
-    def of_level(self, level: str) -> str:
-        """Return the colour of a line of the log: debug, info, warn, error or fatal."""
-        levels = {"debug": self.muted, "warn": self.warn, "error": self.bad, "fatal": self.bad}
-        return levels.get(level, self.text)
-
-
-PALETTES = {
-    "dark": Palette(
-        background="#12161c",
-        surface="#1b2129",
-        raised="#252d38",
-        line="#323c49",
-        text="#e6ebf2",
-        muted="#94a1b3",
-        disabled="#5b6675",
-        accent="#38bdf8",
-        on_accent="#06202e",
-        cap="#475363",
-        good="#4ade80",
-        warn="#fbbf24",
-        bad="#f87171",
-        stands="#39a869",
-        curves=("#38bdf8", "#4ade80", "#fbbf24", "#f472b6", "#a78bfa", "#fb923c"),
-    ),
-    "light": Palette(
-        background="#eef1f5",
-        surface="#ffffff",
-        raised="#e3e8ee",
-        line="#c3ccd7",
-        text="#17202b",
-        muted="#556274",
-        disabled="#929eac",
-        accent="#0369a1",
-        on_accent="#ffffff",
-        cap="#aab5c2",
-        good="#0f6b32",
-        warn="#a04a06",
-        bad="#b91c1c",
-        stands="#39a869",
-        curves=("#0369a1", "#0f6b32", "#b45309", "#be185d", "#6d28d9", "#9a3412"),
-    ),
-}
-_STOP = "#dc2626"  # in both: an emergency stop looks the same everywhere
 _shown = ["dark"]  # one for the whole application, as Qt's style is
 
 
@@ -127,7 +63,7 @@ QPushButton:hover {{ border-color: {p.accent}; }}
 QPushButton:pressed {{ background: {p.line}; }}
 QPushButton:checked {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
 QPushButton:disabled {{ color: {p.disabled}; border-color: {p.raised}; }}
-QPushButton#stop {{ background: {_STOP}; border: 2px solid #fca5a5; color: white;
+QPushButton#stop {{ background: {STOP}; border: 2px solid {STOP_EDGE}; color: white;
   font-size: 11.5pt; padding: 7px 16px; }}
 QPushButton#stop:hover {{ background: #b91c1c; }}
 QPushButton#small {{ padding: 2px 8px; font-weight: 400; font-size: 9pt; }}

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What a page shows, as data for JSON: a number that is not finite is null."""
+"""What a page shows, as data for JSON (a number that is not finite is null), and the camera's picture."""
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import asdict
 from typing import Any, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+from PIL import Image
 
 from shellbot_teleop.action_model import ActionModel
 from shellbot_teleop.body_estimate import with_body
@@ -15,7 +19,7 @@ from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS, gaits, mode_bu
 from shellbot_teleop.joint_table import joint_rows
 from shellbot_teleop.keymap import KeyLine
 from shellbot_teleop.keys import key_label
-from shellbot_teleop.robot_monitor import ModeInfo, OdomInfo, RobotMonitor, fresh, fresh_battery, servo_line
+from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, RobotMonitor, fresh, fresh_battery, servo_line
 from shellbot_teleop.slewed_vector import SlewedVector
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.station import Station
@@ -87,7 +91,21 @@ def control_state(page: int, pages: Pages, model: CommandModel) -> Dict[str, Any
 
 def action_list(actions: ActionModel) -> List[Dict[str, Any]]:
     """Return what the robot can perform."""
-    return _clean([asdict(entry) for entry in actions.entries])
+    return _clean([{**asdict(entry), "cancels": entry.cancels} for entry in actions.entries])
+
+
+def log_line(line: LogLine) -> Dict[str, Any]:
+    """Return a line of the log."""
+    return {"level": line.level, "source": line.source, "text": line.text, "time": line.time}
+
+
+def jpeg(picture: np.ndarray) -> bytes:
+    """Return a picture of the camera, (height, width, 3) uint8, as a browser takes it: no larger than it is shown."""
+    data = io.BytesIO()
+    image = Image.fromarray(picture)
+    image.thumbnail((640, 480))
+    image.save(data, "JPEG", quality=75)
+    return data.getvalue()
 
 
 def joint_list(monitor: RobotMonitor, stale_after: float, t: float) -> List[Dict[str, Any]]:

@@ -15,7 +15,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.errors import TeleopError
-from shellbot_teleop.web.access import Access
+from shellbot_teleop.palette import page_colours
+from shellbot_teleop.web.access import Access, host_and_port
 from shellbot_teleop.web.scene import SceneMaker
 from shellbot_teleop.web.station import Station
 
@@ -55,6 +56,7 @@ def application(parts: Parts, folder: Path) -> Application:
     return Application(
         [
             *files,
+            ("/colours.css", Colours, with_parts),
             ("/scene.json", SceneText, with_parts),
             ("/scene.bin", SceneBlock, with_parts),
             ("/live", Live, with_parts),
@@ -108,7 +110,7 @@ class Guarded(RequestHandler):
     @property
     def _cookie(self) -> str:
         """Name of the cookie; those of all ports of a machine are in one jar."""
-        return f"shellbot_{self.request.host.rpartition(':')[2]}".replace("]", "")
+        return f"shellbot_{host_and_port(self.request.host)[1]}"
 
     def set_default_headers(self) -> None:
         """Tornado's hook: no other site may frame the page, or clicks on that site could drive the robot."""
@@ -137,6 +139,15 @@ class File(Guarded):
             return
         self.set_header("Content-Type", _TYPES[self.file.suffix])
         self.finish(self.file.read_bytes())
+
+
+class Colours(Guarded):
+    """The colours of the style sheet."""
+
+    def get(self) -> None:
+        """Tornado's hook."""
+        self.set_header("Content-Type", _TYPES[".css"])
+        self.finish(page_colours())
 
 
 class SceneText(Guarded):
@@ -198,7 +209,7 @@ class Live(WebSocketHandler, Guarded):
 
     @property
     def is_behind(self) -> bool:
-        """Whether several messages are not on their way yet: such a page gets no pictures on top."""
+        """Whether several messages are not sent yet: such a page gets no pictures on top."""
         return self._unsent > _MOST_UNSENT
 
     def send(self, message: Union[Dict[str, Any], bytes]) -> None:

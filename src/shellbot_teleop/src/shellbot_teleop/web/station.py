@@ -31,7 +31,7 @@ class Station:
     Parameters
     ----------
     model : CommandModel
-        The operator's command; all pages share it, one of them drives.
+        The operator's command; one for all pages, of which one drives.
     config : TeleopConfig
         How long a page may be silent; whether the first page takes control by itself.
     execute : callable
@@ -113,7 +113,7 @@ class Station:
             self._carry_out(self.model.perform("control.take", self._clock()), page)
 
     def _command(self, page: int, request: Request) -> None:
-        """Do what a page requests, if it drives or everybody may; without control the model itself refuses."""
+        """Do what a page requests, if it drives or any page may; without control the model itself refuses."""
         is_foreign = page != self.pages.driver and self.model.control.armed
         if is_foreign and _action_of(request, self.model) not in _FROM_ANY_PAGE:
             self._tell(page, Notice("warn", f"Monitor mode, nothing was sent: {self.pages.who}."))
@@ -173,7 +173,7 @@ class Station:
         self._halt("the program that serves the page ends")
 
     def _halt(self, reason: str) -> None:
-        """Stop what is driven or on its way, and tell why."""
+        """Stop what is driven or still moving, and tell why."""
         if self.model.active:
             self._carry_out([*self.model.halt(self._clock()), Notice("warn", f"Stopped, because {reason}.")], None)
 
