@@ -45,6 +45,8 @@ def test_factors_and_damping_of_a_class_stay_within_the_page():
     stiff = GainPresets.of_robot(CUSTOM_ROBOT, START).tables["stiff"]
     assert stiff.classes["tibia"] == Gains(2.0 * START.classes["tibia"].p, 0.0, WALKER.gain_limits.d)
     assert stiff.classes["femur"] == START.classes["femur"] and stiff.stiffness == 1.2
+    hard = GainTable({"tibia": Gains(0.75 * WALKER.gain_limits.p)})
+    assert GainPresets.of_robot(CUSTOM_ROBOT, hard).tables["stiff"].classes["tibia"].p == WALKER.gain_limits.p
     with pytest.raises(ProfileError, match="gain_presets.x names 'knee'; choose from classes: fan"):
         WALKER.replace(gain_presets={"x": {"text": "", "p": {"knee": 1.0}}})
     with pytest.raises(ProfileError, match="stiffness is 9"):

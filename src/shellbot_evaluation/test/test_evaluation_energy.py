@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from ax_emulator.battery import Battery
-from shellbot_evaluation.energy_experiment import Case, conditions, execute, run_time
+from shellbot_evaluation.energy_experiment import Case, battery_figures, conditions, execute, run_time
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
 
@@ -22,6 +23,15 @@ def test_the_run_time_is_what_charge_and_voltage_allow():
     assert battery.charge > 0.03, "of 20 A some charge stays unused"
     assert run_time(4.0, charge=0.5) < 0.55 * times[4.0]
     assert run_time(1e3) == 0.0
+
+
+def test_mean_and_peak_are_those_of_the_current():
+    current = np.where(np.arange(1000) < 985, 1.0, 5.0)  # 1.5 % of the time much
+    figures = battery_figures(current)
+    assert figures["peak_a"] == pytest.approx(5.0) and figures["mean_a"] == pytest.approx(1.06)
+    assert battery_figures(np.where(np.arange(1000) < 995, 1.0, 5.0))["peak_a"] == pytest.approx(1.0)
+    assert figures["run_min"] == pytest.approx(run_time(1.06) / 60.0)
+    assert figures["sag_v"] == pytest.approx(Battery(0.5).drain(5.0, 0.0))
 
 
 def test_walking_draws_more_than_standing_and_a_robot_that_stands_has_no_range():

@@ -91,6 +91,16 @@ def test_the_own_servos_come_back(simulator):
     np.testing.assert_array_equal(settle(), fresh)
 
 
+def test_the_gains_of_the_own_servos_come_back_without_a_reset(simulator):
+    simulator.reset()
+    for _ in range(simulator.config.steps_per_tick):
+        simulator.step_torque(np.zeros(simulator.joint_count))
+    np.testing.assert_array_equal(simulator.model.actuator_gainprm[:, 0], 1.0)
+    simulator.step_tick()
+    np.testing.assert_array_equal(simulator.model.actuator_gainprm[:, 0], simulator.stiffness)
+    np.testing.assert_array_equal(simulator.model.actuator_biasprm[:, 1], -simulator.stiffness)
+
+
 def test_a_second_simulator_shows_the_first():
     first, second = (
         Simulator(expand("walker"), robot_profile("walker")),

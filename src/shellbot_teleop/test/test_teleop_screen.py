@@ -76,6 +76,14 @@ def test_it_shows_mode_velocities_pose_hold_and_messages(model):
     assert ("warn", "watch out here") in [segment for line in lines for segment in line]
 
 
+def test_what_is_rounded_to_nothing_has_no_minus(model):
+    pose = {"position": (-0.0004, -0.0, 0.1), "rpy": (-1e-4, 1e-4, -1e-9), "has_tilt": True}
+    still = replace(WALKING.odom, velocity=(-0.004, -0.006, 0.0), **pose)
+    shown = text(screen(model, replace(WALKING, odom=still), [], 100, 45))
+    assert "x +0.000 m  y +0.000 m  yaw +0.0 deg" in shown and "roll +0.0, pitch +0.0 deg" in shown
+    assert "-0.01" in shown and "-0.00 " not in shown
+
+
 def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     model.observe_stopped(True, 0.0)
     assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(

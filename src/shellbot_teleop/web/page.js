@@ -4,7 +4,7 @@
 import { Keys } from "./keys.js";
 import { Stick } from "./stick.js";
 import { RobotView } from "./robot.js";
-import { ActionsTab, JointsTab, LogTab } from "./tabs.js";
+import { ActionsTab, JointsTab, LogTab, degrees, figure } from "./tabs.js";
 
 const $ = (id) => document.getElementById(id);
 const ALIVE_MS = 40; // while this page drives; the robot's side drops everything after 200 ms without
@@ -290,7 +290,7 @@ function showSliders() {
     input.min = vector.lower[axis];
     input.max = vector.upper[axis];
     if (!input.isHeld) input.value = vector.target[axis];
-    input.nextSibling.textContent = `${(factor * Number(input.value)).toFixed(digits)} ${unit}`;
+    input.nextSibling.textContent = `${figure(factor * Number(input.value), digits)} ${unit}`;
   }
 }
 
@@ -314,8 +314,8 @@ function showVelocity() {
       bar.style.width = `${Math.abs(part) * 50}%`;
     }
     const measured = state.measured ? state.measured[axis] : null;
-    row.querySelector("output").textContent = measured === null ? "–" : measured.toFixed(2);
-    row.title = `commanded ${(state.twist || [0, 0, 0])[axis].toFixed(2)}, limit ${limit.toFixed(2)}`;
+    row.querySelector("output").textContent = measured === null ? "–" : figure(measured, 2);
+    row.title = `commanded ${figure((state.twist || [0, 0, 0])[axis], 2)}, limit ${figure(limit, 2)}`;
   });
   if (document.activeElement !== $("speed")) $("speed").value = state.scale;
   $("speed-value").textContent = `${Math.round(100 * (state.scale || 0))} %`;
@@ -323,11 +323,10 @@ function showVelocity() {
 }
 
 function showFacts() {
-  const degrees = (angle) => `${(180 * angle / Math.PI).toFixed(1)}°`;
   const facts = [];
   const odom = state.odom;
   if (odom && odom.position[0] !== null) {
-    facts.push(["position", `x ${odom.position[0].toFixed(2)}  y ${odom.position[1].toFixed(2)} m`], ["heading", degrees(odom.rpy[2])]);
+    facts.push(["position", `x ${figure(odom.position[0], 2)}  y ${figure(odom.position[1], 2)} m`], ["heading", degrees(odom.rpy[2])]);
     if (odom.position[2]) facts.push(["height", `${Math.round(1000 * odom.position[2])} mm`]);
     if (odom.has_tilt) facts.push(["tilt", `roll ${degrees(odom.rpy[0])}  pitch ${degrees(odom.rpy[1])}`]);
   }

@@ -5,6 +5,10 @@ const $ = (id) => document.getElementById(id);
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3, fatal: 3 };
 const MOST_LINES = 400;
 
+// A number as it is shown: what is rounded to nothing has no sign.
+export const figure = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]+$)/, "");
+export const degrees = (angle) => `${figure(180 * angle / Math.PI, 1)}°`;
+
 export class ActionsTab {
   constructor(send) {
     this.entries = [];
@@ -83,7 +87,7 @@ function parameterRow(parameter) {
 
 export class JointsTab {
   show(rows) {
-    const angle = (value) => (value === null ? "–" : `${(180 * value / Math.PI).toFixed(1)}°`);
+    const angle = (value) => (value === null ? "–" : degrees(value));
     $("joint-rows").replaceChildren(...rows.map((row) => {
       const line = document.createElement("tr");
       const heat = row.temperature === null ? "" : `, ${Math.round(row.temperature)} °C`;

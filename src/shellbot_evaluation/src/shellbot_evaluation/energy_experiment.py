@@ -75,15 +75,18 @@ def execute(case: Case) -> Dict[str, Any]:
             trace = measured_walk(chain, case.speed) if case.gait else _still(chain)
     except ChainError as error:
         return {**row, "message": str(error)}
-    current = electrical_power(trace, chain) / NOMINAL_VOLTAGE
-    mean, peak = float(current.mean()), float(np.percentile(current, 99))
-    seconds = run_time(mean)
+    row.update(battery_figures(electrical_power(trace, chain) / NOMINAL_VOLTAGE))
     row["speed_m_s"] = path_length(trace) / float(trace.t[-1] - trace.t[0])
-    row.update(mean_a=mean, peak_a=peak, sag_v=Battery(0.5).drain(peak, 0.0), run_min=seconds / 60.0)
     if row["speed_m_s"] > MOVES:
-        row["range_m"] = seconds * row["speed_m_s"]
+        row["range_m"] = 60.0 * row["run_min"] * row["speed_m_s"]
     row["success"] = True
     return row
+
+
+def battery_figures(current: np.ndarray) -> Dict[str, float]:
+    """Return what a current over time (m,), A, means for the pack, by the names of the table's columns."""
+    mean, peak = float(current.mean()), float(np.percentile(current, 99))
+    return {"mean_a": mean, "peak_a": peak, "sag_v": Battery(0.5).drain(peak, 0.0), "run_min": run_time(mean) / 60.0}
 
 
 def run_time(current: float, charge: float = 1.0) -> float:

@@ -144,6 +144,11 @@ class ServosInfo:
     readings: Mapping[str, ServoReading] = field(default_factory=dict)  #: By joint
 
 
+def signed(value: float, digits: int) -> str:
+    """Return a number with its sign; what is rounded to nothing is +0."""
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
+
+
 def servo_line(battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> Tuple[str, bool]:
     """Return one line about battery and servos, and whether it is bad news; empty in a simulator, which has neither.
 

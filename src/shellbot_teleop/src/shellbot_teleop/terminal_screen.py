@@ -12,7 +12,16 @@ from typing import List, Optional, Sequence, Tuple
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
-from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    ServosInfo,
+    StatusInfo,
+    servo_line,
+    signed,
+)
 
 Segment = Tuple[str, str]  # style, text
 Line = List[Segment]
@@ -130,11 +139,11 @@ def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
     for name, unit, command, value, limit in zip(
         ("forward", "sideways", "turn"), ("m/s", "m/s", "rad/s"), twist, measured, model.limits.velocity
     ):
-        shown = f"{value:+9.2f}" if math.isfinite(value) else f"{'-':>9}"
+        shown = f"{signed(value, 2):>9}" if math.isfinite(value) else f"{'-':>9}"
         lines.append(
             [
                 ("", f"{name:9}"),
-                ("command", f"{_bar(command, limit)} {command:+7.2f}"),
+                ("command", f"{_bar(command, limit)} {signed(command, 2):>7}"),
                 ("measured", f" {shown}"),
                 ("muted", f" {limit:7.2f} {unit}"),
             ]
@@ -149,9 +158,9 @@ def _pose(robot: RobotView) -> List[Line]:
     else:
         roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
         x, y, z = odom.position
-        text = f"pose     x {x:+.3f} m  y {y:+.3f} m  yaw {yaw:+.1f} deg"
+        text = f"pose     x {signed(x, 3)} m  y {signed(y, 3)} m  yaw {signed(yaw, 1)} deg"
         text += f"  height {1000 * z:.0f} mm" if z > 0.0 else ""  # odometry itself has neither height nor tilt
-        text += f"  roll {roll:+.1f}, pitch {pitch:+.1f} deg" if odom.has_tilt else ""
+        text += f"  roll {signed(roll, 1)}, pitch {signed(pitch, 1)} deg" if odom.has_tilt else ""
         lines = [[("", text)]]
     text, bad = servo_line(robot.battery, robot.servos)
     if text:

@@ -119,6 +119,8 @@ class TeleopWebTest(unittest.TestCase):
             left, top, right, bottom, on_top = stop
             self.assertTrue(0 <= left < right <= width and 0 <= top < bottom <= height, f"{tab}: {stop}")
             self.assertEqual(on_top, "stop", tab)
+        figures = "return import('/tabs.js').then((m) => [m.figure(-0.004, 2), m.figure(-0.006, 2), m.degrees(-1e-5)])"
+        self.assertEqual(browser.driver.execute_script(figures), ["0.00", "-0.01", "0.0°"])
 
     def test_1_a_newcomers_session_on_a_desktop(self):
         robot, page = self.robot, self.open(DESKTOP, False)

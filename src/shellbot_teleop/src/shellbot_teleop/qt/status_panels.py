@@ -17,7 +17,16 @@ from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
-from shellbot_teleop.robot_monitor import BatteryInfo, LogLine, ModeInfo, OdomInfo, ServosInfo, StatusInfo, servo_line
+from shellbot_teleop.robot_monitor import (
+    BatteryInfo,
+    LogLine,
+    ModeInfo,
+    OdomInfo,
+    ServosInfo,
+    StatusInfo,
+    servo_line,
+    signed,
+)
 
 _BAR_MS = 300  # ms
 
@@ -170,14 +179,14 @@ class PosePanel(Card):
             roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
             texts = {
                 **texts,
-                "x": f"{odom.position[0]:+.3f} m",
-                "y": f"{odom.position[1]:+.3f} m",
-                "yaw": f"{yaw:+.1f}°",
+                "x": f"{signed(odom.position[0], 3)} m",
+                "y": f"{signed(odom.position[1], 3)} m",
+                "yaw": f"{signed(yaw, 1)}°",
             }
             if odom.position[2] > 0.0:  # odometry itself has no height
                 texts["height"] = f"{1000 * odom.position[2]:.0f} mm"
             if odom.has_tilt:
-                texts["roll"], texts["pitch"] = f"{roll:+.1f}°", f"{pitch:+.1f}°"
+                texts["roll"], texts["pitch"] = f"{signed(roll, 1)}°", f"{signed(pitch, 1)}°"
         for name, text in texts.items():
             self._values[name].setText(text)
         if status is None:

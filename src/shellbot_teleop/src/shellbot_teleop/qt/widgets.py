@@ -21,6 +21,7 @@ from python_qt_binding.QtWidgets import (
 )
 
 from shellbot_teleop.qt import theme
+from shellbot_teleop.robot_monitor import signed
 
 
 def restyle(widget: QWidget, style: str) -> None:
@@ -245,13 +246,13 @@ class VelocityBar(QWidget):
         painter.setPen(theme.colour(theme.palette().muted))
         painter.drawText(QRectF(0, 0, width, 16), Qt.AlignLeft | Qt.AlignVCenter, self._name)
         painter.setFont(theme.font(8.5, mono=True))
-        measured = f"{self._measured:+.2f}" if math.isfinite(self._measured) else "   –"
+        measured = signed(self._measured, 2) if math.isfinite(self._measured) else "   –"
         painter.setPen(theme.colour(theme.palette().good))
         painter.drawText(QRectF(0, 0, width, 16), Qt.AlignRight | Qt.AlignVCenter, f"{measured} {self._unit}")
         metrics = painter.fontMetrics()
         offset = metrics.horizontalAdvance(f"{measured} {self._unit}") + 12
         painter.setPen(theme.colour(theme.palette().accent))
-        painter.drawText(QRectF(0, 0, width - offset, 16), Qt.AlignRight | Qt.AlignVCenter, f"{self._commanded:+.2f}")
+        painter.drawText(QRectF(0, 0, width - offset, 16), Qt.AlignRight | Qt.AlignVCenter, signed(self._commanded, 2))
         for top, value, name in (
             (19, self._commanded, theme.palette().accent),
             (28, self._measured, theme.palette().good),
