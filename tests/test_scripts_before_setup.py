@@ -43,6 +43,23 @@ def test_help_installs_nothing(clone, name, option):
     assert sorted(path.name for path in clone.folder.iterdir()) == ["scripts"]
 
 
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--port", "8091"], "--port is for scripts/teleop --web, and this is --terminal; add --web"),
+        (["--window", "--device=/dev/input/js0"], "--device is for scripts/teleop --joystick, and this is --window"),
+        (["--web", "--theme", "light"], "--theme is for scripts/teleop --window, and this is --web"),
+        (["--port"], "--port needs a value"),
+    ],
+)
+def test_an_option_of_another_program_is_refused_in_words(clone, monkeypatch, arguments, sentence):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    answer = clone("teleop", *arguments)
+    assert answer.returncode == 1 and sentence in answer.stderr
+    assert sorted(path.name for path in clone.folder.iterdir()) == ["scripts"]
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_interrupted_build_counts_as_none(clone, name):
     """catkin writes devel/setup.sh first; scripts/setup leaves its stamp when all is built."""

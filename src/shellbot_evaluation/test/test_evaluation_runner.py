@@ -12,6 +12,7 @@ from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission, MissionState
+from shellbot_evaluation import experiment_cli
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Run, make_case
 from shellbot_evaluation.parallel import map_jobs
@@ -110,7 +111,7 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert "| step | height_deviation_mm | at most 0.0001 |" in " ".join(page.read_text().split())
     assert Trace.load(tmp_path / "out" / "tiny_step_seed0.npz").t.size > 100
     assert main(["absent"]) == 2
-    assert (
-        "there is no experiment 'absent'; choose from walk, turn, square, speed, sprint or all"
-        in capsys.readouterr().err
-    )
+    sentence = capsys.readouterr().err
+    assert "there is no experiment 'absent'; choose from walk, turn, square, speed, sprint, transform, roll" in sentence
+    for name in experiment_cli.PROGRAMS:
+        assert f" {name}," in sentence and f" {name} (" in experiment_cli.parser().format_help().replace("\n", " ")

@@ -14,6 +14,16 @@ from snake_evaluation.snake_run import Setup
 from snake_evaluation.speed import speed_table
 
 from shellbot_evaluation.errors import EvaluationError
+from snake_evaluation import experiment_cli, snake_cli
+
+
+def test_every_option_says_what_it_is():
+    commands = snake_cli.parser()._subparsers._group_actions[0].choices
+    assert {"identify", "film", "speed"} <= set(commands)
+    for parser in (experiment_cli.parser(), *commands.values()):
+        silent = [action.dest for action in parser._actions if not action.help]
+        assert not silent, (parser.prog, silent)
+
 
 SETUP = Setup(friction=0.6, seed=5)
 

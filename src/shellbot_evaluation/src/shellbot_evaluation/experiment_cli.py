@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
+import operator
 import sys
 from pathlib import Path
 from typing import List, Optional, Sequence
@@ -23,6 +25,22 @@ from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
 
 CAMPAIGNS = {"nao": "nao_campaign.yaml"}
+PROGRAMS = {
+    "transform": ("transform_cli", "main"),
+    "roll": ("rolling_cli", "run_roll"),
+    "right": ("rolling_cli", "run_right"),
+    "mission": ("mission_cli", "main"),
+    "sweep": ("sweep_cli", "SWEEP.main"),
+    "transport": ("transport_experiment", "TRANSPORT.main"),
+    "energy": ("energy_experiment", "ENERGY.main"),
+    "gaits": ("gaits_experiment", "GAITS.main"),
+    "limp": ("limp_experiment", "LIMP.main"),
+    "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
+    "terrain": ("terrain_experiment", "TERRAIN.main"),
+    "onboard": ("onboard_cli", "main"),
+}
+"""Experiments with options of their own: module and function."""
+_OF_THE_SCRIPT = ("bus-faults", "same")  # which it starts without coming here
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,11 +55,11 @@ def parser() -> argparse.ArgumentParser:
         "experiment",
         nargs="*",
         help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
-        " or, each with a --help of its own: transform (to a ball and back), roll, right (upright from any attitude), "
-        "mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
+        " or, each with a --help of its own: transform (to a ball and back), roll (straight on), "
+        "right (upright from any attitude), mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport (cost of walking "
         "and rolling), energy (run time of the battery), gaits (3 m by each), limp (walk without a leg), "
-        "feed_forward (joint errors without and with it), terrain (rubble, slopes), onboard, bus-faults "
-        "(emulated servo bus)",
+        "feed_forward (joint errors without and with it), terrain (rubble, slopes), "
+        "onboard (the chain on emulated servos), bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -73,51 +91,10 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     given = sys.argv[1:] if argv is None else argv
-    if given[:1] == ["onboard"]:
-        from .onboard_cli import main as onboard
-
-        return onboard(given[1:])
-    if given[:1] == ["transform"]:
-        from .transform_cli import main as transform
-
-        return transform(given[1:])
-    if given[:1] in (["roll"], ["right"]):
-        from .rolling_cli import RIGHT, ROLL
-        from .rolling_cli import main as rolling
-
-        return rolling(ROLL if given[0] == "roll" else RIGHT, given[1:])
-    if given[:1] == ["sweep"]:
-        from .sweep_cli import SWEEP
-
-        return SWEEP.main(given[1:])
-    if given[:1] == ["transport"]:
-        from .transport_experiment import TRANSPORT
-
-        return TRANSPORT.main(given[1:])
-    if given[:1] == ["energy"]:
-        from .energy_experiment import ENERGY
-
-        return ENERGY.main(given[1:])
-    if given[:1] == ["gaits"]:
-        from .gaits_experiment import GAITS
-
-        return GAITS.main(given[1:])
-    if given[:1] == ["limp"]:
-        from .limp_experiment import LIMP
-
-        return LIMP.main(given[1:])
-    if given[:1] == ["feed_forward"]:
-        from .feed_forward_experiment import FEED_FORWARD
-
-        return FEED_FORWARD.main(given[1:])
-    if given[:1] == ["terrain"]:
-        from .terrain_experiment import TERRAIN
-
-        return TERRAIN.main(given[1:])
-    if given[:1] == ["mission"]:
-        from .mission_cli import main as mission
-
-        return mission(given[1:])
+    if given and given[0] in PROGRAMS:
+        module, name = PROGRAMS[given[0]]
+        program = operator.attrgetter(name)(importlib.import_module(f"shellbot_evaluation.{module}"))
+        return int(program(given[1:]))
     arguments = parser().parse_args(argv)
     words = " ".join(sys.argv[1:] if argv is None else argv)
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
@@ -140,7 +117,9 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     met = True
     for name in names:
         if name not in known:
-            raise DefinitionError(f"there is no experiment '{name}'; choose from {', '.join(known)} or all")
+            raise DefinitionError(
+                f"there is no experiment '{name}'; choose from {', '.join((*known, *PROGRAMS, *_OF_THE_SCRIPT))} or all"
+            )
         length = "side_m" if any(case.kind == "square" for case in known[name].cases) else "distance_m"
         experiment = known[name].changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
         results = _execute(experiment, seeds_of(arguments.seeds or "5"), arguments, base)

@@ -76,8 +76,17 @@ RIGHT = SeededRuns(
 )
 
 
-def main(runs: SeededRuns, given: Sequence[str]) -> int:
-    """Run one of the tools; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
+def run_roll(given: Sequence[str]) -> int:
+    """Run scripts/experiment roll; returns 0 if every goal was reached in every run, 1 if not, 2 after an error."""
+    return _main(ROLL, given)
+
+
+def run_right(given: Sequence[str]) -> int:
+    """Run scripts/experiment right; returns as `run_roll`."""
+    return _main(RIGHT, given)
+
+
+def _main(runs: SeededRuns, given: Sequence[str]) -> int:
     parser = runs.parser()
     parser.add_argument(
         "--raw-imu",

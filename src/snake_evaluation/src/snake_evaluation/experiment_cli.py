@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
+from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
@@ -65,8 +66,8 @@ def parser() -> argparse.ArgumentParser:
         "--friction", type=float, nargs="+", default=[0.8], help="sliding friction of the floor (default 0.8)"
     )
     p.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
-    p.add_argument("--servo", default="ax", help="ax, or source (default ax)")
-    p.add_argument("--family", default="forward", help="of commands: forward, sideways or rotation (default forward)")
+    p.add_argument("--servo", default="ax", help="of snake.yaml: ax (AX-12A) or source (default ax)")
+    p.add_argument("--family", default="forward", choices=tuple(FAMILIES), help="of commands (default forward)")
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")

@@ -22,48 +22,73 @@ from .slips import identify_slips, write_slips
 from .snake_run import Setup
 from .speed import speed_table
 
+_MODULES, _FRICTION = "1 to 128 (default {})", "sliding friction of the floor (default 0.8)"
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    p = argparse.ArgumentParser(prog="scripts/snake", description=__doc__)
+    p = argparse.ArgumentParser(
+        prog="scripts/snake", description="Velocity maps, films, plots and the servo bus of the snake."
+    )
     commands = p.add_subparsers(dest="command", required=True)
     one = commands.add_parser("identify", help="measure the velocity map of a family, which cmd_vel uses")
-    one.add_argument("--family", choices=(*FAMILIES, "all"), default="all")
+    one.add_argument("--family", choices=(*FAMILIES, "all"), default="all", help="of commands (default all)")
     one.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
     one.add_argument("--friction", type=float, nargs="+", default=[0.5, 0.8], help="floors (default 0.5 0.8)")
     one.add_argument("--out", type=Path, help="folder (default: config/maps of snake_motion)")
     one.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     add_seeds(one, "100:101", "a start with small deviations")
     slips = commands.add_parser("slips", help="measure how gaits slip, which the odometry corrects")
-    slips.add_argument("--friction", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8, 1.0], help="floors")
+    slips.add_argument(
+        "--friction", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8, 1.0], help="floors (default 0.2 to 1.0)"
+    )
     slips.add_argument("--out", type=Path, help="file (default: config/odometry.yaml of snake_motion)")
     slips.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     add_seeds(slips, "0:2", "a run of each case")
     results = commands.add_parser("results", help="write the page of results out of files of scripts/experiment snake")
-    results.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    results.add_argument("files", nargs="+", type=Path, metavar="FILE", help="JSON of scripts/experiment snake")
     results.add_argument(
         "--odometry", nargs="+", type=Path, default=[], metavar="FILE", help="other runs for its table"
     )
-    results.add_argument("--out", type=Path, default=Path("docs/results/snake.md"))
+    results.add_argument(
+        "--out", type=Path, default=Path("docs/results/snake.md"), help="page to write (default docs/results/snake.md)"
+    )
     film = commands.add_parser("film", help="write gaits as GIFs")
     film.add_argument("--gait", nargs="+", help="names (default: the eight of the source)")
-    film.add_argument("--modules", type=int, default=16)
-    film.add_argument("--friction", type=float, default=0.8)
+    film.add_argument("--modules", type=int, default=16, help=_MODULES.format("16"))
+    film.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     film.add_argument("--out", type=Path, default=Path("docs/pictures"), help="folder (default docs/pictures)")
     shapes = commands.add_parser("shapes", help="draw the steps of straight gaits over the shape space")
-    shapes.add_argument("--out", type=Path, default=Path("docs/pictures/snake_shape_space.png"))
-    shapes.add_argument("--jobs", type=int, default=1)
+    shapes.add_argument(
+        "--out",
+        type=Path,
+        default=Path("docs/pictures/snake_shape_space.png"),
+        help="picture to write (default docs/pictures/snake_shape_space.png)",
+    )
+    shapes.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
     bus = commands.add_parser(
         "bus", help="measure gaits on AX-12A servos behind the motor driver, emulated byte by byte"
     )
-    bus.add_argument("--gait", nargs="+", default=["straight", "inclined", "roll"], help="names in gaits.yaml")
-    bus.add_argument("--modules", type=int, nargs="+", default=[8, 16])
-    bus.add_argument("--friction", type=float, default=0.8)
-    bus.add_argument("--cycles", type=int, default=4)
+    bus.add_argument(
+        "--gait",
+        nargs="+",
+        default=["straight", "inclined", "roll"],
+        help="names in gaits.yaml (default straight inclined roll)",
+    )
+    bus.add_argument("--modules", type=int, nargs="+", default=[8, 16], help=_MODULES.format("8 16"))
+    bus.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
+    bus.add_argument("--cycles", type=int, default=4, help="cycles that count (default 4)")
     speed = commands.add_parser("speed", help="measure the CPU time of the simulation against simulated time")
-    speed.add_argument("--gait", nargs="+", default=["straight", "straight_long"], help="names in gaits.yaml")
-    speed.add_argument("--modules", type=int, nargs="+", default=[16, 32, 64, 128])
-    speed.add_argument("--friction", type=float, default=0.8)
+    speed.add_argument(
+        "--gait",
+        nargs="+",
+        default=["straight", "straight_long"],
+        help="names in gaits.yaml (default straight straight_long)",
+    )
+    speed.add_argument(
+        "--modules", type=int, nargs="+", default=[16, 32, 64, 128], help=_MODULES.format("16 32 64 128")
+    )
+    speed.add_argument("--friction", type=float, default=0.8, help=_FRICTION)
     speed.add_argument("--seconds", type=float, default=2.0, help="simulated time of each case (default 2)")
     return p
 
