@@ -32,6 +32,7 @@ from shellbot_evaluation.bags.analysis import (
 )
 from shellbot_evaluation.bags.cli import PARTS, missing
 from shellbot_evaluation.bags.data import TwistTrack
+from shellbot_evaluation.bags.figure import draw
 from shellbot_evaluation.bags.purpose import bag_file, load, purposes
 from shellbot_evaluation.bags.read_conversions import read_bag
 from shellbot_evaluation.bags.replay_node import check
@@ -213,6 +214,16 @@ def test_the_command_prints_tables_and_writes_picture_and_joints(bag, walked, tm
     names, t, q = read_joints(table)
     assert tuple(names) == walked[0].joint_names
     np.testing.assert_allclose(q, walked[0].joint_position, atol=1e-6)
+
+
+def test_no_legend_covers_a_curve(data):
+    figure = draw(data, PARTS, False)
+    figure.canvas.draw()
+    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend() is not None]
+    assert len(legends) == 6
+    for legend in legends:
+        box = legend.get_window_extent()
+        assert not [axes for axes in figure.axes if axes.bbox.shrunk(0.99, 0.99).overlaps(box)], legend.get_texts()
 
 
 def test_what_a_bag_lacks_is_named_with_how_to_record_it(walked, tmp_path, capsys):

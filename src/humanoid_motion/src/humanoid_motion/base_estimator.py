@@ -120,8 +120,8 @@ class BaseEstimator:
 
     def measure_height(self, posture: Posture, side: int) -> None:
         """Take the floor's height under a foot that has just landed from the other foot's."""
-        rotations = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
-        step = float((self.rotation @ (rotations[side] - rotations[1 - side]))[2])
+        points_base = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
+        step = float((self.rotation @ (points_base[side] - points_base[1 - side]))[2])
         step = math.copysign(min(max(abs(step) - _SAME_HEIGHT, 0.0), _HIGHEST_STEP), step)
         self.heights[side] = self.heights[1 - side] + step
 

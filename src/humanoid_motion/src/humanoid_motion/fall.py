@@ -59,27 +59,28 @@ class FallDetector:
         self.state, self.tilt, self.side = UPRIGHT, 0.0, SIDES[0]
         self._in_air = self._still = 0.0
 
-    def update(self, attitude: Sequence[float], rates: np.ndarray, wrenches: np.ndarray) -> None:
+    def update(self, attitude: Sequence[float], rates_torso: np.ndarray, wrenches: np.ndarray) -> None:
         """Take one tick.
 
         Parameters
         ----------
         attitude : (4,) sequence of float
             Quaternion x, y, z, w of the torso.
-        rates : (3,) array
+        rates_torso : (3,) array
             Angular velocity of the torso in its own frame, rad/s.
         wrenches : (2, 6) array
             Of the ground at each sole, N and N m.
         """
         p = self._p
-        up = up_from_quaternion(np.asarray(attitude, dtype=float))
-        self.tilt = angle_from_vertical(up)
+        up_torso = up_from_quaternion(np.asarray(attitude, dtype=float))
+        self.tilt = angle_from_vertical(up_torso)
         if self.tilt > 0.1:
-            self.side = side_of(up)
-        ahead = angle_from_vertical(up - p.lead * np.cross(rates, up))  # what stands still in the world turns backwards
+            self.side = side_of(up_torso)
+        # what stands still in the world turns backwards
+        ahead = angle_from_vertical(up_torso - p.lead * np.cross(rates_torso, up_torso))
         load = float(np.maximum(wrenches[:, 2], 0.0).sum())
         self._in_air = self._in_air + TICK if load < p.unloaded else 0.0
-        self._still = self._still + TICK if float(np.linalg.norm(rates)) < p.rest_rate else 0.0
+        self._still = self._still + TICK if float(np.linalg.norm(rates_torso)) < p.rest_rate else 0.0
         early = self.tilt > p.early_tilt and (ahead > p.predicted_tilt or self._in_air >= p.unloaded_time)
         if self.state == UPRIGHT and (self.tilt > p.tilt or early):
             self.state, self._still = FALLING, 0.0
@@ -87,12 +88,12 @@ class FallDetector:
             self.state = FALLEN
 
 
-def angle_from_vertical(up: np.ndarray) -> float:
+def angle_from_vertical(up_torso: np.ndarray) -> float:
     """Return the torso's tilt, rad, from the world's vertical in its frame (3,)."""
-    return math.atan2(math.hypot(up[0], up[1]), up[2])
+    return math.atan2(math.hypot(up_torso[0], up_torso[1]), up_torso[2])
 
 
-def side_of(up: np.ndarray) -> str:
+def side_of(up_torso: np.ndarray) -> str:
     """Return where the torso leans to, one of SIDES, from the world's vertical in its frame (3,)."""
-    quarter = round(math.atan2(-up[1], -up[0]) / (0.5 * math.pi))
+    quarter = round(math.atan2(-up_torso[1], -up_torso[0]) / (0.5 * math.pi))
     return SIDES[int(quarter) % 4]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .data import BagData
 
 _AXES = (("forward / (m/s)", 1.0), ("left / (m/s)", 1.0), ("turn / (°/s)", np.degrees(1.0)))
 _WIDTH = 9.0  # in
+_TITLE: Dict[str, Any] = {"fontsize": "small", "loc": "left", "pad": 2}
 
 
 def draw(data: BagData, parts: Sequence[str], show: bool) -> Any:
@@ -56,7 +57,8 @@ def _tracking(axes: Any, of: Tracking, begin: float) -> None:
     error.fill_between(t, np.degrees(low), np.degrees(high), color=COLOURS[2], alpha=0.25, linewidth=0.0)
     error.set_ylabel(f"errors of {len(of.names)} / °", fontsize="small", color=COLOURS[2])
     error.tick_params(labelsize="small", colors=COLOURS[2])
-    axes.legend(fontsize="x-small", loc="upper right", title=of.kind, title_fontsize="x-small")
+    axes.set_title(of.kind, **_TITLE)
+    _legend(axes)
 
 
 def _latency(axes: Any, data: BagData) -> None:
@@ -64,8 +66,8 @@ def _latency(axes: Any, data: BagData) -> None:
         stamp = np.unique(stamps.stamp)
         axes.plot(stamp[1:] - data.begin, 1e3 * np.diff(stamp), ".", markersize=2.5, color=colour, label=name)
     axes.set_ylabel("period of stamps / ms", fontsize="small")
-    axes.set_ylim(0.0, 1.3 * axes.get_ylim()[1])  # room for the legend
-    axes.legend(fontsize="x-small", ncol=3, loc="upper right")
+    axes.set_ylim(0.0, 1.1 * axes.get_ylim()[1])
+    _legend(axes)
 
 
 def _contacts(axes: Any, name: str, track: Any, begin: float) -> None:
@@ -76,7 +78,7 @@ def _contacts(axes: Any, name: str, track: Any, begin: float) -> None:
     axes.set_yticks(range(len(shown)))
     axes.set_yticklabels([n for n, _ in shown], fontsize="x-small")
     axes.invert_yaxis()
-    axes.set_title(name, fontsize="small", loc="left", pad=2)
+    axes.set_title(name, **_TITLE)
 
 
 def _velocity(plots: Sequence[Any], data: BagData) -> None:
@@ -88,7 +90,14 @@ def _velocity(plots: Sequence[Any], data: BagData) -> None:
             axes.plot(times - data.begin, scale * velocity[:, i], color=colour, linewidth=1.0, label=name)
         axes.plot(t - data.begin, scale * commanded[:, i], "k--", linewidth=1.0, label="cmd_vel")
         axes.set_ylabel(label, fontsize="small")
-    plots[0].legend(fontsize="x-small", ncol=3, loc="upper right")
+    _legend(plots[0])
+
+
+def _legend(axes: Any) -> None:
+    """Put a legend above the plot, where it covers nothing."""
+    axes.legend(
+        fontsize="x-small", ncol=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0, frameon=False
+    )
 
 
 def _many() -> Any:

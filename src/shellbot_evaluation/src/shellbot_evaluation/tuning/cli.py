@@ -154,15 +154,15 @@ def tried(table: GainTable, file: GainsFile, profile: RobotProfile) -> GainTable
 def proposal(
     kind: str, responses: Sequence[Response], gains: Gains, arguments: argparse.Namespace, profile: RobotProfile
 ) -> Any:
-    """Return the proposed gains of a class, and what is to be said about them."""
+    """Return the proposed gains of a class, and remarks on them."""
     notes: List[str] = []
     joints: Dict[str, Joint] = {response.joint: identify(response, gains) for response in responses}
     odd = [name for name, joint in joints.items() if joint.misfit > FITS]
     heaviest = max([name for name in joints if name not in odd] or joints, key=lambda name: joints[name].inertia)
     if odd:
         notes.append(
-            f"{kind}: {', '.join(odd)} does not move like one inertia on a spring (other joints of its limb give "
-            "way, or the torque is at its limit); check the proposal by its row"
+            f"{kind}: {', '.join(odd)} does not move like one inertia on a spring (other joints of its limb "
+            "yield, or the torque is at its limit); check the proposal by its row"
         )
     worst = max(abs(response.steady_error) for response in responses)
     factor = 1.0 if arguments.sag_deg is None else max(worst / math.radians(arguments.sag_deg), 1.0)

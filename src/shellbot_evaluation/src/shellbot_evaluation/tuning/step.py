@@ -80,7 +80,7 @@ class StepRig:
         gains : mapping
             Joint class to gains in force.
         step : float
-            rad; taken the other way round where the joint's limit is nearer than that.
+            rad; taken with the other sign where the joint's limit is nearer than that.
         seconds : float
             That are recorded.
 
