@@ -54,10 +54,15 @@ def test_a_fall_is_a_large_tilt_or_a_smaller_one_that_grows_or_has_lost_the_grou
     assert see(detector, 0.0, 0.4, rates=(0.0, 3.0, 0.0)) == FALLING
     detector.reset()
     assert see(detector, -0.4, 0.0, wrenches=np.zeros((2, 6)), ticks=14) == UPRIGHT
+    assert see(detector, -0.4, 0.0) == UPRIGHT  # a foot touched
+    assert see(detector, -0.4, 0.0, wrenches=np.zeros((2, 6)), ticks=14) == UPRIGHT
     assert see(detector, -0.4, 0.0, wrenches=np.zeros((2, 6)), ticks=2) == FALLING and detector.side == "left"
     detector.reset()
     assert see(detector, 0.0, 0.0, wrenches=np.zeros((2, 6)), ticks=100) == UPRIGHT  # lifted by hand
     detector.reset()
+    see(detector, -0.4, 0.0)
+    see(detector, 0.0, 0.05)
+    assert detector.side == "left", "one that stands nearly upright leans to no side"
     half = LOADED * 0.6 * P.unloaded / 25.0  # on each foot: together they carry enough
     assert see(detector, 0.0, 0.4, wrenches=half, ticks=100) == UPRIGHT
 
@@ -173,14 +178,18 @@ def test_arms_protect_with_part_of_their_effort_and_all_else_is_limp():
     most = P.protective_effort * 0.2  # rad beyond the joint: the servos' effort is a spring's
     assert command[moved] - q[moved] == pytest.approx(np.clip(target - q, -most, most)[moved])
     assert np.abs(command - q).max() == pytest.approx(most)
+    with pytest.raises(WalkError, match="It falls to its front.* Wait until it lies"):
+        robot.manager.get_up()
+    assert np.array_equal(robot.tick(-0.9, q=q), command), "it protects the side that it fell to first"
 
 
 def test_it_stands_only_with_half_its_weight_on_its_feet():
     for load, stands in ((0.45 * WEIGHT, False), (0.55 * WEIGHT, True)):
         robot = Lying()
         robot.gets_up()
-        ticks = round(100 * (MOTIONS_DELIVERED["get_up"].times.sum() + P.upright_time + 0.05))
-        robot.tick(0.0, load, ticks=ticks)
+        robot.tick(0.0, load, ticks=round(100 * MOTIONS_DELIVERED["get_up"].times.sum()))
+        assert not robot.manager.stands, "the motion goes to its end"
+        robot.tick(0.0, load, ticks=round(100 * P.upright_time) + 5)
         assert robot.manager.stands == stands, load
 
 
@@ -197,3 +206,17 @@ def test_after_its_tries_it_gives_up_lies_limp_and_may_try_again_on_request():
     assert not robot.manager.stands and np.array_equal(robot.tick(1.5, q=np.full(26, 0.1)), np.full(26, 0.1))
     robot.manager.get_up()
     assert "try 1 of" in robot.manager.text
+    with pytest.raises(WalkError, match="It gets up, try 1 .* Wait until it lies"):
+        robot.manager.get_up()
+
+
+def test_one_that_does_not_turn_over_gives_up_too():
+    robot = Lying()
+    robot.tick(-1.5, ticks=100)
+    robot.manager.get_up()
+    played = []
+    while robot.manager.activity == "get_up":
+        played.append(robot.manager.text)
+        robot.tick(-1.5)
+        assert len(played) < 100 * 60, robot.manager.text
+    assert "try 4 of 4: over to its front" in played[-1] and not [text for text in played if "to its feet" in text]

@@ -81,6 +81,27 @@ def test_a_robot_that_was_lifted_finds_the_slope_of_its_new_floor_at_once():
     assert math.asin(estimator.gravity[0] / 9.81) == pytest.approx(-0.08, abs=1e-2)
 
 
+def test_the_base_goes_on_while_no_foot_is_loaded():
+    estimator = BaseEstimator()
+    level, places = quaternion_from_rpy(0.0, 0.0, 0.0), []
+    for tick in range(80):
+        lean = min(tick, 60) * 0.001  # the legs lean, the base moves ahead over the soles; then both hang still
+        legs = {f"{side}{joint}": sign * lean for side in "LR" for joint, sign in (("HipPitch", 1), ("AnklePitch", -1))}
+        estimator.update(posture(**legs), level, LOADED if tick <= 60 else LOADED * 0.0)
+        places.append(estimator.place[0])
+    pace = abs(places[60] - places[50]) / 10
+    assert pace > 1e-4 and abs(places[79] - places[60]) == pytest.approx(19 * pace, rel=0.2)
+
+
+def test_a_centre_of_pressure_is_within_the_sole_and_of_a_sole_that_is_loaded():
+    estimator = BaseEstimator()
+    for force, x in ((3.0, 0.0), (10.0, 0.11), (20.0, -0.06)):
+        wrenches = LOADED.copy()
+        wrenches[LEFT] = [0.0, 0.0, force, 0.0, 30.0 if force == 20.0 else -30.0, 0.0]
+        estimator.update(posture(), quaternion_from_rpy(0.0, 0.0, 0.0), wrenches)
+        assert estimator.sole_points[LEFT][0] == pytest.approx(x), force
+
+
 def test_a_heading_from_the_feet_does_not_hear_the_imus_and_goes_on_after_a_fall():
     estimator = BaseEstimator(heading="feet")
     for tick in range(20):

@@ -83,6 +83,15 @@ def test_a_slow_request_during_a_fast_move_takes_as_long_as_it_says():
     assert np.abs(path - place[0]).max() <= 0.5 * 4.0 * 0.1 + 1e-6, "rad of braking from the maximum speed"
 
 
+def test_a_joint_that_begins_beyond_its_limits_comes_back_without_a_jump():
+    motion = JointMotion(RANGES)
+    motion.start(np.array([2.2, 0.0, 0.0]))
+    motion.move({"a": 1.9}, 1.0)
+    path = np.array([2.2] + [motion.step()[0] for _ in range(60)])
+    assert np.abs(np.diff(path)).max() <= 4.0 * TICK + 1e-9
+    assert path[-1] == pytest.approx(1.9, abs=1e-3)
+
+
 def test_a_fraction_of_the_speed_is_that_of_the_slowest_joint_and_joints_that_are_not_named_go_on():
     motion = JointMotion(RANGES)
     assert motion.move({"a": 1.0}, 0.1) == pytest.approx(1.0 / 0.4 + 0.1)
@@ -108,7 +117,7 @@ def test_a_fraction_of_the_speed_is_that_of_the_slowest_joint_and_joints_that_ar
         ({"a": 0.0}, 1.1, "speed is 1.1; give a fraction"),
         ({"a": 0.0}, 0.0, "speed is 0.0; give a fraction"),
         ({"a": 0.0}, math.nan, "speed is nan; give a fraction"),
-        ({"b": 0.3, "c": 0.2}, 0.5, "one motor, but commanded apart"),
+        ({"b": 0.3, "c": 0.299}, 0.5, "one motor, but commanded apart"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words_and_changes_nothing(targets, speed, words):

@@ -13,6 +13,7 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Notice, PublishBodyPose, PublishTwist, PublishUpperShells
 from shellbot_teleop.errors import LimitsError
 from shellbot_teleop.limits import Limits
+from shellbot_teleop.slewed_vector import SlewedVector
 
 LIMITS = Limits((0.4, 0.3, 1.2), (-0.04, -0.05, -0.06), (0.04, 0.05, 0.03), (0.2, 0.25, 0.3), "tripod", measured=True)
 PERIOD = 0.05
@@ -37,6 +38,39 @@ def hold(model, key, seconds, start=0.0):
     for index in range(1, round(seconds / PERIOD) + 1):
         out += model.tick(start + index * PERIOD)
     return out + model.release(key, start + seconds + 0.001)
+
+
+def test_a_stick_names_the_axis_that_it_pushes_most_when_that_one_may_not_move(model):
+    model.observe_limits(replace(LIMITS, velocity=(0.4, 0.3, 0.0)))
+    assert not [each for each in model.push_stick((1.0, 0.0, 0.1), 0.0) if isinstance(each, Notice)]
+    model.push_stick((0.0, 0.0, 0.0), 0.1)
+    (notice,) = [each for each in model.push_stick((0.1, 0.0, -1.0), 0.2) if isinstance(each, Notice)]
+    assert "allow no motion this way" in notice.text
+
+
+def test_a_key_beside_a_stick_moves_the_body_for_the_time_that_it_was_down(model, teleop_config):
+    model.push_stick((1.0, 0.0, 0.0), 100.0)
+    model.press("u", 100.01)
+    before = model.pose.value[2]
+    model.tick(100.03)
+    assert model.pose.value[2] - before == pytest.approx(0.03 * teleop_config.shift_rate)
+
+
+def test_a_stop_holds_body_and_shells_where_they_are(model):
+    model.set_pose_target({2: 0.03}, 0.0)
+    model.set_shells_target(1, model.shells.upper[1], 0.0)
+    model.tick(0.05)
+    model.stop(0.1)
+    assert not model.active and not [each for each in model.tick(0.2) if not isinstance(each, Notice)]
+
+
+def test_a_vector_goes_at_its_rate_to_the_end_and_takes_none_of_another_size():
+    vector = SlewedVector((1.0,), (-1.0,), (1.0,), (0.0,))
+    vector.set_target(0, 0.15)
+    assert vector.step(0.1) and vector.value == pytest.approx((0.1,))
+    assert vector.step(0.1) and vector.value == (0.15,) and vector.at_rest and not vector.step(0.1)
+    vector.jump((0.5, 0.5))
+    assert vector.value == (0.15,)
 
 
 DRIVE = {"w": (0.4, 0, 0), "s": (-0.4, 0, 0), "a": (0, 0.3, 0), "d": (0, -0.3, 0), "q": (0, 0, 1.2), "e": (0, 0, -1.2)}

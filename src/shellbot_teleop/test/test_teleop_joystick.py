@@ -22,7 +22,7 @@ from shellbot_teleop.effects import (
 )
 from shellbot_teleop.errors import MappingError
 from shellbot_teleop.joystick import Joystick
-from shellbot_teleop.joystick_mapping import JoystickMapping
+from shellbot_teleop.joystick_mapping import Axis, Button, JoystickMapping
 from shellbot_teleop.limits import Limits
 
 SAFE = [
@@ -226,10 +226,37 @@ def test_an_unplugged_controller_stops_the_robot_once_and_control_is_given_up(ri
     assert all(twist[0] == 1.0 for twist in twists(rig.work(0.13, is_plugged=False)))
     out = rig.work(0.1, is_plugged=False)
     assert twists(out)[-1] == (0.0, 0.0, 0.0) and "silent for 0.15 s" in texts(out) and rig.joystick.is_lost
-    out = rig.work(2.0, is_plugged=False)
+    assert rig.work(1.5, is_plugged=False) == [], "it may be plugged in again"
+    out = rig.work(0.5, is_plugged=False)
     assert twists(out) == [] and of(out, TakeControl) == [TakeControl(False)] and "is gone" in texts(out)
     out = rig.work(1.0)  # plugged in again, its sticks still pushed
     assert twists(out) == [] and of(out, PublishBodyPose) == [] and not rig.joystick.is_lost
+
+
+def test_a_joystick_that_came_back_in_time_has_control_and_what_was_pressed_meanwhile_does_nothing(teleop_config):
+    mapping = JoystickMapping.from_mapping(document(buttons=[{"button": 9, "name": "Z", "action": "mode.stand"}]))
+    rig = Rig(teleop_config, mapping)
+    rig.work()
+    rig.work(a0=1.0)
+    assert "silent for 0.15 s" in texts(rig.work(0.3, is_plugged=False))
+    rig.pressed = {9}
+    out = rig.work(a0=0.0) + rig.work(3.0, is_plugged=False)
+    assert of(out, RequestMode) == [] and of(out, TakeControl) == [], "at rest silence is no fault"
+    rig.press()
+    assert of(rig.press(9), RequestMode) == [RequestMode("stand")]
+
+
+def test_a_misfit_is_named_again_after_a_while(rig):
+    rig.axes = []
+    assert texts(rig.work(11.0)).count("drives nothing") == 3
+    rig.axes = [1.0] * 8
+    assert twists(rig.work(0.5)) == [], "it must be centred first"
+
+
+def test_full_deflection_is_all_and_a_trigger_that_is_no_number_is_not_released():
+    assert Axis(0, "drive.forward").fraction(1.0009) == 1.0
+    trigger = Button("RT", "mode.sit", axis=0, side=-1)
+    assert [trigger.is_pressed([value], []) for value in (-1.0, 1.0, math.nan)] == [True, False, None]
 
 
 def test_silence_while_nothing_is_driven_is_no_fault(rig):
@@ -248,7 +275,7 @@ def test_a_program_that_stood_still_stops_before_it_goes_on(rig):
     "change, words",
     [
         (lambda rig: rig.axes.__setitem__(1, math.nan), "axis 1 of the mapping's axes[1] (drive.turn_right) is nan"),
-        (lambda rig: rig.axes.__setitem__(0, 7.0), "axis 0 of the mapping's axes[0] (drive.forward) is 7"),
+        (lambda rig: rig.axes.__setitem__(0, 1.1), "axis 0 of the mapping's axes[0] (drive.forward) is 1.1"),
         (
             lambda rig: rig.axes.__delitem__(slice(2, None)),
             "axes[2] (pose.pitch_forward) is axis 2, but it has axes 0 to 1",
@@ -284,6 +311,8 @@ def test_the_first_message_takes_control_where_the_operator_said_so(teleop_confi
     mapping = JoystickMapping.from_mapping(document())
     rig = Rig(teleop_config, mapping, armed=False, takes_at_once=True)
     assert of(rig.work(1.0), TakeControl) == [TakeControl()]
+    rig = Rig(teleop_config, mapping, armed=True, takes_at_once=True)
+    assert rig.work(1.0) == [], "it is in control already"
     rig = Rig(teleop_config, mapping, armed=False)
     assert rig.work(1.0) == []
     out = rig.work(1.0, a0=1.0, a2=1.0)

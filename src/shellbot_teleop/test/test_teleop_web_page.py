@@ -15,6 +15,7 @@ from shellbot_teleop.effects import (
     Notice,
     PublishTwist,
 )
+from shellbot_teleop.joint_table import LAG_BAD, LAG_WARN
 from shellbot_teleop.robot_monitor import BatteryInfo, ContactsInfo, JointsInfo, ModeInfo, OdomInfo, RobotMonitor
 from shellbot_teleop.web import page_state, requests
 from shellbot_teleop.web.access import Access
@@ -73,6 +74,12 @@ def test_every_kind_of_request_is_read():
         ('{"type": "push", "axes": "000"}', "three numbers"),
         ('{"type": "pose", "axis": 6, "value": 0}', "0 to 5"),
         ('{"type": "pose", "axis": 1.5, "value": 0}', "0 to 5"),
+        ('{"type": "pose", "axis": -1, "value": 0}', "0 to 5"),
+        ('{"type": "scale", "value": -2e9}', "finite"),
+        (
+            f'{{"type": "run", "name": "wave", "values": {json.dumps(dict.fromkeys(map(str, range(51)), 0))}}}',
+            "up to 50",
+        ),
         ('{"type": "pose", "axis": 0, "value": Infinity}', "Infinity is no number"),
         ('{"type": "scale", "value": "1"}', "finite"),
         ('{"type": "scale", "value": 1' + "0" * 400 + "}", "finite"),
@@ -114,6 +121,17 @@ def test_the_state_is_json_whatever_the_robot_measures(desk):
     assert json.loads(json.dumps(state, allow_nan=False)) == state
     assert state["mode"]["progress"] is None and state["measured"] == [None, 0.0, 0.0]
     assert state["joints"] == {"level": "bad", "text": "b: behind"} and "11.1 V" in state["servos"]["text"]
+    for targets, line in (
+        ((0.0, 0.1), {"level": "ok", "text": "2 joints ok"}),
+        ((LAG_WARN, 0.1), {"level": "warn", "text": "a: behind"}),
+        ((LAG_WARN, 0.1 + LAG_BAD), {"level": "bad", "text": "b: behind and 1 more"}),
+    ):
+        monitor.joints, monitor.targets = (
+            JointsInfo(("a", "b"), (0.0, 0.1), (), t),
+            JointsInfo(("a", "b"), targets, (), t),
+        )
+        assert page_state.robot_state(desk.station, monitor, ActionModel(), 1.0, t)["joints"] == line
+    monitor.joints = JointsInfo(("a", "b"), (nan, 0.1), (), t)
     rows = page_state.joint_list(monitor, 1.0, t)
     assert [row["position"] for row in rows] == [None, 0.1]
     old = page_state.robot_state(desk.station, monitor, ActionModel(), 1.0, t + 2.0)

@@ -16,7 +16,7 @@ from shellbot_teleop.effects import (
     ShowLife,
     TakeControl,
 )
-from shellbot_teleop.link_events import OperatorSeen, StoppedSeen
+from shellbot_teleop.link_events import LinkState, OperatorSeen, StoppedSeen
 from shellbot_teleop.web import requests
 
 ZERO = PublishTwist(0.0, 0.0, 0.0)
@@ -188,6 +188,7 @@ def test_control_that_another_operator_takes_ends_the_drive(desk):
     desk.pass_time(0.5, alive=1)
     desk.send(1, "push", axes=[1, 0, 0])
     assert not desk.twists and "safety_pilot is in control" in desk.texts(1)
+    assert desk.station.pages.driver is None
 
 
 def test_nothing_moves_or_starts_while_the_emergency_stop_is_latched(desk):
@@ -210,6 +211,32 @@ def test_with_armed_the_first_page_takes_control(teleop_config, teleop_keymap):
     desk.station.open(1, "10.0.0.1")
     desk.station.open(2, "10.0.0.2")
     assert desk.kinds(TakeControl) == [TakeControl(True)] and desk.station.pages.driver == 1
+    desk = Desk(teleop_config.replace(armed=True), teleop_keymap)
+    desk.station.observe(LinkState(False, "no master"))
+    desk.station.open(1, "10.0.0.1")
+    assert not desk.kinds(TakeControl), "there is no robot to take"
+
+
+def test_a_page_that_waits_for_control_does_not_bar_another_and_one_that_was_closed_gets_none(desk):
+    for page in (1, 2):
+        desk.station.open(page, f"10.0.0.{page}")
+        desk.send(page, "do", action="control.take")
+    assert desk.station.pages.driver == 2
+    desk.send(2, "look", camera=True, joints=False, marks=False)
+    assert desk.station.pages.shows("camera")
+    desk.station.close(2)
+    assert not desk.station.pages.shows("camera")
+    desk.send(2, "do", action="control.take")
+    assert desk.station.pages.driver is None
+    desk.pass_time(1.0)
+
+
+def test_a_page_that_went_silent_before_control_came_does_not_get_it(desk):
+    desk.station.open(1, "10.0.0.1")
+    desk.send(1, "do", action="control.take")
+    desk.pass_time(3.0)
+    desk.station.observe(OperatorSeen("teleop_web", True))
+    assert desk.kinds(TakeControl) == [TakeControl(True), TakeControl(False)]
 
 
 def test_the_stick_goes_by_degrees_and_gives_way_to_keys(desk):

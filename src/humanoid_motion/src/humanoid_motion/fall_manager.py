@@ -93,7 +93,7 @@ class FallManager:
         """Begin to get up; raises WalkError while it still falls, or gets up already."""
         if self.activity != "fallen":
             raise WalkError(f"{self.text} Wait until it lies.")
-        self.tries, self._gave_up, self._upright = 1, False, 0.0
+        self.tries, self._upright = 1, 0.0
         self._playing = self._motions["lie"]
         self._table = np.zeros((0, 0))
 
@@ -138,4 +138,4 @@ class FallManager:
             self.tries += self._playing.name == name  # it did not turn over
         self._playing, self._table = self._motions[name], np.zeros((0, 0))
         if self.tries > self._p.tries:
-            self._playing, self._gave_up, self._side = None, True, ""
+            self._playing, self._gave_up = None, True

@@ -98,7 +98,7 @@ class Joystick:
             if fraction and key not in self.model.held:
                 self._centred.discard(key)  # refused: say so once, and begin at the centre
         self._pushed = {entry.key for entry in self._mapping.axes if entry.key in self.model.held}
-        return out + self.model.push_stick([min(max(value, -1.0), 1.0) for value in velocity], t)
+        return out + self.model.push_stick(velocity, t)
 
     def watch(self, t: float) -> List[Effect]:
         """Stop what is driven by a joystick that fell silent; call it often, after the messages were taken."""
@@ -133,7 +133,6 @@ class Joystick:
 
     def _drop(self, t: float) -> List[Effect]:
         self._centred.clear()
-        self._pushed.clear()
         stops = {button.name for button in self._mapping.buttons if button.action in _STOPPING}
         self._down = {name: is_down for name, is_down in self._down.items() if name in stops}
         return self.model.halt(t) if self.model.active else []

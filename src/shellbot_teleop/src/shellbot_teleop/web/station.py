@@ -155,7 +155,7 @@ class Station:
         has_stalled, self._watched = t - self._watched > self._silence, t
         if pages.driver is not None and not pages.is_alive(t):
             self._halt(f"its page was silent for {self._silence:g} s")
-            if pages.is_gone(t) and not has_stalled and self.model.control.armed:
+            if pages.is_gone(t) and not has_stalled:
                 self._give_up()
 
     def tick(self) -> None:
