@@ -116,7 +116,7 @@ def test_launch_file_loads(file, tmp_path):
     required = [
         f"{a.get('name')}:={bag}"
         for a in ElementTree.parse(str(file)).getroot().findall("arg")
-        if a.get("default") is None and a.get("value") is None
+        if a.get("value") is None and (a.get("default") is None or a.get("name") == "bag")
     ]
     config = load_launch(file, *required)
     for node in config.nodes:
