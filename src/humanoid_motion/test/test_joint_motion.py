@@ -10,7 +10,7 @@ import pytest
 
 import humanoid_description
 from humanoid_motion.joint_motion import JointMotion, JointRange, joint_ranges
-from humanoid_motion.move_joint_node import targets_of
+from humanoid_motion.move_joint_node import listing, targets_of
 from humanoid_motion.parameters import WalkError
 from shellbot_common import TICK, SettingsError
 
@@ -137,6 +137,9 @@ def test_words_of_the_command_line():
     assert targets_of(["HeadYaw=90", "HeadPitch=-1"], True) == pytest.approx(
         {"HeadYaw": math.pi / 2, "HeadPitch": -math.pi / 180}
     )
+    head, a, _, c = listing(RANGES).splitlines()
+    assert head.split() == ["joint", "limits", "/", "rad", "limits", "/", "deg"]
+    assert a.split() == ["a", "-1.0000", "..", "2.0000", "-57.30", "..", "114.59"] and c.endswith("by the motor of b")
     with pytest.raises(SettingsError, match="no NAME=NUMBER .* HeadYaw=0.5"):
         targets_of(["HeadYaw"], False)
     with pytest.raises(SettingsError, match="twice"):

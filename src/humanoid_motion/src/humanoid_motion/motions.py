@@ -121,7 +121,7 @@ class MotionReader:
             angle = math.radians(angle_deg)
             if key in self._names:
                 targets[key] = angle
-            elif f"L{key}" in self._names:
+            elif {f"L{key}", f"R{key}"} <= set(self._names):
                 targets[f"L{key}"] = angle
                 targets[f"R{key}"] = angle * self._sign[self._names.index(f"R{key}")]
             else:

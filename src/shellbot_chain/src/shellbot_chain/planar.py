@@ -78,7 +78,7 @@ class YawUnwrapper:
 
 @dataclass(frozen=True)
 class PlanarPath:
-    """A way seen from above: t (m,) in s, xy (m, 2) in m, yaw (m,) in rad without jumps."""
+    """A path seen from above: t (m,) in s, xy (m, 2) in m, yaw (m,) in rad without jumps."""
 
     t: np.ndarray
     xy: np.ndarray
