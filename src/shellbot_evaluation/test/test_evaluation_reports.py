@@ -23,13 +23,14 @@ CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 
 def test_table_pads_columns_rounds_numbers_and_fills_gaps():
-    rows = [{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}]
+    rows = [{"a": 1.23456, "b": "x|y"}, {"a": math.nan, "b": None}, {"a": -0.004, "b": math.inf}]
     text = markdown_table(rows, {"a": "alpha", "b": "beta"}, {"a": 2})
     assert text.splitlines() == [
         "| alpha   | beta   |",
         "|---------|--------|",
         "| 1.23    | x/y    |",
         "| –       | –      |",
+        "| 0.00    | inf    |",
     ]
     with pytest.raises(EvaluationError, match="at least one row"):
         markdown_table([])

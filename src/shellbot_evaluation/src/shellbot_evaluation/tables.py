@@ -17,7 +17,7 @@ def format_cell(value: object, digits: int = 3) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.{digits}f}"
+        return "–" if math.isnan(value) else f"{round(float(value), digits) + 0.0:.{digits}f}"
     return "–" if value is None else str(value).replace("|", "/").replace("\n", " ")
 
 

@@ -146,7 +146,7 @@ class ServosInfo:
 
 def signed(value: float, digits: int) -> str:
     """Return a number with its sign; what is rounded to nothing is +0."""
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
+    return f"{round(float(value), digits) + 0.0:+.{digits}f}"
 
 
 def servo_line(battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> Tuple[str, bool]:
