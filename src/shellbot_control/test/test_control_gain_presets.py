@@ -33,6 +33,7 @@ def test_a_preset_stands_for_all_its_gains_and_is_told_from_others():
     assert PRESETS.name_of(START) == "walk" and PRESETS.name_of(START, "ball") == "ball", "of equal ones the chosen"
     assert PRESETS.name_of(GainTable(START.classes, 0.5), "ball") == "soft"
     assert PRESETS.name_of(GainTable(START.classes, 0.6)) == CUSTOM
+    assert PRESETS.name_of(GainTable({**START.classes, "femur": Gains(5.0)})) == CUSTOM
     mixed = PRESETS.changes({PRESET: "soft", "femur_p": 30.0}, "walk")
     assert (mixed["femur_p"], mixed["stiffness"]) == (30.0, 0.5), "a gain beside the preset counts more"
     assert PRESETS.changes({PRESET: CUSTOM}, "soft") == {PRESET: CUSTOM}

@@ -31,10 +31,10 @@ from shellbot_evaluation.bags.analysis import (
     velocity_rows,
 )
 from shellbot_evaluation.bags.cli import PARTS, missing
-from shellbot_evaluation.bags.data import TwistTrack
+from shellbot_evaluation.bags.data import BagData, ContactTrack, JointTrack, Stamps, TwistTrack
 from shellbot_evaluation.bags.figure import draw
 from shellbot_evaluation.bags.purpose import bag_file, load, purposes
-from shellbot_evaluation.bags.read_conversions import read_bag
+from shellbot_evaluation.bags.read_conversions import pose_track, read_bag
 from shellbot_evaluation.bags.replay_node import check
 from shellbot_evaluation.bags.robot_conversions import main as bag_robot
 from shellbot_evaluation.errors import EvaluationError
@@ -190,13 +190,60 @@ def test_joint_states_that_name_no_joint_and_labels_that_are_no_stamp_are_no_tra
         read_bag(file)
 
 
+def test_latency_is_the_median_of_what_came_and_a_tick_is_answered_once():
+    t = np.arange(100) / 100
+    after = np.where(np.arange(101) < 90, 0.001, 0.011)
+    twice = np.append(t, t[-1])
+    data = BagData(
+        "x", 0.0, 1.0, {}, stamps={"joint_states": Stamps(t, t), "joint_targets": Stamps(twice + after, twice)}
+    )
+    row = latency(data)[1]
+    assert (row["after"], row["after99"]) == (pytest.approx(1.0), pytest.approx(11.0))
+    assert row["answered"] == pytest.approx(100.0)
+
+
+def test_tracking_takes_targets_within_the_measurement_and_joints_that_were_always_measured():
+    t = np.arange(0.0, 1.0, 0.01)
+    wide = np.arange(-0.5, 1.5, 0.01)
+    measured = np.stack((t, np.where(t < 0.5, np.nan, t)), axis=1)
+    data = BagData(
+        "x",
+        0.0,
+        1.0,
+        {},
+        joints={
+            "joint_states": JointTrack(t, ("arm_1", "arm_2"), measured),
+            "joint_targets": JointTrack(wide, ("arm_1", "arm_2"), np.stack((wide, wide), axis=1)),
+        },
+    )
+    (of,) = tracking(data)
+    assert of.names == ("arm_1",) and np.abs(of.error).max() < 1e-9
+
+
+def test_contacts_last_as_long_as_they_do_in_the_mean():
+    t = np.arange(0.0, 2.0, 0.01)
+    touching = ((t > 0.095) & (t < 0.295)) | ((t > 0.995) & (t < 1.595))
+    (row,) = contact_rows("soles", ContactTrack(t, ("l_sole",), touching[:, None]))
+    assert row["mean"] == pytest.approx(0.4, abs=0.01) and row["touchdowns"] == 2
+
+
+def test_a_heading_has_no_jump_where_it_passes_half_a_turn():
+    messages = []
+    for k, yaw in enumerate(np.linspace(2.9, 3.5, 20)):
+        message = Odometry()
+        message.header.stamp = genpy.Time.from_sec(1.0 + 0.01 * k)
+        message.pose.pose.orientation.z, message.pose.pose.orientation.w = np.sin(yaw / 2), np.cos(yaw / 2)
+        messages.append((0.0, message))
+    assert pose_track(messages).yaw == pytest.approx(np.linspace(2.9, 3.5, 20))
+
+
 def test_soles_touch_by_their_force(tmp_path):
     file = tmp_path / "soles.bag"
     with rosbag.Bag(str(file), "w") as bag:
         for k in range(20):
             message = WrenchStamped()
             message.header.stamp = genpy.Time.from_sec(1.0 + 0.01 * k)
-            message.wrench.force.z = 40.0 if k < 10 else 0.0
+            message.wrench.force.z = 2.0 if k < 10 else 0.5
             bag.write("/contact_wrenches/l_sole", message, message.header.stamp)
     (row,) = contact_rows("soles", read_bag(file).contacts["contact_wrenches"])
     assert (row["contact"], row["touching"]) == ("l_sole", pytest.approx(100.0 * 10 / 19, abs=0.1))
@@ -281,6 +328,11 @@ def test_runs_over_each_other_are_refused(tmp_path):
             bag.write("/joint_states", message, genpy.Time.from_sec(t))
     with pytest.raises(EvaluationError, match="simulation was reset"):
         read_bag(file)
+    with rosbag.Bag(str(file), "w") as bag:  # the recorder's clock went on
+        for k, t in enumerate([1.0, 1.01, 0.5, 0.51]):
+            bag.write("/joint_states", joints(["a"], [t], t), genpy.Time.from_sec(10.0 + k))
+    with pytest.raises(EvaluationError, match="simulation was reset"):
+        read_bag(file)
 
 
 def test_of_two_robots_one_is_chosen(walked, tmp_path):
@@ -343,7 +395,7 @@ def test_purposes_and_files_that_cannot_be_used_are_named(tmp_path):
     own.write_text("text: mine\ntopic: [odom]\n", encoding="utf-8")
     with pytest.raises(DefinitionError, match="topic"):
         load(str(own))
-    own.write_text("text: mine\ntopics: [odom]\n", encoding="utf-8")
+    own.write_text("text: mine\ntopics: [odom, odom]\n", encoding="utf-8")
     assert load(str(own)).for_robot(HUMANOID) == ("odom",)
     assert bag_file("", tmp_path, "humanoid_walk") == tmp_path / "humanoid_walk.bag"
     (tmp_path / "run.bag.active").touch()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ax_emulator.battery import Battery
-from shellbot_evaluation.energy_experiment import Case, battery_figures, conditions, execute, run_time
+from shellbot_evaluation.energy_experiment import LONGEST, Case, battery_figures, conditions, execute, run_time
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
 
@@ -23,6 +23,7 @@ def test_the_run_time_is_what_charge_and_voltage_allow():
     assert battery.charge > 0.03, "of 20 A some charge stays unused"
     assert run_time(4.0, charge=0.5) < 0.55 * times[4.0]
     assert run_time(1e3) == 0.0
+    assert run_time(0.01) == LONGEST
 
 
 def test_mean_and_peak_are_those_of_the_current():
