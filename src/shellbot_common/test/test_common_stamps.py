@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shellbot_common import GAP, TICK, Stamp, classify_stamp
+from shellbot_common import GAP, TICK, SettingsError, Stamp, classify_stamp, labelled_stamp, stamp_label
 
 NEWEST = 12.34
 
@@ -61,3 +61,12 @@ def test_whoever_looks_at_stamps_uses_the_one_rule(module):
     calls = {node.func.id for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}  # fmt: skip
     assert "classify_stamp" in calls
+
+
+def test_the_label_of_a_command_carries_its_stamp_and_other_labels_carry_none():
+    assert stamp_label(12_340_000_000) == "stamp:12340000000"
+    assert labelled_stamp(stamp_label(12_340_000_000)) == 12_340_000_000
+    assert labelled_stamp("") is None and labelled_stamp("joints") is None
+    for label in ("stamp:", "stamp:-1", "stamp:1.5", "stamp:\u0662", "stamp:soon"):
+        with pytest.raises(SettingsError, match="is no stamp; give 'stamp:' and whole nanoseconds"):
+            labelled_stamp(label)
