@@ -27,6 +27,7 @@ class Writer:
     def __init__(self, indent: str = "    ", prefix: str = "t") -> None:
         self.lines: List[str] = []
         self.indent = indent
+        self.otherwise: List[int] = []  #: What the source returns where a traced comparison does not hold, one by one
         self._prefix = prefix
         self._known: Dict[str, str] = {}
 
@@ -58,6 +59,10 @@ class Writer:
                 terms[key] = terms.get(key, 0.0) + number
             else:
                 constant += number
+        return self.combine(terms, constant)
+
+    def combine(self, terms: Dict[str, float], constant: float = 0.0) -> Value:
+        """Return the sum of factors times variables, or products of two, and a constant."""
         terms = {key: snap(number) for key, number in terms.items() if snap(number) != 0.0}
         constant = snap(constant)
         if not terms:

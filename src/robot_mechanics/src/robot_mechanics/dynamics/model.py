@@ -18,6 +18,8 @@ from robot_mechanics.native import rigid_body as rb
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from robot_mechanics.codegen.compiled_dynamics import CompiledDynamics
+
 GRAVITY = (0.0, 0.0, -9.81)
 _NO_FORCES = np.zeros((0, 6))
 
@@ -91,6 +93,7 @@ class DynamicModel:
         self.bodies = (tree.root, *(joint.child for joint in tree.evaluation_order if joint.kind != "fixed"))
         self.gravity_vector = g
         self.mass = float(sum(inertia.mass for inertia in self.table.inertias))
+        self._compiled: Optional[CompiledDynamics] = None
 
     @classmethod
     def from_urdf(
@@ -117,6 +120,14 @@ class DynamicModel:
             before = friction.get(name, JointFriction())
             friction[name] = JointFriction(before.viscous, before.coulomb, float(value))
         return cls(load_urdf(source), bodies.inertias, friction, floating, gravity)
+
+    def compile(self) -> CompiledDynamics:
+        """Return kernels that are written for this robot alone: for control loops, and for many states at once."""
+        from robot_mechanics.codegen.compiled_dynamics import CompiledDynamics  # noqa: PLC0415 - only where they serve
+
+        if self._compiled is None:
+            self._compiled = CompiledDynamics(self)
+        return self._compiled
 
     # -- equations of motion -------------------------------------------------------------------------------------------
 

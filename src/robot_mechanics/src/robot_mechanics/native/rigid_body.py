@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_mechanics.native.jit import bare_kernel
+from robot_mechanics.native.jit import bare_kernel, joined_kernel
 
 REVOLUTE, PRISMATIC, FIXED_BASE, FLOATING_BASE = 0, 1, 2, 3
 PARENT, KIND, COLUMN, RATIO, OFFSET, R, P, MASS, H, I = 0, 1, 2, 3, 4, 5, 14, 17, 18, 21  # noqa: E741 - as in the books
@@ -36,6 +36,16 @@ BODY = 30
 ROT, ORG, W, WD, A, F, N = 0, 9, 12, 15, 18, 21, 24
 COMPOSITE = 27  # mass, first moment, tensor about the origin of a body with all that hangs on it
 WORK = 37
+
+
+@joined_kernel
+def _sincos(angle):
+    return np.sin(angle), np.cos(angle)
+
+
+@joined_kernel
+def _sign(rate):
+    return 1.0 if rate.real > 0.0 else -1.0 if rate.real < 0.0 else 0.0
 
 
 @bare_kernel
@@ -58,7 +68,7 @@ def place(table, q, work):
     for i in range(1, table.shape[0]):
         value = table[i, RATIO] * q[first + int(table[i, COLUMN])] + table[i, OFFSET]
         if table[i, KIND] == REVOLUTE:
-            c, s = np.cos(value), np.sin(value)
+            s, c = _sincos(value)
             for r in range(3):
                 e0, e1, e2 = table[i, R + 3 * r], table[i, R + 3 * r + 1], table[i, R + 3 * r + 2]
                 work[i, 3 * r], work[i, 3 * r + 1], work[i, 3 * r + 2] = e0 * c + e1 * s, e1 * c - e0 * s, e2
@@ -171,10 +181,7 @@ def _collect(table, v, a, tau, work):
         along = work[i, N + 2] if table[i, KIND] == REVOLUTE else work[i, F + 2]
         c = first + int(table[i, COLUMN])
         tau[c] += table[i, RATIO] * along + table[i, ARMATURE] * a[c] + table[i, VISCOUS] * v[c]
-        if v[c].real > 0.0:
-            tau[c] += table[i, COULOMB]
-        elif v[c].real < 0.0:
-            tau[c] -= table[i, COULOMB]
+        tau[c] += table[i, COULOMB] * _sign(v[c])
         carry(table, work, i)
     if floating:
         for k in range(6):
@@ -309,9 +316,10 @@ def solve_positive(M, above, x):
     for k in range(n - 1, -1, -1):
         if not M[k, k] > 0.0:
             return k
+        inverse = 1.0 / M[k, k]
         i = above[k]
         while i >= 0:
-            factor = M[k, i] / M[k, k]
+            factor = M[k, i] * inverse
             j = i
             while j >= 0:
                 M[i, j] -= factor * M[k, j]
@@ -324,7 +332,7 @@ def solve_positive(M, above, x):
             x[i] -= M[k, i] * x[k]
             i = above[i]
     for k in range(n):
-        x[k] /= M[k, k]
+        x[k] *= 1.0 / M[k, k]
         i = above[k]
         while i >= 0:
             x[k] -= M[k, i] * x[i]
@@ -342,6 +350,12 @@ def forward_dynamics(table, above, q, v, forces, a, M, work):
     bias = M[M.shape[0] - 1] if M.shape[0] > 1 else work[0, COMPOSITE:]
     for c in range(M.shape[0]):
         still[c] = 0.0
+    return forward_within(table, above, q, v, forces, a, M, work, still, bias[: M.shape[0]])
+
+
+@bare_kernel
+def forward_within(table, above, q, v, forces, a, M, work, still, bias):
+    """As `forward_dynamics`, with still (rates,) zeros, and memory bias (rates,)."""
     place(table, q, work)
     _motions(table, v, still, work)
     for i in range(table.shape[0]):
@@ -349,7 +363,7 @@ def forward_dynamics(table, above, q, v, forces, a, M, work):
         if forces.shape[0] > 0:
             for k in range(6):
                 work[i, F + k] -= forces[i, k]
-    _collect(table, v, still, bias[: M.shape[0]], work)
+    _collect(table, v, still, bias, work)
     for c in range(M.shape[0]):
         a[c] -= bias[c]
     _composite(table, M, work)

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Our dynamics: the kernels, called from Python as a control loop calls them."""
+"""Our dynamics: compiled kernels, called from Python as a control loop calls them, from numba, and on many states."""
 
 from __future__ import annotations
 
 import platform
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 import numba
 import numpy as np
 from worker import Case, cycle
 
 from robot_mechanics.dynamics import DynamicModel
-from robot_mechanics.native import rigid_body as rb
 
 VERSIONS = {"numba": numba.__version__, "numpy": np.__version__, "python": platform.python_version()}
+_STATES = 1024
 
 
 def cases(options: Dict[str, Any]) -> Dict[str, Case]:
@@ -21,27 +21,38 @@ def cases(options: Dict[str, Any]) -> Dict[str, Case]:
     made: Dict[str, Case] = {}
     for name, robot in options["robots"].items():
         model = DynamicModel.from_urdf(robot["urdf"], floating=robot["floating"])
+        compiled = model.compile()
         q, v, a = (np.array(x) for x in robot["state"])
-        rows, work = model.table.rows, np.empty((len(model.bodies), rb.WORK))
-        tau, M = np.empty(model.nv), np.empty((model.nv, model.nv))  # noqa: N806
         forces = model.inverse(q, v, a)
-        made.update(_forward(name, model, q, v, forces))
-        made[f"{name}_rnea"] = Case(
-            cycle(rb.inverse_dynamics, [(rows, q, v, a, tau, work)] * 100), facts={"answer": forces.tolist()}
-        )
-        made[f"{name}_crba"] = Case(
-            cycle(rb.mass_matrix, [(rows, q, M, work)] * 100), facts={"answer": model.mass_matrix(q).ravel().tolist()}
-        )
+        answers = {
+            "rnea": ("inverse", (q, v, a)),
+            "crba": ("mass_matrix", (q,)),
+            "forward": ("forward", (q, v, forces)),
+        }
+        for case, (kernel, given) in answers.items():
+            block, *parts = compiled.block(kernel)
+            for part, values in zip(parts, given):
+                part[:] = values
+            getattr(compiled, kernel)(block)
+            facts = {"answer": parts[-1].ravel().tolist()}
+            made[f"{name}_{case}"] = Case(cycle(getattr(compiled, kernel), [(block,)] * 100), facts=facts)
+            made[f"{name}_{case}_inside"] = Case(_inside(getattr(compiled, kernel), block.copy()))
+        if not robot["floating"]:
+            block, *parts = compiled.block("inverse_batch", _STATES)
+            for part, values in zip(parts, (q, v, a)):
+                part[:] = values[:, None]
+            made[f"{name}_rnea_batch"] = Case(cycle(compiled.inverse_batch, [(block,)]), each=_STATES)
     return made
 
 
-def _forward(name: str, model: DynamicModel, q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> Dict[str, Case]:
-    M, a = np.empty((model.nv, model.nv)), forces.copy()  # noqa: N806
-    work, none = np.empty((len(model.bodies), rb.WORK)), np.zeros((0, 6))
+def _inside(kernel: Any, block: np.ndarray) -> Callable[[int], None]:
+    """Return run(k) that calls the kernel k times in compiled code, each time from a state that differs a little."""
 
-    def forward() -> None:
-        a[:] = forces  # the kernel puts the accelerations in their place
-        rb.forward_dynamics(model.table.rows, model.table.above, q, v, none, a, M, work)
+    @numba.njit
+    def run(block: np.ndarray, k: int) -> None:
+        for _ in range(k):
+            block[0] += 1e-12 * block[-1]
+            kernel(block)
 
-    facts = {"answer": model.forward(q, v, forces).tolist()}
-    return {f"{name}_forward": Case(cycle(forward, [()] * 100), facts=facts)}
+    run(block, 1)
+    return lambda k: run(block, k)
