@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, Optional
 
 import numpy as np
 
@@ -38,7 +38,13 @@ class Identified:
 
 
 def identify(
-    model: DynamicModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, tolerance: float = 1e-3
+    model: DynamicModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    tau: ArrayLike,
+    tolerance: float = 1e-3,
+    smooth: Optional[Callable[[np.ndarray], np.ndarray]] = None,
 ) -> Identified:
     """Return the parameters that explain recorded torques best.
 
@@ -47,9 +53,12 @@ def identify(
     model : DynamicModel
         The robot as far as it is known: geometry, and first guesses of its masses.
     q, v, a, tau : (samples, nq), (samples, nv), (samples, nv), (samples, nv) array_like
-        Recorded positions, velocities, accelerations (filtered alike) and generalized forces.
+        Recorded positions, velocities, accelerations and generalized forces, in the order of time.
     tolerance : float
         Combinations that change the torques by less than this fraction of the strongest one count as unseen.
+    smooth : callable, optional
+        A linear filter along the first axis: it is applied to the torques and to the columns of the regressor alike, so
+        that noise goes and nothing is falsified. It may leave out samples, at the ends or in between.
 
     Raises
     ------
@@ -61,9 +70,15 @@ def identify(
     columns = [np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v, a, tau)]
     if len({len(column) for column in columns}) != 1:
         raise ShapeError(f"q, v, a, tau have {[len(column) for column in columns]} samples; expected as many of each")
-    Y = np.concatenate([regressor(model, *row) for row in zip(*columns[:3])])
-    before = parameters(model)
-    left = columns[3].ravel() - Y @ before
+    rows, torques, before = (
+        np.array([regressor(model, *row) for row in zip(*columns[:3])]),
+        columns[3],
+        parameters(model),
+    )
+    if smooth is not None:
+        rows, torques = smooth(rows), smooth(torques)
+    Y = rows.reshape(-1, len(before))
+    left = torques.ravel() - Y @ before
     scale = np.linalg.norm(Y, axis=0)
     seen = scale > 1e-12 * scale.max(initial=0.0)
     U, strength, Vt = np.linalg.svd(Y[:, seen] / scale[seen], full_matrices=False)
@@ -73,7 +88,7 @@ def identify(
     change = np.zeros(len(before))
     change[seen] = (Vt[:rank].T @ (U[:, :rank].T @ left / strength[:rank])) / scale[seen]
     found = before + change
-    rest = columns[3].ravel() - Y @ found
+    rest = torques.ravel() - Y @ found
     directions = np.zeros((len(before), rank))
     directions[seen] = Vt[:rank].T * scale[seen][:, None]  # what these combinations weigh in the torques
     basis, _ = np.linalg.qr(directions)
