@@ -19,7 +19,7 @@ NAMES = [f"arm_joint_{k}" for k in range(1, 5)]
 
 class Arm(unittest.TestCase):
     def setUp(self):
-        self.joints, self.log = None, []
+        self.joints, self.log, self.since = None, [], 0.0
         self.target = rospy.Publisher("arm_target", JointState, queue_size=1)
         self.subscribers = [
             rospy.Subscriber("joint_states", JointState, lambda m: setattr(self, "joints", m)),
@@ -53,6 +53,18 @@ class Arm(unittest.TestCase):
         )
         page.update_configuration({"feed_forward": 0.0})
         self.until(lambda: np.abs(self.positions() - goal).max() > 0.02, "without feed-forward it sags")
+        for law in ("computed_torque", "pd_outside", "gravity_pd"):
+            page.update_configuration({"law": law})
+            self.until(lambda: self.stays(goal, 1.0), f"law {law} holds the arm")
+            page.update_configuration({"law": "servo"})
+            self.until(lambda: np.abs(self.positions() - goal).max() > 0.02, "on its servos alone it sags again")
+
+    def stays(self, goal, seconds):
+        """Whether the arm has been where it is to be for so long, in its own time."""
+        now = self.joints.header.stamp.to_sec()
+        if self.joints.header.stamp.to_sec() < self.since or np.abs(self.positions() - goal).max() > 5e-3:
+            self.since = now
+        return now > self.since + seconds
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Node `arm_motion`: joint_states in, joint_targets out; page of feed-forward and swinging; topic arm_target."""
+"""Node `arm_motion`: joint_states in, joint_targets out; page of laws, gains and swinging; topic arm_target."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any, Dict
 
+import numpy as np
 import rospy
 from dynamic_reconfigure.server import Server
 from sensor_msgs.msg import JointState
@@ -43,12 +44,13 @@ class ArmMotionNode:
             self._log(Notice("target", Level.WARN, f"target refused: {refusal}"))
 
     def _on_joints(self, message: JointState) -> None:
-        measured = dict(zip(message.name, message.position))
+        measured = dict(zip(message.name, zip(message.position, message.velocity)))
         if not set(self._names) <= set(measured):
             missing = ", ".join(sorted(set(self._names) - set(measured)))
-            self._log(Notice("joints", Level.WARN, f"joint_states lack {missing}: no targets"))
+            self._log(Notice("joints", Level.WARN, f"joint_states lack angle or speed of {missing}: no targets"))
             return
-        command = self._motion.step(message.header.stamp.to_sec(), [measured[name] for name in self._names])
+        q, v = np.transpose([measured[name] for name in self._names])
+        command = self._motion.step(message.header.stamp.to_sec(), q, v)
         targets = JointState(name=self._names, position=command.tolist())
         targets.header.stamp = message.header.stamp
         self._targets.publish(targets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""References of an arm, and the commands with which position servos follow them in spite of gravity and inertia."""
+"""References of an arm, and the commands with which position servos follow them by one of five laws."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from robot_mechanics.dynamics.laws import Reference, computed_torque, gravity_pd, open_loop, pd_outside
 from robot_mechanics.trajectories import quintic
-from shellbot_common import Settings, SettingsError, Stamp, classify_stamp, number
-from shellbot_common.reconfigure_page import PageNumber, reconfigure_page
+from shellbot_common import TICK, Settings, SettingsError, Stamp, choice, classify_stamp, number
+from shellbot_common.reconfigure_page import PageChoice, PageNumber, reconfigure_page
 
 if TYPE_CHECKING:
     from scipy.interpolate import BPoly
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 _RISE = 1.0  # 1/s: the swinging grows and fades no faster than to its whole amplitude in a second
 _SPEED = 0.3  # of the joints' speed limits, for moves to a target
 # waves that differ from joint to joint, so that the tip draws a figure and no line
+_DELAY = 1.5 * TICK  # s from a measurement to the middle of the tick that its command is in force
+LAWS = {
+    "servo": "the servos' own stiffness; torques of the reference fed forward",
+    "open_loop": "inverse dynamics alone, without feedback",
+    "pd_outside": "inverse dynamics and PD outside the mass matrix",
+    "computed_torque": "PD inside the mass matrix",
+    "gravity_pd": "gravity and PD",
+}
 _SIZE, _MULTIPLE, _PHASE = (0.8, 0.5, 0.9, 1.0), (1.0, 1.0, 2.0, 1.0), (0.0, 1.0, 0.0, 2.0)
 
 
@@ -29,26 +38,36 @@ _SIZE, _MULTIPLE, _PHASE = (0.8, 0.5, 0.9, 1.0), (1.0, 1.0, 2.0, 1.0), (0.0, 1.0
 class MotionPage(Settings):
     """What the operator may change while the arm moves."""
 
-    feed_forward: float = number(0.0, 1.0, default=1.0)  #: Fraction of the torques that is fed forward
+    law: str = choice(tuple(LAWS), default="servo")  #: Of control
+    feed_forward: float = number(0.0, 1.0, default=1.0)  #: Fraction of the torques that is fed forward; law servo
     amplitude: float = number(0.0, 1.2, unit="rad", default=0.5)  #: Of the swinging about the target
     period: float = number(1.0, 20.0, unit="s", default=4.0)  #: Of the swinging
+    kp_inside: float = number(0.0, 400.0, unit="1/s^2", default=200.0)  #: Law computed_torque
+    kd_inside: float = number(0.0, 40.0, unit="1/s", default=30.0)  #: Law computed_torque
+    kp_outside: float = number(0.0, 20.0, unit="N m/rad", default=10.0)  #: Laws pd_outside and gravity_pd
+    kd_outside: float = number(0.0, 1.0, unit="N m s/rad", default=0.3)  #: Laws pd_outside and gravity_pd
 
 
 def motion_page(page: MotionPage) -> SimpleNamespace:
     """Return what a dynamic_reconfigure server takes for its type, with the values of a page."""
-    what = {"feed_forward": "fraction of the torques that is fed forward", "amplitude": "rad", "period": "s"}
-    ranges = {item.name: item.metadata["range"] for item in fields(MotionPage)}
-    return reconfigure_page(
-        [PageNumber(name, getattr(page, name), ranges[name][0], ranges[name][1], text) for name, text in what.items()],
-        {},
-    )
+    what = {"feed_forward": "fraction of the torques that is fed forward, law servo", "amplitude": "rad", "period": "s"}
+    gains = {"kp_inside": "1/s^2", "kd_inside": "1/s", "kp_outside": "N m/rad", "kd_outside": "N m s/rad"}
+    ranges = {item.name: item.metadata["range"] for item in fields(MotionPage) if item.name != "law"}
+
+    def sliders(texts: Mapping[str, str]) -> Tuple[PageNumber, ...]:
+        return tuple(PageNumber(name, getattr(page, name), *ranges[name], text) for name, text in texts.items())
+
+    law = PageChoice("law", page.law, LAWS, "of control")
+    return reconfigure_page([law, *sliders(what)], {"gains of the laws": sliders(gains)})
 
 
 class ArmMotion:
     """Swings an arm about a target; each tick gives the command of its position servos.
 
-    A servo of stiffness p that is to hold the torque tau stands tau / p behind its command. So the command is
-    q_ref + feed_forward * tau / p, where tau is what the dynamics say that the reference needs.
+    A servo of stiffness p that is to hold the torque tau stands tau / p behind its command. So by the law `servo` the
+    command is q_ref + feed_forward * tau / p, where tau is what the dynamics say that the reference needs; the servo's
+    stiffness is the feedback. By the other laws, which give torques for the measured state, it is q + tau / p, with q
+    taken on to the time at which the command is in force, so that nothing is left of the servo's own feedback.
 
     Parameters
     ----------
@@ -83,7 +102,7 @@ class ArmMotion:
         self._begin(goal, self._stamp or 0.0)
         return ""
 
-    def step(self, t: float, q: Sequence[float]) -> np.ndarray:
+    def step(self, t: float, q: Sequence[float], v: Sequence[float]) -> np.ndarray:
         """Return the command (n,), rad, of one tick.
 
         Parameters
@@ -92,6 +111,8 @@ class ArmMotion:
             Stamp of the measured joints, simulated time, s.
         q : (n,) sequence of float
             Measured joints, rad; where the arm starts from, and starts again after a reset of the time.
+        v : (n,) sequence of float
+            Measured speeds, rad/s.
         """
         if self._stamp is None or classify_stamp(self._stamp, t) is Stamp.RESET:
             self._target = np.clip(q, self._model.tree.lower, self._model.tree.upper)
@@ -108,9 +129,20 @@ class ArmMotion:
         turn = multiple * rate
         room = np.minimum(self._model.tree.upper - place, place - self._model.tree.lower)
         size = np.minimum(self._amplitude * relative, np.maximum(room, 0.0))
-        reference = place + size * sine
-        tau = self._model.inverse(reference, speed + size * turn * cosine, acceleration - size * turn**2 * sine)
-        return reference + self.page.feed_forward * tau / self._stiffness
+        reference = Reference(place + size * sine, speed + size * turn * cosine, acceleration - size * turn**2 * sine)
+        if self.page.law == "servo":
+            return reference.q + self.page.feed_forward * self._model.inverse(*reference) / self._stiffness
+        return np.asarray(q) + _DELAY * np.asarray(v) + self._torques(q, v, reference) / self._stiffness
+
+    def _torques(self, q: Sequence[float], v: Sequence[float], reference: Reference) -> np.ndarray:
+        """Return what the law of the page gives at the measured state, N m."""
+        page, state = self.page, (self._model, q, v, reference)
+        if page.law == "open_loop":
+            return open_loop(*state)
+        if page.law == "computed_torque":
+            return computed_torque(*state, kp=page.kp_inside, kd=page.kd_inside)
+        law = pd_outside if page.law == "pd_outside" else gravity_pd
+        return law(*state, kp=page.kp_outside, kd=page.kd_outside)
 
     def _reference(self, t: float) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         if self._move is None:
