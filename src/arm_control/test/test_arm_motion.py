@@ -92,6 +92,7 @@ def test_fed_forward_torques_cut_the_error_of_a_moving_arm():
         ({"law": "computed_torque"}, 0.3, 2.0),
         ({"law": "computed_torque", "kp_inside": 50.0, "kd_inside": 14.0}, 2.5, 8.0),
         ({"law": "pd_outside"}, 0.3, 1.6),
+        ({"law": "pd_outside", "kd_outside": 0.1}, 9.0, 90.0),  # unstable
         ({"law": "gravity_pd"}, 1.7, 3.0),
         ({"law": "gravity_pd", "kp_outside": 5.0, "kd_outside": 0.3}, 3.0, 8.0),
         ({"law": "open_loop"}, 9.0, 90.0),  # as nothing brings it back

@@ -13,8 +13,10 @@ import pytest
 from PIL import Image
 
 from robot_mechanics import model_path
+from robot_mechanics.dynamics.cli import load
+from robot_mechanics.dynamics.simulation import simulate
 from shellbot_benchmarks.virtual_display import virtual_display
-from shellbot_evaluation import plot_cli, plot_parser, plot_shellbot
+from shellbot_evaluation import plot_bodies, plot_cli, plot_parser, plot_shellbot
 from shellbot_evaluation.plot_canvas import COLOURS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -32,6 +34,7 @@ KINDS = {
     "frames": ["frames"],
     "frames of all": ["frames", "--leg", "all", "--pose", "closed"],
     "frames of one": ["frames", "--leg", "upper_2", "--q", "10", "20"],
+    "bodies of an arm": ["bodies", "arm4", "--q", "20", "25", "40", "30"],
     "frames of an arm": ["frames", "--model", "puma560"],
 }
 
@@ -84,6 +87,31 @@ def test_the_same_picture_has_the_same_bytes(tmp_path):
     assert len(lines[0]) == len(lines[1])
 
 
+def test_a_film_of_random_torques_is_that_of_its_seed(tmp_path):
+    films = {}
+    for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
+        words = ["bodies", "arm4", "--seconds", "0.5", "--seed", seed, "--film", str(tmp_path / f"{name}.gif")]
+        assert plot_cli.main([*words, "--out", str(tmp_path / "picture.png")]) == 0
+        films[name] = (tmp_path / f"{name}.gif").read_bytes()
+    assert films["a"] == films["b"] != films["c"]
+    with Image.open(tmp_path / "a.gif") as film:
+        assert film.n_frames == 11
+        first = np.asarray(film.convert("RGB")).astype(int)
+        film.seek(10)
+        assert (np.abs(np.asarray(film.convert("RGB")) - first).sum(axis=2) > 100).sum() > 200
+
+
+@pytest.mark.parametrize("law, first, most", [("computed_torque", 0, 0.01), ("gravity_pd", 1, 0.1)])
+def test_the_laws_of_films_follow_their_swing(law, first, most):
+    arguments = plot_parser.parse(["bodies", "arm4", "--law", law])
+    model = load("arm4", floating=False)
+    start = np.array([0.2, -0.1, 0.1, 0.0])
+    follow = plot_bodies.law_of(arguments, model, start)
+    motion = simulate(model, follow, start, np.zeros(4), 1.25, 0.002)
+    # half a period: one rad from the start; gains outside the mass matrix are weak where a joint's inertia grows
+    assert np.abs(motion.q[-1] - start - 1.0)[first:].max() < most
+
+
 def test_default_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert plot_cli.main(["walkspace", "--leg", "1"]) == 0
@@ -133,6 +161,11 @@ def test_urdf_of_another_robot(tmp_path):
         (["walkspace", "--height", "0.5"], "there is one within heights of 0.060 to 0.240 m"),
         (["walkspace", "--stance", "0.9"], "and stances of 0.215 to 0.400 m"),
         (["walkspace", "--margin", "400"], "with 400.0 degrees margin to joint limits; give less --margin"),
+        (["bodies", "arm4", "--q", "1"], "--q has 1 values; arm4 has 4: arm_joint_1, arm_joint_2"),
+        (["bodies", "arm4", "--film", "arm.avi"], "--film arm.avi does not end in .gif or .mp4"),
+        (["bodies", "arm4", "--film", "arm.gif", "--seconds", "60"], "--seconds is 60; expected above 0 to 20"),
+        (["bodies", "arm5"], "arm5"),
+        (["bodies", "nothing.urdf"], "nothing.urdf"),
         (["singularity", "--model", "ur5", "--joints", "elbow", "knee"], "has no joint 'knee'; it has shoulder_pan"),
     ],
 )
@@ -211,7 +244,10 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ([], "say what to draw: reach, walkspace, singularity, frames, bag or stability; scripts/plot --help lists"),
+        (
+            [],
+            "say what to draw: reach, walkspace, singularity, frames, bodies, bag or stability; scripts/plot --help",
+        ),
         (
             ["walkspace", "--model", "ur5"],
             "walkspace takes no --model, only reach, singularity and frames do; scripts/plot w",

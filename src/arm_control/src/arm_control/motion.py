@@ -55,7 +55,10 @@ def motion_page(page: MotionPage) -> SimpleNamespace:
     ranges = {item.name: item.metadata["range"] for item in fields(MotionPage) if item.name != "law"}
 
     def sliders(texts: Mapping[str, str]) -> Tuple[PageNumber, ...]:
-        return tuple(PageNumber(name, getattr(page, name), *ranges[name], text) for name, text in texts.items())
+        return tuple(
+            PageNumber(name, getattr(page, name), ranges[name][0], ranges[name][1], text)
+            for name, text in texts.items()
+        )
 
     law = PageChoice("law", page.law, LAWS, "of control")
     return reconfigure_page([law, *sliders(what)], {"gains of the laws": sliders(gains)})

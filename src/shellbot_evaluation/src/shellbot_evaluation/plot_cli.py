@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command line of scripts/plot: pictures of workspaces, frames and recorded runs."""
+"""Command line of scripts/plot: pictures of workspaces, frames, bodies and recorded runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_chain.errors import DefinitionError
 from shellbot_description import DescriptionError
 
-from . import plot_frames, plot_other, plot_shellbot
+from . import plot_bodies, plot_frames, plot_other, plot_shellbot
 from .bags import cli as bag_cli
 from .console import run_tool, say
 from .plot_canvas import check_file, finish
@@ -29,6 +29,7 @@ SHELLBOT: Dict[str, Tool] = {
     "walkspace": plot_shellbot.walkspace_of,
     "singularity": plot_shellbot.singularity,
     "frames": plot_frames.frames,
+    "bodies": plot_bodies.run,
     "bag": bag_cli.run,
     "stability": spring_figure.run,
 }

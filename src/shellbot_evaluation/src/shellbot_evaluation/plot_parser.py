@@ -12,6 +12,7 @@ import shellbot_description as description
 from shellbot_chain.errors import DefinitionError
 from shellbot_kinematics import Frame
 
+from . import plot_bodies
 from .bags import cli as bag_cli
 from .tuning import spring_figure
 
@@ -55,10 +56,10 @@ def parser() -> Parser:
     tip.add_argument("--step", type=float, metavar="M", help="spacing of the grid, m (default 0.002)")
     p = Parser(
         prog="scripts/plot",
-        description="Pictures of a limb's reach, singularities and frames, of how far feet may go, of recorded runs.",
+        description="Pictures of a limb's reach, singularities and frames, how far feet may go, masses, recorded runs.",
         epilog="example: scripts/plot walkspace --height 0.17 --out walkspace.png",
     )
-    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames|bag|stability")
+    kinds = p.add_subparsers(dest="what", metavar="reach|walkspace|singularity|frames|bodies|bag|stability")
     reach = kinds.add_parser(
         "reach",
         parents=[common, robot, fan, height, tip, chain],
@@ -84,6 +85,7 @@ def parser() -> Parser:
     )
     frames.add_argument("--pose", help=f"{', '.join(description.POSES)} (default stand)")
     frames.add_argument("--q", nargs="+", type=float, metavar="DEG", help="joints instead of a pose (mm if prismatic)")
+    plot_bodies.add_parser(kinds, common)
     bag_cli.add_parser(kinds, common)
     spring_figure.add_parser(kinds, common)
     return p
@@ -100,7 +102,7 @@ def parse(argv: Optional[List[str]] = None) -> argparse.Namespace:
     p = parser()
     arguments, unknown = p.parse_known_args(argv)
     if arguments.what is None:
-        p.error("say what to draw: reach, walkspace, singularity, frames, bag or stability")
+        p.error("say what to draw: reach, walkspace, singularity, frames, bodies, bag or stability")
     kinds: Any = next(action for action in p._actions if isinstance(action, argparse._SubParsersAction)).choices
     for word in unknown:
         option = word.split("=", 1)[0]
@@ -123,12 +125,12 @@ def check(arguments: argparse.Namespace) -> None:
         If options do not go together or numbers are out of range.
     """
     model = getattr(arguments, "model", None)
-    for name in _OF_SHELLBOT if model is not None else _OF_A_MODEL:
+    for name in _OF_SHELLBOT if model is not None else _OF_A_MODEL if hasattr(arguments, "model") else ():
         if getattr(arguments, name, None) is not None:
             if model is not None:
                 raise DefinitionError(f"--{name} is about Shellbot; leave it out, or --model {model}")
             raise DefinitionError(f"--{name} is about another robot; name it with --model FILE, or leave --{name} out")
-    if getattr(arguments, "q", None) and arguments.pose is not None:
+    if getattr(arguments, "q", None) and getattr(arguments, "pose", None) is not None:
         raise DefinitionError("--pose and --q both say where the joints are; give one of them")
     for name, value in _DEFAULTS.items():
         if hasattr(arguments, name) and getattr(arguments, name) is None:
