@@ -119,9 +119,9 @@ def test_digest_follows_imports_into_this_package_but_not_into_others(tmp_path):
     (package / "inner").mkdir()
     (package / "inner" / "__init__.py").write_text("")
     file = package / "inner" / "kernels.py"
-    file.write_text("import numpy\nfrom small import constants\nfrom robot_mechanics.native.trig import sincos\n")
+    file.write_text("import numpy\nfrom small import constants\nfrom robot_mechanics.native.angles import sincos\n")
     needed = list(jit._needed(file))
-    assert {file, package / "constants.py", PACKAGE / "native" / "trig.py", PACKAGE / "native" / "series.py"} <= {
+    assert {file, package / "constants.py", PACKAGE / "native" / "angles.py", PACKAGE / "native" / "series.py"} <= {
         *needed
     }
     assert all(tmp_path in path.parents or PACKAGE in path.parents for path in needed)

@@ -22,8 +22,8 @@ from robot_mechanics.codegen.expressions import Writer
 from robot_mechanics.codegen.kernel_source import LONGEST, SIGNATURES
 from robot_mechanics.codegen.store import VARIABLE, load
 from robot_mechanics.errors import InvalidChainError, InvalidConfigError, ShapeError
+from robot_mechanics.native.angles import sincos
 from robot_mechanics.native.jit import kernel
-from robot_mechanics.native.trig import sincos
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 LEG = [(0, 0.120, 0, 0), (-90, 0.038, 0, -0.02425), (0, 0.066, 0, 0.02425), (0, 0.122, 0, 0)]

@@ -24,7 +24,7 @@ from robot_mechanics.errors import ShapeError
 from robot_mechanics.native import rigid_body as rb
 from robot_mechanics.native.jit import bare_kernel, lane_kernel, stack_floats
 from robot_mechanics.native.lanes import get, put
-from robot_mechanics.native.trig import sincos
+from robot_mechanics.native.angles import sincos
 
 """
 _TABLE = """TABLE = np.array({rows!r})

@@ -44,7 +44,7 @@ HEAD = """# Written by robot_mechanics.codegen for one chain; changes are overwr
 import math
 
 from robot_mechanics.native.straight import stay_scalar
-from robot_mechanics.native.trig import sincos, turn
+from robot_mechanics.native.angles import sincos, turn
 from robot_mechanics.errors import ShapeError
 
 

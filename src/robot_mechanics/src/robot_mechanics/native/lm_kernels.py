@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
+from robot_mechanics.native.angles import turn
 from robot_mechanics.native.jit import scalar_kernel, stack_array, stack_pointer
 from robot_mechanics.native.table_kernels import table_jacobian, table_pose
-from robot_mechanics.native.trig import turn
 
 # how a run ended
 REACHED, STATIONARY, OUT_OF_STEPS, NO_DESCENT = 0, 1, 2, 3

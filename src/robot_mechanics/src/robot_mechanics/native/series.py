@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers with which `trig`, `angles` and `lanes` compute sines and cosines, each in the form that its callers need."""
+"""Numbers with which `angles` and `lanes` compute sines and cosines, each in the form that its callers need."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ first joint, between joints, and behind the last; kind (m,) 0 revolute 1 prismat
 
 from __future__ import annotations
 
+from robot_mechanics.native.angles import sincos
 from robot_mechanics.native.jit import lane_kernel, scalar_kernel
-from robot_mechanics.native.trig import sincos
 
 
 @scalar_kernel
