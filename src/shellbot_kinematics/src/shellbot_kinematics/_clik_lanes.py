@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from robot_mechanics.native.jit import lane_kernel
-from robot_mechanics.native.lanes import get, put
-from robot_mechanics.native.series import COSINE, HALF_PI_1, HALF_PI_2, HALF_PI_3, PER_QUARTER, SINE
+from robot_mechanics.native.lanes import get, put, sincos_lanes
 from shellbot_kinematics._layout import (
     G_A0,
     G_FAN,
@@ -34,8 +31,6 @@ from shellbot_kinematics._layout import (
 )
 from shellbot_kinematics._planar import BEND
 
-_S3, _S5, _S7, _S9, _S11, _S13, _S15 = SINE
-_C4, _C6, _C8, _C10, _C12, _C14, _C16 = COSINE
 _NEAR = 0.25 * BEND * BEND
 
 # rows of the work memory, each LANES wide: fan, coxa, A, B and their sines, cosines; targets; velocities; results
@@ -56,23 +51,7 @@ def clik_angles(T, t, Q, j, w):
         put(w, W_ANGLE + 2 * LANES, i, get(T, t + LANES * G_A0, i) - turn)
         bend = get(T, t + LANES * G_ST, i) * get(Q, j + 3 * LANES, i)
         put(w, W_ANGLE + 3 * LANES, i, get(T, t + LANES * (G_TIP + 2), i) - turn - bend)
-    for i in range(4 * n):
-        a = get(w, W_ANGLE, i)
-        quarter = np.floor(a * PER_QUARTER + 0.5)
-        x = ((a - quarter * HALF_PI_1) - quarter * HALF_PI_2) - quarter * HALF_PI_3
-        z = x * x
-        zz = z * z
-        sine = (_S3 + _S5 * z) + zz * ((_S7 + _S9 * z) + zz * ((_S11 + _S13 * z) + zz * _S15))
-        sine = x + x * z * sine
-        cosine = (_C4 + _C6 * z) + zz * ((_C8 + _C10 * z) + zz * ((_C12 + _C14 * z) + zz * _C16))
-        cosine = (1.0 - 0.5 * z) + zz * cosine
-        half = 0.5 * quarter
-        whole = np.floor(half)
-        odd = half - whole  # 0 or 1/2
-        turn = 0.5 * whole  # sign of the sine: quarters 2, 3; of the cosine: 1, 2
-        sign = 1.0 - 4.0 * (turn - np.floor(turn))
-        put(w, W_SINE, i, sign * (cosine if odd > 0.25 else sine))
-        put(w, W_COSINE, i, (sign - 4.0 * odd * sign) * (sine if odd > 0.25 else cosine))
+    sincos_lanes(w, W_ANGLE, 4 * n, 1.0, w[W_SINE:], W_COSINE - W_SINE)
 
 
 @lane_kernel

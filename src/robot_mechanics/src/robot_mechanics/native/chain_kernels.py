@@ -15,8 +15,7 @@ The twist of a tip is linear over angular; its columns are given in one of three
 
 from __future__ import annotations
 
-import math
-
+from robot_mechanics.native.angles import sincos
 from robot_mechanics.native.jit import kernel
 
 ALIGNED, WORLD, LOCAL = 0, 1, 2
@@ -49,7 +48,7 @@ def tree_frames(pre, post, kind, parent, column, ratio, offset, q, frames, axes)
         value = 0.0 if kind[i] == 2 else ratio[i] * q[column[i]] + offset[i]
         cos, sin, along = 1.0, 0.0, 0.0
         if kind[i] == 0:
-            cos, sin = math.cos(value), math.sin(value)
+            sin, cos = sincos(value)
         elif kind[i] == 1:
             along = value
         for r in range(3):
