@@ -33,8 +33,9 @@ class CompiledDynamics:
         q[:], v[:], a[:] = ...
         compiled.inverse(block)                             # tau holds the forces
 
-    Nothing is allocated, and nothing checked but the shape of the block: where arguments are not finite the result is
-    not, either. Each kernel is compiled when it is first asked for, or loaded from the cache; numba code may call it.
+    Nothing is allocated, and nothing checked but the shape of the block: NaN makes NaN. Constants below 1e-15 (kg, m,
+    kg m^2) count as zero. Each kernel is compiled when it is first asked for, or loaded from the cache; numba code may
+    call it.
 
     Attributes
     ----------
