@@ -13,7 +13,7 @@ from robot_mechanics.codegen.trig_source import InlineWriter
 from robot_mechanics.native import rigid_body as rb
 
 KERNELS = ("inverse", "mass_matrix", "forward", "inverse_batch")
-# bodies, the base included, up to which the source is straight: it is 3 to 7 times faster than the loop, but compiles
+# bodies, the base included, up to which the source is straight: it is 3 to 9 times faster than the loop, but compiles
 # in proportion to its length, and no kernel shall need more than some 3 s
 LONGEST = 8
 LANES = 64  # states that are computed side by side
