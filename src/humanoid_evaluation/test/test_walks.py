@@ -97,9 +97,18 @@ def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
     trials = campaign_trials(range(7))
     assert len(trials) == 21 * 7
     rows = thesis()
-    run = {"case": "C", "seed": 0, "x_m": 3.01, "y_m": 0.004, "turn_deg": 0.0, "seconds": 90.0, "fell": False}
+    run = {
+        "case": "C",
+        "seed": 0,
+        "x_m": 3.01,
+        "y_m": 0.004,
+        "turn_deg": 0.0,
+        "seconds": 90.0,
+        "cost": 1.234,
+        "fell": False,
+    }
     table = campaign_table([run])
-    assert "3.010" in table and f"{rows['distances']['C']['bullet'][0]:.2f}" in table
+    assert "3.010" in table and "1.23 ±" in table and f"{rows['distances']['C']['bullet'][0]:.2f}" in table
     with pytest.raises(SettingsError, match="either a distance or an angle"):
         Trial(1.0, 90.0, 0.1, 0)
     assert main(["--distance", "1"]) == 2

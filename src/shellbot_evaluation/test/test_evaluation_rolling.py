@@ -34,6 +34,6 @@ def test_the_command_line_chooses_the_imu(tmp_path, monkeypatch):
     file = tmp_path / "roll.json"
     slow = []
     for options in ([], ["--raw-imu"]):
-        experiment(["roll", "--seeds", "2", "--json", str(file), *options])
+        experiment(["roll", "--seeds", "2", "--json", str(file), "--out", str(tmp_path / "out"), *options])
         slow.append(json.loads(file.read_text())["summary"]["slow_m_s"]["within"])
     assert slow == [0, 2]

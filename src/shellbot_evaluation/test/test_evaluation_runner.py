@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,9 @@ from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission, MissionState
-from shellbot_evaluation import experiment_cli
+from shellbot_evaluation import experiment_cli, mission_cli, rolling_cli, transform_cli
 from shellbot_evaluation.experiment_cli import main
-from shellbot_evaluation.experiments import Run, make_case
+from shellbot_evaluation.experiments import Experiment, Run, make_case
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.plans import DemoPlan
 from shellbot_evaluation.runner import execute
@@ -115,3 +116,24 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert "there is no experiment 'absent'; choose from walk, turn, square, speed, sprint, transform, roll" in sentence
     for name in experiment_cli.PROGRAMS:
         assert f" {name}," in sentence and f" {name} (" in experiment_cli.parser().format_help().replace("\n", " ")
+
+
+def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monkeypatch):
+    case = make_case("step", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15})
+    monkeypatch.setattr(experiment_cli, "load_experiments", lambda _: {"tiny": Experiment("tiny", (case,), ())})
+    seeds = []
+    for module, name in ((transform_cli, "RUNS"), (rolling_cli, "ROLL"), (mission_cli, "COURSE")):
+        runs = getattr(module, name)
+
+        def row(case, runs=runs):
+            seeds.append((runs.name, case.seed))
+            return {**vars(case), **dict.fromkeys(runs.goals, 1.0), "success": True, "message": ""}
+
+        monkeypatch.setattr(module, name, replace(runs, execute=row, duration=lambda _: 1.0))
+    status = main(["all", "--seeds", "4:6", "--out", str(tmp_path)])
+    assert status == 1, "1.0 is no good speed of the roll"
+    assert seeds == [(name, seed) for name in ("transform", "roll", "course") for seed in (4, 5)]
+    assert {path.name for path in tmp_path.glob("*.html")} == {
+        f"{n}.html" for n in ("tiny", "transform", "roll", "course")
+    }
+    assert not list(tmp_path.glob("*.jsonl")) and not list(tmp_path.glob("*.npz"))

@@ -54,7 +54,10 @@ def test_every_changed_robot_can_be_built():
 def test_the_table_has_a_line_a_value_and_the_picture_is_drawn(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sweep_cli, "SWEEP", dataclasses.replace(sweep_cli.SWEEP, execute=row))
     picture, file = tmp_path / "deep" / "sweep.png", tmp_path / "sweep.json"
-    assert experiment(["sweep", "--seeds", "2", "--json", str(file), "--picture", str(picture)]) == 1  # not all reached
+    assert (
+        experiment(["sweep", "--seeds", "2", "--json", str(file), "--picture", str(picture), "--out", str(tmp_path)])
+        == 1
+    )  # not all reached
     said = capsys.readouterr().out
     lines = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")] for line in said.splitlines()[2:16]}
     assert lines["as adopted"][2:5] == ["2 of 2", "2 of 2", "21.0"]

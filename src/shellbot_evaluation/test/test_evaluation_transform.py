@@ -82,21 +82,22 @@ def test_the_summary_counts_failures_and_takes_the_worst():
 def test_the_command_line_writes_runs_and_summary(tmp_path, monkeypatch, capsys):
     runs = dataclasses.replace(transform_cli.RUNS, execute=lambda case: row(case.seed - 100))
     monkeypatch.setattr(transform_cli, "RUNS", runs)
-    path = tmp_path / "out" / "transform.json"
-    assert experiment(["transform", "--seeds", "100:102", "--json", str(path)]) == 0
+    path, out = tmp_path / "out" / "transform.json", ["--out", str(tmp_path)]
+    assert experiment(["transform", "--seeds", "100:102", "--json", str(path), *out]) == 0
     data = json.loads(path.read_text())
     assert [run["seed"] for run in data["runs"]] == [0, 1]
     assert data["summary"]["success"] == 2
-    assert experiment(["transform", "--seeds", "100:104", "--json", str(path)]) == 1  # 13 s is too slow
-    assert experiment(["transform", "--seeds", "5:5"]) == 2
+    assert experiment(["transform", "--seeds", "100:104", "--json", str(path), *out]) == 1  # 13 s is too slow
+    assert experiment(["transform", "--seeds", "5:5", "--out", str(tmp_path)]) == 2
     assert "or A:B with 0 <= A < B" in capsys.readouterr().err
 
 
-def test_the_design_of_the_command_line_reaches_every_run(monkeypatch, capsys):
+def test_the_design_of_the_command_line_reaches_every_run(tmp_path, monkeypatch, capsys):
     cases = []
     runs = dataclasses.replace(transform_cli.RUNS, execute=lambda case: cases.append(case) or row(case.seed - 100))
     monkeypatch.setattr(transform_cli, "RUNS", runs)
-    experiment(["transform", "--seeds", "100:102", "--design", "fan_drive.reduction=1", "foot.radius_mm=9"])
+    design = ["--design", "fan_drive.reduction=1", "foot.radius_mm=9"]
+    experiment(["transform", "--seeds", "100:102", "--out", str(tmp_path), *design])
     assert [case.design for case in cases] == 2 * [{"fan_drive.reduction": 1.0, "foot.radius_mm": 9.0}]
     assert cases[0] == dataclasses.replace(conditions(100), design=cases[0].design)
     assert experiment(["transform", "--design", "fan_drive.reduction"]) == 2

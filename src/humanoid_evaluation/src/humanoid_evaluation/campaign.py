@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from humanoid_evaluation.trial import Trial, run_trial
-from shellbot_common import SettingsError, package_file, read_yaml
-from shellbot_evaluation.parallel import map_jobs
+from shellbot_common import package_file, read_yaml
+from shellbot_evaluation.journal import Journal
+from shellbot_evaluation.parallel import map_jobs, pool_of
+from shellbot_evaluation.reports import machine, write_json
 from shellbot_evaluation.stats import spread
 from shellbot_evaluation.tables import markdown_table
 
 Run = Dict[str, Any]
-_BATCH = 14  # runs between two writings of the file
 
 
 def thesis() -> Dict[str, Any]:
@@ -31,8 +31,8 @@ def campaign_trials(seeds: Iterable[int]) -> List[Tuple[str, Trial]]:
     return [(name, Trial(*what, seed)) for name, what in {**straight, **around}.items() for seed in seeds]
 
 
-def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path]) -> List[Run]:
-    """Run what a file does not hold yet, and write it there as it is done.
+def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path], scheduler: str = "") -> List[Run]:
+    """Carry out all runs; with a file they are written there, and an interrupted campaign goes on.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path]) -> List[
     jobs : int
         Processes.
     file : Path, optional
-        JSON; it is read first, so that an interrupted campaign goes on.
+        JSON of all runs; until they are done, their journal lies beside it.
+    scheduler : str
+        Address of a Dask cluster, for its workers instead.
 
     Raises
     ------
-    SettingsError
-        If the file is none of a campaign.
+    EvaluationError
+        If the journal is none of this campaign and code, or cannot be written.
     """
-    done = _read(file)
-    known = {(run["case"], run["seed"]) for run in done}
-    trials = [(case, trial) for case, trial in campaign_trials(seeds) if (case, trial.seed) not in known]
-    for first in range(0, len(trials), _BATCH):
-        batch = trials[first : first + _BATCH]
-        runs = map_jobs(run_trial, [(f"{case} {trial.seed}", trial) for case, trial in batch], jobs)
-        done += [{"case": case, **run} for (case, _), run in zip(batch, runs)]
+    trials = campaign_trials(seeds)
+    labelled = [(f"{case} {trial.seed}", trial) for case, trial in trials]
+    with Journal.beside(file, "humanoid campaign") as journal:
+        rows = map_jobs(run_trial, labelled, jobs, pool_of(scheduler), journal)
+        runs = [{"case": case, **row} for (case, _), row in zip(trials, rows)]
         if file is not None:
-            file.write_text(json.dumps({"runs": done}, indent=1) + "\n", encoding="utf-8")
-    return done
+            write_json(file, {"machine": machine(), "runs": runs})
+    return runs
 
 
 def campaign_table(runs: Sequence[Run]) -> str:
@@ -72,6 +72,7 @@ def campaign_table(runs: Sequence[Run]) -> str:
 
 
 def _straight(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str, object]:
+    costs = [run["cost"] for run in runs if math.isfinite(run["cost"])]
     entries = {who: "{:.2f} / {:+.2f}".format(*row[who]) for who in ("real", "gazebo", "ode", "bullet")}
     return {
         "case": name,
@@ -80,6 +81,7 @@ def _straight(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[st
         "ours ahead": _mean([run["x_m"] for run in runs], 3),
         "ours aside": _mean([run["y_m"] for run in runs], 3),
         "seconds": _mean([run["seconds"] for run in runs], 1),
+        "cost of transport": _mean(costs, 2) if costs else "–",
         "runs": len(runs),
         "falls": sum(run["fell"] for run in runs),
         **entries,
@@ -103,14 +105,3 @@ def _around(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str,
 def _mean(values: Sequence[float], digits: int) -> str:
     found = spread(values)
     return f"{found.mean:.{digits}f} ± {found.std:.{digits}f}"
-
-
-def _read(file: Optional[Path]) -> List[Run]:
-    if file is None or not file.exists():
-        return []
-    try:
-        runs = json.loads(file.read_text(encoding="utf-8"))["runs"]
-        assert all({"case", "seed"} <= set(run) for run in runs)
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise SettingsError(f"{file} holds no campaign ({error}); give another path, or remove it") from None
-    return list(runs)

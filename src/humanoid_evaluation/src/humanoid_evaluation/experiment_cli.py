@@ -15,7 +15,7 @@ from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
 from shellbot_common import SettingsError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
-from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 
@@ -28,7 +28,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     seeds = seeds_of(options.seeds)
     if options.campaign:
-        results = run_campaign(seeds, options.jobs, Path(options.json) if options.json else None)
+        results = run_campaign(seeds, options.jobs, Path(options.json) if options.json else None, options.scheduler)
         say(campaign_table(results))
         if options.write:
             write_between_markers(Path(options.write), "campaign", campaign_table(results))
@@ -51,16 +51,17 @@ def _run(options: argparse.Namespace) -> int:
         )
         for seed in seeds
     ]
-    runs = map_jobs(run_trial, [(f"seed {trial.seed}", trial) for trial in trials], options.jobs)
+    labelled = [(f"seed {trial.seed}", trial) for trial in trials]
+    runs = map_jobs(run_trial, labelled, options.jobs, pool_of(options.scheduler))
     summary = summarise(runs)
-    columns = ("seed", "x_m", "y_m", "turn_deg", "odometry_error_m", "seconds", "fell", "arrived")
+    columns = ("seed", "x_m", "y_m", "turn_deg", "odometry_error_m", "seconds", "cost", "fell", "arrived")
     _report(runs, summary, columns, options)
     return int(summary["falls"] > 0 or summary["not_arrived"] > 0)
 
 
 def _get_up(seeds: Sequence[int], options: argparse.Namespace) -> int:
     falls = [(f"seed {seed}", Fall(seed, options.motors)) for seed in seeds]
-    runs = map_jobs(run_get_up, falls, options.jobs)
+    runs = map_jobs(run_get_up, falls, options.jobs, pool_of(options.scheduler))
     summary = summarise_get_up(runs)
     _report(runs, summary, ("seed", "push_N", "push_deg", "side", "shock_m_s2", "stands", "tries", "seconds"), options)
     return int(summary["got_up"] < summary["fell"])
@@ -97,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    add_workers(parser)
     add_seeds(parser, "7", "friction, mass, sensor noise")
     return parser
 

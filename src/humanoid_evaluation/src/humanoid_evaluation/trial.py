@@ -13,6 +13,7 @@ from humanoid_evaluation.robot import Robot
 from humanoid_motion.planar import seen_from, wrapped
 from shellbot_common import SettingsError
 from shellbot_common.rotations import rpy_from_quaternion
+from shellbot_evaluation.metrics import GRAVITY, tick_work
 from shellbot_simulator.core.config import SimulatorConfig, load_config
 from shellbot_simulator.core.state import SimState
 
@@ -20,6 +21,7 @@ _STAND = 1.5  # s before the command
 _SETTLE = 1.0  # s after the arrival
 _PUSH_TIME = 0.1  # s
 _PLATES = 60
+_MOVED = 0.05  # m below which there is no cost of transport
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,12 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
             arrived = simulator.time
         if arrived is not None and simulator.time > arrived + _SETTLE:
             break
+    score = walk.score()
+    if not trial.distance:
+        score["cost"] = math.nan  # a turn goes nowhere
     return {
         **vars(trial),
-        **walk.score(),
+        **score,
         "seconds": (arrived or simulator.time) - _STAND,
         "arrived": arrived is not None,
     }
@@ -108,10 +113,11 @@ class _Walk(Robot):
         self._turn, self._yaw = 0.0, _true_pose(self.state)[2]
         self._start, self._odometry_start = np.zeros(3), np.zeros(3)
         self._heights = [0.0, 0.0]
-        self._tilt = 0.0
+        self._tilt = self._work = 0.0
 
     def tick(self) -> None:
         super().tick()
+        self._work += tick_work(self.state)
         roll, pitch, yaw = rpy_from_quaternion(*self.state.quat_world_base)
         self._turn += wrapped(yaw - self._yaw)
         self._yaw = yaw
@@ -122,7 +128,7 @@ class _Walk(Robot):
     def begin(self) -> None:
         """Score from here."""
         height = float(self.state.p_world_base[2])
-        self._heights, self._tilt, self._turn = [height, height], 0.0, 0.0
+        self._heights, self._tilt, self._turn, self._work = [height, height], 0.0, 0.0, 0.0
         self._start, self._odometry_start = _true_pose(self.state), self.core.engine.state().base
 
     @property
@@ -131,6 +137,7 @@ class _Walk(Robot):
 
     def score(self) -> Dict[str, Any]:
         x, y, _ = seen_from(self._start, _true_pose(self.state))
+        weight_path = self.simulator.mass * GRAVITY * math.hypot(x, y)
         odometry = seen_from(self._odometry_start, self.core.engine.state().base)
         return {
             "fell": self.has_fallen,
@@ -140,6 +147,7 @@ class _Walk(Robot):
             "odometry_error_m": float(math.hypot(odometry[0] - x, odometry[1] - y)),
             "height_range_m": self._heights[1] - self._heights[0],
             "tilt_deg": math.degrees(self._tilt),
+            "cost": self._work / weight_path if math.hypot(x, y) > _MOVED else math.nan,
         }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from pathlib import Path
 from typing import Callable, Optional, TextIO
 
 from tqdm import tqdm
@@ -24,7 +25,22 @@ def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str
     """Add the option ``--seeds``, which `seeds_of` reads; `what` is a run of one seed."""
     shown = f" (default {default})" if default else ""
     parser.add_argument(
-        "--seeds", default=default, metavar="N|A:B", help=f"seeds 0 to N - 1, or A to B - 1: {what}{shown}"
+        "--seeds",
+        "--repetitions",
+        default=default,
+        metavar="N|A:B",
+        help=f"seeds 0 to N - 1, or A to B - 1: {what}{shown}",
+    )
+
+
+def add_out(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--out``: where reports and, meanwhile, the journal of an experiment go."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/experiment"),
+        metavar="DIR",
+        help="folder of the reports: every run as CSV, JSON, Markdown and one HTML page (default results/experiment)",
     )
 
 
@@ -47,13 +63,13 @@ def seeds_of(text: str) -> range:
 
 
 class Progress:
-    """A bar on standard error: drawn in place on a terminal, one line a step elsewhere."""
+    """A bar on standard error, drawn in place on a terminal, one line a step elsewhere; `done` were done before."""
 
-    def __init__(self, total: int, stream: Optional[TextIO] = None) -> None:
+    def __init__(self, total: int, stream: Optional[TextIO] = None, done: int = 0) -> None:
         self._stream = stream if stream is not None else sys.stderr
         self._is_drawn = self._stream.isatty()
         drawn_on = self._stream if self._is_drawn else io.StringIO()
-        self._bar = tqdm(total=total, file=drawn_on, ascii=".#", miniters=1, dynamic_ncols=True)
+        self._bar = tqdm(total=total, initial=done, file=drawn_on, ascii=".#", miniters=1, dynamic_ncols=True)
 
     def step(self, text: str) -> None:
         """Count one step as done and show what it was."""
@@ -72,6 +88,9 @@ def run_tool(tool: Callable[[], int]) -> int:
         return tool()
     except (ChainError, SettingsError) as error:
         sys.stderr.write(f"error: {error}\n")
+        return 2
+    except OSError as error:  # such as a full disk
+        sys.stderr.write(f"error: cannot write {error.filename or 'a file'}: {error.strerror}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("\nstopped by the user\n")

@@ -16,7 +16,7 @@ from shellbot_chain.errors import ChainError
 from shellbot_chain.trace import Trace
 from shellbot_motor_driver.driving.driver_config import DriverConfig
 
-from .metrics import path_length
+from .metrics import cost_of_transport, path_length
 from .rolling_experiment import OFFSET_DEG
 from .seeded_runs import GroupedRuns
 from .transport_experiment import GATHERS_S, MEASURED_S, electrical_power, measured_roll, measured_walk
@@ -57,7 +57,9 @@ def conditions(seed: int) -> List[Case]:
 def execute(case: Case) -> Dict[str, Any]:
     """Move, and measure once the speed is reached."""
     row: Dict[str, Any] = {**vars(case), "label": case.label, "success": False, "message": ""}
-    row.update(dict.fromkeys(("speed_m_s", "mean_a", "peak_a", "sag_v", "run_min", "range_m"), math.nan))
+    row.update(
+        dict.fromkeys(("speed_m_s", "mean_a", "peak_a", "sag_v", "run_min", "range_m", "electrical_cost"), math.nan)
+    )
     closed = case.motion.startswith(("rolls", "lies"))
     mode = "shell" if closed else "sit" if case.motion == "sits" else "hexapod"
     options: Dict[str, Any] = {"gait": case.gait} if case.gait else {}
@@ -75,10 +77,12 @@ def execute(case: Case) -> Dict[str, Any]:
             trace = measured_walk(chain, case.speed) if case.gait else _still(chain)
     except ChainError as error:
         return {**row, "message": str(error)}
-    row.update(battery_figures(electrical_power(trace, chain) / NOMINAL_VOLTAGE))
+    power = electrical_power(trace, chain)
+    row.update(battery_figures(power / NOMINAL_VOLTAGE))
     row["speed_m_s"] = path_length(trace) / float(trace.t[-1] - trace.t[0])
     if row["speed_m_s"] > MOVES:
         row["range_m"] = 60.0 * row["run_min"] * row["speed_m_s"]
+        row["electrical_cost"] = cost_of_transport(trace, chain.simulator.mass, power)
     row["success"] = True
     return row
 
@@ -126,8 +130,9 @@ ENERGY = GroupedRuns(
         "sag_v": "voltage then, half full / V",
         "run_min": "run time / min",
         "range_m": "range / m",
+        "electrical_cost": "cost of transport, electrical",
     },
-    digits={"speed_m_s": 2, "mean_a": 2, "peak_a": 1, "sag_v": 1, "run_min": 0, "range_m": 0},
+    digits={"speed_m_s": 2, "mean_a": 2, "peak_a": 1, "sag_v": 1, "run_min": 0, "range_m": 0, "electrical_cost": 1},
     goals={},
     conditions=conditions,
     execute=execute,

@@ -9,17 +9,27 @@ import importlib
 import operator
 import sys
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Any, List, Mapping, Optional, Sequence
 
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
+from shellbot_chain.trace import Trace
 from shellbot_common import package_file
 
 from .campaign import Campaign
-from .console import add_seeds, run_tool, say, seeds_of
-from .experiment_report import campaign_text, experiment_text, walking_summary, write_report
+from .console import add_out, add_seeds, run_tool, say, seeds_of
+from .experiment_report import (
+    campaign_text,
+    experiment_text,
+    limits_text,
+    trace_file,
+    walking_summary,
+    write_report,
+)
 from .experiments import Experiment, load_experiments, plan_runs
-from .parallel import map_jobs
+from .journal import Journal
+from .parallel import add_workers, map_jobs, pool_of
+from .perturbations import PERTURBATIONS, Perturbations
 from .reports import machine, write_json
 from .runner import RunResult, execute, verdicts
 from .tables import write_between_markers
@@ -29,6 +39,7 @@ PROGRAMS = {
     "transform": ("transform_cli", "main"),
     "roll": ("rolling_cli", "run_roll"),
     "right": ("rolling_cli", "run_right"),
+    "course": ("mission_cli", "COURSE.main"),
     "mission": ("mission_cli", "main"),
     "sweep": ("sweep_cli", "SWEEP.main"),
     "transport": ("transport_experiment", "TRANSPORT.main"),
@@ -37,10 +48,12 @@ PROGRAMS = {
     "limp": ("limp_experiment", "LIMP.main"),
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
+    "optimise": ("optimise_cli", "main"),
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
 _OF_THE_SCRIPT = ("bus-faults", "same")  # which it starts without coming here
+IN_ALL = ("transform", "roll", "course")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,12 +67,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "experiment",
         nargs="*",
-        help="walk, turn, square, speed (config/experiments.yaml) or all of the file: all;"
-        " or, each with a --help of its own: transform (to a ball and back), roll (straight on), right (upright from "
-        "any attitude), mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport "
-        "(cost of walking and rolling), energy (run time of the battery), gaits (3 m by each), limp (walk without a "
-        "leg), feed_forward (joint errors without and with it), terrain (rubble, slopes), onboard (the chain on "
-        "emulated servos), bus-faults (emulated servo bus)",
+        help="walk, turn, square, speed, sprint (config/experiments.yaml), or all: these and "
+        f"{', '.join(IN_ALL)}; or, each with a --help of its own: transform (to a ball and back), roll (straight on), "
+        "right (upright from any attitude), course (walk, turn, close, roll, open, walk), mission (without the turn), "
+        "sweep (the ball over design and floor), transport (cost of walking and rolling), energy (run time of the "
+        "battery), gaits (3 m by each), limp (walk without a leg), feed_forward (joint errors without and with it), "
+        "terrain (rubble, slopes), optimise (a gait that costs less), onboard (the chain on emulated servos), "
+        "bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -71,14 +85,21 @@ def parser() -> argparse.ArgumentParser:
         metavar=("LOW", "HIGH"),
         help="floor friction, spread evenly over the seeds (default 0.7 1.0)",
     )
+    p.add_argument(
+        "--perturb",
+        nargs="+",
+        default=[],
+        metavar="KEY=LOW[:HIGH]",
+        help=f"what else each run draws by its seed: {', '.join(PERTURBATIONS)}; such as mass_scale=0.9:1.1 push_n=30",
+    )
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
     p.add_argument("--definitions", type=Path, help="another file of experiments")
-    p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
+    add_out(p)
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
     p.add_argument("--traces", action="store_true", help="also keep every run as .npz")
-    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(p)
     p.add_argument(
         "--write",
         type=Path,
@@ -92,12 +113,14 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the tool; returns 0 if every limit was met, 1 if not, 2 after an error."""
     given = sys.argv[1:] if argv is None else argv
     if given and given[0] in PROGRAMS:
-        module, name = PROGRAMS[given[0]]
-        program = operator.attrgetter(name)(importlib.import_module(f"shellbot_evaluation.{module}"))
-        return int(program(given[1:]))
-    arguments = parser().parse_args(argv)
-    words = " ".join(sys.argv[1:] if argv is None else argv)
-    return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
+        return _other(given[0], given[1:])
+    arguments = parser().parse_args(given)
+    return run_tool(lambda: _run(arguments, f"scripts/experiment {' '.join(given)}"))
+
+
+def _other(name: str, given: Sequence[str]) -> int:
+    module, tool = PROGRAMS[name]
+    return int(operator.attrgetter(tool)(importlib.import_module(f"shellbot_evaluation.{module}"))(given))
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
@@ -105,51 +128,96 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.campaign is not None:
         campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
         seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
-        results = _execute(campaign.experiment(), seeds, arguments, base)
-        _report(arguments, arguments.campaign, results, campaign_text(campaign, results, command), [])
+        experiment = campaign.experiment()
+        with _journal(arguments, arguments.campaign) as journal:
+            results = _execute(experiment, seeds, arguments, base, journal)
+            text = campaign_text(campaign, [result.row for result in results], command)
+            _report(arguments, arguments.campaign, results, text, text, {})
         return 0
     known = load_experiments(arguments.definitions or _config_file("experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
         raise DefinitionError(f"name an experiment: {', '.join(known)} or all; or give --campaign")
-    if arguments.json is not None and len(names) > 1:
+    if arguments.json is not None and (len(names) > 1 or arguments.experiment == ["all"]):
         raise DefinitionError(f"--json is for one experiment; of {', '.join(names)} name one")
-    met = True
-    for name in names:
-        if name not in known:
-            raise DefinitionError(
-                f"there is no experiment '{name}'; choose from {', '.join((*known, *PROGRAMS, *_OF_THE_SCRIPT))} or all"
-            )
-        length = "side_m" if any(case.kind == "square" for case in known[name].cases) else "distance_m"
-        experiment = known[name].changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
-        results = _execute(experiment, seeds_of(arguments.seeds or "5"), arguments, base)
-        limits = verdicts(experiment, [result.row for result in results])
-        _report(arguments, name, results, experiment_text(experiment, results, command), limits)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        choices = ", ".join((*known, *PROGRAMS, *_OF_THE_SCRIPT))
+        raise DefinitionError(f"there is no experiment '{unknown[0]}'; choose from {choices} or all")
+    seeds = seeds_of(arguments.seeds or "5")
+    met = [_one(known[name], seeds, arguments, base, command) for name in names]
+    if arguments.experiment == ["all"] and arguments.definitions is None:
+        for name in IN_ALL:
+            say(f"{name}:")
+            met.append(_other(name, _shared(arguments, seeds)) == 0)
+    return 0 if all(met) else 1
+
+
+def _one(
+    known: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, command: str
+) -> bool:
+    """Carry out one experiment of the file and write its reports; return whether it met its limits."""
+    length = "side_m" if any(case.kind == "square" for case in known.cases) else "distance_m"
+    experiment = known.changed(**{length: arguments.distance, "speed_m_s": arguments.speed})
+    with _journal(arguments, experiment.name) as journal:
+        results = _execute(experiment, seeds, arguments, base, journal)
+        rows = [result.row for result in results]
+        limits, summary = verdicts(experiment, rows), walking_summary(rows)
+        text = experiment_text(experiment, rows, command)
+        content = {"command": command, "limits": limits, "summary": summary}
+        _report(arguments, experiment.name, results, text, limits_text(limits, command), content)
         if arguments.json is not None:
             arguments.json.parent.mkdir(parents=True, exist_ok=True)
-            rows = [result.row for result in results]
-            content = {"machine": machine(), "command": command, "runs": rows, "summary": walking_summary(rows)}
-            write_json(arguments.json, content)
-        met = met and all(line["met"] for line in limits)
-    return 0 if met else 1
+            write_json(arguments.json, {"machine": machine(), "command": command, "runs": rows, "summary": summary})
+    return all(bool(line["met"]) for line in limits)
+
+
+def _shared(arguments: argparse.Namespace, seeds: Sequence[int]) -> List[str]:
+    """Return the options that every experiment understands."""
+    given = ["--seeds", f"{seeds[0]}:{seeds[-1] + 1}", "--out", str(arguments.out), "--workers", str(arguments.jobs)]
+    if arguments.scheduler:
+        given += ["--scheduler", arguments.scheduler]
+    return given + (["--write", str(arguments.write)] if arguments.write is not None else [])
 
 
 def _config_file(name: str) -> Path:
     return package_file("shellbot_evaluation", f"config/{name}")
 
 
+def _journal(arguments: argparse.Namespace, name: str) -> Journal:
+    """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn."""
+    folder = arguments.out
+
+    def pack(result: RunResult) -> Any:
+        result.trace.save(trace_file(folder, name, result.row))
+        return result.row
+
+    def unpack(row: Any) -> RunResult:
+        return RunResult(row, Trace.load(trace_file(folder, name, row)))
+
+    return Journal(folder / f"{name}.unfinished.jsonl", name, pack, unpack)
+
+
 def _execute(
-    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig
+    experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
 ) -> List[RunResult]:
-    runs = plan_runs(experiment, seeds, tuple(arguments.friction))
+    runs = plan_runs(experiment, seeds, tuple(arguments.friction), Perturbations.parse(arguments.perturb))
     labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
-    return map_jobs(functools.partial(execute, base=base), labelled, arguments.jobs)
+    function = functools.partial(execute, base=base)
+    return map_jobs(function, labelled, arguments.jobs, pool_of(arguments.scheduler), journal)
 
 
-def _report(arguments: argparse.Namespace, name: str, results: List[RunResult], text: str, limits: List[dict]) -> None:
-    write_report(arguments.out, name, results, text, {"limits": limits}, arguments.traces)
+def _report(
+    arguments: argparse.Namespace,
+    name: str,
+    results: List[RunResult],
+    text: str,
+    head: str,
+    content: Mapping[str, Any],
+) -> None:
+    write_report(arguments.out, name, results, head, content, arguments.traces)
     say(text)
-    say(f"files in {arguments.out}")
+    say(f"every run, as table and plot: {arguments.out / name}.html")
     if arguments.write is not None:
         write_between_markers(arguments.write, name, text)
         say(f"table '{name}' written into {arguments.write}")

@@ -10,8 +10,9 @@ import numpy as np
 
 from .campaign import Campaign, case_summary, comparison
 from .experiments import Experiment
+from .perturbations import PERTURBATIONS
 from .plots import plot_columns, plot_paths, plot_run
-from .reports import machine, write_csv, write_json
+from .report_files import run_tables, write_files
 from .runner import RunResult, verdicts
 from .tables import markdown_table
 
@@ -45,6 +46,8 @@ HEADINGS = {
     "torque_nm": "torque N m",
     "power_w": "power W",
     "cost_of_transport": "cost of transport",
+    "electrical_cost": "electrical",
+    **{key: key for key in PERTURBATIONS},
 }
 DIGITS = {
     "friction": 2,
@@ -65,8 +68,19 @@ DIGITS = {
     "torque_nm": 2,
     "power_w": 1,
     "cost_of_transport": 2,
+    "electrical_cost": 2,
     "worst": 2,
 }
+
+
+_DRAWN = (
+    "distance_error_percent",
+    "deviation_percent",
+    "angle_error_percent",
+    "speed_m_s",
+    "height_deviation_mm",
+    "electrical_cost",
+)
 
 
 def walking_summary(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
@@ -91,21 +105,23 @@ def run_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return markdown_table(rows, {key: head for key, head in HEADINGS.items() if key in present}, DIGITS)
 
 
-def experiment_text(experiment: Experiment, results: Sequence[RunResult], command: str) -> str:
+def experiment_text(experiment: Experiment, rows: Sequence[Mapping[str, Any]], command: str) -> str:
     """Return the Markdown of an experiment: verdicts first, then each run, then how to repeat it."""
-    rows = [result.row for result in results]
-    parts = []
     limits = verdicts(experiment, rows)
-    if limits:
-        parts.append(markdown_table(limits, digits=DIGITS))
-    parts.append(run_table(rows))
-    parts.append(f"Made by `{command}`; ground truth scores, the robot's own odometry ends each run.\n")
-    return "\n".join(parts)
+    return "\n".join([*([markdown_table(limits, digits=DIGITS)] if limits else []), run_table(rows), _made_by(command)])
 
 
-def campaign_text(campaign: Campaign, results: Sequence[RunResult], command: str) -> str:
+def limits_text(limits: Sequence[Mapping[str, Any]], command: str) -> str:
+    """Return the Markdown of the verdicts alone."""
+    return "\n".join([*([markdown_table(limits, digits=DIGITS)] if limits else []), _made_by(command)])
+
+
+def _made_by(command: str) -> str:
+    return f"Made by `{command}`; ground truth scores, the robot's own odometry ends each run.\n"
+
+
+def campaign_text(campaign: Campaign, rows: Sequence[Mapping[str, Any]], command: str) -> str:
     """Return the Markdown of the campaign: comparison with the published means, then mean and spread of each case."""
-    rows = [result.row for result in results]
     heads: Dict[str, str] = {"source": "source"}
     for percent in campaign.speeds_percent:
         heads.update({f"x_{percent}": f"{percent} %: x m", f"y_{percent}": "y m", f"turn_{percent}": "turned deg"})
@@ -129,45 +145,37 @@ def _mean_and_spread(line: Mapping[str, Any]) -> Dict[str, object]:
     return cells
 
 
+def trace_file(folder: Path, name: str, row: Mapping[str, Any]) -> Path:
+    """Return where the trace of a run is."""
+    return folder / f"{_stem(name, row['case'])}_seed{row['seed']}.npz"
+
+
 def write_report(
-    folder: Path, name: str, results: Sequence[RunResult], text: str, extra: Mapping[str, Any], traces: bool
+    folder: Path, name: str, results: Sequence[RunResult], text: str, content: Mapping[str, Any], traces: bool
 ) -> List[Path]:
-    """Write NAME.csv, .json, .md, plots, and with `traces` one .npz a run; returns the paths."""
+    """Draw the plots and write NAME.csv, .json, .md, .html; returns the paths. Without `traces` those are removed."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [result.row for result in results]
-    paths = [folder / f"{name}.csv", folder / f"{name}.json", folder / f"{name}.md"]
-    write_csv(paths[0], rows)
-    write_json(paths[1], {"experiment": name, "machine": machine(), "runs": rows, **extra})
-    paths[2].write_text(text, encoding="utf-8")
-    for case in dict.fromkeys(result.run.case.name for result in results):
-        of_case = [result for result in results if result.run.case.name == case]
-        labels = {f"µ {r.run.friction:.2f}": r for r in of_case}
-        stem = f"{name}_{case}".replace(" ", "_").replace("%", "percent")
-        paths.append(folder / f"{stem}_path.png")
-        plot_paths(
-            paths[-1],
-            case,
-            {key: r.trace.truth_path for key, r in labels.items()},
-            {key: r.trace.odom_path for key, r in labels.items()},
+    pictures: List[Path] = []
+    for case in dict.fromkeys(str(row["case"]) for row in rows):
+        of_case = [result for result in results if result.row["case"] == case]
+        labels = {f"seed {r.row['seed']}, µ {r.row['friction']:.2f}": r.trace for r in of_case}
+        pictures += [folder / f"{_stem(name, case)}_path.png", folder / f"{_stem(name, case)}_run.png"]
+        truth, own = (
+            {key: getattr(trace, path) for key, trace in labels.items()} for path in ("truth_path", "odom_path")
         )
-        paths.append(folder / f"{stem}_run.png")
-        plot_run(paths[-1], f"{case}, seed {of_case[0].run.seed}", of_case[0].trace)
-        if traces:
-            for r in of_case:
-                paths.append(folder / f"{stem}_seed{r.run.seed}.npz")
-                r.trace.save(paths[-1])
-    columns = {
-        key: HEADINGS[key]
-        for key in (
-            "distance_error_percent",
-            "deviation_percent",
-            "angle_error_percent",
-            "speed_m_s",
-            "height_deviation_mm",
-        )
-        if any(key in row for row in rows)
-    }
-    if columns:
-        paths.append(folder / f"{name}_friction.png")
-        plot_columns(paths[-1], name, rows, columns)
-    return paths
+        plot_paths(pictures[-2], case, truth, own)
+        plot_run(pictures[-1], f"{case}, seed {of_case[0].row['seed']}", of_case[0].trace)
+    columns = {key: HEADINGS[key] for key in _DRAWN if any(key in row for row in rows)}
+    pictures.append(folder / f"{name}_friction.png")
+    plot_columns(pictures[-1], name, rows, columns)
+    tables = run_tables(rows, HEADINGS, DIGITS, "case")
+    paths = write_files(folder, name, text, rows, tables, pictures, content)
+    if not traces:
+        for row in rows:
+            trace_file(folder, name, row).unlink(missing_ok=True)
+    return paths + pictures
+
+
+def _stem(name: str, case: str) -> str:
+    return f"{name}_{case}".replace(" ", "_").replace("%", "percent")

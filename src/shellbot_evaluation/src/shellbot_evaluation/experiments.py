@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -13,6 +13,8 @@ import numpy as np
 from shellbot_chain.errors import DefinitionError
 from shellbot_client.phases import Phase, stand_up, turn, walk
 from shellbot_common import Settings, SettingsError, check_names, check_number, choice, read_yaml, required
+
+from .perturbations import PUSH, Perturbations
 
 ANY = (-math.inf, math.inf)
 CASE_KEYS = {  # kind: needed keys, optional keys
@@ -42,6 +44,18 @@ class Case(Settings, error=DefinitionError):
         """Commanded direction in body axes, unit length."""
         heading = math.radians(self.values.get("heading_deg", 0.0))
         return (math.cos(heading), math.sin(heading))
+
+    @property
+    def seconds(self) -> float:
+        """About how long the motion takes, s."""
+        v = self.values
+        if self.kind == "walk":
+            return v["distance_m"] / v["speed_m_s"]
+        if self.kind == "turn":
+            return abs(v["angle_deg"]) / v["rate_deg_s"]
+        return (
+            4.0 * (v["side_m"] / v["speed_m_s"] + 90.0 / v["rate_deg_s"]) if self.kind == "square" else v["duration_s"]
+        )
 
     def phases(self) -> Tuple[Phase, ...]:
         """Return the mission of a walk, a turn or a square.
@@ -121,6 +135,7 @@ class Run:
     case: Case
     seed: int
     friction: float
+    drawn: Mapping[str, float] = field(default_factory=dict)  #: Values of perturbations
 
 
 def load_experiments(path: Path) -> Dict[str, Experiment]:
@@ -167,22 +182,30 @@ def make_case(name: str, values: Mapping[str, Any]) -> Case:
         raise DefinitionError(f"case '{name}': {error}") from None
 
 
-def plan_runs(experiment: Experiment, seeds: Sequence[int], friction: Tuple[float, float]) -> List[Run]:
+def plan_runs(
+    experiment: Experiment,
+    seeds: Sequence[int],
+    friction: Tuple[float, float],
+    perturbations: Optional[Perturbations] = None,
+) -> List[Run]:
     """Repeat each case over the seeds, with friction spread evenly from the first to the second value.
 
     Raises
     ------
     DefinitionError
-        If there is no seed or friction is not 0 < low <= high.
+        If there is no seed, friction is not 0 < low <= high, or a run by time is to be pushed.
     """
+    perturbations = perturbations or Perturbations()
     low, high = friction
     if not seeds:
         raise DefinitionError("there is no seed; at least 1 run is needed")
     if not (math.isfinite(high) and 0.0 < low <= high):
         raise DefinitionError(f"friction is {low} {high}; give two numbers with 0 < low <= high")
     values = np.linspace(low, high, len(seeds)) if len(seeds) > 1 else np.array([0.5 * (low + high)])
+    if any(case.kind == "speed" for case in experiment.cases) and PUSH in perturbations.names:
+        raise DefinitionError(f"'{experiment.name}' runs by time, without pushes; leave out {PUSH}")
     return [
-        Run(experiment.name, case, seed, float(round(value, 6)))
+        Run(experiment.name, case, seed, float(round(value, 6)), perturbations.draw(seed))
         for case in experiment.cases
         for seed, value in zip(seeds, values)
     ]

@@ -54,7 +54,11 @@ def conditions(seed: int) -> List[GaitCase]:
 def execute(case: GaitCase) -> Dict[str, Any]:
     """Walk to the point that the robot's own odometry takes for the end, and measure where that is."""
     row: Dict[str, Any] = {**vars(case), "label": case.label, "success": False, "message": ""}
-    row.update(dict.fromkeys(("mean_speed_m_s", "beyond_mm", "error_mm", "deviation_mm", "odometry_mm"), math.nan))
+    row.update(
+        dict.fromkeys(
+            ("mean_speed_m_s", "beyond_mm", "error_mm", "deviation_mm", "odometry_mm", "electrical_cost"), math.nan
+        )
+    )
     values = {"distance_m": DISTANCE_M, "speed_m_s": case.speed_m_s, "heading_deg": HEADINGS_DEG[case.heading]}
     run = Run("gaits", Case(case.heading, "walk", values), case.seed, case.friction)
     try:
@@ -62,6 +66,7 @@ def execute(case: GaitCase) -> Dict[str, Any]:
     except EvaluationError as error:
         return {**row, "message": str(error), "duration_s": math.nan}
     row["duration_s"], row["mean_speed_m_s"] = found["duration_s"], found["mean_speed_m_s"]
+    row["electrical_cost"] = found["electrical_cost"]
     row["beyond_mm"] = 1e3 * (found["walked_m"] - DISTANCE_M)
     row["error_mm"], row["deviation_mm"] = abs(row["beyond_mm"]), 1e3 * found["max_lateral_m"]
     row["odometry_mm"] = 1e3 * math.hypot(
@@ -83,9 +88,14 @@ GAITS = GroupedRuns(
         "error_mm": "at most off by / mm",
         "deviation_mm": "at most off the line / mm",
         "odometry_mm": "odometry wrong by at most / mm",
+        "electrical_cost": "cost of transport, electrical",
         "success": "within 10 mm (0.38 m/s: 30 mm)",
     },
-    digits={"mean_speed_m_s": 3, **dict.fromkeys(("beyond_mm", "error_mm", "deviation_mm", "odometry_mm"), 0)},
+    digits={
+        "mean_speed_m_s": 3,
+        "electrical_cost": 2,
+        **dict.fromkeys(("beyond_mm", "error_mm", "deviation_mm", "odometry_mm"), 0),
+    },
     goals={key: at_most(1e3 * ALLOWED_M) for key in ("error_mm", "deviation_mm", "odometry_mm")},
     conditions=conditions,
     execute=execute,

@@ -13,6 +13,7 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_chain.planar import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
 
+from .metrics import GRAVITY, tick_work
 from .seeded_runs import GroupedRuns, at_least, at_most
 
 DISTANCE_M, LIMIT_S = 2.0, 40.0
@@ -45,7 +46,9 @@ def conditions(seed: int) -> List[Case]:
 def execute(case: Case) -> Dict[str, Any]:
     """Walk at top speed, lose the leg, walk on for 2 m."""
     row: Dict[str, Any] = {**vars(case), "label": case.label, "success": False, "message": ""}
-    row.update(dict.fromkeys(("speed_m_s", "fraction", "start_s", "yaw_deg", "course_deg", "tilt_deg"), math.nan))
+    row.update(
+        dict.fromkeys(("speed_m_s", "fraction", "start_s", "yaw_deg", "course_deg", "tilt_deg", "cost"), math.nan)
+    )
     try:
         chain = Chain(seed=case.seed, friction=case.friction, record=False)
         chain.stand_up()
@@ -53,10 +56,10 @@ def execute(case: Case) -> Dict[str, Any]:
         chain.walk((COMMANDED_M_S, 0.0, 0.0), seconds=phase, settle=False)
         _lose(chain, case)
         start, yaw, begun = np.array(chain.state.p_world_base[:2]), _yaw(chain), chain.time
-        moved, started, tilt = np.zeros(2), (math.nan, 0.0), 0.0
+        moved, started, tilt, work_j = np.zeros(2), (math.nan, 0.0), 0.0, 0.0
         while np.linalg.norm(moved) < DISTANCE_M and chain.time < begun + LIMIT_S:
             chain.command_twist((COMMANDED_M_S, 0.0, 0.0))
-            chain.tick()
+            work_j += tick_work(chain.tick())
             moved = np.array(chain.state.p_world_base[:2]) - start
             tilt = max(tilt, math.degrees(tilt_from_quaternion(chain.state.quat_world_base)))
             if math.isnan(started[0]) and np.linalg.norm(moved) > STARTS_M:
@@ -67,6 +70,8 @@ def execute(case: Case) -> Dict[str, Any]:
     distance = float(np.linalg.norm(moved))
     row["speed_m_s"] = (distance - started[1]) / max(chain.time - started[0], 1e-9)
     row["fraction"] = row["speed_m_s"] / COMMANDED_M_S
+    if distance > STARTS_M:
+        row["cost"] = work_j / (chain.simulator.mass * GRAVITY * distance)
     row["start_s"] = started[0] - begun
     row["yaw_deg"] = abs(math.degrees(wrap_angle(_yaw(chain) - yaw)))
     row["course_deg"] = abs(math.degrees(wrap_angle(math.atan2(moved[1], moved[0]) - yaw)))
@@ -104,8 +109,14 @@ LIMP = GroupedRuns(
         "yaw_deg": "heading drift / deg",
         "course_deg": "off the course / deg",
         "tilt_deg": "greatest tilt / deg",
+        "cost": "cost of transport",
     },
-    digits={**dict.fromkeys(("start_s", "yaw_deg", "course_deg", "tilt_deg"), 1), "speed_m_s": 3, "fraction": 2},
+    digits={
+        **dict.fromkeys(("start_s", "yaw_deg", "course_deg", "tilt_deg"), 1),
+        "speed_m_s": 3,
+        "fraction": 2,
+        "cost": 2,
+    },
     goals={"fraction": at_least(0.4), "yaw_deg": at_most(10.0), "course_deg": at_most(10.0)},
     conditions=conditions,
     execute=execute,

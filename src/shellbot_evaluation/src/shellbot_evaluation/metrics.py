@@ -13,6 +13,8 @@ from shellbot_chain.planar import PlanarPath, tilt_from_quaternion
 from shellbot_chain.trace import Trace
 from shellbot_client.mission import PhaseRecord
 from shellbot_client.phases import Turn, Walk
+from shellbot_common import TICK
+from shellbot_simulator.core.state import SimState
 
 GRAVITY = 9.81  # m/s^2
 
@@ -216,6 +218,11 @@ def total_torque(trace: Trace) -> np.ndarray:
 def mechanical_power(trace: Trace) -> np.ndarray:
     """Return the sum of |torque x speed| over the joints at each row, (m,) W."""
     return np.sum(np.abs(trace.joint_effort * trace.joint_velocity), axis=1)
+
+
+def tick_work(state: SimState) -> float:
+    """Return the mechanical work of the joints in the last tick, J, as `mechanical_power` counts it."""
+    return float(np.sum(np.abs(state.effort * state.dq))) * TICK
 
 
 def cost_of_transport(trace: Trace, mass_kg: float, power: np.ndarray) -> float:

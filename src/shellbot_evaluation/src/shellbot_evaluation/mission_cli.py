@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import Sequence
 
 from .console import run_tool, say, seeds_of
 from .mission_experiment import COLUMNS, GOALS, conditions, execute
 from .mission_film import film
-from .seeded_runs import SeededRuns
+from .plans import CoursePlan
+from .seeded_runs import SeededRuns, at_most
 
 RUNS = SeededRuns(
     name="mission",
@@ -21,13 +24,27 @@ RUNS = SeededRuns(
     digits={
         "friction": 2,
         **dict.fromkeys(("bearing_deg", "tries"), 0),
-        **dict.fromkeys(("own_error_m", "point_error_m", "odometry_error_pct", "odometry_error_m"), 2),
+        **dict.fromkeys(
+            ("own_error_m", "point_error_m", "odometry_error_pct", "odometry_error_m", "electrical_cost"), 2
+        ),
     },
     goals=GOALS,
     conditions=conditions,
     execute=execute,
     duration=lambda row: row["total_s"],
     done="Whole mission done",
+)
+_LEG = {"walk out": "walks / s", "turn": "turns / s"}
+COURSE = replace(
+    RUNS,
+    name="course",
+    what="a course each",
+    description="Walks 1 m, turns by 90 deg, closes to a ball, rolls to a point 2 m away, rights itself, opens, walks "
+    "1 m, with the whole chain in one process; draws and odometry as of scripts/experiment mission.",
+    columns={**{key: COLUMNS[key] for key in ("seed", "friction", "bearing_deg")}, **_LEG, **COLUMNS},
+    goals={**GOALS, "total_s": at_most(75.0)},
+    execute=functools.partial(execute, plan=CoursePlan),
+    done="Whole course done",
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Type
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 
+from .metrics import cost_of_transport
 from .parts import score_parts
 from .plans import MissionPlan
 from .seeded_runs import at_most
+from .transport_experiment import electrical_power
 
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
@@ -37,6 +39,7 @@ COLUMNS = {
     "point_error_m": "point, true / m",
     "odometry_error_pct": "odometry of the roll / %",
     "odometry_error_m": "odometry in all / m",
+    "electrical_cost": "cost of transport, electrical",
     "message": "last message",
 }
 
@@ -57,8 +60,12 @@ def conditions(seed: int) -> Conditions:
     return Conditions(seed, float(rng.uniform(*FRICTION)), float(rng.uniform(-180.0, 180.0)))
 
 
-def execute(case: Conditions, watch: Optional[Callable[[Chain, Mission], None]] = None) -> Dict[str, Any]:
-    """Run the mission once; `watch` is called before each tick.
+def execute(
+    case: Conditions,
+    watch: Optional[Callable[[Chain, Mission], None]] = None,
+    plan: Type[MissionPlan] = MissionPlan,
+) -> Dict[str, Any]:
+    """Run the mission, or another plan, once; `watch` is called before each tick.
 
     Returns
     -------
@@ -66,7 +73,7 @@ def execute(case: Conditions, watch: Optional[Callable[[Chain, Mission], None]] 
         Row of the table, NaN for what was not reached; `parts` with start, duration, own and true error of each.
     """
     chain = Chain(seed=case.seed, friction=case.friction, joint_offset_deg=case.joint_offset_deg)
-    mission = Mission(MissionPlan(roll_deg=case.bearing_deg).phases())
+    mission = Mission(plan(roll_deg=case.bearing_deg).phases())
     row: Dict[str, Any] = {**vars(case), **dict.fromkeys(GOALS, math.nan), "success": False, "tries": 0, "message": ""}
 
     def each_tick() -> None:
@@ -92,6 +99,8 @@ def execute(case: Conditions, watch: Optional[Callable[[Chain, Mission], None]] 
             row["odometry_error_pct"] = 100.0 * part.odometry_error_m / part.path_m
     if row["success"]:
         row["total_s"] = mission.records[-1].t_end - mission.records[0].t_end
+        done = trace.window(mission.records[0].t_end, chain.time)
+        row["electrical_cost"] = cost_of_transport(done, chain.simulator.mass, electrical_power(done, chain))
         own, truth = (
             path.between(mission.records[0].t_end, chain.time) for path in (trace.odom_path, trace.truth_path)
         )

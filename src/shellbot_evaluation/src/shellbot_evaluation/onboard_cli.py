@@ -10,7 +10,7 @@ from typing import List, Optional
 
 from .console import add_seeds, run_tool, say, seeds_of
 from .onboard_experiment import COLUMNS, DIGITS, JOINT_LIMIT_DEG, PATH_LIMIT_PERCENT, compare, plan, plot
-from .parallel import map_jobs
+from .parallel import add_workers, map_jobs, pool_of
 from .plots import plot_paths
 from .reports import machine, write_csv, write_json
 from .tables import markdown_table, write_between_markers
@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seconds", type=float, default=8.0, help="length of each walk (default 8)")
     p.add_argument("--variant", choices=("walker", "simulation"), default="walker", help="default walker: 19 servos")
     p.add_argument("--out", type=Path, default=Path("results/onboard"), help="folder for table, plots and files")
-    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(p)
     p.add_argument(
         "--write", type=Path, metavar="PAGE", help="put the table between '<!-- begin: onboard -->' and its end marker"
     )
@@ -46,7 +46,8 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(arguments: argparse.Namespace, command: str) -> int:
     seeds = seeds_of(arguments.seeds)
     cases = plan(seeds, arguments.seconds, arguments.variant)
-    results = map_jobs(compare, [(f"{case.name}, seed {case.seed}", case) for case in cases], arguments.jobs)
+    labelled = [(f"{case.name}, seed {case.seed}", case) for case in cases]
+    results = map_jobs(compare, labelled, arguments.jobs, pool_of(arguments.scheduler))
     rows = [result.row for result in results]
     met = all(row["met"] for row in rows)
     text = markdown_table(rows, COLUMNS, DIGITS)

@@ -60,3 +60,18 @@ class MissionPlan(Settings, error=DefinitionError):
             GoTo("open", OPEN_LIMIT_S, "hexapod"),
             walk("walk on", self.walk_m, (1.0, 0.0), self.speed_m_s),
         )
+
+
+@dataclass(frozen=True)
+class CoursePlan(MissionPlan):
+    """The mission, longer on foot and with a turn after the first walk."""
+
+    walk_m: float = number(0.05, 10.0, "m", default=1.0)
+    roll_m: float = number(0.5, 20.0, "m", default=2.0)
+    turn_deg: float = number(-1080.0, 1080.0, "deg", default=90.0)
+    rate_deg_s: float = number(1.0, 120.0, "deg/s", default=30.0)
+
+    def phases(self) -> Tuple[Phase, ...]:
+        """Return stand, walk out, turn, close, roll, open, walk on."""
+        stand, out, *others = super().phases()
+        return (stand, out, turn("turn", math.radians(self.turn_deg), math.radians(self.rate_deg_s)), *others)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
@@ -74,6 +75,36 @@ def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], colu
         axes.set_ylabel(heading, fontsize="small")
     plots[0].legend(fontsize="small")
     plots[-1].set_xlabel("floor friction coefficient")
+    _save(figure, path)
+
+
+def plot_runs(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    """Draw the numbers of every run, a plot a column, cases side by side, with mean and standard deviation."""
+    labels = list(dict.fromkeys(str(row.get("label", "")) for row in rows))
+    numbers = {
+        key: heading
+        for key, heading in columns.items()
+        if any(isinstance(row.get(key), float) and np.isfinite(row[key]) for row in rows)
+    }
+    if not numbers:
+        numbers = {"success": "success"}
+    figure, plots = _figure(
+        title, len(numbers), (max(7.0, 0.45 * len(labels)), 1.9 * len(numbers) + 0.3 * len(labels) ** 0.5)
+    )
+    for axes, (key, heading) in zip(plots, numbers.items()):
+        for x, label in enumerate(labels):
+            found = [float(row[key]) for row in rows if str(row.get("label", "")) == label and row.get(key) is not None]
+            values = np.array([value for value in found if np.isfinite(value)])
+            if values.size:
+                axes.plot(x + np.linspace(-0.2, 0.2, values.size), values, ".", color="tab:blue", markersize=4)
+                axes.errorbar(
+                    x, values.mean(), values.std(ddof=1) if values.size > 1 else 0.0, fmt="_", color="black", capsize=4
+                )
+        axes.set_ylabel(textwrap.fill(heading, 22), fontsize="small")
+        axes.set_xticks(range(len(labels)))
+        axes.set_xticklabels(
+            labels if axes is plots[-1] else [], rotation=60 if len(labels) > 3 else 0, fontsize="small"
+        )
     _save(figure, path)
 
 

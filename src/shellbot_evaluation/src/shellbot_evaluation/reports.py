@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import csv
+import functools
+import hashlib
 import json
 import math
 import os
@@ -11,7 +13,11 @@ import platform
 from pathlib import Path
 from typing import Any, Dict, Mapping, Sequence
 
+from shellbot_common import package_file
+
 from .errors import EvaluationError
+
+_SOURCES = (".py", ".yaml", ".xacro")
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -28,7 +34,7 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, names, restval="")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -43,7 +49,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def machine() -> Dict[str, object]:
-    """Return processor, core count, system and interpreter, to be stored beside every figure that depends on them."""
+    """Return processor, core count, system, interpreter and a digest of the code, to be stored beside every figure."""
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -56,7 +62,23 @@ def machine() -> Dict[str, object]:
         "load_at_end": load,
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
+        "code": code_version(),
     }
+
+
+@functools.lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return a digest of all code and settings of the workspace: results of different ones are not to be mixed."""
+    source = package_file("shellbot_evaluation", "config").resolve().parents[1]
+    digest = hashlib.sha256()
+    files = (path for path in source.rglob("*") if path.suffix in _SOURCES and "test" not in path.parts)
+    for file in sorted(files):
+        digest.update(str(file.relative_to(source)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _cell(value: object) -> object:
+    return json.dumps(_plain(value)) if isinstance(value, (Mapping, list, tuple)) else value
 
 
 def _plain(value: Any) -> Any:

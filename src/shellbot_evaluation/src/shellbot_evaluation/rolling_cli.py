@@ -32,10 +32,11 @@ ROLL = SeededRuns(
         "square_s": "square / s",
         "square_error_m": "square error / m",
         "odometry_error_pct": "odometry error / %",
+        "cost": "cost of transport",
         "message": "last message",
     },
     digits={
-        **dict.fromkeys(("friction", "speed_m_s", "stop_m", "slow_m_s", "point_error_m", "square_error_m"), 2),
+        **dict.fromkeys(("friction", "speed_m_s", "stop_m", "slow_m_s", "point_error_m", "square_error_m", "cost"), 2),
         "turn_s": 2,
         "odometry_error_pct": 2,
     },

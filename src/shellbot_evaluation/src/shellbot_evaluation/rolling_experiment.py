@@ -15,6 +15,8 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_common import TICK
 
+from .metrics import cost_of_transport, mechanical_power
+
 FRICTION = (0.5, 1.0)
 OFFSET_DEG = 1.0
 REST_S = 1.0  # that a ball put down in any attitude comes to rest in
@@ -33,7 +35,7 @@ SQUARE_M = 1.5
 LIMIT_S = 15.0
 RIGHT_LIMIT_S = 40.0
 NAN = float("nan")
-_ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m")
+_ROLLED = ("speed_m_s", "heading_error_deg", "turn_s", "stop_m", "slow_m_s", "point_s", "point_error_m", "cost")
 _TO_CORNERS = ("square_s", "square_error_m", "odometry_error_pct", "path_m")
 
 
@@ -56,7 +58,7 @@ def conditions(seed: int) -> Conditions:
     return Conditions(seed, float(rng.uniform(*FRICTION)), (x, y, z, w), float(rng.uniform(-np.pi, np.pi)))
 
 
-def build(case: Conditions) -> Chain:
+def build(case: Conditions, record: bool = False) -> Chain:
     """Return a chain whose ball lies at rest.
 
     Raises
@@ -69,7 +71,7 @@ def build(case: Conditions) -> Chain:
         friction=case.friction,
         joint_offset_deg=case.joint_offset_deg,
         start_mode="shell",
-        record=False,
+        record=record,
         **(RAW_IMU if case.raw_imu else {}),
     )
     return put_down(chain, case)
@@ -227,11 +229,14 @@ def roll(case: Conditions) -> Dict[str, Any]:
     row: Dict[str, Any] = {"seed": case.seed, "friction": case.friction, "success": False, "message": ""}
     row.update(dict.fromkeys(_ROLLED + _TO_CORNERS, NAN))
     try:
-        roller = Roller(build(case))
+        roller = Roller(build(case, record=True))
+        start = roller.chain.time
         for part in (far, slow, point, square):
             row.update(part(roller, case.bearing))
         row["odometry_error_pct"] = 100.0 * roller.odometry_error
         row["path_m"] = roller.path_m
+        trace = roller.chain.trace().window(start, roller.chain.time)
+        row["cost"] = cost_of_transport(trace, roller.chain.simulator.mass, mechanical_power(trace))
         row["success"] = math.isfinite(row["point_s"]) and row["point_error_m"] <= 0.10
     except ChainError as error:
         row["message"] = str(error)

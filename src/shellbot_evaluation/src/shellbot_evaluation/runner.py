@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Mapping, Optional, Sequence
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
@@ -16,7 +16,17 @@ from shellbot_client.mission import Mission
 
 from .errors import EvaluationError
 from .experiments import Experiment, Run
-from .metrics import BodyMetrics, as_row, body_metrics, speed_metrics, square_metrics, turn_metrics, walk_metrics
+from .metrics import (
+    as_row,
+    body_metrics,
+    cost_of_transport,
+    speed_metrics,
+    square_metrics,
+    turn_metrics,
+    walk_metrics,
+)
+from .perturbations import PUSH, chain_changes, pusher
+from .transport_experiment import electrical_power
 
 SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 
@@ -25,7 +35,6 @@ SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 class RunResult:
     """Figures of one run, and its trace from the start of the motion to its settled end."""
 
-    run: Run
     row: Dict[str, object]
     trace: Trace
 
@@ -39,18 +48,21 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         Naming case, seed and friction, if the robot does not do what it should.
     """
     base = base or ChainConfig()
-    chain = Chain(base.replace(seed=run.seed, friction=run.friction, gait=run.case.gait or base.gait))
+    changes = {**chain_changes(run.drawn), "gait": run.case.gait or base.gait}
+    chain = Chain(base.replace(seed=run.seed, friction=run.friction, **changes))
     head: Dict[str, object] = {
         "experiment": run.experiment,
         "case": run.case.name,
         "seed": run.seed,
         "friction": run.friction,
+        **run.drawn,
     }
     try:
         if run.case.kind == "speed":
             return _speed_run(run, chain, head)
         mission = Mission(run.case.phases())
-        run_mission(ChainLink(chain), mission)
+        push = pusher(chain, mission, run.drawn.get(PUSH, 0.0), run.seed, run.case.seconds)
+        run_mission(ChainLink(chain), mission, push)
         records, trace = mission.records[1:], chain.trace()  # the first stands up
         paths = trace.truth_path, trace.odom_path
         if run.case.kind == "square":
@@ -58,14 +70,16 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         else:
             own = (walk_metrics if run.case.kind == "walk" else turn_metrics)(records[-1], *paths)
         window = trace.window(records[0].t_start, records[-1].t_end)
-        return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
+        return _result(head, own, chain, window)
     except ChainError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
 
 
-def _score_body(chain: Chain, window: Trace) -> BodyMetrics:
-    limits = chain.limits
-    return body_metrics(window, limits.lower, limits.upper, limits.effort, chain.simulator.mass)
+def _result(head: Dict[str, object], own: object, chain: Chain, window: Trace) -> RunResult:
+    limits, mass = chain.limits, chain.simulator.mass
+    body = body_metrics(window, limits.lower, limits.upper, limits.effort, mass)
+    cost = {"electrical_cost": cost_of_transport(window, mass, electrical_power(window, chain))}
+    return RunResult(as_row(head, own, body, cost), window)
 
 
 def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
@@ -75,10 +89,10 @@ def _speed_run(run: Run, chain: Chain, head: Dict[str, object]) -> RunResult:
     chain.walk((speed * forward, speed * left, 0.0), seconds=run.case.values["duration_s"])
     window = chain.trace().window(start, chain.time)
     own = {"commanded_m_s": speed, **speed_metrics(window, SPEED_WINDOW_S)}
-    return RunResult(run, as_row(head, own, _score_body(chain, window)), window)
+    return _result(head, own, chain, window)
 
 
-def verdicts(experiment: Experiment, rows: Sequence[Dict[str, object]]) -> List[Dict[str, object]]:
+def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> List[Dict[str, object]]:
     """Compare every limit of an experiment with the worst run of each case.
 
     Returns

@@ -11,13 +11,17 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .console import add_seeds, run_tool, say, seeds_of
-from .parallel import map_jobs
+from .console import add_out, add_seeds, run_tool, say, seeds_of
+from .journal import Journal
+from .parallel import add_workers, map_jobs, pool_of
+from .plots import plot_runs
+from .report_files import run_tables, write_files
 from .reports import machine, write_json
 from .tables import markdown_table, write_between_markers
 
 _FIGURES = {k: k for k in ("figure", "goal", "median", "worst", "within", "runs")}
 _INF = math.inf
+_DRAWN = ("seed", "friction", "label", "message")  # what a run was given is not plotted as a figure
 _MADE_BY = "\nMade by `{}` in virtual time: the machine does not matter.\n"
 
 
@@ -71,8 +75,9 @@ class SeededRuns:
             epilog=f"example: scripts/experiment {self.name} --seeds 100:120 --json {self.name}.json",
         )
         add_seeds(p, "20", self.what)
-        p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
-        p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+        add_out(p)
+        p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there, too")
+        add_workers(p)
         marker = f"'<!-- begin: {self.name} -->'"
         p.add_argument("--write", type=Path, metavar="PAGE", help=f"put the table between {marker} and its end")
         if self.picture is not None:
@@ -87,20 +92,32 @@ class SeededRuns:
 
     def run(self, arguments: argparse.Namespace, command: str) -> int:
         """Run the seeds, print the tables, write the files; returns 0 if every goal was reached in every run."""
-        rows = map_jobs(self.execute, self.cases(seeds_of(arguments.seeds)), arguments.jobs)
-        summary = self.summary(rows)
-        text = self.report(rows, summary, command)
+        cases = self.cases(seeds_of(arguments.seeds))
+        with Journal(arguments.out / f"{self.name}.unfinished.jsonl", self.name) as journal:
+            rows = map_jobs(self.execute, cases, arguments.jobs, pool_of(arguments.scheduler), journal)
+            summary = self.summary(rows)
+            text = self.report(rows, summary, command)
+            self._write(arguments, rows, text, {"command": command, "summary": summary})
+        say(text)
+        say(f"every run, as table and plot: {arguments.out / self.name}.html")
+        reached = all(summary[column]["within"] == summary["runs"] for column in self.goals)
+        return 0 if reached and summary["success"] == summary["runs"] else 1
+
+    def _write(
+        self, arguments: argparse.Namespace, rows: Sequence[Mapping[str, Any]], text: str, content: Mapping[str, Any]
+    ) -> None:
+        picture = arguments.out / f"{self.name}.png"
+        plot_runs(picture, self.name, rows, {key: head for key, head in self.columns.items() if key not in _DRAWN})
+        tables = run_tables(rows, self.columns, {**dict.fromkeys(self.columns, 1), **self.digits}, "label")
+        write_files(arguments.out, self.name, text, rows, tables, [picture], content)
         if arguments.json is not None:
             arguments.json.parent.mkdir(parents=True, exist_ok=True)
-            write_json(arguments.json, {"machine": machine(), "command": command, "runs": rows, "summary": summary})
-        say(text)
+            write_json(arguments.json, {"machine": machine(), **content, "runs": rows})
         if arguments.write is not None:
             write_between_markers(arguments.write, self.name, text)
         if self.picture is not None and arguments.picture is not None:
             arguments.picture.parent.mkdir(parents=True, exist_ok=True)
             self.picture(arguments.picture, rows)
-        reached = all(summary[column]["within"] == summary["runs"] for column in self.goals)
-        return 0 if reached and summary["success"] == summary["runs"] else 1
 
     def cases(self, seeds: Sequence[int]) -> List[Tuple[str, Any]]:
         """Return a label for the progress bar and the case, of every run."""

@@ -20,6 +20,7 @@ from shellbot_client.mission import Mission
 from shellbot_client.phases import walk
 from shellbot_simulator.core.config import Box
 
+from .metrics import GRAVITY, tick_work
 from .seeded_runs import GroupedRuns
 
 KINDS = (
@@ -85,7 +86,7 @@ class _Watched(ChainLink):
 
     def __init__(self, chain: Chain, case: Case) -> None:
         super().__init__(chain)
-        self.tilt_deg, self._ends = 0.0, math.inf
+        self.tilt_deg, self.work_j = 0.0, 0.0
         rng = np.random.default_rng(case.seed)
         share, side = rng.uniform(0.3, 0.7), rng.choice((-1.0, 1.0))
         self._force = (0.0, side * case.size, 0.0)
@@ -97,13 +98,16 @@ class _Watched(ChainLink):
             self._pushed_at = math.inf
             self.chain.simulator.push(self._force, PUSH_S)
         super().tick()
+        self.work_j += tick_work(self.chain.state)
         self.tilt_deg = max(self.tilt_deg, math.degrees(tilt_from_quaternion(self.chain.state.quat_world_base)))
 
 
 def execute(case: Case) -> Dict[str, Any]:
     """Walk straight on until the robot's own odometry says that it is there, or its time is over."""
     row: Dict[str, Any] = {**vars(case), "label": case.label, "ground": case.ground, "success": False, "message": ""}
-    row.update(dict.fromkeys(("fraction", "walked_m", "lateral_m", "mean_m_s", "odometry_m", "tilt_deg"), math.nan))
+    row.update(
+        dict.fromkeys(("fraction", "walked_m", "lateral_m", "mean_m_s", "odometry_m", "tilt_deg", "cost"), math.nan)
+    )
     row["fell"] = True
     try:
         chain = Chain(seed=case.seed, friction=case.friction, gait=case.gait, record=False, **ground(case))
@@ -121,6 +125,8 @@ def execute(case: Case) -> Dict[str, Any]:
     moved, ahead = chain.state.p_world_base[:2] - start.p_world_base[:2], np.array((math.cos(yaw), math.sin(yaw)))
     row["walked_m"], row["lateral_m"] = float(moved @ ahead), abs(float(moved @ (-ahead[1], ahead[0])))
     row["fraction"] = row["walked_m"] / case.distance_m
+    if row["walked_m"] > 0.05:
+        row["cost"] = link.work_j / (chain.simulator.mass * GRAVITY * row["walked_m"])
     row["mean_m_s"] = row["walked_m"] / (chain.time - begun)
     row["odometry_m"] = float(np.linalg.norm(np.array(chain.odom[:2]) - odom))
     row["tilt_deg"], row["fell"] = link.tilt_deg, link.tilt_deg > FALLEN_DEG or chain.mode != "hexapod"
@@ -204,8 +210,9 @@ TERRAIN = TerrainRuns(
         "mean_m_s": "speed / m/s",
         "lateral_m": "off the line / m",
         "tilt_deg": "greatest tilt / deg",
+        "cost": "cost of transport",
     },
-    digits={"fraction": 2, "worst": 2, "mean_m_s": 3, "lateral_m": 3},
+    digits={"fraction": 2, "worst": 2, "mean_m_s": 3, "lateral_m": 3, "cost": 2},
     goals={},
     conditions=functools.partial(
         conditions, gaits=("tripod", "rough"), distance_m=1.0, speed_m_s=0.1, friction=(0.6, 1.0)

@@ -14,6 +14,7 @@ from shellbot_common import TICK
 from shellbot_common.rotations import up_from_quaternion
 from shellbot_description import named_pose_array
 
+from .metrics import tick_work
 from .seeded_runs import at_most
 
 FRICTION = (0.3, 1.0)
@@ -42,6 +43,7 @@ COLUMNS = {
     "ball_joint_error_deg": "joint error in the ball / deg",
     "penetration_mm": "penetration / mm",
     "clamped_s": "torque limit / s",
+    "work_j": "work of the joints, both / J",
     "message": "last message",
 }
 
@@ -80,11 +82,13 @@ class Watch:
         self._clamped = np.zeros(len(chain.joint_names))
         self.tilt_deg = self.penetration_mm = self.clamped_s = 0.0
         self.clamped_joint = ""
+        self.work_j = 0.0
 
     def tick(self) -> None:
         """Advance the chain by a tick and keep the worst of each figure."""
         chain = self._chain
         state = chain.tick()
+        self.work_j += tick_work(state)
         # against the plumb line, beyond what the floor itself leans
         up_world_base = up_from_quaternion(state.quat_world_base * _INVERSE)
         lean = np.arccos(np.clip(up_world_base @ np.array(chain.simulator.config.up), -1.0, 1.0))
@@ -142,6 +146,7 @@ def transform(chain: Chain) -> Dict[str, Any]:
         row["message"] = str(error)
     for column in ("tilt_deg", "penetration_mm", "clamped_s"):
         row[column] = max((getattr(watch, column) for watch in watches), default=float("nan"))
+    row["work_j"] = sum(watch.work_j for watch in watches)
     row["clamped_joint"] = max(watches, key=lambda watch: watch.clamped_s).clamped_joint if watches else ""
     row["close"], row["open"] = (
         {k: getattr(w, k) for k in ("tilt_deg", "penetration_mm", "clamped_s", "clamped_joint")} if w else None

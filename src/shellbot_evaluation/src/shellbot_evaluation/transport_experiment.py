@@ -81,13 +81,13 @@ def electrical_power(trace: Trace, chain: Chain) -> np.ndarray:
     return NOMINAL_VOLTAGE * current
 
 
-def measured_walk(chain: Chain, speed: float) -> Trace:
-    """Return `MEASURED_S` of walking ahead at a commanded speed, m/s, once it is reached; the chain begins sitting."""
+def measured_walk(chain: Chain, speed: float, gathers_s: float = GATHERS_S, measured_s: float = MEASURED_S) -> Trace:
+    """Return `measured_s` of walking ahead at a commanded speed, m/s, once it is reached; the chain begins sitting."""
     chain.stand_up()
     twist = (speed, 0.0, 0.0)
-    chain.walk(twist, seconds=GATHERS_S, settle=False)
+    chain.walk(twist, seconds=gathers_s, settle=False)
     start = chain.time
-    chain.walk(twist, seconds=MEASURED_S, settle=False)
+    chain.walk(twist, seconds=measured_s, settle=False)
     return chain.trace().window(start, chain.time)
 
 

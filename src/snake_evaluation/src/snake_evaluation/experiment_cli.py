@@ -7,22 +7,23 @@ import argparse
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, ContextManager, Dict, List, Optional, Sequence
 
 from snake_motion.families import FAMILIES
 from snake_motion.gait_table import load_rows
 
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.errors import EvaluationError
-from shellbot_evaluation.parallel import map_jobs
+from shellbot_evaluation.journal import Journal
+from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
 
-from .changes import run_changes
-from .commanded import run_commands
+from .changes import Change, run_changes
+from .commanded import Commanded, run_commands
 from .cycles import CycleResult, run_cycles, summarise
 from .snake_run import TIMESTEPS, Setup
-from .waypoint_experiment import run_waypoints
+from .waypoint_experiment import Mission, run_waypoints
 
 COLUMNS = {
     "gait": "gait",
@@ -71,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary there")
-    p.add_argument("--jobs", type=int, default=1, help="processes to use (default 1)")
+    add_workers(p)
     add_seeds(p, "3", "a run of each case")
     return p
 
@@ -90,14 +91,16 @@ def _run(options: argparse.Namespace) -> int:
     ]
     if options.experiment == "gait":
         return _gaits(options, setups)
-    function, argument = {
-        "changes": (run_changes, None),
-        "commands": (run_commands, options.family),
-        "waypoints": (run_waypoints, None),
+    function, argument, kind = {
+        "changes": (run_changes, None, Change),
+        "commands": (run_commands, options.family, Commanded),
+        "waypoints": (run_waypoints, None, Mission),
     }[options.experiment]
     jobs = [(f"{options.experiment} {s.friction} seed {s.seed}", (s, argument)) for s in setups]
-    rows = [row for found in map_jobs(function, jobs, options.jobs) for row in found]
-    _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
+    with _journal(options, kind) as journal:
+        found = map_jobs(function, jobs, options.jobs, pool_of(options.scheduler), journal)
+        rows = [row for each in found for row in each]
+        _report(options, [asdict(row) for row in rows], type(rows[0]).summary(rows))
     return 1 if any(getattr(row, "tipped", False) for row in rows) else 0
 
 
@@ -113,19 +116,31 @@ def _gaits(options: argparse.Namespace, setups: Sequence[Setup]) -> int:
         raise EvaluationError(f"cycles is {options.cycles}; give at least 1")
     cases = [(setup, name, d, options.cycles) for name in names for d in options.direction for setup in setups]
     labels = [(f"{name} {d:+d} friction {s.friction} seed {s.seed}", (s, name, d, c)) for s, name, d, c in cases]
-    runs: List[CycleResult] = map_jobs(_cycles, labels, options.jobs)
-    groups: Dict[Any, List[CycleResult]] = {}
-    for run in runs:
-        groups.setdefault((run.gait, run.direction, run.friction), []).append(run)
-    rows = [{"gait": g, "direction": d, "friction": mu, **summarise(found)} for (g, d, mu), found in groups.items()]
-    say(markdown_table(rows, COLUMNS, DIGITS))
-    summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
-    _report(options, [asdict(run) for run in runs], summary, is_shown=False)
+    with _journal(options, CycleResult) as journal:
+        found = map_jobs(_cycles, labels, options.jobs, pool_of(options.scheduler), journal)
+        runs = [run for (run,) in found]
+        groups: Dict[Any, List[CycleResult]] = {}
+        for run in runs:
+            groups.setdefault((run.gait, run.direction, run.friction), []).append(run)
+        rows = [{"gait": g, "direction": d, "friction": mu, **summarise(each)} for (g, d, mu), each in groups.items()]
+        say(markdown_table(rows, COLUMNS, DIGITS))
+        summary = rows[0] if len(rows) == 1 else {"cases": rows, "tipped": sum(row["tipped"] for row in rows)}
+        _report(options, [asdict(run) for run in runs], summary, is_shown=False)
     return 1 if any(run.tipped for run in runs) else 0
 
 
-def _cycles(arguments: Any) -> CycleResult:
-    return run_cycles(*arguments)
+def _cycles(arguments: Any) -> List[CycleResult]:
+    return [run_cycles(*arguments)]
+
+
+def _journal(options: argparse.Namespace, kind: Any) -> ContextManager[Optional[Journal]]:
+    """Return the journal beside ``--json``; a run is a list of a dataclass."""
+    return Journal.beside(
+        options.json,
+        f"snake {options.experiment}",
+        lambda found: [asdict(row) for row in found],
+        lambda packed: [kind(**row) for row in packed],
+    )
 
 
 def _report(

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of a gait that walk for less: what is varied, what a candidate is scored by, and the search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_action_manager.errors import ActionManagerError
+from shellbot_action_manager.gait.gait_table import Gait
+from shellbot_chain.chain import Chain
+from shellbot_chain.errors import ChainError
+
+from .errors import EvaluationError
+from .metrics import body_metrics, cost_of_transport, total_torque
+from .transport_experiment import electrical_power, measured_walk
+
+Numbers = Tuple[Tuple[str, float], ...]  #: Field of a gait and its value, each
+#: Fields that are searched, with their ranges; period_slow follows period_fast in proportion
+KNOBS: Mapping[str, Tuple[float, float]] = {
+    "period_fast": (0.26, 0.60),
+    "lift_height": (0.012, 0.035),
+    "landing_dwell_fast": (0.0, 0.25),
+    "ramp": (0.10, 0.50),
+    "stance_radius": (0.270, 0.330),
+    "stance_height": (0.145, 0.190),
+    "stride_limit": (0.070, 0.130),
+    "slip_scale": (0.80, 1.05),  # forward
+}
+FIGURES = (
+    "speed_m_s",
+    "electrical_cost",
+    "cost",
+    "electrical_w",
+    "torque_nm",
+    "peak",
+    "tilt_deg",
+    "height_mm",
+    "foot_mm",
+)
+FRICTION = (0.6, 1.0)
+GATHERS_S, MEASURED_S = 2.0, 3.0
+FAILED = 100.0  # score of a candidate that falls or cannot be built
+_TILT_DEG, _HEIGHT_MM, _FOOT_MM = 3.0, 10.0, -2.0  # limits of config/experiments.yaml
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of one candidate."""
+
+    seed: int
+    gait: str
+    numbers: Numbers  #: Of `KNOBS`; none: the gait as shipped
+    speed_m_s: float  #: Commanded
+    torque_limit: float  #: Of every servo, as a fraction of its stall torque
+
+    @property
+    def label(self) -> str:
+        """What the candidate is."""
+        return "found" if self.numbers else "shipped"
+
+
+def changed(gait: Gait, numbers: Sequence[Tuple[str, float]]) -> Gait:
+    """Return a gait with other numbers.
+
+    Raises
+    ------
+    ActionManagerError
+        If the gait table would refuse them.
+    """
+    values: Dict[str, Any] = dict(numbers)
+    if not values:
+        return gait
+    if "slip_scale" in values:
+        values["slip_scale"] = gait.slip_scale.replace(forward=values["slip_scale"])
+    if "period_fast" in values:
+        values["period_slow"] = gait.period_slow * values["period_fast"] / gait.period_fast
+    return gait.replace(**values)
+
+
+def numbers_of(gait: Gait) -> Dict[str, float]:
+    """Return the numbers that are searched, as they are."""
+    return {name: gait.slip_scale.forward if name == "slip_scale" else getattr(gait, name) for name in KNOBS}
+
+
+def execute(trial: Trial) -> Dict[str, Any]:
+    """Walk straight on at the commanded speed, torque-limited, and measure; NaN where the robot fell."""
+    friction = float(np.random.default_rng([trial.seed, 17]).uniform(*FRICTION))
+    row: Dict[str, Any] = {"label": trial.label, "seed": trial.seed, "friction": friction, "success": False}
+    row.update(dict.fromkeys(FIGURES, math.nan), message="")
+    try:
+        chain = Chain(
+            variant="walker", seed=trial.seed, friction=friction, gait=trial.gait, torque_scale=trial.torque_limit
+        )
+        gaits = chain.manager.gaits
+        chain.manager.change_gaits({**gaits, trial.gait: changed(gaits[trial.gait], trial.numbers)})
+        trace = measured_walk(chain, trial.speed_m_s, GATHERS_S, MEASURED_S)
+    except (ActionManagerError, ChainError) as error:
+        return {**row, "message": str(error)}
+    mass, electrical = chain.simulator.mass, electrical_power(trace, chain)
+    body = body_metrics(trace, chain.limits.lower, chain.limits.upper, chain.limits.effort, mass)
+    path = trace.truth_path.in_start_axes()
+    row.update(
+        speed_m_s=float(path[-1, 0]) / float(trace.t[-1] - trace.t[0]),
+        electrical_cost=cost_of_transport(trace, mass, electrical),
+        cost=body.cost_of_transport,
+        electrical_w=float(electrical.mean()),
+        torque_nm=float(total_torque(trace).mean()),
+        peak=body.peak_effort_fraction,
+        tilt_deg=body.max_tilt_deg,
+        height_mm=body.height_deviation_mm,
+        foot_mm=body.lowest_foot_mm,
+        success=chain.mode == "hexapod" and body.joint_limit_excess_deg == 0.0,
+    )
+    return row
+
+
+def score(rows: Sequence[Mapping[str, Any]], shipped: Mapping[str, float]) -> float:
+    """Return what a candidate is worth, less is better: its electrical cost of transport, raised by what it breaks.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Its runs.
+    shipped : mapping
+        Means of the shipped gait: a candidate is to be no slower, and within the limits of config/experiments.yaml, or
+        of what the shipped gait reaches.
+    """
+    if not all(row["success"] and math.isfinite(row["electrical_cost"]) for row in rows):
+        return FAILED
+    found = means(rows)
+    over = (
+        max(0.0, 1.0 - found["speed_m_s"] / shipped["speed_m_s"]) * 10.0,
+        max(0.0, found["tilt_deg"] / max(_TILT_DEG, shipped["tilt_deg"]) - 1.0),
+        max(0.0, found["height_mm"] / max(_HEIGHT_MM, shipped["height_mm"]) - 1.0),
+        max(0.0, min(_FOOT_MM, shipped["foot_mm"]) - found["foot_mm"]),
+    )
+    return found["electrical_cost"] * (1.0 + sum(over))
+
+
+def means(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
+    """Return the mean of every figure."""
+    return {name: float(np.mean([row[name] for row in rows])) for name in FIGURES}
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search by CMA-ES within the ranges of `KNOBS`."""
+
+    gait: Gait
+    speed_m_s: float
+    torque_limit: float
+    seeds: Tuple[int, ...]  #: Of tuning
+    generations: int
+    population: int = 8
+    start_seed: int = 1  #: Of the search itself
+
+    def trials(self, numbers: Sequence[Tuple[str, float]], seeds: Sequence[int]) -> List[Tuple[str, Trial]]:
+        """Return label and trial of each run of a candidate."""
+        name = "found" if numbers else "shipped"
+        return [
+            (f"{name}, seed {seed}", Trial(seed, self.gait.name, tuple(numbers), self.speed_m_s, self.torque_limit))
+            for seed in seeds
+        ]
+
+    def best(self, carry_out: Callable[[List[Tuple[str, Trial]]], List[Dict[str, Any]]]) -> Numbers:
+        """Return the numbers with the least score; none if nothing beat the shipped gait.
+
+        Parameters
+        ----------
+        carry_out : callable
+            Carries out labelled trials and returns their rows in order.
+
+        Raises
+        ------
+        EvaluationError
+            If the package cma is not installed, or the shipped gait itself does not walk so.
+        """
+        try:
+            import cma
+        except ImportError:
+            raise EvaluationError(
+                "the search needs the package cma, which is not installed: .venv/bin/pip install cma"
+            ) from None
+        rows = carry_out(self.trials((), self.seeds))
+        shipped = means(rows)
+        least = score(rows, shipped)
+        found: Numbers = ()
+        if least >= FAILED:
+            raise EvaluationError(
+                f"gait '{self.gait.name}' does not walk at {self.speed_m_s:g} m/s: {rows[0]['message']}"
+            )
+        low, high = np.array(list(KNOBS.values())).T
+        start = (np.array(list(numbers_of(self.gait).values())) - low) / (high - low)
+        options = {"bounds": [0.0, 1.0], "seed": self.start_seed, "popsize": self.population, "verbose": -9}
+        strategy = cma.CMAEvolutionStrategy(np.clip(start, 0.05, 0.95), 0.15, options)
+        for _ in range(self.generations):
+            points = strategy.ask()
+            candidates = [tuple(zip(KNOBS, np.round(low + p * (high - low), 5).tolist())) for p in points]
+            rows = carry_out([trial for numbers in candidates for trial in self.trials(numbers, self.seeds)])
+            count = len(self.seeds)
+            scores = [score(rows[i * count : (i + 1) * count], shipped) for i in range(len(candidates))]
+            strategy.tell(points, scores)
+            if min(scores) < least:
+                least, found = min(scores), candidates[int(np.argmin(scores))]
+        return found

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What a run of an experiment draws by its seed: errors of the robot, of its floor and of its servos; pushes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Callable, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
+from shellbot_chain.errors import DefinitionError
+from shellbot_client.mission import Mission
+
+PUSH = "push_n"  # N for 0.2 s, horizontally, from any side, between 30 and 70 % of the motion
+PERTURBATIONS = (
+    "mass_scale",
+    "torque_scale",
+    "slope_deg",
+    "slope_azimuth_deg",
+    "joint_offset_deg",
+    "command_latency",
+    "imu_latency",
+    "gyro_bias_std_deg",
+    "accelerometer_bias_std",
+    PUSH,
+)
+PUSH_S = 0.2
+_WHOLE = ("command_latency", "imu_latency")  # ticks
+
+
+@dataclass(frozen=True)
+class Perturbations:
+    """Ranges of perturbations, from which each seed draws."""
+
+    ranges: Tuple[Tuple[str, float, float], ...] = ()
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> Perturbations:
+        """Return the perturbations of texts such as ``mass_scale=0.9:1.1`` or ``push_n=30``.
+
+        Raises
+        ------
+        DefinitionError
+            For an unknown name, what is no number or range, and a value that no robot can have.
+        """
+        ranges: List[Tuple[str, float, float]] = []
+        for text in texts:
+            key, _, values = text.partition("=")
+            if key not in PERTURBATIONS:
+                raise DefinitionError(
+                    f"--perturb '{text}': there is no '{key}'; choose from {', '.join(PERTURBATIONS)}"
+                )
+            low, _, high = values.partition(":")
+            try:
+                ends = float(low), float(high or low)
+            except ValueError:
+                ends = math.nan, math.nan
+            if not (math.isfinite(ends[1]) and ends[0] <= ends[1]) or (key == PUSH and ends[0] < 0.0):
+                raise DefinitionError(f"--perturb '{text}' is no number or range; write e.g. mass_scale=0.9:1.1")
+            for end in ends:
+                ChainConfig().replace(**chain_changes({key: end})).physics()
+            ranges.append((key, *ends))
+        return cls(tuple(ranges))
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        """What is drawn."""
+        return tuple(key for key, _, _ in self.ranges)
+
+    def draw(self, seed: int) -> Dict[str, float]:
+        """Return the values of a seed."""
+        rng = np.random.default_rng([seed, 19])
+        drawn = {key: float(rng.uniform(low, high)) for key, low, high in self.ranges}
+        return {key: float(round(value)) if key in _WHOLE else value for key, value in drawn.items()}
+
+
+def chain_changes(drawn: Mapping[str, float]) -> Dict[str, float]:
+    """Return what of drawn values is a setting of the chain."""
+    return {key: round(value) if key in _WHOLE else value for key, value in drawn.items() if key != PUSH}
+
+
+def pusher(chain: Chain, mission: Mission, force_n: float, seed: int, seconds: float) -> Callable[[], None]:
+    """Return what pushes the body once in a mission, called before each of its ticks.
+
+    Parameters
+    ----------
+    chain, mission
+        Of one run; the motion begins when the first phase, which stands up, is done.
+    force_n : float
+        N; from a side and at a moment by the seed.
+    seed : int
+        Of the run.
+    seconds : float
+        About how long the motion takes.
+    """
+    rng = np.random.default_rng([seed, 23])
+    delay, angle = rng.uniform(0.3, 0.7) * seconds, rng.uniform(-math.pi, math.pi)
+    due = math.inf
+
+    def push() -> None:
+        nonlocal due, force_n
+        if force_n and mission.records:
+            due = min(due, chain.time + delay)
+            if chain.time >= due:
+                chain.simulator.push((force_n * math.cos(angle), force_n * math.sin(angle), 0.0), PUSH_S)
+                force_n = 0.0
+
+    return push

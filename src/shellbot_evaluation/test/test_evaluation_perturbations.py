@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What runs draw by their seed, and the course, whose plan is a mission with a turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.experiments import Experiment, Run, make_case, plan_runs
+from shellbot_evaluation.mission_cli import COURSE
+from shellbot_evaluation.perturbations import Perturbations
+from shellbot_evaluation.plans import CoursePlan
+from shellbot_evaluation.runner import execute
+
+STEP = make_case("step", {"kind": "walk", "distance_m": 0.2, "speed_m_s": 0.15})
+
+
+def test_a_seed_draws_from_the_whole_range_and_always_the_same():
+    drawn = Perturbations.parse(["mass_scale=0.9:1.1", "command_latency=0:3", "push_n=30"])
+    values = [drawn.draw(seed) for seed in range(100)]
+    assert min(v["mass_scale"] for v in values) < 0.91 and max(v["mass_scale"] for v in values) > 1.09
+    assert {v["command_latency"] for v in values} == {0.0, 1.0, 2.0, 3.0}, "whole ticks"
+    assert {v["push_n"] for v in values} == {30.0} and drawn.draw(7) == values[7]
+    runs = plan_runs(Experiment("e", (STEP,), ()), (7,), (0.7, 1.0), drawn)
+    assert [run.drawn for run in runs] == [values[7]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("weight=2", "there is no 'weight'; choose from mass_scale, "),
+        ("mass_scale", "is no number or range; write e.g. mass_scale=0.9:1.1"),
+        ("mass_scale=1.1:0.9", "is no number or range"),
+        ("torque_scale=0:1", "torque_scale is 0.0; give a number from 0.1 to 2"),
+        ("mass_scale=-1", "mass_scale"),
+        ("push_n=-5", "is no number or range"),
+    ],
+)
+def test_a_perturbation_that_cannot_be_is_refused_before_the_first_run(text, message):
+    with pytest.raises(DefinitionError, match=message):
+        Perturbations.parse([text])
+
+
+def test_a_run_by_time_is_not_pushed():
+    dash = make_case("dash", {"kind": "speed", "speed_m_s": 0.2, "duration_s": 4.0})
+    with pytest.raises(DefinitionError, match="'e' runs by time, without pushes; leave out push_n"):
+        plan_runs(Experiment("e", (dash,), ()), (1,), (0.7, 1.0), Perturbations.parse(["push_n=5"]))
+
+
+def test_a_push_and_a_slope_reach_the_robot_and_stand_in_its_row():
+    calm = execute(Run("e", STEP, 0, 0.8)).row
+    pushed = execute(Run("e", STEP, 0, 0.8, {"push_n": 60.0})).row
+    uphill = execute(Run("e", STEP, 0, 0.8, {"slope_deg": 8.0})).row
+    assert pushed["push_n"] == 60.0 and "push_n" not in calm
+    assert pushed["max_tilt_deg"] > 2.0 * calm["max_tilt_deg"], "pushed"
+    assert uphill["electrical_cost"] > 1.02 * calm["electrical_cost"] > calm["cost_of_transport"] > 0.5
+
+
+def test_the_course_turns_between_walk_and_ball():
+    plan = CoursePlan(roll_deg=30.0)
+    assert [phase.name for phase in plan.phases()][1:] == ["walk out", "turn", "close", "roll", "open", "walk on"]
+    assert (plan.walk_m, plan.roll_m, plan.roll_deg) == (1.0, 2.0, 30.0)
+    assert list(COURSE.columns)[3:6] == ["walk out", "turn", "close"]
