@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
-from shellbot_common import Settings, number
-from shellbot_simulator.core.config import Box, SimulatorConfig, load_config
+from shellbot_common import Settings, choice, number
+from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
 
 from .errors import DefinitionError
@@ -23,6 +23,7 @@ class ChainConfig(Settings, error=DefinitionError):
     variant: str = "simulation"  #: simulation (36 joints) or walker (24)
     #: Of the simulator's start and sensor noise; None: no noise
     seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    engine: str = choice(ENGINES, default="mujoco")  #: Of the simulator
     friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
     timestep: float = 0.002  #: Of the physics, s
     gait: str = "tripod"  #: Of the action manager's gait table
@@ -61,6 +62,7 @@ class ChainConfig(Settings, error=DefinitionError):
         """
         try:
             return load_config().replace(
+                engine=self.engine,
                 friction=self.friction,
                 timestep=self.timestep,
                 self_collision=self.self_collision,

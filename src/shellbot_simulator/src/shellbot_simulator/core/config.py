@@ -12,6 +12,8 @@ from shellbot_common import TICK, Settings, check_number, choice, number, packag
 
 from .errors import ConfigError
 
+ENGINES = ("mujoco", "bullet")
+
 Box = Tuple[float, float, float, float, float]
 """On the floor: centre x, y, length along x, width along y, height, m."""
 
@@ -20,6 +22,7 @@ Box = Tuple[float, float, float, float, float]
 class SimulatorConfig(Settings, error=ConfigError):
     """Validated settings; the meaning and unit of each is in `config/simulator.yaml`."""
 
+    engine: str = choice(ENGINES, default="mujoco")
     timestep: float = number(0.0002, TICK, "s", default=0.002)
     integrator: str = choice(("implicitfast", "implicit", "Euler"), default="implicitfast")
     solver: str = choice(("Newton", "CG", "PGS"), default="Newton")

@@ -14,6 +14,7 @@ from shellbot_common import TICK, RobotProfile
 from shellbot_common.view import View
 
 from .config import SimulatorConfig, load_config
+from .engine import create_engine
 from .errors import ModelError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
@@ -75,6 +76,7 @@ class Simulator:
         self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
+        self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
         self._renderer: Optional[RenderProcess] = None
         self._damping = self.model.dof_damping[self._v_index].copy()
         self._ticks = 0
@@ -152,7 +154,7 @@ class Simulator:
         self._pushes.clear()
         self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
-        mujoco.mj_forward(self.model, self.data)
+        self._engine.place()
         self._keep_contacts()
         self._imu.rest()
         return self.state()
@@ -161,7 +163,7 @@ class Simulator:
         """Put the base back to its start, at rest; joints, command, gains and time stay (Gazebo's reset_world)."""
         self.data.qvel[:] = 0.0
         self._place_base(0.0)
-        mujoco.mj_forward(self.model, self.data)
+        self._engine.place()
         self._keep_contacts()
         self._imu.rest()
 
@@ -209,12 +211,12 @@ class Simulator:
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             if self._servos.has_velocity_limit:
                 self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
-            mujoco.mj_step2(self.model, self.data)
+            self._engine.solve()
             if step == steps - 1:
-                # forces belong to the contacts of the step just solved; step1 is about to replace them
+                # forces belong to the contacts of the step just solved, which are about to be replaced
                 self._keep_contacts()
                 self._imu.draw()
-            mujoco.mj_step1(self.model, self.data)
+            self._engine.update()
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
@@ -248,14 +250,14 @@ class Simulator:
         if self._substeps == 0:
             self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
-        mujoco.mj_step2(self.model, self.data)
+        self._engine.solve()
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._keep_contacts()
             self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
-        mujoco.mj_step1(self.model, self.data)
+        self._engine.update()
 
     @property
     def joint_position(self) -> np.ndarray:
@@ -423,7 +425,7 @@ class Simulator:
 
     def _keep_contacts(self) -> None:
         """Keep the contacts of the step just solved for those who ask for a state."""
-        self._snapshot, self._contacts = self._ground.snapshot(self.data), None
+        self._snapshot, self._contacts = self._engine.contacts(), None
 
     def _ground_contacts(self) -> GroundContacts:
         if self._contacts is None:
