@@ -10,6 +10,7 @@ from typing import Mapping, Optional, Tuple
 from shellbot_common import Settings, choice, number
 from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.terrain import terrain
 
 from .errors import DefinitionError
 
@@ -35,6 +36,8 @@ class ChainConfig(Settings, error=DefinitionError):
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
     boxes: Tuple[Box, ...] = ()  #: That stand on the floor
+    #: Ground by name, in place of slope, boxes and, where it has one, friction; what is drawn follows from the seed
+    terrain: str = "flat"
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
     design: Mapping[str, float] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class ChainConfig(Settings, error=DefinitionError):
             If the simulator refuses a value; the message is the simulator's.
         """
         try:
-            return load_config().replace(
+            settings = load_config().replace(
                 engine=self.engine,
                 friction=self.friction,
                 timestep=self.timestep,
@@ -74,6 +77,11 @@ class ChainConfig(Settings, error=DefinitionError):
                 gyroscope_bias_std=math.radians(self.gyro_bias_std_deg),
                 accelerometer_bias_std=self.accelerometer_bias_std,
                 imu_latency=self.imu_latency,
+            )
+            return (
+                settings
+                if self.terrain == "flat"
+                else settings.replace(**terrain(self.terrain).settings(self.seed or 0))
             )
         except SimulatorError as error:
             raise DefinitionError(str(error)) from error

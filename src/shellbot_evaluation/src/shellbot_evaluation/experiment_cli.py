@@ -14,6 +14,8 @@ from typing import List, Optional, Sequence
 from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_common import package_file
+from shellbot_simulator.core.config import ENGINES
+from shellbot_simulator.core.terrain import terrains
 
 from .campaign import Campaign
 from .console import add_seeds, run_tool, say, seeds_of
@@ -74,6 +76,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
+    p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
+    p.add_argument("--terrain", choices=list(terrains()), default="flat", help="ground (default flat)")
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
@@ -101,7 +105,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    base = ChainConfig(gait=arguments.gait)
+    base = ChainConfig(gait=arguments.gait, engine=arguments.simulator, terrain=arguments.terrain)
     if arguments.campaign is not None:
         campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
         seeds = seeds_of(arguments.seeds or str(campaign.repetitions))

@@ -2,16 +2,16 @@
 """Bullet as the engine: it solves the rigid bodies and their contacts, under torques of this package's servos.
 
 Servos are stiff against the light links that they turn. Their damping (the torque-speed line), integrated explicitly in
-steps of 2 ms, is unstable on a tibia, and Bullet knows no inertia of rotors. Both are taken implicitly, as in stable PD
+steps of 2 ms, is unstable on the lightest, and Bullet knows no inertia of rotors. Both are taken implicitly, as in stable PD
 control (Tan, Liu and Turk, IEEE CG&A 2011): with A = rotors + dt (damping + d) the acceleration a of
 
     (M + A) a + bias = torque + constraints
 
-is predicted, and Bullet, whose mass matrix is N, gets the force N a + bias - constraints, by which it moves the robot so.
-The constraints (contacts, joint limits, couplings) are those of the step before: what its motion leaves over in Bullet's
-equation. Where they change they are right after some steps, the sooner the nearer N is to M + A. So a link has a part of
-what A has at its joint, about the joint's axis: standing, the slowest contact forces of Shellbot then settle to 1/e within 7 steps,
-and within 27 with N = M, where the robot swings on its legs without end.
+is predicted, and Bullet, whose mass matrix is N, gets the force N a + bias - constraints, by which it moves the robot
+so. The constraints (contacts, joint limits, couplings) are those of the step before: what its motion leaves over in
+Bullet's equation. Where they change they are right after some steps, the sooner the nearer N is to M + A. So a link has
+a part of what A has at its joint, about the joint's axis: of a hexapod that stands, the slowest contact forces
+then settle to 1/e within 7 steps, and within 27 with N = M, where it swings on its legs without end.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The robot and its floor as Bullet's bodies, made of the compiled model: shapes, masses, joints and who may collide."""
+"""Robot and floor as Bullet's bodies, made of the compiled model: shapes, masses, joints and who may collide."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import AbstractSet, Any, Dict, List, Sequence, Tuple
 
 import mujoco
 import numpy as np
@@ -20,6 +21,7 @@ from .urdf_tree import COLLISION_GROUP, link_bodies
 
 _SKIN_M = 0.001  # that Bullet adds to convex hulls, and takes from the inside of other shapes
 _MOST_SHAPES = 16  # of one link, by createCollisionShapeArray
+_ROOT = 1  # body of the root link
 _MOST_LINKS = 256  # of one robot, by createMultiBody
 
 Pose = Tuple[np.ndarray, np.ndarray]
@@ -83,60 +85,42 @@ class BulletWorld:
         self._set_up()
 
     def _describe(self) -> List[_Link]:
-        """Return base and links: bodies that move as one are one link, and each URDF link of shapes within it another."""
+        """Return base and links: bodies fixed to each other are one, each URDF link of shapes in it one more."""
         model, data = self._model, mujoco.MjData(self._model)
         mujoco.mj_kinematics(model, data)
         pose = [(data.xpos[b].copy(), data.xmat[b].reshape(3, 3).copy()) for b in range(model.nbody)]
         shape = [(data.geom_xpos[g].copy(), data.geom_xmat[g].reshape(3, 3).copy()) for g in range(model.ngeom)]
         owner = link_bodies(model)
+        fixed: Pose = (np.zeros(3), np.eye(3))
         links: List[_Link] = []
-        index_of: Dict[int, int] = {}  # of the link of each moving body; the base is -1
-        root = 1
-        for body in range(root, model.nbody):
-            if body != root and not model.body_jntnum[body]:
-                continue
-            # what is fixed to the root of a fixed base is welded to the world
-            welded = model.body_weldid[body]
-            members = [b for b in range(root, model.nbody) if model.body_weldid[b] == welded]
+        index_of: Dict[int, int] = {}  # of each moving body, in Bullet
+        frames: Dict[int, Pose] = {}  # of each moving body, in the world
+        # what is fixed to the root of a fixed base is welded to the world, whose own shapes are the floor
+        for body in [_ROOT, *np.flatnonzero(model.body_jntnum[_ROOT + 1 :] > 0) + _ROOT + 1]:
+            members = [b for b in range(_ROOT, model.nbody) if model.body_weldid[b] == model.body_weldid[body]]
             mass, inertia, inertial = _lumped(model, data, members, pose[body])
-            solid = [g for g in range(model.ngeom) if model.geom_group[g] == COLLISION_GROUP and model.geom_bodyid[g] in members]
-            groups = [
-                part
-                for link in dict.fromkeys(int(owner[g]) for g in solid)
-                for part in _parts([g for g in solid if owner[g] == link])
-            ]
-            frame = _times(pose[body], inertial) if body == root else pose[body]
-            if body == root:
-                parent, place, joint = -1, frame, -1
-                if not welded:
-                    mass, inertia = 0.0, np.zeros(3)
+            if body == _ROOT:
+                parent, joint, frame = -1, -1, _times(pose[body], inertial)
+                place, mass = frame, mass if model.body_weldid[body] else 0.0
             else:
-                above = model.body_parentid[body]
-                while above not in index_of and above != root:
-                    above = model.body_parentid[above]
-                parent = index_of.get(int(above), -1)
-                base_frame = _times(pose[root], links[0].inertial) if parent < 0 else pose[above]
-                place, joint = _in_frame(base_frame, pose[body]), int(model.body_jntadr[body])
-            first = groups[0] if groups else ()
-            own = len(links) - 1
-            index_of[body] = own
-            links.append(
-                _Link(parent, place, joint, mass, inertia, inertial, first, tuple(_in_frame(frame, shape[g]) for g in first))
-            )
-            still: Pose = (np.zeros(3), np.eye(3))
-            for part in groups[1:]:
-                shapes = tuple(_in_frame(frame, shape[g]) for g in part)
-                links.append(_Link(own, still, -1, 0.0, np.zeros(3), still, part, shapes))
+                above = model.body_weldid[model.body_parentid[body]] or _ROOT
+                parent, joint, frame = index_of[above], model.body_jntadr[body], pose[body]
+                place = _in_frame(frames[above], frame)
+            index_of[body], frames[body] = len(links) - 1, frame
+            solid = [g for g in np.flatnonzero(model.geom_group == COLLISION_GROUP) if model.geom_bodyid[g] in members]
+            groups = [part for link in sorted({owner[g] for g in solid}) for part in _parts(solid, owner, link)] or [()]
+            shapes = [tuple(_in_frame(frame, shape[g]) for g in part) for part in groups]
+            links.append(_Link(parent, place, int(joint), mass, inertia, inertial, groups[0], shapes[0]))
+            for part, poses in zip(groups[1:], shapes[1:]):
+                links.append(_Link(index_of[body], fixed, -1, 0.0, np.zeros(3), fixed, part, poses))
         if len(links) > _MOST_LINKS:
-            raise ModelError(f"Bullet takes robots of {_MOST_LINKS} links, this one has {len(links)}; use the engine mujoco")
+            raise ModelError(f"Bullet takes robots of {_MOST_LINKS} links, not {len(links)}; use the engine mujoco")
         return links
 
     def _build(self, links: Sequence[_Link]) -> int:
         base, rest = links[0], links[1:]
-        hinges = [int(self._model.jnt_type[link.joint]) == mujoco.mjtJoint.mjJNT_HINGE for link in rest if link.joint >= 0]
-        if not all(hinges):
-            raise ModelError("the engine bullet drives revolute and continuous joints only; use the engine mujoco")
         axes = [self._model.jnt_axis[link.joint] if link.joint >= 0 else np.array([0.0, 0.0, 1.0]) for link in rest]
+        # other joints than hinges do not get past the reader of the description
         kinds = [pybullet.JOINT_REVOLUTE if link.joint >= 0 else pybullet.JOINT_FIXED for link in rest]
         robot = pybullet.createMultiBody(
             baseMass=base.mass,
@@ -162,41 +146,22 @@ class BulletWorld:
     def _set_up(self) -> None:
         """Set inertia, friction, joint limits and who may collide."""
         model, client = self._model, self.client
-        # Bullet multiplies the coefficients of both sides, MuJoCo takes the greater
-        change: Dict[str, Any] = dict(linearDamping=0.0, angularDamping=0.0, jointDamping=0.0, restitution=0.0)
+        still = {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0, "restitution": 0.0}
         for index, link in enumerate(self._links, start=-1):
-            friction = math.sqrt(model.geom_friction[link.geoms[0], 0]) if link.geoms else 0.0
-            pybullet.changeDynamics(
-                self.robot, index, localInertiaDiagonal=link.inertia.tolist(), lateralFriction=friction,
-                physicsClientId=client, **change,
-            )  # fmt: skip
-            if link.joint >= 0:
-                # as far as an integer of turns that no wheel reaches: without limits Bullet takes those of a former joint
-                lower, upper = model.jnt_range[link.joint] if model.jnt_limited[link.joint] else (-1e6, 1e6)
-                pybullet.changeDynamics(
-                    self.robot, index, jointLowerLimit=lower, jointUpperLimit=upper, maxJointVelocity=1e3,
-                    physicsClientId=client,
-                )  # fmt: skip
+            change: Dict[str, Any] = {**still, "localInertiaDiagonal": link.inertia.tolist()}
+            if link.geoms:
+                change["lateralFriction"] = _root_of_friction(model, link.geoms[0])
+            if link.joint >= 0 and model.jnt_limited[link.joint]:
+                change["jointLowerLimit"], change["jointUpperLimit"] = model.jnt_range[link.joint]
+            pybullet.changeDynamics(self.robot, index, physicsClientId=client, **change)
         for body, geom in self.geom_of_floor.items():
-            friction = math.sqrt(model.geom_friction[geom, 0])
-            pybullet.changeDynamics(body, -1, lateralFriction=friction, physicsClientId=client, restitution=0.0)
-        solid = {index: link.geoms[0] for index, link in enumerate(self._links, start=-1) if link.geoms}
-        excluded = {tuple(sorted((int(s) >> 16, int(s) & 0xFFFF))) for s in model.exclude_signature}
-        for one, geom in solid.items():
-            for other, second in solid.items():
-                if one < other:
-                    pybullet.setCollisionFilterPair(
-                        self.robot, self.robot, one, other, int(self._collide(geom, second, excluded)),
-                        physicsClientId=client,
-                    )  # fmt: skip
-
-    def _collide(self, one: int, other: int, excluded: Any) -> bool:
-        model = self._model
-        bodies = int(model.geom_bodyid[one]), int(model.geom_bodyid[other])
-        if model.body_weldid[bodies[0]] == model.body_weldid[bodies[1]] or tuple(sorted(bodies)) in excluded:
-            return False
-        masks = model.geom_contype[one] & model.geom_conaffinity[other], model.geom_contype[other] & model.geom_conaffinity[one]
-        return any(masks)
+            friction = _root_of_friction(model, geom)
+            pybullet.changeDynamics(body, -1, lateralFriction=friction, restitution=0.0, physicsClientId=client)
+        excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
+        solid = [(index, link.geoms[0]) for index, link in enumerate(self._links, start=-1) if link.geoms]
+        for (one, geom), (other, second) in itertools.combinations(solid, 2):
+            collide = int(_collide(model, geom, second, excluded))
+            pybullet.setCollisionFilterPair(self.robot, self.robot, one, other, collide, physicsClientId=client)
 
     def _still(self, geom: int) -> int:
         """Return the body of a part of the floor."""
@@ -211,19 +176,20 @@ class BulletWorld:
     def _shape(self, link: _Link) -> int:
         if not link.geoms:
             return -1
-        entries = [self._geometry(geom) for geom in link.geoms]
-        keys = ("shapeType", "radius", "halfExtents", "length", "fileName")
-        filler = {"shapeType": 0, "radius": 0.0, "halfExtents": [0.0, 0.0, 0.0], "length": 0.0, "fileName": ""}
-        columns = {key: [entry.get("height" if key == "length" else key, filler[key]) for entry in entries] for key in keys}
+        blank = {"radius": 0.0, "halfExtents": [0.0, 0.0, 0.0], "height": 0.0, "fileName": ""}
+        entries = [{**blank, **self._geometry(geom)} for geom in link.geoms]
         return int(
             pybullet.createCollisionShapeArray(
-                shapeTypes=columns["shapeType"], radii=columns["radius"], halfExtents=columns["halfExtents"],
-                lengths=columns["length"], fileNames=columns["fileName"],
+                shapeTypes=[entry["shapeType"] for entry in entries],
+                radii=[entry["radius"] for entry in entries],
+                halfExtents=[entry["halfExtents"] for entry in entries],
+                lengths=[entry["height"] for entry in entries],
+                fileNames=[entry["fileName"] for entry in entries],
                 collisionFramePositions=[place.tolist() for place, _ in link.shapes],
                 collisionFrameOrientations=[quaternion(rotation) for _, rotation in link.shapes],
                 physicsClientId=self.client,
             )
-        )  # fmt: skip
+        )
 
     def _geometry(self, geom: int) -> Dict[str, Any]:
         """Return the arguments of createCollisionShape for a shape."""
@@ -274,8 +240,24 @@ def main_axes(tensor: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     return values, axes
 
 
-def _parts(geoms: List[int]) -> List[Tuple[int, ...]]:
-    return [tuple(geoms[i : i + _MOST_SHAPES]) for i in range(0, len(geoms), _MOST_SHAPES)]
+def _parts(geoms: Sequence[int], owner: np.ndarray, link: int) -> List[Tuple[int, ...]]:
+    """Return the shapes of a URDF link, in groups of as many as a link of Bullet can have."""
+    own = [int(geom) for geom in geoms if owner[geom] == link]
+    return [tuple(own[i : i + _MOST_SHAPES]) for i in range(0, len(own), _MOST_SHAPES)]
+
+
+def _root_of_friction(model: mujoco.MjModel, geom: int) -> float:
+    """Return the coefficient of one side: Bullet multiplies those of both, MuJoCo takes the greater."""
+    return math.sqrt(model.geom_friction[geom, 0])
+
+
+def _collide(model: mujoco.MjModel, one: int, other: int, excluded: AbstractSet[Tuple[int, int]]) -> bool:
+    """Return whether shapes of two links touch, by MuJoCo's rules."""
+    first, second = sorted((int(model.geom_bodyid[one]), int(model.geom_bodyid[other])))
+    if model.body_weldid[first] == model.body_weldid[second] or {(first, second), (second, first)} & excluded:
+        return False
+    kinds, partners = model.geom_contype, model.geom_conaffinity
+    return bool(kinds[one] & partners[other] or kinds[other] & partners[one])
 
 
 def _times(one: Pose, other: Pose) -> Pose:
@@ -287,7 +269,9 @@ def _in_frame(frame: Pose, pose: Pose) -> Pose:
     return frame[1].T @ (pose[0] - frame[0]), frame[1].T @ pose[1]
 
 
-def _lumped(model: mujoco.MjModel, data: mujoco.MjData, bodies: Sequence[int], frame: Pose) -> Tuple[float, np.ndarray, Pose]:
+def _lumped(
+    model: mujoco.MjModel, data: mujoco.MjData, bodies: Sequence[int], frame: Pose
+) -> Tuple[float, np.ndarray, Pose]:
     """Return mass, main inertias and their axes in `frame` of bodies fixed to each other."""
     masses = model.body_mass[bodies]
     mass = float(masses.sum())

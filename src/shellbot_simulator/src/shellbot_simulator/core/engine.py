@@ -15,6 +15,7 @@ import mujoco
 from .errors import ModelError
 from .ground import ContactSnapshot, GroundSensor
 
+
 class Engine(Protocol):
     """Integrates one robot; its servos' law and what pushes it are in model and data, as MuJoCo reads them."""
 
