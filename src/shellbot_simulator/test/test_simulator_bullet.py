@@ -56,15 +56,18 @@ def test_pushed_in_the_air_it_moves_as_in_mujoco(pair):
         start = free.reset(description.named_pose_array("stand", "simulation"))
         free.data.qpos[2] += 1.0
         free._engine.place()
-        free.command(start.q + 0.3)
+        free.command(start.q + 0.3 * np.array([name.endswith("_coxa") for name in free.joint_names]))
         free.push((3.0, -2.0, 5.0), 0.1, "lower_1_tibia_link", (0.02, 0.0, 0.01))
         states.append(run(free, 0.3))
+    # what Bullet's motion leaves over in the equation of the model: its masses, inertias and axes are the model's
+    fans = [6 + index for index, name in enumerate(free.joint_names) if name.endswith("_fan")]  # coupled: not free
+    assert np.abs(np.delete(free._engine._constraint, fans)).max() < 0.05
     ours, other = states
     moved = np.linalg.norm(ours.p_world_base - [0.0, 0.0, 1.16])
     assert moved > 0.03
-    assert other.p_world_base == pytest.approx(ours.p_world_base, abs=0.01 * moved)
-    assert other.quat_world_base == pytest.approx(ours.quat_world_base, abs=3e-3)
-    assert np.degrees(np.abs(other.q - ours.q)).max() < 0.5
+    assert other.p_world_base == pytest.approx(ours.p_world_base, abs=0.005 * moved)
+    assert other.quat_world_base == pytest.approx(ours.quat_world_base, abs=1e-3)
+    assert np.degrees(np.abs(other.q - ours.q)).max() < 0.1
 
 
 def test_coupled_fans_stay_equal(pair):

@@ -39,6 +39,7 @@ PROGRAMS = {
     "limp": ("limp_experiment", "LIMP.main"),
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
+    "engines": ("engines_experiment", "main"),
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
@@ -60,8 +61,8 @@ def parser() -> argparse.ArgumentParser:
         " or, each with a --help of its own: transform (to a ball and back), roll (straight on), right (upright from "
         "any attitude), mission (walk, close, roll, open, walk), sweep (the ball over design and floor), transport "
         "(cost of walking and rolling), energy (run time of the battery), gaits (3 m by each), limp (walk without a "
-        "leg), feed_forward (joint errors without and with it), terrain (rubble, slopes), onboard (the chain on "
-        "emulated servos), bus-faults (emulated servo bus)",
+        "leg), feed_forward (joint errors without and with it), terrain (rubble, slopes), engines (MuJoCo and "
+        "Bullet beside analytic results), onboard (the chain on emulated servos), bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")

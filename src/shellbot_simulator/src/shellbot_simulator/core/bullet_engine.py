@@ -2,16 +2,17 @@
 """Bullet as the engine: it solves the rigid bodies and their contacts, under torques of this package's servos.
 
 Servos are stiff against the light links that they turn. Their damping (the torque-speed line), integrated explicitly in
-steps of 2 ms, is unstable on the lightest, and Bullet knows no inertia of rotors. Both are taken implicitly, as in stable PD
-control (Tan, Liu and Turk, IEEE CG&A 2011): with A = rotors + dt (damping + d) the acceleration a of
+steps of 2 ms, is unstable on the lightest, and Bullet knows no inertia of rotors. Both are taken implicitly, as in
+stable PD control (Tan, Liu and Turk, IEEE CG&A 2011): with A = rotors + dt (damping + d) the acceleration a of
 
     (M + A) a + bias = torque + constraints
 
 is predicted, and Bullet, whose mass matrix is N, gets the force N a + bias - constraints, by which it moves the robot
 so. The constraints (contacts, joint limits, couplings) are those of the step before: what its motion leaves over in
-Bullet's equation. Where they change they are right after some steps, the sooner the nearer N is to M + A. So a link has
-a part of what A has at its joint, about the joint's axis: of a hexapod that stands, the slowest contact forces
-then settle to 1/e within 7 steps, and within 27 with N = M, where it swings on its legs without end.
+Bullet's equation. This iteration converges where no eigenvalue of (M + A)^-1 N exceeds 2, by 1/e within one over the
+least of the contacts' eigenvalues. With N = M that is 30 steps for a hexapod that stands, and it swings on its legs
+without end. So Bullet's links have as much of what A has at their joints, about the axes of these, as keeps the
+greatest eigenvalue below 1.4.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from typing import Any, List
 import mujoco
 import numpy as np
 import pybullet
+from scipy.linalg import eigh
 
 from .bullet_world import BulletWorld, main_axes, quaternion
 from .ground import ContactSnapshot, GroundSensor
 
-_FRACTION = 0.3  # of rotors and implicit damping that the links have; from 0.5 on a humanoid that stands trembles
+_FRACTIONS = (0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)  # of rotors and implicit damping that the links may have
+_GREATEST = 1.4  # eigenvalue
 _ITERATIONS = 50  # Bullet's own
 _COUPLING_FORCE = 100.0  # N m, greatest of a coupling
 _COUPLING_ERP = 0.2
@@ -196,16 +199,33 @@ def _evaluate_mass(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def _with_heavier_links(model: mujoco.MjModel) -> mujoco.MjModel:
-    """Return the model without rotors, and with a part of what a joint has of them as inertia of the link it turns."""
-    heavy = copy.copy(model)
-    heavy.dof_armature[:] = 0.0
-    for joint in model.actuator_trnid[:, 0]:
-        body, dof = model.jnt_bodyid[joint], model.jnt_dofadr[joint]
-        rotation = np.zeros(9)
-        mujoco.mju_quat2Mat(rotation, model.body_iquat[body])
-        axes, axis = rotation.reshape(3, 3), model.jnt_axis[joint]
-        implicit = model.dof_armature[dof] + model.opt.timestep * model.dof_damping[dof]
-        tensor = axes * model.body_inertia[body] @ axes.T + _FRACTION * implicit * np.outer(axis, axis)
-        heavy.body_inertia[body], axes = main_axes(tensor)
-        heavy.body_iquat[body] = np.roll(quaternion(axes), 1)
+    """Return the model that Bullet gets: no rotors, but as much of them in the links as the iteration bears."""
+    servoed = copy.copy(model)
+    servoed.dof_armature[:] += model.opt.timestep * model.dof_damping
+    true = _mass_matrix(servoed)
+    for fraction in _FRACTIONS:
+        heavy = copy.copy(model)
+        heavy.dof_armature[:] = 0.0
+        for joint in model.actuator_trnid[:, 0]:
+            body, axis = model.jnt_bodyid[joint], model.jnt_axis[joint]
+            rotation = np.zeros(9)
+            mujoco.mju_quat2Mat(rotation, model.body_iquat[body])
+            axes = rotation.reshape(3, 3)
+            tensor = axes * model.body_inertia[body] @ axes.T
+            tensor += fraction * servoed.dof_armature[model.jnt_dofadr[joint]] * np.outer(axis, axis)
+            heavy.body_inertia[body], axes = main_axes(tensor)
+            heavy.body_iquat[body] = np.roll(quaternion(axes), 1)
+        if eigh(_mass_matrix(heavy), true, eigvals_only=True)[-1] <= _GREATEST:
+            break
     return heavy
+
+
+def _mass_matrix(model: mujoco.MjModel) -> np.ndarray:
+    """Return the mass matrix (nv, nv) in the model's own position."""
+    data, columns = mujoco.MjData(model), np.zeros((model.nv, model.nv))
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    _evaluate_mass(model, data)
+    for column, unit in zip(columns, np.eye(model.nv)):
+        mujoco.mj_mulM(model, data, column, unit)
+    return columns

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The engines beside the analytic results, and beside each other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shellbot_evaluation.engines_experiment import CASES, main, rows, walk, walk_rows
+from shellbot_simulator.core.config import ENGINES
+
+TOLERANCE = (4e-3, 1.0, 0.01, 1e-3, 1e-3, 0.01, 1.5)  # of each case, in its unit
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    if request.param == "bullet":
+        pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    return request.param
+
+
+def test_an_engine_agrees_with_the_analytic_results(engine):
+    found = rows([engine])
+    assert len(found) == len(CASES) == len(TOLERANCE)
+    for row, tolerance in zip(found, TOLERANCE):
+        assert row[engine] == pytest.approx(row["exact"], abs=tolerance), row["test"]
+
+
+def test_a_walk_is_the_same_in_bullet():
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    first, second = walk_rows({name: walk(name, distance_m=0.15, turn_deg=5.0) for name in ENGINES})
+    assert first["joints_deg"] == 0.0 < second["joints_deg"] < 0.5
+    assert second["ahead_m"] == pytest.approx(first["ahead_m"], abs=0.01) and first["ahead_m"] > 0.1
+    assert 0.0 < second["path_mm"] < 15.0
+    assert second["turned_deg"] == pytest.approx(first["turned_deg"], abs=1.0) and first["turned_deg"] > 3.0
+
+
+def test_the_tool_writes_its_tables(tmp_path, capsys):
+    page, file = tmp_path / "page.md", tmp_path / "found.json"
+    page.write_text("<!-- begin: engines -->\n<!-- end: engines -->\n", encoding="utf-8")
+    assert main(["--simulator", "mujoco", "--write", str(page), "--json", str(file)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "swing: period at 1 rad / s" in text and "MuJoCo" in text and "Bullet" not in text
+    (walked,) = json.loads(file.read_text(encoding="utf-8"))["walks"]
+    assert walked["ahead_m"] == pytest.approx(0.98, abs=0.03) and walked["turned_deg"] == pytest.approx(90.7, abs=1.5)
+    assert "ahead / m" in capsys.readouterr().out
