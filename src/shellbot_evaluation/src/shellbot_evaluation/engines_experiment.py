@@ -31,14 +31,15 @@ ARM_KG, ARM_M, ARM_INERTIA = (
     0.3,
     0.1,
     1e-3,
-)  # mass, distance of its centre from the joint, and inertia about that centre
+)  # mass, distance of its centre from the joint, inertia about it
 _BODY = """<robot name="probe"><link name="base_link"><inertial><mass value="{mass}"/>
 <inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><geometry>{shape}</geometry></collision></link>
 <joint name="hinge" type="revolute"><parent link="base_link"/><child link="arm"/><axis xyz="0 1 0"/>
 <limit lower="-3.1" upper="3.1" effort="1.5" velocity="10"/><dynamics damping="{damping}"/></joint>
 <link name="arm"><inertial><mass value="{arm}"/><origin xyz="0 0 {hangs}"/>
-<inertia ixx="{arm_inertia}" iyy="{arm_inertia}" izz="{arm_inertia}" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+<inertia ixx="{arm_inertia}" iyy="{arm_inertia}" izz="{arm_inertia}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>"""
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def main(argv: Optional[List[str]] = None) -> int:
         tests = rows(arguments.simulator)
         walks = walk_rows({engine: walk(engine, arguments.seed) for engine in arguments.simulator})
         heads = {key: head for key, head in _HEADS.items() if key in tests[0]}
-        text = markdown_table(tests, heads, {key: 4 for key in heads})
+        text = markdown_table(tests, heads, dict.fromkeys(heads, 4))
         text += "\n" + markdown_table(walks, _WALK_HEADS, _WALK_DIGITS)
         say(text)
         if arguments.json:
