@@ -41,6 +41,8 @@ class ChainConfig(Settings, error=DefinitionError):
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
     design: Mapping[str, float] = field(default_factory=dict)
+    #: Settings of the simulator's servos, supply and windings (simulator.yaml): `{"servo_margin_deg": 0.29}`
+    servos: Mapping[str, float] = field(default_factory=dict)
     #: Torque limit of every servo against the description; `OnboardChain` refuses it: its servos have their own
     torque_scale: float = number(0.1, 2.0, default=1.0)
     #: Extra ticks by which a command reaches the servos late; `OnboardChain` refuses it: its bus has its own latency
@@ -77,6 +79,7 @@ class ChainConfig(Settings, error=DefinitionError):
                 gyroscope_bias_std=math.radians(self.gyro_bias_std_deg),
                 accelerometer_bias_std=self.accelerometer_bias_std,
                 imu_latency=self.imu_latency,
+                **self.servos,
             )
             return (
                 settings

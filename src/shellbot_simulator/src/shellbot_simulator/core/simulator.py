@@ -23,6 +23,7 @@ from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
+from .servo_effects import ServoEffects
 from .state import GroundContacts, SimState
 
 _FATAL_WARNINGS = [
@@ -73,6 +74,11 @@ class Simulator:
         self._is_free = profile.base.kind == "free"
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
+        effort = self.model.actuator_forcerange[:, 1].copy()
+        no_load = effort / np.maximum(self.model.dof_damping[self._v_index], 1e-6)  # rad/s
+        #: What real servos add, if any of it is on
+        self._effects = ServoEffects(self.config, effort, no_load) if ServoEffects.are_on(self.config) else None
+        self._effort = effort
         self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
@@ -151,6 +157,8 @@ class Simulator:
         self._leave_torque_mode()
         self._command = start
         self._servos.reset()
+        if self._effects is not None:
+            self._effects.reset()
         self._pushes.clear()
         self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
@@ -211,6 +219,8 @@ class Simulator:
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             if self._servos.has_velocity_limit:
                 self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
+            if self._effects is not None:
+                self._apply_effects(self._effects)
             self._engine.solve()
             if step == steps - 1:
                 # forces belong to the contacts of the step just solved, which are about to be replaced
@@ -385,6 +395,27 @@ class Simulator:
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
+
+    @property
+    def supply_voltage(self) -> float:
+        """Voltage at the servos in the last step, V."""
+        return self.config.supply_voltage if self._effects is None else self._effects.voltage
+
+    @property
+    def winding_temperature(self) -> np.ndarray:
+        """Of the servos' windings, degrees Celsius, shape (n,)."""
+        if self._effects is None:
+            return np.full(self.joint_count, self.config.ambient_temperature)
+        return self._effects.temperature.copy()
+
+    def _apply_effects(self, effects: ServoEffects) -> None:
+        """Let the actuators give the torque of the real position law in the coming step."""
+        stiffness, q = self._servos.stiffness, self.data.qpos[self._q_index]
+        target = self._servos.set_point(self._command, q) if self._servos.has_velocity_limit else self._command
+        torque = effects.torque(stiffness, target, q, self.data.qvel[self._v_index], self.config.timestep)
+        self.data.ctrl[:] = q + torque / np.where(stiffness > 0.0, stiffness, 1.0)
+        limit = self._effort * effects.strength
+        self.model.actuator_forcerange[:] = np.column_stack([-limit, limit])
 
     @property
     def _base_body(self) -> int:
