@@ -23,15 +23,17 @@ def thesis() -> Dict[str, Any]:
     return read_yaml(package_file("humanoid_evaluation", "config/thesis.yaml"))
 
 
-def campaign_trials(seeds: Iterable[int]) -> List[Tuple[str, Trial]]:
+def campaign_trials(seeds: Iterable[int], engine: str = "mujoco") -> List[Tuple[str, Trial]]:
     """Return case and trial of every run."""
     cases = thesis()
     straight = {name: (row["distance"], 0.0, row["speed"]) for name, row in cases["distances"].items()}
     around = {name: (0.0, float(row["angle"]), math.radians(row["speed"])) for name, row in cases["angles"].items()}
-    return [(name, Trial(*what, seed)) for name, what in {**straight, **around}.items() for seed in seeds]
+    return [
+        (name, Trial(*what, seed, engine=engine)) for name, what in {**straight, **around}.items() for seed in seeds
+    ]
 
 
-def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path]) -> List[Run]:
+def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path], engine: str = "mujoco") -> List[Run]:
     """Run what a file does not hold yet, and write it there as it is done.
 
     Parameters
@@ -42,15 +44,22 @@ def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path]) -> List[
         Processes.
     file : Path, optional
         JSON; it is read first, so that an interrupted campaign goes on.
+    engine : str
+        Of the simulator.
 
     Raises
     ------
     SettingsError
-        If the file is none of a campaign.
+        If the file is none of a campaign, or of one in another engine.
     """
     done = _read(file)
+    others = {run.get("engine", "mujoco") for run in done} - {engine}
+    if others:
+        raise SettingsError(
+            f"{file} is of a campaign in {', '.join(others)}, not {engine}; give another file to --json"
+        )
     known = {(run["case"], run["seed"]) for run in done}
-    trials = [(case, trial) for case, trial in campaign_trials(seeds) if (case, trial.seed) not in known]
+    trials = [(case, trial) for case, trial in campaign_trials(seeds, engine) if (case, trial.seed) not in known]
     for first in range(0, len(trials), _BATCH):
         batch = trials[first : first + _BATCH]
         runs = map_jobs(run_trial, [(f"{case} {trial.seed}", trial) for case, trial in batch], jobs)
