@@ -7,10 +7,11 @@ import json
 
 import pytest
 
-from shellbot_evaluation.engines_experiment import CASES, main, rows, walk, walk_rows
+from shellbot_evaluation.engines_cli import main
+from shellbot_evaluation.engines_experiment import CASES, SERVOS, rows, walk, walk_rows
 from shellbot_simulator.core.config import ENGINES
 
-TOLERANCE = (4e-3, 1.0, 0.01, 1e-3, 1e-3, 0.01, 1.5)  # of each case, in its unit
+TOLERANCE = (4e-3, 1.0, 0.01, 1e-3, 1e-3, 0.01, 1.5)  # of each case with an exact result, in its unit
 
 
 @pytest.fixture(params=ENGINES)
@@ -20,20 +21,33 @@ def engine(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def plain():
+    """A short walk with a turn, in MuJoCo, by servos as they are delivered."""
+    return walk("mujoco", None, 0.15, 5.0)
+
+
 def test_an_engine_agrees_with_the_analytic_results(engine):
     found = rows([engine])
-    assert len(found) == len(CASES) == len(TOLERANCE)
+    assert len(found) == len(CASES) == len(TOLERANCE) + 1
+    assert 0.4 < found[-1][engine] < 0.8, found[-1]["test"]
     for row, tolerance in zip(found, TOLERANCE):
         assert row[engine] == pytest.approx(row["exact"], abs=tolerance), row["test"]
 
 
-def test_a_walk_is_the_same_in_bullet():
+def test_a_walk_is_the_same_in_bullet(plain):
     pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
-    first, second = walk_rows({name: walk(name, distance_m=0.15, turn_deg=5.0) for name in ENGINES})
+    first, second = walk_rows({"mujoco": plain, "bullet": walk("bullet", None, 0.15, 5.0)})
     assert first["joints_deg"] == 0.0 < second["joints_deg"] < 0.5
     assert second["ahead_m"] == pytest.approx(first["ahead_m"], abs=0.01) and first["ahead_m"] > 0.1
     assert 0.0 < second["path_mm"] < 15.0
     assert second["turned_deg"] == pytest.approx(first["turned_deg"], abs=1.0) and first["turned_deg"] > 3.0
+
+
+def test_servos_with_all_that_real_ones_add_walk_a_little_differently(plain):
+    first, real = walk_rows({"plain": plain, "real": walk("mujoco", None, 0.15, 5.0, SERVOS["all of them"])})
+    assert 0.1 < real["joints_deg"] < 1.0 and 0.5 < real["path_mm"] < 20.0
+    assert real["ahead_m"] == pytest.approx(first["ahead_m"], abs=0.02)
 
 
 def test_the_tool_writes_its_tables(tmp_path, capsys):

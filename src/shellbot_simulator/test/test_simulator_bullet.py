@@ -70,6 +70,25 @@ def test_pushed_in_the_air_it_moves_as_in_mujoco(pair):
     assert np.degrees(np.abs(other.q - ours.q)).max() < 0.1
 
 
+def test_closed_its_shells_rest_on_each_other_and_on_the_floor(pair):
+    robot = pair[1]
+    robot.reset(description.named_pose_array("closed", "simulation"))
+    run(robot, 0.2)
+    geoms = robot._engine.contacts().geoms
+    assert (~robot._ground._is_floor[geoms].any(axis=1)).sum() > 3
+    # hulls are not thicker by the margin that Bullet adds, 1 mm
+    assert robot._ground.lowest_height(robot.data) == pytest.approx(0.0, abs=2e-4)
+
+
+def test_friction_holds_a_body_on_a_slope_and_its_force_is_read():
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    robot = simulator(tiny_robot.URDF, tiny_robot.profile(), "bullet", slope_deg=15.0, slope_azimuth_deg=30.0)
+    state = run(robot, 0.5)
+    weight = 9.81 * robot.mass * np.array(robot.config.up)
+    assert state.contacts.ground_force == pytest.approx(weight, abs=0.02 * weight[2])
+    assert np.linalg.norm(state.v_base) < 1e-3 and state.contacts.other_links == ("chassis",)
+
+
 def test_coupled_fans_stay_equal(pair):
     robot = pair[1]
     start = robot.reset(description.named_pose_array("stand", "simulation"))

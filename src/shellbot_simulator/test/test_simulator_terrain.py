@@ -15,6 +15,7 @@ from shellbot_simulator.core.config import ENGINES, load_config
 from shellbot_simulator.core.errors import ConfigError
 from shellbot_simulator.core.simulator import Simulator
 from shellbot_simulator.core.terrain import STARTS_M, Terrain, sdf_model, terrain, terrains
+from shellbot_simulator.node.node_parameters import NodeParameters
 from shellbot_simulator.terrain_cli import main
 
 
@@ -82,3 +83,18 @@ def test_bad_grounds_are_refused_in_words(capsys):
     with pytest.raises(SystemExit):
         main(["mud"])
     assert "choose one of flat" in capsys.readouterr().err
+
+
+def test_the_node_builds_the_engine_and_the_ground_of_its_parameters():
+    node = pytest.importorskip("shellbot_simulator.node.simulator_node", reason="no ROS")
+    built = node._build_simulator(
+        NodeParameters(terrain="ice", seed=5, friction=0.7), tiny_robot.URDF, tiny_robot.profile(), {}
+    )
+    assert built.config.engine == "mujoco" and built.config.friction == 0.15, "ice is ice"
+    built = node._build_simulator(
+        NodeParameters(terrain="rubble", seed=5, friction=0.7), tiny_robot.URDF, tiny_robot.profile(), {}
+    )
+    assert built.config.boxes == terrain("rubble").boxes(5) and built.config.friction == 0.7
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    built = node._build_simulator(NodeParameters(engine="bullet"), tiny_robot.URDF, tiny_robot.profile(), {})
+    assert built.config.engine == "bullet" and not built.config.boxes

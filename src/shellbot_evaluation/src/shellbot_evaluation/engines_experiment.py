@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The same tests in each physics engine beside the analytic result: ``scripts/experiment engines``."""
+"""The same tests and the same walk in each physics engine, beside analytic results; and what real servos add."""
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from scipy.special import ellipk
@@ -18,12 +16,9 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.planar import yaw_from_quaternion
 from shellbot_chain.trace import Trace
 from shellbot_common import TICK, RobotProfile
+from shellbot_description import expand, named_pose_array, robot_profile
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig
 from shellbot_simulator.core.simulator import Simulator
-
-from .console import run_tool, say
-from .reports import machine, write_json
-from .tables import markdown_table, write_between_markers
 
 GRAVITY = 9.81  # m/s^2
 ROTOR, DAMPING, STIFFNESS = 0.006, 0.24, 18.5  # of the test's joint: kg m^2, N m s/rad, N m/rad; about an AX-12's
@@ -155,6 +150,15 @@ def stepped(size: float, t: np.ndarray) -> np.ndarray:
     return np.asarray(size * (1.0 - shape.real))
 
 
+def roll(engine: str) -> float:
+    """Return how far the closed robot rolls in 1.5 s after a push of 8 N for 0.5 s, m."""
+    simulator = Simulator(expand(), robot_profile(), SimulatorConfig(engine=engine))
+    start = simulator.reset(named_pose_array("closed")).p_world_base
+    simulator.push((8.0, 0.0, 0.0), 0.5)
+    run(simulator, 1.5)
+    return float(np.linalg.norm((simulator.state().p_world_base - start)[:2]))
+
+
 @dataclass(frozen=True)
 class Case:
     """One line of the table."""
@@ -172,6 +176,7 @@ CASES = (
     Case("swing: period at 1 rad / s", swung(), lambda engine: swing(engine)[0]),
     Case("swing: amplitude lost in 10 s / deg", 0.0, lambda engine: swing(engine)[1]),
     Case("step: RMS from the exact response / %", 0.0, step),
+    Case("roll: the closed robot, pushed, 1.5 s / m", math.nan, roll),
 )
 
 
@@ -191,10 +196,16 @@ class Walked:
     speed: float  #: Simulated seconds in a second of the processor
 
 
-def walk(engine: str, seed: Optional[int] = None, distance_m: float = 1.0, turn_deg: float = 90.0) -> Walked:
+def walk(
+    engine: str,
+    seed: Optional[int] = None,
+    distance_m: float = 1.0,
+    turn_deg: float = 90.0,
+    servos: Optional[Mapping[str, float]] = None,
+) -> Walked:
     """Walk ahead at 0.15 m/s, then turn at 0.5 rad/s, by time."""
     began = time.process_time()
-    chain = Chain(engine=engine, seed=seed)
+    chain = Chain(engine=engine, seed=seed, servos=servos or {})
     chain.stand_up()
     start, yaw = chain.state.p_world_base, yaw_from_quaternion(chain.state.quat_world_base)
     chain.walk((0.15, 0.0, 0.0), distance_m / 0.15)
@@ -218,7 +229,7 @@ def walk_rows(walks: Dict[str, Walked]) -> List[Dict[str, Any]]:
         path = np.linalg.norm(p - reference.p_world_base[:n, :2], axis=1)
         found.append(
             {
-                "engine": engine,
+                "of": engine,
                 "ahead_m": walked.ahead_m,
                 "aside_mm": 1e3 * walked.aside_m,
                 "turned_deg": walked.turned_deg,
@@ -230,39 +241,18 @@ def walk_rows(walks: Dict[str, Walked]) -> List[Dict[str, Any]]:
     return found
 
 
-_HEADS = {"test": "test", "exact": "analytic", "mujoco": "MuJoCo", "bullet": "Bullet"}
-_WALK_HEADS = {
-    "engine": "engine",
-    "ahead_m": "ahead / m",
-    "aside_mm": "aside / mm",
-    "turned_deg": "turned / deg",
-    "joints_deg": "joints, RMS from the first / deg",
-    "path_mm": "path, greatest distance from the first / mm",
-    "speed": "times real time, one core",
+# as in config/simulator.yaml of the simulator, where they are explained
+AX = {
+    "compliance margin 0.29°": {"servo_margin_deg": 0.29},
+    "punch 0.031": {"servo_punch": 0.031},
+    "steps of 0.29°": {"servo_resolution_deg": 0.29},
+    "play of 0.3°": {"servo_backlash_deg": 0.3},
+    "battery of 0.06 Ohm": {"supply_resistance": 0.06},
+    "10.5 V": {"supply_voltage": 10.5},
+    "windings, 0.8 K/s": {"winding_heating": 0.8},
 }
-_WALK_DIGITS = {"aside_mm": 1, "turned_deg": 2, "joints_deg": 2, "path_mm": 1, "speed": 1}
-
-
-def main(argv: Optional[List[str]] = None) -> int:
-    """Run the tool; returns 0, or 2 after an error."""
-    p = argparse.ArgumentParser(prog="scripts/experiment engines", description=__doc__)
-    p.add_argument("--simulator", nargs="+", choices=ENGINES, default=list(ENGINES), help="engines (default: all)")
-    p.add_argument("--seed", type=int, help="of start and sensor noise of the walk (default: none of both)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    p.add_argument("--write", type=Path, metavar="PAGE", help="put the tables between the markers `engines` of a page")
-    arguments = p.parse_args(argv)
-
-    def work() -> int:
-        tests = rows(arguments.simulator)
-        walks = walk_rows({engine: walk(engine, arguments.seed) for engine in arguments.simulator})
-        heads = {key: head for key, head in _HEADS.items() if key in tests[0]}
-        text = markdown_table(tests, heads, dict.fromkeys(heads, 4))
-        text += "\n" + markdown_table(walks, _WALK_HEADS, _WALK_DIGITS)
-        say(text)
-        if arguments.json:
-            write_json(arguments.json, {"machine": machine(), "tests": tests, "walks": walks})
-        if arguments.write:
-            write_between_markers(arguments.write, "engines", text)
-        return 0
-
-    return run_tool(work)
+SERVOS: Dict[str, Dict[str, float]] = {
+    "plain": {},
+    **AX,
+    "all of them": {key: value for settings in AX.values() for key, value in settings.items()},
+}

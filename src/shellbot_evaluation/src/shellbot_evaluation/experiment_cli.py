@@ -39,7 +39,7 @@ PROGRAMS = {
     "limp": ("limp_experiment", "LIMP.main"),
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
-    "engines": ("engines_experiment", "main"),
+    "engines": ("engines_cli", "main"),
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
