@@ -105,9 +105,12 @@ def test_two_runs_are_equal_and_a_copy_continues(pair):
         robot.reset(description.named_pose_array("stand", "simulation"), seed=3)
         runs.append(run(robot, 0.1))
     assert (runs[0].q == runs[1].q).all()
-    other = copy.deepcopy(robot)
+    other, third = copy.deepcopy(robot), copy.deepcopy(robot)
+    third.command(third.applied_command + 0.3)
+    run(third, 0.1)
     assert run(other, 0.1).q == pytest.approx(run(robot, 0.1).q, abs=2e-3)  # it starts from no contact forces
     assert other.tick_count == robot.tick_count == 20
+    assert np.abs(third.state().q - robot.state().q).max() > 0.05
 
 
 def test_who_has_no_bullet_reads_what_to_do(monkeypatch):

@@ -47,10 +47,12 @@ def test_punch_is_the_least_output():
     robot.reset()
     robot.command([np.radians(0.9), 0.0])
     assert run(robot, 0.1).effort[0] == 0.0
-    robot.reset()
-    robot.set_gains("left", 0.0)
-    robot.command([0.5, 0.0])
-    assert run(robot, 0.1).effort[0] == 0.0, "a limp servo has no punch"
+    limp = simulator(servo_punch=0.2, supply_resistance=1.0)
+    for joint in limp.joint_names:
+        limp.set_gains(joint, 0.0)
+    limp.command([0.5, 0.0])
+    assert run(limp, 0.1).effort[0] == 0.0
+    assert limp.supply_voltage == pytest.approx(11.9), "a limp servo has no punch: it draws no current"
 
 
 def test_goal_and_position_come_in_steps():
