@@ -9,6 +9,7 @@ import pytest
 
 from shellbot_evaluation.engines_cli import main
 from shellbot_evaluation.engines_experiment import CASES, SERVOS, rows, walk, walk_rows
+from shellbot_evaluation.experiment_cli import base_of, parser
 from shellbot_simulator.core.config import ENGINES
 
 TOLERANCE = (4e-3, 1.0, 0.01, 1e-3, 1e-3, 0.01, 1.5)  # of each case with an exact result, in its unit
@@ -48,6 +49,14 @@ def test_servos_with_all_that_real_ones_add_walk_a_little_differently(plain):
     first, real = walk_rows({"plain": plain, "real": walk("mujoco", None, 0.15, 5.0, SERVOS["all of them"])})
     assert 0.1 < real["joints_deg"] < 1.0 and 0.5 < real["path_mm"] < 20.0
     assert real["ahead_m"] == pytest.approx(first["ahead_m"], abs=0.02)
+
+
+def test_experiments_take_engine_and_ground_from_the_command_line(capsys):
+    base = base_of(parser().parse_args(["walk", "--simulator", "bullet", "--terrain", "steps"]))
+    assert (base.engine, base.terrain) == ("bullet", "steps")
+    with pytest.raises(SystemExit):
+        parser().parse_args(["walk", "--terrain", "mud"])
+    assert "trench" in capsys.readouterr().err
 
 
 def test_the_tool_writes_its_tables(tmp_path, capsys):

@@ -78,7 +78,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
     p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
-    p.add_argument("--terrain", choices=list(terrains()), default="flat", help="ground (default flat)")
+    p.add_argument(
+        "--terrain",
+        choices=list(terrains()),
+        default="flat",
+        help="ground (default flat); ice has a friction of its own",
+    )
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     p.add_argument("--out", type=Path, default=Path("results/experiment"), help="folder for tables, plots and files")
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
@@ -105,8 +110,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     return run_tool(lambda: _run(arguments, f"scripts/experiment {words}"))
 
 
+def base_of(arguments: argparse.Namespace) -> ChainConfig:
+    """Return the chain of every run, which gives it seed and friction."""
+    return ChainConfig(gait=arguments.gait, engine=arguments.simulator, terrain=arguments.terrain)
+
+
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    base = ChainConfig(gait=arguments.gait, engine=arguments.simulator, terrain=arguments.terrain)
+    base = base_of(arguments)
     if arguments.campaign is not None:
         campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
         seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
