@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any, Dict, Mapping, Tuple
 
 import numpy as np
-import yaml
 
-from shellbot_common import Settings, number, package_file
+from shellbot_common import Settings, number, package_file, read_yaml
 
 from .config import Box
 from .errors import ConfigError
@@ -92,7 +91,7 @@ def terrains() -> Mapping[str, Terrain]:
     ConfigError
         If a size is wrong; the text names ground and key.
     """
-    table = yaml.safe_load(package_file("shellbot_simulator", "config/terrains.yaml").read_text(encoding="utf-8"))
+    table = read_yaml(package_file("shellbot_simulator", "config/terrains.yaml"), ConfigError)
     return {name: Terrain.from_mapping(entry, f"terrains.yaml: {name}.") for name, entry in table.items()}
 
 
