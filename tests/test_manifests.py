@@ -47,7 +47,7 @@ ROS |= {
     "tf2_ros",
 } | {"xacro"}
 # used where it is there, or by a developer's generators and benches
-OPTIONAL = {"cma", "distributed", "dynamixel_sdk", "gpiod", "mujoco", "selenium", "stl"}
+OPTIONAL = {"cma", "distributed", "dynamixel_sdk", "gpiod", "mujoco", "pybullet", "selenium", "stl"}
 FOLDER_OF = {folder.name: folder.parents[1].name for folder in SOURCE.glob("*/src/*") if folder.is_dir()}
 WORKERS = {file.stem for file in SOURCE.glob("*/src/*/**/workers/*.py")}  # of benches: run by other interpreters
 

@@ -36,7 +36,7 @@ def test_right_arguments(arguments):
         ("robot:=shelbot", "robot:=shelbot: choose one of shellbot"),
         ("simulatr:=gazebo", "do you mean simulator?"),
         ("wonder:=1", "the arguments are simulator, variant,"),
-        ("simulator:=foo", "choose one of mujoco, gazebo"),
+        ("simulator:=foo", "choose one of mujoco, bullet, gazebo"),
         ("gait:=moonwalk", "tripod"),
         ("start_mode:=run", "choose one of hexapod, stand, sit"),
         ("teleop:=foo", "choose one of window, none"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import humanoid_description
-from humanoid_evaluation.campaign import campaign_table, campaign_trials, thesis
+from humanoid_evaluation.campaign import campaign_table, campaign_trials, run_campaign, thesis
 from humanoid_evaluation.experiment_cli import main
 from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.summary import summarise
@@ -19,6 +19,8 @@ from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError
 from shellbot_common import SettingsError
+from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.journal import Journal
 from shellbot_simulator.core.simulator import Simulator
 
 
@@ -31,6 +33,27 @@ def test_it_walks_half_a_metre_and_stops_there(tmp_path, capsys):
     assert found["worst_lateral_m"] < 0.015
     assert found["worst_height_range_m"] < 0.008
     assert "worst_angle_error_deg" in capsys.readouterr().out
+
+
+def test_it_steps_in_bullet_as_in_mujoco(tmp_path, capsys):
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    file = tmp_path / "walk.json"
+    given = ["--distance", "0.1", "--speed", "0.1", "--seeds", "300:301", "--json", str(file)]
+    assert main([*given, "--simulator", "bullet"]) == 0
+    (run,) = json.loads(file.read_text())["runs"]
+    assert run["engine"] == "bullet" and run["x_m"] == pytest.approx(0.1, abs=0.015) and abs(run["turn_deg"]) < 1.5
+    assert main([*given, "--simulator", "bullet", "--get-up"]) == 2
+    assert "leave --simulator out" in capsys.readouterr().err
+
+
+def test_a_campaign_does_not_go_on_in_another_engine(tmp_path):
+    file = tmp_path / "campaign.json"
+    with pytest.raises(KeyboardInterrupt), Journal.beside(file, "humanoid campaign in bullet") as journal:
+        journal.add(run_trial, Trial(1.0, 0.0, 0.1, 0), {"seed": 0})
+        raise KeyboardInterrupt
+    with pytest.raises(EvaluationError, match="holds 1 runs of 'humanoid campaign in bullet'"):
+        run_campaign([0], 1, file)
+    assert {trial.engine for _, trial in campaign_trials([0], "bullet")} == {"bullet"}
 
 
 def test_it_turns_in_place_by_more_than_the_shortest_way():

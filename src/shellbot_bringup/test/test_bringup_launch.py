@@ -56,6 +56,21 @@ def test_friction_reaches_gazebo(environment):
     assert foot_friction(parameters(environment, "simulator:=gazebo")) == [own]
 
 
+def test_engine_and_ground_reach_the_embedded_simulator(environment):
+    plain = parameters(environment)
+    assert (plain["/simulator/engine"], plain["/simulator/terrain"]) == ("mujoco", "flat")
+    found = parameters(environment, "simulator:=bullet", "terrain:=steps")
+    assert (found["/simulator/engine"], found["/simulator/terrain"]) == ("bullet", "steps")
+    assert found["/robot_description"] == plain["/robot_description"]
+
+
+def test_the_ground_reaches_gazebo(environment):
+    assert "/terrain_model" not in parameters(environment, "simulator:=gazebo")
+    found = parameters(environment, "simulator:=gazebo", "terrain:=steps", "friction:=0.65")
+    shapes = ElementTree.fromstring(found["/terrain_model"]).findall("model/link/collision")
+    assert len(shapes) == 3 and {shape.findtext(".//mu") for shape in shapes} == {"0.65"}
+
+
 def node(file, name):
     (found,) = [n for n in ElementTree.parse(str(file)).getroot().iter("node") if n.get("name") == name]
     return found

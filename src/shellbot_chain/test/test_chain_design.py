@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a chain changes of the robot's design: torque of the servos, latency of commands."""
+"""What a chain changes of robot and world: torque of the servos, latency of commands, engine, ground."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 
 
@@ -38,6 +39,20 @@ def test_a_command_comes_late_by_exactly_the_latency(ticks):
 def test_refuses_what_no_servo_does(field, value, words):
     with pytest.raises(DefinitionError, match=f"{field} is {value:g}.* {words}"):
         Chain(**{field: value})
+
+
+def test_engine_ground_and_servos_reach_the_physics():
+    physics = ChainConfig(engine="bullet", terrain="ice", servos={"servo_margin_deg": 0.29}).physics()
+    assert physics.engine == "bullet" and physics.friction == 0.15 and physics.servo_margin_deg == 0.29
+    rubble = [ChainConfig(terrain="rubble", seed=seed).physics().boxes for seed in (3, 4, 3)]
+    assert rubble[0] == rubble[2] != rubble[1]
+    for field, value, words in (
+        ("engine", "ode", "mujoco, bullet"),
+        ("terrain", "mud", "choose one of flat, slope"),
+        ("servos", {"servo_margin": 0.3}, "servo_margin does not exist; is servo_margin_deg meant"),
+    ):
+        with pytest.raises(DefinitionError, match=words):
+            ChainConfig(**{field: value}).physics()
 
 
 def test_the_design_reaches_the_physics():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from shellbot_chain.chain import Chain
-from shellbot_evaluation.terrain_experiment import TERRAIN, Case, conditions, execute, rubble
+from shellbot_evaluation.terrain_experiment import TERRAIN, Case, conditions, execute
+from shellbot_simulator.core.terrain import rubble
 
 
 def run(gait):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tiny_robot
 
+from shellbot_simulator.core.config import ENGINES, SimulatorConfig
 from shellbot_simulator.core.errors import CommandError, ModelError
 from shellbot_simulator.core.servo import PidGains, ServoBank
 from shellbot_simulator.core.simulator import Simulator
@@ -14,9 +15,11 @@ from shellbot_simulator.core.simulator import Simulator
 STALL, DAMPING = 1.5, 0.2427  # of the tiny robot's servos: no-load speed 6.18 rad/s
 
 
-@pytest.fixture(scope="module")
-def shared() -> Simulator:
-    return Simulator(tiny_robot.URDF, tiny_robot.profile())
+@pytest.fixture(scope="module", params=ENGINES)
+def shared(request) -> Simulator:
+    if request.param == "bullet":
+        pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    return Simulator(tiny_robot.URDF, tiny_robot.profile(), SimulatorConfig(engine=request.param))
 
 
 @pytest.fixture
@@ -119,7 +122,9 @@ def test_derivative_damps(simulator):
     def undershoot(d: float) -> float:
         simulator.set_gains("left", 60.0, d=d)
         simulator.reset()
-        simulator.data.qvel[6] = 1.0  # as after a knock
+        simulator.data.qfrc_applied[6] = 1.0  # a knock
+        simulator.step_tick()
+        simulator.data.qfrc_applied[6] = 0.0
         lowest = 0.0
         for _ in range(60):
             simulator.step_tick()

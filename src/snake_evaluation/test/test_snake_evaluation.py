@@ -98,3 +98,14 @@ def test_the_command_writes_runs_and_summary(tmp_path, capsys):
     assert "modules is 1000; give a whole number from 1 to 128" in capsys.readouterr().err
     assert main(["--gait", "rolling", "--modules", "2"]) == 2
     assert "use more modules" in capsys.readouterr().err
+
+
+def test_a_gait_steps_in_bullet_as_in_mujoco(tmp_path):
+    pytest.importorskip("pybullet", reason="no pybullet: scripts/setup --dev installs it for Python 3.8 to 3.11")
+    file = tmp_path / "found.json"
+    given = ["gait", "--gait", "straight", "--seeds", "1", "--friction", "0.6", "--cycles", "2", "--json", str(file)]
+    assert main([*given, "--simulator", "bullet"]) == 0
+    (run,) = json.loads(file.read_text())["runs"]
+    assert run["forward_mm"] == pytest.approx(68.0, rel=0.1)
+    other = run_cycles(Setup(friction=0.6, seed=0), "straight", 1, 2)
+    assert run["forward_mm"] != other.forward_mm, "it is another engine"

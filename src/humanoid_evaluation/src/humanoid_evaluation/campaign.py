@@ -23,15 +23,19 @@ def thesis() -> Dict[str, Any]:
     return read_yaml(package_file("humanoid_evaluation", "config/thesis.yaml"))
 
 
-def campaign_trials(seeds: Iterable[int]) -> List[Tuple[str, Trial]]:
+def campaign_trials(seeds: Iterable[int], engine: str = "mujoco") -> List[Tuple[str, Trial]]:
     """Return case and trial of every run."""
     cases = thesis()
     straight = {name: (row["distance"], 0.0, row["speed"]) for name, row in cases["distances"].items()}
     around = {name: (0.0, float(row["angle"]), math.radians(row["speed"])) for name, row in cases["angles"].items()}
-    return [(name, Trial(*what, seed)) for name, what in {**straight, **around}.items() for seed in seeds]
+    return [
+        (name, Trial(*what, seed, engine=engine)) for name, what in {**straight, **around}.items() for seed in seeds
+    ]
 
 
-def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path], scheduler: str = "") -> List[Run]:
+def run_campaign(
+    seeds: Sequence[int], jobs: int, file: Optional[Path], scheduler: str = "", engine: str = "mujoco"
+) -> List[Run]:
     """Carry out all runs; with a file they are written there, and an interrupted campaign goes on.
 
     Parameters
@@ -44,15 +48,17 @@ def run_campaign(seeds: Sequence[int], jobs: int, file: Optional[Path], schedule
         JSON of all runs; until they are done, their journal lies beside it.
     scheduler : str
         Address of a Dask cluster, for its workers instead.
+    engine : str
+        Of the simulator.
 
     Raises
     ------
     EvaluationError
         If the journal is none of this campaign and code, or cannot be written.
     """
-    trials = campaign_trials(seeds)
+    trials = campaign_trials(seeds, engine)
     labelled = [(f"{case} {trial.seed}", trial) for case, trial in trials]
-    with Journal.beside(file, "humanoid campaign") as journal:
+    with Journal.beside(file, f"humanoid campaign in {engine}") as journal:
         rows = map_jobs(run_trial, labelled, jobs, pool_of(scheduler), journal)
         runs = [{"case": case, **row} for (case, _), row in zip(trials, rows)]
         if file is not None:

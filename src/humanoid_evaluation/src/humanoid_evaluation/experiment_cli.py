@@ -17,6 +17,7 @@ from shellbot_common import SettingsError
 from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.tables import markdown_table, write_between_markers
+from shellbot_simulator.core.config import ENGINES
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -28,12 +29,15 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     seeds = seeds_of(options.seeds)
     if options.campaign:
-        results = run_campaign(seeds, options.jobs, Path(options.json) if options.json else None, options.scheduler)
+        file = Path(options.json) if options.json else None
+        results = run_campaign(seeds, options.jobs, file, options.scheduler, options.simulator)
         say(campaign_table(results))
         if options.write:
             write_between_markers(Path(options.write), "campaign", campaign_table(results))
         return int(any(run["fell"] for run in results))
     if options.get_up:
+        if options.simulator != "mujoco":
+            raise SettingsError(f"--get-up runs in mujoco, not in {options.simulator}; leave --simulator out")
         return _get_up(seeds, options)
     if options.speed is None:
         raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
@@ -48,6 +52,7 @@ def _run(options: argparse.Namespace) -> int:
             options.plates,
             options.motors,
             options.heading,
+            options.simulator,
         )
         for seed in seeds
     ]
@@ -94,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
     parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
+    parser.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine of walks and campaign")
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")

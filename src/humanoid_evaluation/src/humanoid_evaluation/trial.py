@@ -37,6 +37,7 @@ class Trial:
     plates: float = 0.0  #: Height of flat plates strewn on the floor, m
     motors: str = "peak"
     heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
+    engine: str = "mujoco"  #: Or `bullet`
 
     def __post_init__(self) -> None:
         """Refuse what is no walk; raises SettingsError."""
@@ -56,7 +57,12 @@ def world_of(trial: Trial) -> SimulatorConfig:
         boxes = tuple((float(x), float(y), 0.15, 0.15, trial.plates) for x, y in places)
     azimuth = float(rng.uniform(0.0, 360.0))
     return load_config().replace(
-        friction=friction, mass_scale=mass, boxes=boxes, slope_deg=trial.slope_deg, slope_azimuth_deg=azimuth
+        engine=trial.engine,
+        friction=friction,
+        mass_scale=mass,
+        boxes=boxes,
+        slope_deg=trial.slope_deg,
+        slope_azimuth_deg=azimuth,
     )
 
 

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Mapping, Optional, Tuple
 
-from shellbot_common import Settings, number
-from shellbot_simulator.core.config import Box, SimulatorConfig, load_config
+from shellbot_common import Settings, choice, number
+from shellbot_simulator.core.config import ENGINES, Box, SimulatorConfig, load_config
 from shellbot_simulator.core.errors import SimulatorError
+from shellbot_simulator.core.terrain import terrain
 
 from .errors import DefinitionError
 
@@ -23,6 +24,7 @@ class ChainConfig(Settings, error=DefinitionError):
     variant: str = "simulation"  #: simulation (36 joints) or walker (24)
     #: Of the simulator's start and sensor noise; None: no noise
     seed: Optional[int] = number(0, 2**31 - 1, default=0, hint="None for no noise")
+    engine: str = choice(ENGINES, default="mujoco")  #: Of the simulator
     friction: float = number(1e-3, math.inf, default=0.8)  #: Sliding friction of every contact
     timestep: float = 0.002  #: Of the physics, s
     gait: str = "tripod"  #: Of the action manager's gait table
@@ -34,9 +36,13 @@ class ChainConfig(Settings, error=DefinitionError):
     slope_deg: float = 0.0  #: How steeply the floor rises
     slope_azimuth_deg: float = 0.0  #: Where it rises to
     boxes: Tuple[Box, ...] = ()  #: That stand on the floor
+    #: Ground by name, in place of slope, boxes and, where it has one, friction; what is drawn follows from the seed
+    terrain: str = "flat"
     mass_scale: float = 1.0  #: Mass of every link against the description
     #: Changes of the description's variables: `{"fan_drive.reduction": 1.0}`; `OnboardChain` refuses them
     design: Mapping[str, float] = field(default_factory=dict)
+    #: Settings of the simulator's servos, supply and windings (simulator.yaml): `{"servo_margin_deg": 0.29}`
+    servos: Mapping[str, float] = field(default_factory=dict)
     #: Torque limit of every servo against the description; `OnboardChain` refuses it: its servos have their own
     torque_scale: float = number(0.1, 2.0, default=1.0)
     #: Extra ticks by which a command reaches the servos late; `OnboardChain` refuses it: its bus has its own latency
@@ -60,7 +66,8 @@ class ChainConfig(Settings, error=DefinitionError):
             If the simulator refuses a value; the message is the simulator's.
         """
         try:
-            return load_config().replace(
+            settings = load_config().replace(
+                engine=self.engine,
                 friction=self.friction,
                 timestep=self.timestep,
                 self_collision=self.self_collision,
@@ -72,6 +79,12 @@ class ChainConfig(Settings, error=DefinitionError):
                 gyroscope_bias_std=math.radians(self.gyro_bias_std_deg),
                 accelerometer_bias_std=self.accelerometer_bias_std,
                 imu_latency=self.imu_latency,
+                **self.servos,
+            )
+            return (
+                settings
+                if self.terrain == "flat"
+                else settings.replace(**terrain(self.terrain).settings(self.seed or 0))
             )
         except SimulatorError as error:
             raise DefinitionError(str(error)) from error

@@ -15,6 +15,8 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.trace import Trace
 from shellbot_common import package_file
+from shellbot_simulator.core.config import ENGINES
+from shellbot_simulator.core.terrain import terrains
 
 from .campaign import Campaign
 from .console import add_out, add_seeds, run_tool, say, seeds_of
@@ -49,6 +51,7 @@ PROGRAMS = {
     "feed_forward": ("feed_forward_experiment", "FEED_FORWARD.main"),
     "terrain": ("terrain_experiment", "TERRAIN.main"),
     "optimise": ("optimise_cli", "main"),
+    "engines": ("engines_cli", "main"),
     "onboard": ("onboard_cli", "main"),
 }
 """Experiments with options of their own: module and function."""
@@ -72,8 +75,8 @@ def parser() -> argparse.ArgumentParser:
         "right (upright from any attitude), course (walk, turn, close, roll, open, walk), mission (without the turn), "
         "sweep (the ball over design and floor), transport (cost of walking and rolling), energy (run time of the "
         "battery), gaits (3 m by each), limp (walk without a leg), feed_forward (joint errors without and with it), "
-        "terrain (rubble, slopes), optimise (a gait that costs less), onboard (the chain on emulated servos), "
-        "bus-faults (emulated servo bus)",
+        "terrain (rubble, slopes), engines (MuJoCo and Bullet beside analytic results), optimise (a gait that costs "
+        "less), onboard (the chain on emulated servos), bus-faults (emulated servo bus)",
     )
     p.add_argument("--campaign", choices=sorted(CAMPAIGNS), help="repeat a published study and compare with its means")
     add_seeds(p, None, "a run of each case (default 5; campaign: as published)")
@@ -95,6 +98,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
+    p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
+    p.add_argument(
+        "--terrain",
+        choices=list(terrains()),
+        default="flat",
+        help="ground (default flat); ice has a friction of its own",
+    )
     p.add_argument("--definitions", type=Path, help="another file of experiments")
     add_out(p)
     p.add_argument("--json", type=Path, metavar="FILE", help="write runs and summary of one experiment there, too")
@@ -123,8 +133,13 @@ def _other(name: str, given: Sequence[str]) -> int:
     return int(operator.attrgetter(tool)(importlib.import_module(f"shellbot_evaluation.{module}"))(given))
 
 
+def base_of(arguments: argparse.Namespace) -> ChainConfig:
+    """Return the chain of every run, which gives it seed and friction."""
+    return ChainConfig(gait=arguments.gait, engine=arguments.simulator, terrain=arguments.terrain)
+
+
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    base = ChainConfig(gait=arguments.gait)
+    base = base_of(arguments)
     if arguments.campaign is not None:
         campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
         seeds = seeds_of(arguments.seeds or str(campaign.repetitions))

@@ -18,7 +18,7 @@ from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission
 from shellbot_client.phases import walk
-from shellbot_simulator.core.config import Box
+from shellbot_simulator.core.terrain import Terrain
 
 from .metrics import GRAVITY, tick_work
 from .seeded_runs import GroupedRuns
@@ -35,7 +35,6 @@ REQUIRED = {
     "step 30 mm": 0.85,
     "slope 20°": 0.5,
 }  # fraction of the distance
-CELL_M, WIDTH_M, STARTS_M = 0.1, 1.6, 0.45  # of the field of boxes; it begins in front of the robot
 PUSH_S = 0.2
 FALLEN_DEG = 45.0  # against the floor
 
@@ -64,21 +63,15 @@ class Case:
         return f"{self.gait}, {self.ground}"
 
 
-def rubble(seed: int, height: float, length: float) -> Tuple[Box, ...]:
-    """Return a field of boxes side by side, each 10 to 100 % of `height` (m), over a `length` (m) ahead."""
-    rng = np.random.default_rng([seed, round(1e3 * height)])
-    xs = np.arange(STARTS_M + 0.5 * CELL_M, STARTS_M + length, CELL_M)
-    ys = np.arange(0.5 * (CELL_M - WIDTH_M), 0.5 * WIDTH_M, CELL_M)
-    return tuple((float(x), float(y), CELL_M, CELL_M, float(height * rng.uniform(0.1, 1.0))) for x in xs for y in ys)
-
-
 def ground(case: Case) -> Dict[str, Any]:
     """Return the fields of ChainConfig that make the ground of a case."""
     if case.kind == "rubble":
-        return {"boxes": rubble(case.seed, case.size, case.distance_m + 0.6)}
-    if case.kind == "step":
-        return {"boxes": ((STARTS_M + 5.0, 0.0, 10.0, WIDTH_M, case.size),)}
-    return {"slope_deg": case.size} if case.kind == "slope" else {}
+        made = Terrain(rubble_height=case.size, rubble_length=case.distance_m + 0.6)
+    elif case.kind == "step":
+        made = Terrain(steps=1, step_height=case.size, step_depth=1.0)
+    else:
+        made = Terrain(slope_deg=case.size if case.kind == "slope" else 0.0)
+    return made.settings(case.seed)
 
 
 class _Watched(ChainLink):

@@ -18,6 +18,7 @@ from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.reports import write_json
 from shellbot_evaluation.tables import markdown_table
+from shellbot_simulator.core.config import ENGINES
 
 from .changes import Change, run_changes
 from .commanded import Commanded, run_commands
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--modules", type=int, default=16, help="1 to 128 (default 16)")
     p.add_argument("--servo", default="ax", help="of snake.yaml: ax (AX-12A) or source (default ax)")
+    p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
     p.add_argument("--family", default="forward", choices=tuple(FAMILIES), help="of commands (default forward)")
     p.add_argument("--cycles", type=int, default=6, help="cycles that count, after two (default 6)")
     p.add_argument("--timestep", type=float, default=TIMESTEPS[0], help="of the physics, s (default 0.002)")
@@ -85,7 +87,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     setups = [
-        Setup(options.modules, options.servo, friction, seed, options.timestep)
+        Setup(options.modules, options.servo, friction, seed, options.timestep, options.simulator)
         for friction in options.friction
         for seed in seeds_of(options.seeds)
     ]

@@ -37,6 +37,7 @@ class Setup:
     friction: float = 0.8
     seed: Optional[int] = 1
     timestep: float = 0.002  #: s, of the physics
+    engine: str = "mujoco"  #: Or `bullet`
 
     @property
     def variables(self) -> SnakeVariables:
@@ -47,7 +48,7 @@ class Setup:
     def simulator(self) -> SimulatorConfig:
         """The physics' settings."""
         changes = load_config(package_file("snake_description", "config/simulator.yaml"))
-        return changes.replace(friction=self.friction, timestep=self.timestep)
+        return changes.replace(friction=self.friction, timestep=self.timestep, engine=self.engine)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from shellbot_common import TICK, Settings, check_number, choice, number, packag
 
 from .errors import ConfigError
 
+ENGINES = ("mujoco", "bullet")
+
 Box = Tuple[float, float, float, float, float]
 """On the floor: centre x, y, length along x, width along y, height, m."""
 
@@ -20,6 +22,7 @@ Box = Tuple[float, float, float, float, float]
 class SimulatorConfig(Settings, error=ConfigError):
     """Validated settings; the meaning and unit of each is in `config/simulator.yaml`."""
 
+    engine: str = choice(ENGINES, default="mujoco")
     timestep: float = number(0.0002, TICK, "s", default=0.002)
     integrator: str = choice(("implicitfast", "implicit", "Euler"), default="implicitfast")
     solver: str = choice(("Newton", "CG", "PGS"), default="Newton")
@@ -40,6 +43,17 @@ class SimulatorConfig(Settings, error=ConfigError):
     boxes: Tuple[Box, ...] = ()
     mass_scale: float = number(0.2, 5.0, default=1.0)
     coupling_solref: Tuple[float, float] = (0.004, 1.0)
+    servo_margin_deg: float = number(0.0, 10.0, "deg", default=0.0)
+    servo_punch: float = number(0.0, 0.5, default=0.0)
+    servo_resolution_deg: float = number(0.0, 5.0, "deg", default=0.0)
+    servo_backlash_deg: float = number(0.0, 5.0, "deg", default=0.0)
+    nominal_voltage: float = number(1.0, 60.0, "V", default=12.0)
+    supply_voltage: float = number(1.0, 60.0, "V", default=12.0)
+    supply_resistance: float = number(0.0, 5.0, "Ohm", default=0.0)
+    servo_stall_current: float = number(0.0, 20.0, "A", default=1.5)
+    winding_heating: float = number(0.0, 50.0, "K/s", default=0.0)
+    winding_cooling_time: float = number(1.0, 1e5, "s", default=300.0)
+    ambient_temperature: float = number(-40.0, 60.0, "degrees Celsius", default=25.0)
     yaw_noise_deg: float = number(0.0, 180.0, "deg", default=1.0)
     joint_noise_deg: float = number(0.0, 5.0, "deg", default=0.2)
     accelerometer_std: float = number(0.0, 10.0, default=0.03)

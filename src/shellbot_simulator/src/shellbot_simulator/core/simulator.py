@@ -14,6 +14,7 @@ from shellbot_common import TICK, RobotProfile
 from shellbot_common.view import View
 
 from .config import SimulatorConfig, load_config
+from .engine import create_engine
 from .errors import ModelError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
@@ -22,6 +23,7 @@ from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
+from .servo_effects import ServoEffects
 from .state import GroundContacts, SimState
 
 _FATAL_WARNINGS = [
@@ -72,9 +74,15 @@ class Simulator:
         self._is_free = profile.base.kind == "free"
         self._spawn = np.array(list(profile.pose(profile.base.spawn_pose).values()))
         self._servos = ServoBank(gains or servo_gains(profile), *velocity_limits(urdf_text, profile))
+        effort = self.model.actuator_forcerange[:, 1].copy()
+        no_load = effort / np.maximum(self.model.dof_damping[self._v_index], 1e-6)  # rad/s
+        #: What real servos add, if any of it is on
+        self._effects = ServoEffects(self.config, effort, no_load) if ServoEffects.are_on(self.config) else None
+        self._effort = effort
         self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
         self._pushes = PushList(self.model)
+        self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
         self._renderer: Optional[RenderProcess] = None
         self._damping = self.model.dof_damping[self._v_index].copy()
         self._ticks = 0
@@ -149,10 +157,12 @@ class Simulator:
         self._leave_torque_mode()
         self._command = start
         self._servos.reset()
+        if self._effects is not None:
+            self._effects.reset()
         self._pushes.clear()
         self._imu.reset(rng, seed)
         self._write_servos(np.zeros(self.joint_count))
-        mujoco.mj_forward(self.model, self.data)
+        self._engine.place()
         self._keep_contacts()
         self._imu.rest()
         return self.state()
@@ -161,7 +171,7 @@ class Simulator:
         """Put the base back to its start, at rest; joints, command, gains and time stay (Gazebo's reset_world)."""
         self.data.qvel[:] = 0.0
         self._place_base(0.0)
-        mujoco.mj_forward(self.model, self.data)
+        self._engine.place()
         self._keep_contacts()
         self._imu.rest()
 
@@ -209,12 +219,14 @@ class Simulator:
                 self.model.actuator_biasprm[:, 0] = self._servos.bias()
             if self._servos.has_velocity_limit:
                 self.data.ctrl[:] = self._servos.set_point(self._command, self.data.qpos[self._q_index])
-            mujoco.mj_step2(self.model, self.data)
+            if self._effects is not None:
+                self._apply_effects(self._effects)
+            self._engine.solve()
             if step == steps - 1:
-                # forces belong to the contacts of the step just solved; step1 is about to replace them
+                # forces belong to the contacts of the step just solved, which are about to be replaced
                 self._keep_contacts()
                 self._imu.draw()
-            mujoco.mj_step1(self.model, self.data)
+            self._engine.update()
         self._ticks += 1
         self._servos.set_command_rate(np.zeros(self.joint_count))
         self._check_state()
@@ -248,14 +260,14 @@ class Simulator:
         if self._substeps == 0:
             self._imu.keep(self.data)
             self._pushes.apply(self.data, self.time)
-        mujoco.mj_step2(self.model, self.data)
+        self._engine.solve()
         self._substeps += 1
         if self._substeps == self.config.steps_per_tick:
             self._keep_contacts()
             self._imu.draw()
             self._ticks, self._substeps = self._ticks + 1, 0
             self._check_state()
-        mujoco.mj_step1(self.model, self.data)
+        self._engine.update()
 
     @property
     def joint_position(self) -> np.ndarray:
@@ -385,6 +397,27 @@ class Simulator:
             self._renderer = None
 
     @property
+    def supply_voltage(self) -> float:
+        """Voltage at the servos in the last step, V."""
+        return self.config.supply_voltage if self._effects is None else self._effects.voltage
+
+    @property
+    def winding_temperature(self) -> np.ndarray:
+        """Of the servos' windings, degrees Celsius, shape (n,)."""
+        if self._effects is None:
+            return np.full(self.joint_count, self.config.ambient_temperature)
+        return self._effects.temperature.copy()
+
+    def _apply_effects(self, effects: ServoEffects) -> None:
+        """Let the actuators give the torque of the real position law in the coming step."""
+        stiffness, q = self._servos.stiffness, self.data.qpos[self._q_index]
+        target = self._servos.set_point(self._command, q) if self._servos.has_velocity_limit else self._command
+        torque = effects.torque(stiffness, target, q, self.data.qvel[self._v_index], self.config.timestep)
+        self.data.ctrl[:] = q + torque / np.where(stiffness > 0.0, stiffness, 1.0)
+        limit = self._effort * effects.strength
+        self.model.actuator_forcerange[:] = np.column_stack([-limit, limit])
+
+    @property
     def _base_body(self) -> int:
         return 1  # the root link: the first body after the world
 
@@ -423,7 +456,7 @@ class Simulator:
 
     def _keep_contacts(self) -> None:
         """Keep the contacts of the step just solved for those who ask for a state."""
-        self._snapshot, self._contacts = self._ground.snapshot(self.data), None
+        self._snapshot, self._contacts = self._engine.contacts(), None
 
     def _ground_contacts(self) -> GroundContacts:
         if self._contacts is None:

@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from shellbot_common import Settings, choice, number
+from shellbot_simulator.core.config import ENGINES
 from shellbot_simulator.core.errors import ConfigError
 from shellbot_simulator.core.servo import PidGains
 
@@ -23,6 +24,8 @@ class NodeParameters(Settings, error=ConfigError):
     seed: int = number(-1, 2**31 - 1, default=-1, hint="-1 is no deviation and no noise")
     #: Sliding friction; 0 for the one in the settings file
     friction: float = number(0.0, 5.0, default=0.0, hint="0 takes the one of the settings file")
+    engine: str = choice(("", *ENGINES), default="")  #: mujoco or bullet; empty: the one of the settings file
+    terrain: str = "flat"  #: A name of config/terrains.yaml; what is drawn of it follows from the seed
     paused: bool = False  #: Begin paused
     #: Longest wait for a stamped command, s of wall time
     lockstep_timeout: float = number(0.02, 60.0, "s of wall time", default=0.5)

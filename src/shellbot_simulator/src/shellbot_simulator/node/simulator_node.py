@@ -15,6 +15,7 @@ from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.errors import SimulatorError
 from shellbot_simulator.core.model_builder import servo_gains
 from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.terrain import terrain
 
 from .node_parameters import NodeParameters, joint_gains
 from .physics_loop_node import PhysicsLoop
@@ -31,8 +32,12 @@ def _build_simulator(
         If description, profile, controller and settings do not fit together.
     """
     config = load_config(parameters.config or None)
+    if parameters.engine:
+        config = config.replace(engine=parameters.engine)
     if parameters.friction:
         config = config.replace(friction=parameters.friction)
+    if parameters.terrain != "flat":
+        config = config.replace(**terrain(parameters.terrain).settings(max(0, parameters.seed)))
     if parameters.variant not in ("auto", profile.variant):
         raise SimulatorError(
             f"~variant is {parameters.variant}, but robot_profile is of {profile.variant or 'no variant'}: "

@@ -33,6 +33,7 @@ class StatePublisher:
     """
 
     def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
         self._names = list(simulator.joint_names)
         self._feet = tuple(simulator.profile.contacts)
         self._covariance = convert.ImuCovariance(simulator.config)
@@ -86,6 +87,8 @@ class StatePublisher:
             "feet on the ground": int(contacts.foot_contact.sum()),
             "other links on the ground": ", ".join(contacts.other_links) or "none",
             "greatest penetration [mm]": f"{1e3 * contacts.max_penetration:.2f}",
+            "supply [V]": f"{self._simulator.supply_voltage:.2f}",
+            "hottest winding [deg C]": f"{self._simulator.winding_temperature.max():.0f}",
         }
         self._diagnostics.publish(convert.diagnostics_message(self._stamp, level, text, values))
         self._factor.publish(factor)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Command line of ``scripts/experiment engines``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from shellbot_simulator.core.config import ENGINES
+
+from .console import run_tool, say
+from .engines_experiment import SERVOS, rows, walk, walk_rows
+from .reports import machine, write_json
+from .tables import markdown_table, write_between_markers
+
+_HEADS = {"test": "test", "exact": "analytic", "mujoco": "MuJoCo", "bullet": "Bullet"}
+_WALK_HEADS = {
+    "ahead_m": "ahead / m",
+    "aside_mm": "aside / mm",
+    "turned_deg": "turned / deg",
+    "joints_deg": "joints, RMS from the first / deg",
+    "path_mm": "path, greatest distance from the first / mm",
+    "speed": "times real time, one core",
+}
+_WALK_DIGITS = {"aside_mm": 1, "turned_deg": 2, "joints_deg": 2, "path_mm": 1, "speed": 1}
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the tool; returns 0, or 2 after an error."""
+    p = argparse.ArgumentParser(
+        prog="scripts/experiment engines",
+        description="The same tests and the same walk in each physics engine, beside analytic results.",
+    )
+    p.add_argument("--simulator", nargs="+", choices=ENGINES, default=list(ENGINES), help="engines (default: all)")
+    p.add_argument("--servos", action="store_true", help="compare instead what real servos add, in one engine")
+    p.add_argument("--seed", type=int, help="of start and sensor noise of the walk (default: none of both)")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    p.add_argument(
+        "--write",
+        type=Path,
+        metavar="PAGE",
+        help="put the tables into a page",
+    )
+    arguments = p.parse_args(argv)
+
+    def servos() -> int:
+        engine = arguments.simulator[0]
+        walks = walk_rows({name: walk(engine, arguments.seed, servos=changes) for name, changes in SERVOS.items()})
+        return report("servos", markdown_table(walks, {"of": "servos", **_WALK_HEADS}, _WALK_DIGITS), {"servos": walks})
+
+    def work() -> int:
+        tests = rows(arguments.simulator)
+        walks = walk_rows({engine: walk(engine, arguments.seed) for engine in arguments.simulator})
+        heads = {key: head for key, head in _HEADS.items() if key in tests[0]}
+        text = markdown_table(tests, heads, dict.fromkeys(heads, 4))
+        text += "\n" + markdown_table(walks, {"of": "engine", **_WALK_HEADS}, _WALK_DIGITS)
+        return report("engines", text, {"tests": tests, "walks": walks})
+
+    def report(name: str, text: str, figures: Dict[str, Any]) -> int:
+        say(text)
+        if arguments.json:
+            write_json(arguments.json, {"machine": machine(), **figures})
+        if arguments.write:
+            write_between_markers(arguments.write, name, text)
+        return 0
+
+    return run_tool(servos if arguments.servos else work)

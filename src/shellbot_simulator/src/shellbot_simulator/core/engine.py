@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What a physics engine does for the simulator, and MuJoCo as one.
+
+The model is MuJoCo's for each engine: it is what was read of the description, and gives sensors and pictures the
+kinematics. An engine moves the robot: it solves a step and leaves positions and velocities in the data.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Protocol
+
+import mujoco
+
+from .errors import ModelError
+from .ground import ContactSnapshot, GroundSensor
+
+
+class Engine(Protocol):
+    """Integrates one robot; its servos' law and what pushes it are in model and data, as MuJoCo reads them."""
+
+    def place(self) -> None:
+        """Take positions and velocities over from the data, which were set by hand."""
+
+    def solve(self) -> None:
+        """Advance positions and velocities by one step; `contacts` then belongs to the forces of this step."""
+
+    def update(self) -> None:
+        """Bring everything that sensors read into line with the new positions and velocities."""
+
+    def contacts(self) -> ContactSnapshot:
+        """Return the contacts of the step just solved (call before `update`)."""
+
+
+class MujocoEngine:
+    """The engine that needs no second model."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, ground: GroundSensor) -> None:
+        self._model, self._data, self._ground = model, data, ground
+
+    def place(self) -> None:
+        """Evaluate the data."""
+        mujoco.mj_forward(self._model, self._data)
+
+    def solve(self) -> None:
+        """Solve the forces and integrate."""
+        mujoco.mj_step2(self._model, self._data)
+
+    def update(self) -> None:
+        """Evaluate positions and velocities, at no extra cost: the next step needs them."""
+        mujoco.mj_step1(self._model, self._data)
+
+    def contacts(self) -> ContactSnapshot:
+        """Return the contacts of the step just solved."""
+        return self._ground.snapshot(self._data)
+
+
+def create_engine(name: str, model: mujoco.MjModel, data: mujoco.MjData, ground: GroundSensor) -> Engine:
+    """Return an engine by name.
+
+    Raises
+    ------
+    ModelError
+        If Bullet is not installed, or cannot take this model; the text says what to do.
+    """
+    if name == "mujoco":
+        return MujocoEngine(model, data, ground)
+    try:
+        module = importlib.import_module(".bullet_engine", __package__)
+    except ImportError as error:
+        if error.name != "pybullet":
+            raise
+        raise ModelError(
+            "the engine bullet needs pybullet, which is not installed: run scripts/setup --dev (for Python 3.8 to "
+            "3.11), or choose the engine mujoco"
+        ) from error
+    engine: Engine = module.BulletEngine(model, data, ground)
+    return engine

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What a real servo adds to the plain law: steps, dead band, punch, play, a supply that sags and windings that warm up.
+
+All are off in config/simulator.yaml. The law is that of the AX series, as ax_emulator has it for registers: no output
+inside the compliance margin, then the slope of the stiffness from the margin's edge, never below the punch. Rotor and
+damping stay at the joint while the gear is in its play.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .config import SimulatorConfig
+
+_COPPER = 0.0039  # 1/K: rise of a winding's resistance
+_IDLE_CURRENT = 0.05  # A of a servo's electronics (datasheet: 50 mA standby)
+
+
+class ServoEffects:
+    """The effects on all joints.
+
+    Parameters
+    ----------
+    config : SimulatorConfig
+        Sizes of the effects.
+    stall, no_load_speed : (n,) array
+        Torque limits (N m) and speeds without load at nominal voltage (rad/s).
+
+    Attributes
+    ----------
+    temperature : (n,) array
+        Of the windings, degrees Celsius.
+    voltage : float
+        At the servos, V.
+    """
+
+    def __init__(self, config: SimulatorConfig, stall: np.ndarray, no_load_speed: np.ndarray) -> None:
+        self._config = config
+        self._stall, self._speed = stall, no_load_speed
+        self._margin = np.radians(config.servo_margin_deg)
+        self._resolution = np.radians(config.servo_resolution_deg)
+        self._play = np.radians(config.servo_backlash_deg)
+        self.reset()
+
+    @staticmethod
+    def are_on(config: SimulatorConfig) -> bool:
+        """Whether any effect changes anything."""
+        sizes = (config.servo_margin_deg, config.servo_punch, config.servo_resolution_deg, config.servo_backlash_deg)
+        return any(sizes + (config.supply_resistance, config.winding_heating)) or (
+            config.supply_voltage != config.nominal_voltage
+        )
+
+    def reset(self) -> None:
+        """Begin cold, without load, with the play open to both sides."""
+        n = len(self._stall)
+        self.temperature = np.full(n, self._config.ambient_temperature)
+        self.voltage = self._config.supply_voltage
+        self._place = np.full(n, 0.5 * self._play)  # of the motor in its play, rad; 0 and all of it: in touch
+
+    @property
+    def strength(self) -> np.ndarray:
+        """Torque at full output against that of a cold servo at nominal voltage, (n,)."""
+        warm = 1.0 + _COPPER * (self.temperature - self._config.ambient_temperature)
+        return self.voltage / self._config.nominal_voltage / warm
+
+    def torque(
+        self, stiffness: np.ndarray, command: np.ndarray, q: np.ndarray, dq: np.ndarray, duration: float
+    ) -> np.ndarray:
+        """Return the torques of the position law for the coming step, N m, shape (n,), and let it pass.
+
+        Parameters
+        ----------
+        stiffness : (n,) array
+            N m/rad.
+        command, q, dq : (n,) array
+            Commanded and present angle (rad) and speed (rad/s).
+        duration : float
+            Of the step, s.
+        """
+        config = self._config
+        if self._resolution:
+            command, q = (self._resolution * np.round(angle / self._resolution) for angle in (command, q))
+        error = command - q
+        beyond = np.maximum(np.abs(error) - self._margin, 0.0)
+        output = np.maximum(stiffness * beyond / self._stall, config.servo_punch * (stiffness > 0.0))
+        output = np.where(beyond > 0.0, np.sign(error) * np.minimum(output, 1.0), 0.0)
+        self.temperature += duration * (
+            config.winding_heating * output**2
+            - (self.temperature - config.ambient_temperature) / config.winding_cooling_time
+        )
+        current = np.abs(output).sum() * config.servo_stall_current + _IDLE_CURRENT * output.size
+        self.voltage = max(0.0, config.supply_voltage - config.supply_resistance * current)
+        torque = output * self._stall * self.strength
+        return self._through_the_play(torque, output, dq, duration) if self._play else torque
+
+    def _through_the_play(self, torque: np.ndarray, output: np.ndarray, dq: np.ndarray, duration: float) -> np.ndarray:
+        """Return the torque that reaches the horn: none until the motor has crossed the play to that side."""
+        moved = self._place + duration * (output * self._speed - dq)
+        self._place = np.clip(moved, 0.0, self._play)
+        touches = ((moved >= self._play) & (torque > 0.0)) | ((moved <= 0.0) & (torque < 0.0))
+        return np.where(touches, torque, 0.0)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What real servos add: margin, punch, steps, play, a supply that sags, windings that warm up; all off as delivered."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tiny_robot
+
+from shellbot_simulator.core.config import load_config
+from shellbot_simulator.core.simulator import Simulator
+
+STALL, STIFFNESS = 1.5, 18.5  # of the tiny robot's servos
+
+
+def simulator(**settings):
+    return Simulator(tiny_robot.URDF, tiny_robot.profile(), load_config().replace(**settings))
+
+
+def run(robot, seconds, load=0.0):
+    robot.data.qfrc_applied[6] = load
+    for _ in range(round(100 * seconds)):
+        robot.step_tick()
+    return robot.state()
+
+
+def test_without_any_of_it_nothing_is_computed():
+    plain = simulator()
+    assert plain._effects is None and plain.supply_voltage == 12.0
+    assert (plain.winding_temperature == 25.0).all()
+
+
+def test_inside_the_margin_the_joint_is_limp_and_beyond_it_as_stiff_as_before():
+    robot = simulator(servo_margin_deg=2.0)
+    robot.command([np.radians(1.5), 0.0])
+    assert run(robot, 0.5).q[0] == pytest.approx(0.0, abs=1e-6)
+    assert robot.state().effort[0] == 0.0
+    robot.command([0.0, 0.0])
+    assert run(robot, 1.0, load=0.37).q[0] == pytest.approx(np.radians(2.0) + 0.37 / STIFFNESS, rel=1e-3)
+
+
+def test_punch_is_the_least_output():
+    robot = simulator(servo_punch=0.2, servo_margin_deg=1.0)
+    robot.command([np.radians(1.1), 0.0])
+    robot.step_tick()
+    assert robot.state().effort[0] == pytest.approx(0.2 * STALL, rel=1e-3)
+    robot.reset()
+    robot.command([np.radians(0.9), 0.0])
+    assert run(robot, 0.1).effort[0] == 0.0
+    limp = simulator(servo_punch=0.2, supply_resistance=1.0)
+    for joint in limp.joint_names:
+        limp.set_gains(joint, 0.0)
+    limp.command([0.5, 0.0])
+    assert run(limp, 0.1).effort[0] == 0.0
+    assert limp.supply_voltage == pytest.approx(11.9), "a limp servo has no punch: it draws no current"
+
+
+def test_goal_and_position_come_in_steps():
+    robot = simulator(servo_resolution_deg=0.29)
+    for goal_deg, reached_deg in ((10.0, 34 * 0.29), (0.14, 0.0), (0.16, 0.29)):
+        robot.reset()
+        robot.command([np.radians(goal_deg), 0.0])
+        # within half a step of where the goal is rounded to: the sensor shows no error there
+        assert np.degrees(run(robot, 1.0).q[0]) == pytest.approx(reached_deg, abs=0.146)
+    assert run(robot, 0.2).effort[0] == 0.0
+    robot.reset()
+    robot.command([np.radians(10.0), 0.0])
+    assert run(robot, 1.0).effort[0] == 0.0, "the sensor is exact without steps, and the goal 10 deg then"
+
+
+def test_torque_of_the_other_sign_comes_when_the_motor_has_run_through_the_play():
+    efforts = {}
+    for play_deg in (0.0, 5.0):  # the motor takes 14 ms for 5 deg, at its no-load speed
+        robot = simulator(servo_backlash_deg=play_deg)
+        assert run(robot, 0.3, load=-0.5).effort[0] == pytest.approx(0.5, rel=0.05)  # in touch with what holds the load
+        robot.command([-1.4, 0.0])
+        efforts[play_deg] = [run(robot, 0.01).effort[0] for _ in range(2)]
+    assert max(efforts[0.0]) < -1.0
+    assert efforts[5.0][0] == 0.0 and efforts[5.0][1] < -1.0
+
+
+def test_the_supply_sags_with_the_load_and_takes_torque_with_it():
+    low = simulator(supply_voltage=9.0)
+    low.command([1.4, 0.0])
+    low.step_tick()
+    assert low.state().effort[0] == pytest.approx(0.75 * STALL, rel=1e-3)
+    sagging = simulator(supply_resistance=1.0, servo_stall_current=1.5)
+    assert sagging.supply_voltage == 12.0
+    sagging.command([1.4, 0.0])
+    sagging.step_tick()
+    # 1.5 A of one servo at full output and 2 x 50 mA of electronics through 1 Ohm
+    assert sagging.supply_voltage == pytest.approx(12.0 - 1.6, abs=0.01)
+    assert sagging.state().effort[0] == pytest.approx(STALL * (12.0 - 1.6) / 12.0, rel=1e-3)
+    assert sagging.winding_temperature == pytest.approx(25.0)
+
+
+def test_windings_warm_up_lose_torque_and_cool():
+    robot = simulator(winding_heating=50.0, winding_cooling_time=100.0)
+    robot.command([1.4, 0.0])
+    state = run(robot, 1.0, load=-5.0)  # it cannot turn
+    # 1 s at full output: 50 K less a little that it loses meanwhile
+    assert robot.winding_temperature[0] == pytest.approx(25.0 + 50.0 * 100.0 * (1.0 - np.exp(-0.01)), abs=0.2)
+    assert robot.winding_temperature[1] == pytest.approx(25.0, abs=0.1)
+    warm = 1.0 + 0.0039 * (robot.winding_temperature[0] - 25.0)
+    assert state.effort[0] == pytest.approx(STALL / warm, rel=1e-2)
+    robot.set_gains("left", 0.0)
+    hot = robot.winding_temperature[0]
+    run(robot, 1.0)
+    assert robot.winding_temperature[0] - 25.0 == pytest.approx((hot - 25.0) * np.exp(-0.01), rel=1e-3)
+    robot.reset()
+    assert (robot.winding_temperature == 25.0).all()
