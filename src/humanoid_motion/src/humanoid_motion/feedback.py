@@ -8,8 +8,22 @@ import math
 import numpy as np
 
 from humanoid_motion.parameters import WalkParameters
+from humanoid_motion.planar import clamped
+from robot_mechanics.native.jit import kernel
 
 _PLACE_GAIN, _SPEED_GAIN = 0.4, 4.0  # of the observer on its error, per tick (–, 1/s)
+
+
+@kernel
+def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no-untyped-def]
+    """Advance place and velocity (2,) by the pendulum, and correct them by what is measured."""
+    for k in range(2):
+        acceleration = omega**2 * (place[k] - pressure[k])
+        place[k] += velocity[k] * dt
+        velocity[k] += acceleration * dt
+        error = measured[k] - place[k]
+        place[k] += _PLACE_GAIN * error
+        velocity[k] += _SPEED_GAIN * error
 
 
 class ComObserver:
@@ -35,12 +49,7 @@ class ComObserver:
         """Take a measured centre of mass and centre of pressure, (2,) each, m."""
         if not self._started:
             self.place, self._started = measured.copy(), True
-        acceleration = self._omega**2 * (self.place - pressure)
-        self.place = self.place + self.velocity * dt
-        self.velocity = self.velocity + acceleration * dt
-        error = measured - self.place
-        self.place = self.place + _PLACE_GAIN * error
-        self.velocity = self.velocity + _SPEED_GAIN * error
+        _observe(self.place, self.velocity, measured, pressure, self._omega, dt)
 
     @property
     def dcm(self) -> np.ndarray:
@@ -48,6 +57,7 @@ class ComObserver:
         return np.asarray(self.place + self.velocity / self._omega)
 
 
+@kernel
 def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: float, remaining: float) -> np.ndarray:
     """Return the DCM's error at the end of the step, (2,), m.
 
@@ -64,15 +74,21 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
     remaining : float
         s.
     """
-    growth = math.exp(omega * remaining)
-    limited = offset + (error - offset) * growth
-    free = error * math.exp(-gain * omega * remaining)
+    growth, decay = math.exp(omega * remaining), math.exp(-gain * omega * remaining)
+    limited, free = offset + (error - offset) * growth, error * decay
     return np.where(error > 0.0, np.maximum(limited, free), np.minimum(limited, free))
+
+
+@kernel
+def _shift(error_at_end, gain, band, limits):  # type: ignore[no-untyped-def]
+    shift = np.empty(2)
+    for k in range(2):
+        beyond = max(abs(error_at_end[k]) - band, 0.0)
+        shift[k] = clamped(gain * math.copysign(beyond, error_at_end[k]), -limits[k], limits[k])
+    return shift
 
 
 def foothold_shift(error_at_end: np.ndarray, parameters: WalkParameters) -> np.ndarray:
     """Return how far the next foothold moves, (2,), m, in the axes of `error_at_end`."""
-    band = parameters.step_dead_band
-    beyond = np.sign(error_at_end) * np.maximum(np.abs(error_at_end) - band, 0.0)
-    limits = np.array(parameters.step_limits)
-    return np.clip(parameters.step_gain * beyond, -limits, limits)
+    p = parameters
+    return np.asarray(_shift(error_at_end, p.step_gain, p.step_dead_band, p.step_limits))

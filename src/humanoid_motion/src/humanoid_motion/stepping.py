@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Which foot stands and which one swings, when it lands and where; and the plan that follows from it."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from humanoid_motion.base_estimator import BaseEstimator
+from humanoid_motion.body_model import Posture
+from humanoid_motion.dcm_plan import PlannedInstant, instant
+from humanoid_motion.feedback import foothold_shift, predicted_error
+from humanoid_motion.footsteps import FootstepPlanner, foothold, reachable, remaining, step_of
+from humanoid_motion.parameters import WalkParameters
+from humanoid_motion.planar import LEFT, RIGHT, moved, point_of, seen_from, turned, wrapped
+from humanoid_motion.soles import Soles, zmp_of
+from humanoid_motion.swing import SwingFoot
+from robot_mechanics.native.jit import kernel
+from shellbot_common import TICK
+
+_AHEAD = 4  # steps that the plan looks ahead
+_SWING_SPEED = 1.6  # m/s
+
+
+@kernel
+def _zmps_ahead(zmps, centre, twist, side, step_time, distance, behind, aim):  # type: ignore[no-untyped-def]
+    """Fill the rows (n, 2) with the centres of pressure of the steps after that of the foot on `side`."""
+    for row in range(len(zmps)):
+        side = 1 - side
+        centre = moved(centre, step_of(twist, side, step_time))
+        zmps[row] = zmp_of(foothold(centre, side, distance, behind), side, aim[0], aim[1])
+
+
+class Stepping:
+    """Goes from step to step.
+
+    Parameters
+    ----------
+    parameters : WalkParameters
+        Of the walk.
+    soles : Soles
+        Where the pressure is planned.
+    ahead : float
+        How far the base is ahead of the soles' frames, m.
+
+    Attributes
+    ----------
+    planner : FootstepPlanner
+        It has the centre that walks.
+    twist, goal, most : (3,) arrays
+        The command: a twist, or a goal (x, y, yaw; else None) and the greatest speeds to it.
+    feet : (2, 3) array
+        Planned pose (x, y, yaw) of each sole, odometry frame.
+    is_walking : bool
+        Else the robot stands.
+    support : int
+        Side of the foot that stands.
+    time, step_time, double : float
+        Since the step began, and the durations of it and of its double support, s.
+    """
+
+    def __init__(self, parameters: WalkParameters, soles: Soles, ahead: float) -> None:
+        self._p, self._soles, self._ahead = parameters, soles, ahead
+        self.planner = FootstepPlanner(parameters)
+        self.twist, self.most = np.zeros(3), np.zeros(3)
+        self.goal: Optional[np.ndarray] = None
+        self.feet, self.support = np.zeros((2, 3)), LEFT
+        self.is_walking, self.time = False, 0.0
+        self.step_time, self.double = parameters.step_time, parameters.double_support
+        self._is_new, self._is_last = True, False
+        self._shift, self._from = np.zeros(2), np.zeros(2)
+        self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
+
+    # --- what it does ---
+
+    @property
+    def swing(self) -> int:
+        """Side of the foot that does not stand."""
+        return 1 - self.support
+
+    @property
+    def is_swinging(self) -> bool:
+        """Whether a foot is in the air."""
+        return self.is_walking and self.time > self.double
+
+    @property
+    def carries(self) -> Optional[int]:
+        """The side that carries the weight; none for both."""
+        return self.support if self.is_walking and self.time >= self.double else None
+
+    @property
+    def fraction(self) -> float:
+        """Part of the swing that is over; below 0 before it begins, above 1 while the foot is late."""
+        return (self.time - self.double) / (self.step_time - self.double)
+
+    @property
+    def phase(self) -> float:
+        """Part of the present step that is over, 0 to 1."""
+        return self.time / self.step_time if self.is_walking else 0.0
+
+    @property
+    def is_at_goal(self) -> bool:
+        """Whether the centre is at the goal; without one it is."""
+        return self.goal is None or self.planner.is_at(self.goal)
+
+    def wants_to_walk(self) -> bool:
+        """Return whether the command leads away from here."""
+        if self.goal is not None:
+            return not self.planner.is_at(self.goal)
+        return bool((abs(self.twist) > 1e-4).any())
+
+    # --- steps ---
+
+    def stand(self) -> None:
+        """Stand on both feet, without a goal."""
+        self.is_walking, self.time, self.goal = False, 0.0, None
+
+    def place_feet(self, feet: np.ndarray) -> None:
+        """Stand on feet (2, 3) where they are; those of the first time are at the odometry's origin."""
+        self.feet = feet
+        self.planner.centre = np.zeros(3) if self._is_new else self._centre_of_feet()
+        self.planner.twist, self._is_new = np.zeros(3), False
+        self.step_time, self.double = self._p.step_time, self._p.double_support
+        self._from = self._soles.zmp_between(self.feet)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the robot has not yet stood anywhere."""
+        return self._is_new
+
+    def _centre_of_feet(self) -> np.ndarray:
+        left, right = self.feet
+        yaw = left[2] + 0.5 * wrapped(right[2] - left[2])
+        middle = np.append(0.5 * (left[:2] + right[:2]), self.planner.centre[2] + wrapped(yaw - self.planner.centre[2]))
+        return np.append(point_of(middle, self._ahead, 0.0), middle[2])
+
+    def advance(self, posture: Posture, wrenches: np.ndarray, estimator: BaseEstimator) -> None:
+        """Take one tick: begin to walk, move the swing foot, or change the support when it lands.
+
+        Parameters
+        ----------
+        posture : Posture
+            As measured.
+        wrenches : (2, 6) array
+            Of the ground at each sole, N and N m.
+        estimator : BaseEstimator
+            It says where a foot lands.
+        """
+        if not self.is_walking:
+            if self.wants_to_walk():
+                self._start()
+            return
+        p = self._p
+        self.time += TICK
+        fraction, swing = self.fraction, self.swing
+        landed = fraction > p.landing_from and wrenches[swing, 2] > p.landing_force
+        if landed or self.time >= self.step_time + p.landing_wait:
+            self._land(posture, estimator)
+        elif fraction > 0.0:
+            self._swing.advance(self._target(), self.step_time - self.time, TICK)
+            self.feet[swing] = self._swing.pose
+
+    def _start(self) -> None:
+        """Begin with the leg that leads sideways or around; the weight shifts to the other one first."""
+        aim = remaining(self.planner.centre, self.goal) if self.goal is not None else self.twist
+        sideways = aim[1] if abs(aim[1]) > 1e-4 else aim[2]
+        self.is_walking, self.support = True, RIGHT if sideways >= 0.0 else LEFT
+        self._from = self._soles.zmp_between(self.feet)
+        self._next_step(self._p.first_double_support)
+
+    def _land(self, posture: Posture, estimator: BaseEstimator) -> None:
+        """Make the swing foot, which carries, the support where it really is."""
+        estimator.measure_height(posture, self.swing)
+        for side in (LEFT, RIGHT):
+            self.feet[side] = estimator.sole_pose(posture, side)
+        self._from = self._soles.zmp(self.feet[self.support], self.support)
+        self.support = self.swing
+        if self._is_last:
+            self.is_walking, self.time = False, 0.0
+            self.planner.twist = np.zeros(3)
+            return
+        self._next_step(self._p.double_support)
+
+    def _next_step(self, double: float) -> None:
+        before = self.planner.centre.copy()
+        stops = not self.wants_to_walk()
+        twist = self.most if self.goal is not None else self.twist
+        self.planner.step(self.swing, twist, self.goal, self._p.step_time)
+        still = np.all(np.abs(seen_from(before, self.planner.centre)) < 1e-4)
+        self._is_last = bool(stops and still)
+        self.time, self.double = 0.0, double
+        self.step_time = self._p.step_time + double - self._p.double_support
+        self._swing = SwingFoot(self.feet[self.swing], _SWING_SPEED)
+        self._shift = np.zeros(2)
+
+    def _target(self) -> np.ndarray:
+        """Return the foothold of the swing foot: beside the centre, shifted by the feedback, within the legs' room."""
+        p, swing = self._p, self.swing
+        target = foothold(self.planner.centre, swing, p.foot_distance, self._ahead)
+        target[:2] += turned(self._shift, target[2])
+        support = self.feet[self.support]
+        return np.asarray(reachable(target, support, swing, p.least_foot_distance, p.greatest_foot_distance))
+
+    # --- plan and correction ---
+
+    def plan(self, omega: float) -> PlannedInstant:
+        """Return where centre of pressure and DCM should be now.
+
+        Parameters
+        ----------
+        omega : float
+            Of the pendulum, 1/s.
+        """
+        if not self.is_walking:
+            middle = self._soles.zmp_between(self.feet)
+            return PlannedInstant(middle, np.zeros(2), middle, middle)
+        p, foot, swing = self._p, self._target(), self.swing
+        zmps = np.empty((_AHEAD + 3 if not self._is_last else 4, 2))
+        zmps[0], zmps[1] = self._from, self._soles.zmp(self.feet[self.support], self.support)
+        zmps[2] = self._soles.zmp(foot, swing)
+        if self._is_last:
+            zmps[2] = zmps[3] = 0.5 * (zmps[1] + zmps[2])
+        else:
+            _zmps_ahead(
+                zmps[3:],
+                self.planner.centre,
+                self.planner.twist,
+                swing,
+                p.step_time,
+                p.foot_distance,
+                self._ahead,
+                self._soles.aim,
+            )
+        return PlannedInstant(
+            *instant(self.time, self.step_time, self.double, zmps, p.step_time, p.double_support, omega)
+        )
+
+    def correct(self, error: np.ndarray, offset: np.ndarray, omega: float) -> None:
+        """Shift the next foothold by what the centre of pressure cannot correct until the step's end.
+
+        Parameters
+        ----------
+        error : (2,) array
+            Of the DCM, odometry frame, m.
+        offset : (2,) array
+            How far the centre of pressure is moved against it, m.
+        omega : float
+            Of the pendulum, 1/s.
+        """
+        left = self.step_time - self.time
+        if not self.is_walking or self._is_last or left <= 0.08:
+            return
+        yaw = self.feet[self.support, 2]
+        at_end = predicted_error(turned(error, -yaw), turned(offset, -yaw), omega, self._p.dcm_gain, left)
+        self._shift += np.clip(foothold_shift(at_end, self._p) - self._shift, -0.012, 0.012)
