@@ -205,7 +205,7 @@ class WalkingEngine:
         self._error = self._observer.dcm - plan.dcm - lean
         requested = plan.zmp + (1.0 + self._p.dcm_gain) * self._error
         self._pressure = self._soles.within(requested, stepping.feet, stepping.carries, stepping.support)
-        stepping.correct(self._error, self._pressure - plan.zmp, self._omega)
+        stepping.correct(self._observer.dcm - lean, self._pressure, plan, self._omega)
 
     def _joints(self, posture: Posture, rates: np.ndarray, lean: np.ndarray) -> np.ndarray:
         """Return the command for base, feet and centre of pressure as they are planned, (n,), rad."""

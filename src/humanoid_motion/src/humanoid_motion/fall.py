@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Sequence, Tuple
 
 import numpy as np
 
 from humanoid_motion.parameters import WalkError
 from shellbot_common import TICK, Settings, number
-from shellbot_common.rotations import up_from_quaternion
 
 UPRIGHT, FALLING, FALLEN = "upright", "falling", "fallen"
 SIDES = ("front", "left", "back", "right")
@@ -73,7 +72,7 @@ class FallDetector:
         """
         p = self._p
         # as floats: numpy costs ten times as much
-        x, y, z = up_torso = up_from_quaternion(np.asarray(attitude, dtype=float)).tolist()
+        x, y, z = up_torso = _up(*attitude)
         turn_x, turn_y, turn_z = rates_torso.tolist()
         self.tilt = angle_from_vertical(up_torso)
         if self.tilt > 0.1:
@@ -89,6 +88,12 @@ class FallDetector:
             self.state, self._still = FALLING, 0.0
         elif self.state == FALLING and self._still >= p.rest_time:
             self.state = FALLEN
+
+
+def _up(x: float, y: float, z: float, w: float) -> Tuple[float, float, float]:
+    """Return the world's vertical seen from a body of this attitude, a quaternion."""
+    square = x * x + y * y + z * z + w * w
+    return 2.0 * (x * z - w * y) / square, 2.0 * (y * z + w * x) / square, 1.0 - 2.0 * (x * x + y * y) / square
 
 
 def angle_from_vertical(up_torso: Sequence[float]) -> float:

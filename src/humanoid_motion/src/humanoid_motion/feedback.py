@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From what is measured to what is corrected: DCM observer, centre of pressure, next foothold."""
+"""From what is measured to what is corrected: DCM observer, centre of pressure, next foothold and its time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.planar import clamped
 from robot_mechanics.native.jit import kernel
 
@@ -80,15 +79,59 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
 
 
 @kernel
-def _shift(error_at_end, gain, band, limits):  # type: ignore[no-untyped-def]
-    shift = np.empty(2)
+def beyond_band(error: np.ndarray, band: float) -> np.ndarray:
+    """Return what of an error (2,) is beyond a dead band, m."""
+    beyond = np.empty(2)
     for k in range(2):
-        beyond = max(abs(error_at_end[k]) - band, 0.0)
-        shift[k] = clamped(gain * math.copysign(beyond, error_at_end[k]), -limits[k], limits[k])
-    return shift
+        beyond[k] = math.copysign(max(abs(error[k]) - band, 0.0), error[k])
+    return beyond
 
 
-def foothold_shift(error_at_end: np.ndarray, parameters: WalkParameters) -> np.ndarray:
-    """Return how far the next foothold moves, (2,), m, in the axes of `error_at_end`."""
-    p = parameters
-    return np.asarray(_shift(error_at_end, p.step_gain, p.step_dead_band, p.step_limits))
+@kernel
+def foothold_change(beyond, shift, gain, limits, most):  # type: ignore[no-untyped-def]
+    """Return how the foothold's shift (2,) moves in a tick for an error (2,) at the step's end, m.
+
+    Parameters
+    ----------
+    beyond, shift : (2,) arrays
+        The error beyond the dead band, and the shift so far, along the same axes, m.
+    gain : float
+        Of the shift on the error.
+    limits : tuple of two floats
+        Of the shift, m.
+    most : float
+        The most of the change, m.
+    """
+    change = np.empty(2)
+    for k in range(2):
+        change[k] = clamped(clamped(gain * beyond[k], -limits[k], limits[k]) - shift[k], -most, most)
+    return change
+
+
+@kernel
+def remaining_time(  # type: ignore[no-untyped-def]
+    beyond, lead, remaining, nominal, omega, weight
+):
+    """Return the remaining time of a step that leaves the least error at its end, s.
+
+    The DCM runs away from the centre of pressure by exp(omega t), so its error at the end is linear in
+    x = exp(omega * remaining): the least squares of that error, and of x less its nominal value, are in closed form
+    (as with Khadiv, Herzog, Moosavian, Righetti 2020, whose footholds and times are one quadratic program).
+
+    Parameters
+    ----------
+    beyond : (2,) array
+        Error of the DCM at the end of the step as it is timed now, beyond the dead band, m.
+    lead : (2,) array
+        DCM less centre of pressure now, along the same axes, m.
+    remaining, nominal : float
+        Remaining time now, and that of the step as it was planned, s.
+    omega : float
+        1/s.
+    weight : float
+        Of the time beside the error, m.
+    """
+    now, planned = math.exp(omega * remaining), math.exp(omega * nominal)
+    slope = lead[0] * beyond[0] + lead[1] * beyond[1]
+    square = lead[0] * lead[0] + lead[1] * lead[1] + weight * weight
+    return math.log(max(now + (weight * weight * (planned - now) - slope) / square, 1.0)) / omega

@@ -34,14 +34,15 @@ class Feedback:
 
     def check(self, joints: int) -> None:
         """Refuse what is not finite, of a wrong length for so many joints, or no attitude; raises WalkError."""
-        for name, values, shape in (
+        for name, given, shape in (
             ("joint angles", self.q, (joints,)),
             ("attitude", self.attitude, (4,)),
             ("rates", self.rates, (3,)),
             ("foot wrenches", self.wrenches, (2, 6)),
         ):
-            if np.shape(values) != shape or not _is_finite(np.asarray(values, dtype=float)):
-                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
+            values = np.asarray(given, dtype=float)
+            if values.shape != shape or not _is_finite(values):
+                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {values!r:.80}")
         length = math.hypot(*self.attitude)
         if not abs(length - 1.0) < _UNIT:
             raise WalkError(f"attitude: expected a unit quaternion, got one of length {length:.3g}; look at imu/data")

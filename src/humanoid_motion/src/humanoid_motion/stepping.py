@@ -10,10 +10,10 @@ import numpy as np
 from humanoid_motion.base_estimator import BaseEstimator
 from humanoid_motion.body_model import Posture
 from humanoid_motion.dcm_plan import PlannedInstant, instant
-from humanoid_motion.feedback import foothold_shift, predicted_error
+from humanoid_motion.feedback import beyond_band, foothold_change, predicted_error, remaining_time
 from humanoid_motion.footsteps import FootstepPlanner, foothold, reachable, remaining, step_of
 from humanoid_motion.parameters import WalkParameters
-from humanoid_motion.planar import LEFT, RIGHT, moved, point_of, seen_from, turned, wrapped
+from humanoid_motion.planar import LEFT, RIGHT, clamped, moved, point_of, seen_from, turned, wrapped
 from humanoid_motion.soles import Soles, zmp_of
 from humanoid_motion.swing import SwingFoot
 from robot_mechanics.native.jit import kernel
@@ -21,6 +21,9 @@ from shellbot_common import TICK
 
 _AHEAD = 4  # steps that the plan looks ahead
 _SWING_SPEED = 1.6  # m/s
+_FREE = 0.1  # part of the swing from which on an error at its end can be urgent
+_CALM = 0.08  # s before the landing, from which on only a large error moves the foothold
+_SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
 
 
 @kernel
@@ -70,6 +73,7 @@ class Stepping:
         self.step_time, self.double = parameters.step_time, parameters.double_support
         self._is_new, self._is_last = True, False
         self._shift, self._from = np.zeros(2), np.zeros(2)
+        self._nominal = parameters.step_time
         self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
 
     # --- what it does ---
@@ -190,7 +194,7 @@ class Stepping:
         still = np.all(np.abs(seen_from(before, self.planner.centre)) < 1e-4)
         self._is_last = bool(stops and still)
         self.time, self.double = 0.0, double
-        self.step_time = self._p.step_time + double - self._p.double_support
+        self.step_time = self._nominal = self._p.step_time + double - self._p.double_support
         self._swing = SwingFoot(self.feet[self.swing], _SWING_SPEED)
         self._shift = np.zeros(2)
 
@@ -236,21 +240,37 @@ class Stepping:
             *instant(self.time, self.step_time, self.double, zmps, p.step_time, p.double_support, omega)
         )
 
-    def correct(self, error: np.ndarray, offset: np.ndarray, omega: float) -> None:
-        """Shift the next foothold by what the centre of pressure cannot correct until the step's end.
+    def correct(self, dcm: np.ndarray, pressure: np.ndarray, plan: PlannedInstant, omega: float) -> None:
+        """Shift the next foothold, and its time, by what the centre of pressure cannot correct until the step's end.
 
         Parameters
         ----------
-        error : (2,) array
-            Of the DCM, odometry frame, m.
-        offset : (2,) array
-            How far the centre of pressure is moved against it, m.
+        dcm, pressure : (2,) arrays
+            Measured DCM and commanded centre of pressure, on a floor without slope, odometry frame, m.
+        plan : PlannedInstant
+            Where they should be.
         omega : float
             Of the pendulum, 1/s.
         """
-        left = self.step_time - self.time
-        if not self.is_walking or self._is_last or left <= 0.08:
+        p, left = self._p, self.step_time - self.time
+        if not self.is_walking or self._is_last or left <= p.fixed_time:
             return
         yaw = self.feet[self.support, 2]
-        at_end = predicted_error(turned(error, -yaw), turned(offset, -yaw), omega, self._p.dcm_gain, left)
-        self._shift += np.clip(foothold_shift(at_end, self._p) - self._shift, -0.012, 0.012)
+        error, offset = turned(dcm - plan.dcm, -yaw), turned(pressure - plan.zmp, -yaw)
+        at_end = predicted_error(error, offset, omega, p.dcm_gain, left)
+        urgent = beyond_band(at_end, p.time_dead_band)
+        # before, the pressure has just come from the other foot, and what it could not yet do is no push
+        is_urgent = self.fraction > _FREE and bool(urgent.any())
+        if left <= _CALM and not is_urgent:
+            return
+        beyond = beyond_band(at_end, p.step_dead_band)
+        limits = (p.step_limits[0], p.urgent_aside if is_urgent else p.step_limits[1])
+        self._shift += foothold_change(beyond, self._shift, p.step_gain, limits, _SHIFT_CHANGE)
+        if is_urgent:
+            earlier, later = p.time_limits
+            lead, nominal = turned(dcm - pressure, -yaw), max(self._nominal - self.time, 0.0)
+            time = self.time + remaining_time(urgent, lead, left, nominal, omega, p.time_weight)
+            time = clamped(time, self.step_time - _TIME_CHANGE, self.step_time + _TIME_CHANGE)
+            self.step_time = clamped(
+                time, max(self._nominal - earlier, self.time + p.fixed_time), self._nominal + later
+            )
