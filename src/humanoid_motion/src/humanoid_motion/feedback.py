@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from humanoid_motion.planar import clamped
+from humanoid_motion.planar import clamped, turned
 from robot_mechanics.native.jit import kernel
 
 _PLACE_GAIN, _SPEED_GAIN = 0.4, 4.0  # of the observer on its error, per tick (–, 1/s)
@@ -76,6 +76,15 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
     growth, decay = math.exp(omega * remaining), math.exp(-gain * omega * remaining)
     limited, free = offset + (error - offset) * growth, error * decay
     return np.where(error > 0.0, np.maximum(limited, free), np.minimum(limited, free))
+
+
+@kernel
+def error_at_end(  # type: ignore[no-untyped-def]
+    dcm, pressure, planned_dcm, planned_pressure, yaw, omega, gain, remaining
+):
+    """Return `predicted_error` along the axes of a foot with this yaw, from what is and what is planned, (2,) each."""
+    error, offset = turned(dcm - planned_dcm, -yaw), turned(pressure - planned_pressure, -yaw)
+    return predicted_error(error, offset, omega, gain, remaining)
 
 
 @kernel

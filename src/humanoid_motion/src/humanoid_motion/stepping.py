@@ -10,7 +10,7 @@ import numpy as np
 from humanoid_motion.base_estimator import BaseEstimator
 from humanoid_motion.body_model import Posture
 from humanoid_motion.dcm_plan import PlannedInstant, instant
-from humanoid_motion.feedback import beyond_band, foothold_change, predicted_error, remaining_time
+from humanoid_motion.feedback import beyond_band, error_at_end, foothold_change, remaining_time
 from humanoid_motion.footsteps import FootstepPlanner, foothold, reachable, remaining, step_of
 from humanoid_motion.parameters import WalkParameters
 from humanoid_motion.planar import LEFT, RIGHT, clamped, moved, point_of, seen_from, turned, wrapped
@@ -27,12 +27,31 @@ _SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
 
 
 @kernel
-def _zmps_ahead(zmps, centre, twist, side, step_time, distance, behind, aim):  # type: ignore[no-untyped-def]
-    """Fill the rows (n, 2) with the centres of pressure of the steps after that of the foot on `side`."""
-    for row in range(len(zmps)):
-        side = 1 - side
-        centre = moved(centre, step_of(twist, side, step_time))
-        zmps[row] = zmp_of(foothold(centre, side, distance, behind), side, aim[0], aim[1])
+def _landing(centre, shift, swing, support, distance, behind, least, greatest):  # type: ignore[no-untyped-def]
+    """Return the foothold (3,) beside the centre, shifted, within the legs' room."""
+    target = foothold(centre, swing, distance, behind)
+    target[:2] += turned(shift, target[2])
+    return reachable(target, support, swing, least, greatest)
+
+
+@kernel
+def _planned(  # type: ignore[no-untyped-def]
+    former, support, landing, swing, centre, twist, is_last, now, later, distance, behind, aim, omega
+):
+    """Return the plan at one moment, from the centres of pressure of this step and of those that follow."""
+    zmps = np.empty((4 if is_last else _AHEAD + 3, 2))
+    zmps[0], zmps[1] = former, zmp_of(support, 1 - swing, aim[0], aim[1])
+    zmps[2] = zmp_of(landing, swing, aim[0], aim[1])
+    if is_last:
+        zmps[2] = 0.5 * (zmps[1] + zmps[2])
+        zmps[3] = zmps[2]
+    else:
+        side = swing
+        for row in range(3, len(zmps)):
+            side = 1 - side
+            centre = moved(centre, step_of(twist, side, later[0]))
+            zmps[row] = zmp_of(foothold(centre, side, distance, behind), side, aim[0], aim[1])
+    return instant(now[0], now[1], now[2], zmps, later[0], later[1], omega)
 
 
 class Stepping:
@@ -200,11 +219,10 @@ class Stepping:
 
     def _target(self) -> np.ndarray:
         """Return the foothold of the swing foot: beside the centre, shifted by the feedback, within the legs' room."""
-        p, swing = self._p, self.swing
-        target = foothold(self.planner.centre, swing, p.foot_distance, self._ahead)
-        target[:2] += turned(self._shift, target[2])
+        p, swing, room = self._p, self.swing, (self._p.least_foot_distance, self._p.greatest_foot_distance)
         support = self.feet[self.support]
-        return np.asarray(reachable(target, support, swing, p.least_foot_distance, p.greatest_foot_distance))
+        found = _landing(self.planner.centre, self._shift, swing, support, p.foot_distance, self._ahead, *room)
+        return np.asarray(found)
 
     # --- plan and correction ---
 
@@ -219,26 +237,23 @@ class Stepping:
         if not self.is_walking:
             middle = self._soles.zmp_between(self.feet)
             return PlannedInstant(middle, np.zeros(2), middle, middle)
-        p, foot, swing = self._p, self._target(), self.swing
-        zmps = np.empty((_AHEAD + 3 if not self._is_last else 4, 2))
-        zmps[0], zmps[1] = self._from, self._soles.zmp(self.feet[self.support], self.support)
-        zmps[2] = self._soles.zmp(foot, swing)
-        if self._is_last:
-            zmps[2] = zmps[3] = 0.5 * (zmps[1] + zmps[2])
-        else:
-            _zmps_ahead(
-                zmps[3:],
-                self.planner.centre,
-                self.planner.twist,
-                swing,
-                p.step_time,
-                p.foot_distance,
-                self._ahead,
-                self._soles.aim,
-            )
-        return PlannedInstant(
-            *instant(self.time, self.step_time, self.double, zmps, p.step_time, p.double_support, omega)
+        p, planner = self._p, self.planner
+        plan: PlannedInstant = _planned(
+            self._from,
+            self.feet[self.support],
+            self._target(),
+            self.swing,
+            planner.centre,
+            planner.twist,
+            self._is_last,
+            (self.time, self.step_time, self.double),
+            (p.step_time, p.double_support),
+            p.foot_distance,
+            self._ahead,
+            self._soles.aim,
+            omega,
         )
+        return plan
 
     def correct(self, dcm: np.ndarray, pressure: np.ndarray, plan: PlannedInstant, omega: float) -> None:
         """Shift the next foothold, and its time, by what the centre of pressure cannot correct until the step's end.
@@ -256,15 +271,14 @@ class Stepping:
         if not self.is_walking or self._is_last or left <= p.fixed_time:
             return
         yaw = self.feet[self.support, 2]
-        error, offset = turned(dcm - plan.dcm, -yaw), turned(pressure - plan.zmp, -yaw)
-        at_end = predicted_error(error, offset, omega, p.dcm_gain, left)
+        at_end = error_at_end(dcm, pressure, plan.dcm, plan.zmp, yaw, omega, p.dcm_gain, left)
         urgent = beyond_band(at_end, p.time_dead_band)
         # before, the pressure has just come from the other foot, and what it could not yet do is no push
-        is_urgent = self.fraction > _FREE and bool(urgent.any())
+        is_urgent = self.fraction > _FREE and (urgent[0] != 0.0 or urgent[1] != 0.0)
         if left <= _CALM and not is_urgent:
             return
-        beyond = beyond_band(at_end, p.step_dead_band)
         limits = (p.step_limits[0], p.urgent_aside if is_urgent else p.step_limits[1])
+        beyond = beyond_band(at_end, p.step_dead_band)
         self._shift += foothold_change(beyond, self._shift, p.step_gain, limits, _SHIFT_CHANGE)
         if is_urgent:
             earlier, later = p.time_limits
