@@ -202,7 +202,8 @@ def test_it_stands_only_with_half_its_weight_on_its_feet():
     for load, stands in ((0.45 * WEIGHT, False), (0.55 * WEIGHT, True)):
         robot = Lying()
         robot.gets_up()
-        robot.tick(0.0, load, ticks=round(100 * MOTIONS_DELIVERED["get_up"].times.sum()))
+        duration = MOTIONS_DELIVERED["get_up"].begin(ZEROS).duration
+        robot.tick(0.0, load, ticks=round(100 * duration))
         assert not robot.manager.stands, "the motion goes to its end"
         robot.tick(0.0, load, ticks=round(100 * P.upright_time) + 5)
         assert robot.manager.stands == stands, load

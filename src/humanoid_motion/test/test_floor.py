@@ -67,7 +67,7 @@ def test_a_foot_that_lands_higher_stands_higher_and_a_millimetre_is_none():
     soles = [(estimator.place + estimator.rotation @ place)[2] for place in bent.sole_place]
     assert np.mean(soles) == pytest.approx(np.mean(estimator.heights), abs=1e-3)
     lifted = posture(LHipPitch=-0.5, LKneePitch=1.0, LAnklePitch=-0.5)
-    assert lifted.soles[LEFT][1][2] - lifted.soles[RIGHT][1][2] > 0.025
+    assert lifted.sole_place[LEFT, 2] - lifted.sole_place[RIGHT, 2] > 0.025
     estimator.measure_height(lifted, LEFT)
     assert estimator.heights[LEFT] - estimator.heights[RIGHT] == pytest.approx(0.015), "more is an error of the legs"
 

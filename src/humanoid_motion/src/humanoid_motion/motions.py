@@ -50,7 +50,11 @@ class KeyMotion:
 
     def begin(self, q: np.ndarray) -> Keyframes:
         """Return the curve from joint angles (n,), rad; a time in which a joint would be too fast becomes longer."""
-        points, times, limits = np.vstack((q, self.frames)), self.times.copy(), Limits(velocity=(_SPEED * self.speeds).tolist())
+        points, times, limits = (
+            np.vstack((q, self.frames)),
+            self.times.copy(),
+            Limits(velocity=(_SPEED * self.speeds).tolist()),
+        )
         while True:
             curve = Keyframes(points, np.concatenate(([0.0], np.cumsum(times))))
             factors = curve.stretch(limits)
