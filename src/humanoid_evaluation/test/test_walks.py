@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import humanoid_description
+from humanoid_evaluation.bench_cli import SITUATIONS, fast_enough
+from humanoid_evaluation.bench_cli import main as bench
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, run_campaign, thesis
 from humanoid_evaluation.experiment_cli import main
 from humanoid_evaluation.robot import parameters
@@ -135,3 +137,17 @@ def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
     with pytest.raises(SettingsError, match="either a distance or an angle"):
         Trial(1.0, 90.0, 0.1, 0)
     assert main(["--distance", "1"]) == 2
+
+
+def test_the_bench_measures_every_situation_and_refuses_a_time_of_none(tmp_path, capsys):
+    file = tmp_path / "bench.json"
+    assert bench(["--seconds", "0.3", "--json", str(file)]) in (0, 1)
+    found = json.loads(file.read_text())
+    assert [row["situation"] for row in found["rows"]] == list(SITUATIONS)
+    assert all(0.0 < row["tick_p50_us"] <= row["tick_p99_us"] for row in found["rows"])
+    row = {"tick_p50_us": 99.0, "times_real_time": 12.1}
+    assert fast_enough([row]) and not fast_enough([row, {**row, "tick_p50_us": 101.0}])
+    assert not fast_enough([{**row, "times_real_time": 11.9}])
+    for seconds in ("0", "nan"):
+        assert bench(["--seconds", seconds]) == 2
+    assert "give 0.1 .. 3600 s" in capsys.readouterr().err

@@ -100,6 +100,21 @@ def test_the_motions_delivered_are_those_that_the_manager_needs_and_the_mirror_c
     assert curve(0.0) == pytest.approx(np.zeros(26)) and curve(curve.duration) == pytest.approx(get_up[-1])
 
 
+def test_no_joint_is_faster_than_it_can_be_and_a_motion_that_is_slow_enough_has_its_own_times():
+    urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
+    speeds = np.array([joint.speed for joint in joint_ranges(urdf, profile).values()])
+    rng = np.random.default_rng(3)
+    low, high = np.array([[joint.lower, joint.upper] for joint in joint_ranges(urdf, profile).values()]).T
+    motions = READER.load(package_file("humanoid_motion", "config/motions.yaml"))
+    for name in ("lie", "from_left", "from_back", "from_right", "get_up"):
+        curve = motions[name].begin(rng.uniform(low, high))
+        fastest = np.abs(np.diff(curve(np.arange(0.0, curve.duration, 0.002)), axis=0)).max(axis=0) / 0.002
+        assert np.all(fastest <= speeds), name
+        assert curve.duration >= motions[name].times.sum()
+    lie = motions["lie"]
+    assert lie.begin(lie.frames[0]).duration == pytest.approx(lie.times.sum())
+
+
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -187,7 +202,8 @@ def test_it_stands_only_with_half_its_weight_on_its_feet():
     for load, stands in ((0.45 * WEIGHT, False), (0.55 * WEIGHT, True)):
         robot = Lying()
         robot.gets_up()
-        robot.tick(0.0, load, ticks=round(100 * MOTIONS_DELIVERED["get_up"].times.sum()))
+        duration = MOTIONS_DELIVERED["get_up"].begin(ZEROS).duration
+        robot.tick(0.0, load, ticks=round(100 * duration))
         assert not robot.manager.stands, "the motion goes to its end"
         robot.tick(0.0, load, ticks=round(100 * P.upright_time) + 5)
         assert robot.manager.stands == stands, load

@@ -58,16 +58,16 @@ def test_a_foot_that_lands_higher_stands_higher_and_a_millimetre_is_none():
     estimator.measure_height(posture(), LEFT)
     assert estimator.heights == pytest.approx([0.0, 0.0])
     bent = posture(LHipPitch=-0.06, LKneePitch=0.12, LAnklePitch=-0.06)  # a shorter leg with a level sole
-    rise = bent.soles[LEFT][1][2] - bent.soles[RIGHT][1][2]
+    rise = bent.sole_place[LEFT, 2] - bent.sole_place[RIGHT, 2]
     assert rise > 0.003
     estimator.update(bent, level, np.array([LOADED[0] * 0.0, LOADED[0]]))
     estimator.measure_height(bent, LEFT)
     assert estimator.heights[LEFT] == pytest.approx(rise - 0.001, abs=2e-4)
     estimator.update(bent, level, LOADED)
-    soles = [(estimator.place + estimator.rotation @ place)[2] for _, place in bent.soles]
+    soles = [(estimator.place + estimator.rotation @ place)[2] for place in bent.sole_place]
     assert np.mean(soles) == pytest.approx(np.mean(estimator.heights), abs=1e-3)
     lifted = posture(LHipPitch=-0.5, LKneePitch=1.0, LAnklePitch=-0.5)
-    assert lifted.soles[LEFT][1][2] - lifted.soles[RIGHT][1][2] > 0.025
+    assert lifted.sole_place[LEFT, 2] - lifted.sole_place[RIGHT, 2] > 0.025
     estimator.measure_height(lifted, LEFT)
     assert estimator.heights[LEFT] - estimator.heights[RIGHT] == pytest.approx(0.015), "more is an error of the legs"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from humanoid_motion.dcm_plan import backwards, instant
-from humanoid_motion.feedback import foothold_shift, predicted_error
+from humanoid_motion.feedback import beyond_band, foothold_change, predicted_error, remaining_time
 from humanoid_motion.footsteps import FootstepPlanner, foothold, remaining
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
@@ -93,10 +93,35 @@ def test_the_swing_foot_meets_a_foothold_that_moves_and_obeys_its_top_speed():
 def test_what_the_sole_can_correct_moves_no_foothold_and_what_it_cannot_does():
     small = predicted_error(np.array([0.005, -0.005]), np.array([0.008, -0.008]), OMEGA, P.dcm_gain, 0.2)
     assert np.all(np.abs(small) < 0.005)
-    assert np.all(foothold_shift(small, P) == 0.0)
+    assert np.all(beyond_band(small, P.step_dead_band) == 0.0)
     large = predicted_error(np.array([0.06, -0.06]), np.array([0.03, -0.03]), OMEGA, P.dcm_gain, 0.2)
     assert large == pytest.approx([0.03 + 0.03 * math.exp(1.22), -0.03 - 0.03 * math.exp(1.22)])
-    assert np.all(np.abs(foothold_shift(10.0 * large, P)) <= P.step_limits)
+    shift = np.zeros(2)
+    for _ in range(20):
+        shift += foothold_change(beyond_band(10.0 * large, P.step_dead_band), shift, P.step_gain, P.step_limits, 0.012)
+    assert np.abs(shift) == pytest.approx(P.step_limits)
+
+
+def test_a_step_ends_when_the_error_at_its_end_is_least_for_its_price():
+    """Against a search over all times; and the end of a step to the side to which the robot falls comes sooner."""
+
+    def price(time, pressure, dcm, end, weight, nominal):
+        error = pressure + (dcm - pressure) * math.exp(OMEGA * time) - end
+        late = weight * (math.exp(OMEGA * time) - math.exp(OMEGA * nominal))
+        return error @ error + late * late
+
+    rng, times = np.random.default_rng(4), np.linspace(0.0, 0.6, 6001)
+    for _ in range(30):
+        pressure, dcm, end = rng.normal(0.0, 0.02, (3, 2)) + [[0.0, 0.0], [0.01, 0.04], [0.03, 0.1]]
+        left, nominal, weight = rng.uniform(0.05, 0.3), rng.uniform(0.05, 0.3), rng.uniform(0.005, 0.05)
+        at_end = pressure + (dcm - pressure) * math.exp(OMEGA * left) - end
+        found = remaining_time(at_end, dcm - pressure, left, nominal, OMEGA, weight)
+        prices = [price(time, pressure, dcm, end, weight, nominal) for time in times]
+        assert found == pytest.approx(times[int(np.argmin(prices))], abs=2e-4)
+    lead = np.array([0.0, 0.05])
+    assert remaining_time(np.array([0.0, 0.03]), lead, 0.15, 0.15, OMEGA, 0.03) < 0.14
+    assert remaining_time(np.array([0.0, -0.03]), lead, 0.15, 0.15, OMEGA, 0.03) > 0.16
+    assert remaining_time(np.zeros(2), lead, 0.15, 0.15, OMEGA, 0.03) == pytest.approx(0.15)
 
 
 def test_messages_of_a_tick_come_together_in_any_order_and_the_missing_one_is_known():

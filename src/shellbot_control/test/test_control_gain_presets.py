@@ -11,7 +11,7 @@ import pytest
 from shellbot_chain.chain import Chain
 from shellbot_common import ProfileError, SettingsError
 from shellbot_control import ConfigurationError, Gains, GainTable
-from shellbot_control.gain_presets import CUSTOM, PRESET, RESET, GainPresets, clamped
+from shellbot_control.gain_presets import CUSTOM, PRESET, RESET, GainPresets, clamped, of_all_classes
 from shellbot_control.gains_file import GainsFile
 from shellbot_control.gains_page import gains_page
 from shellbot_control.gains_tool_node import entries, table
@@ -146,3 +146,11 @@ def test_a_standing_robot_keeps_standing_and_its_torques_change_as_the_gains_do(
         chain.run(0.5)
         assert chain.mode == "hexapod"
     assert chain.state.p_world_base[2] == pytest.approx(height, abs=1e-3)
+
+
+def test_one_gain_of_all_classes_is_within_the_range_or_refused_whole():
+    assert of_all_classes("p", 16.0, WALKER) == {f"{kind}_p": 16.0 for kind in WALKER.classes}
+    assert set(of_all_classes("d", WALKER.gain_limits.d, WALKER).values()) == {WALKER.gain_limits.d}
+    for value in (math.nan, math.inf, -0.1, WALKER.gain_limits.d + 0.1):
+        with pytest.raises(ConfigurationError, match=f"d of all joints is {value:g}; give a number from 0 to 2.5"):
+            of_all_classes("d", value, WALKER)

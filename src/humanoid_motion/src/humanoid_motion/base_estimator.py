@@ -9,8 +9,9 @@ from typing import Optional, Sequence, Tuple
 import numpy as np
 
 from humanoid_motion.body_model import G, Posture
-from humanoid_motion.planar import wrapped, yaw_matrix
-from shellbot_common.rotations import rotation_from_rpy, rpy_from_quaternion
+from humanoid_motion.planar import applied, clamped, rotation_of, undone_times, wrapped
+from robot_mechanics.native.jit import kernel
+from shellbot_common.rotations import rpy_from_quaternion
 
 _PACE_GAIN = 0.1  # of the pace on that of one tick
 # ticks after which a foot that landed rests: it still slides ahead before, and two thirds of the error came from there
@@ -21,6 +22,103 @@ _FLOOR_GAIN = 0.02
 _SAME_HEIGHT, _HIGHEST_STEP = 0.001, 0.015  # m: dead band of the height of a foot that lands, and the most of it
 _STEEPEST = 0.17  # sine of the slope
 _LOADED = 4.0  # N: below it a sole's centre of pressure is noise
+_PRESSED = 5.0  # N, of both
+
+
+@kernel
+def _points(rotations, places, inside):  # type: ignore[no-untyped-def]
+    """Return a point (s, 3) inside each sole frame in the root's frame."""
+    points = places.copy()
+    for s in range(len(points)):
+        x, y, z = applied(rotations[s], inside[s, 0], inside[s, 1], inside[s, 2])
+        points[s, 0] += x
+        points[s, 1] += y
+        points[s, 2] += z
+    return points
+
+
+@kernel
+def _feel(wrenches, sole_points, loaded, loads, trusted):  # type: ignore[no-untyped-def]
+    """Set centres of pressure, ticks since landing, loads and trusts (s,) from the soles' wrenches."""
+    for s in range(len(loads)):
+        force = max(wrenches[s, 2], 0.0)
+        loads[s] = force if force > _LOADED else 0.0
+        loaded[s] = loaded[s] + 1.0 if loads[s] > 0.0 else 0.0
+        trusted[s] = loads[s] * (min(loaded[s], _SETTLED) / _SETTLED) ** _TRUST_POWER
+        if loads[s] > 0.0:
+            sole_points[s, 0] = clamped(-wrenches[s, 4] / wrenches[s, 2], -0.06, 0.11)
+            sole_points[s, 1] = clamped(wrenches[s, 3] / wrenches[s, 2], -0.06, 0.06)
+
+
+@kernel
+def _turn(former, old, new, floor, roll, pitch, yaw, trusted):  # type: ignore[no-untyped-def]
+    """Return the turn of the loaded soles, rad, if the base had not turned since `former`."""
+    rotation, turn = undone_times(floor, rotation_of(roll, pitch, yaw)), 0.0
+    for s in range(len(trusted)):
+        x, y, _ = applied(former, old[s, 0, 0], old[s, 1, 0], old[s, 2, 0])
+        ahead, aside, _ = applied(rotation, new[s, 0, 0], new[s, 1, 0], new[s, 2, 0])
+        turn += trusted[s] * wrapped(math.atan2(aside, ahead) - math.atan2(y, x))
+    return turn / trusted.sum()
+
+
+@kernel
+def _find_floor(floor, upright, soles, loads, gain):  # type: ignore[no-untyped-def]
+    """Let the floor (3, 3) follow the loaded soles' normal."""
+    nx, ny, nz = 0.0, 0.0, 0.0
+    for s in range(len(loads)):
+        x, y, z = applied(upright, soles[s, 0, 2], soles[s, 1, 2], soles[s, 2, 2])
+        nx, ny, nz = nx + loads[s] * x, ny + loads[s] * y, nz + loads[s] * z
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    x, y = floor[0, 2] + gain * (nx / length - floor[0, 2]), floor[1, 2] + gain * (ny / length - floor[1, 2])
+    steep = math.hypot(x, y)
+    if steep > _STEEPEST:
+        x, y = x * _STEEPEST / steep, y * _STEEPEST / steep
+    # the shortest rotation that leads z there
+    z = math.sqrt(1.0 - x * x - y * y)
+    k = 1.0 / (1.0 + z)
+    floor[0], floor[1], floor[2] = (1.0 - k * x * x, -k * x * y, x), (-k * x * y, 1.0 - k * y * y, y), (-x, -y, z)
+
+
+@kernel
+def _move(place, pace, former, rotation, old, new, trusted, scale):  # type: ignore[no-untyped-def]
+    """Move the place against the points (s, 3) of the soles, which rest."""
+    dx, dy = 0.0, 0.0
+    for s in range(len(trusted)):
+        x, y, _ = applied(former, old[s, 0], old[s, 1], old[s, 2])
+        later_x, later_y, _ = applied(rotation, new[s, 0], new[s, 1], new[s, 2])
+        dx, dy = dx + trusted[s] * (x - later_x), dy + trusted[s] * (y - later_y)
+    total = trusted.sum()
+    for k, shift in enumerate((scale * dx / total, scale * dy / total)):
+        place[k] += shift
+        pace[k] += _PACE_GAIN * (shift - pace[k])
+
+
+@kernel
+def _height(rotation, heights, at, loads):  # type: ignore[no-untyped-def]
+    """Return the height of the base over the loaded soles."""
+    total = 0.0
+    for s in range(len(loads)):
+        _, _, z = applied(rotation, at[s, 0], at[s, 1], at[s, 2])
+        total += loads[s] * (heights[s] - z)
+    return total / loads.sum()
+
+
+@kernel
+def _pressure(place, rotation, points, wrenches, pressure):  # type: ignore[no-untyped-def]
+    """Return where the ground presses, (2,); `pressure` if it hardly does."""
+    x, y, total = 0.0, 0.0, 0.0
+    for s in range(len(points)):
+        force = max(wrenches[s, 2], 0.0)
+        dx, dy, _ = applied(rotation, points[s, 0], points[s, 1], points[s, 2])
+        x, y, total = x + force * (place[0] + dx), y + force * (place[1] + dy), total + force
+    return np.array([x / total, y / total]) if total > _PRESSED else pressure.copy()
+
+
+@kernel
+def _sole_pose(place, rotation, sole_rotation, sole_place):  # type: ignore[no-untyped-def]
+    x, y, _ = applied(rotation, sole_place[0], sole_place[1], sole_place[2])
+    ahead, aside, _ = applied(rotation, sole_rotation[0, 0], sole_rotation[1, 0], sole_rotation[2, 0])
+    return np.array([place[0] + x, place[1] + y, math.atan2(aside, ahead)])
 
 
 class BaseEstimator:
@@ -48,7 +146,7 @@ class BaseEstimator:
         The same as angles, rad.
     heights : (2,) array
         Of the floor under each sole, odometry frame, m; `measure_height` finds that of a foot that lands.
-    sole_points : list of (3,) array
+    sole_points : (2, 3) array
         Centre of pressure of each sole in its own frame, m.
     """
 
@@ -57,9 +155,10 @@ class BaseEstimator:
         self.place, self.rotation = np.zeros(3), np.eye(3)
         self.roll = self.pitch = self.yaw = 0.0
         self.heights = np.zeros(2)
-        self.sole_points = [np.zeros(3), np.zeros(3)]
+        self.sole_points = np.zeros((2, 3))
         self._pace = np.zeros(2)  # m a tick
         self._loaded = np.zeros(2)  # ticks since each foot landed
+        self._loads, self._trusted = np.zeros(2), np.zeros(2)  # N
         self._yaw_start: Optional[float] = None
         self._before: Optional[Posture] = None
         self._floor = np.eye(3)  # odometry frame to one with the same x-z plane in which gravity is vertical
@@ -83,57 +182,49 @@ class BaseEstimator:
             Force and moment of the ground at each sole's origin, in the sole's frame, N and N m.
         """
         roll, pitch, yaw = rpy_from_quaternion(*attitude)
-        force = np.maximum(wrenches[:, 2], 0.0)
-        loads = np.where(force > _LOADED, force, 0.0)
-        self._loaded = np.where(loads > 0.0, self._loaded + 1, 0)
-        trusted = loads * (np.minimum(self._loaded, _SETTLED) / _SETTLED) ** _TRUST_POWER
-        for foot, (sole, wrench) in enumerate(zip(self.sole_points, wrenches)):
-            if loads[foot] > 0.0:
-                sole[:2] = np.clip([-wrench[4] / wrench[2], wrench[3] / wrench[2]], [-0.06, -0.06], [0.11, 0.06])
-        before, former = self._before, self.rotation
+        loads, trusted = self._loads, self._trusted
+        _feel(wrenches, self.sole_points, self._loaded, loads, trusted)
+        is_loaded, before, former = loads[0] > 0.0 or loads[1] > 0.0, self._before, self.rotation
+        rotations, places = posture.sole_rotation, posture.sole_place
         if self._yaw_start is None:
             self._yaw_start = yaw
         if self._heading == "imu":
             self.yaw = wrapped(yaw - self._yaw_start)
-        elif before is not None and loads.any():
-            turned = self._floor.T @ rotation_from_rpy(roll, pitch, self.yaw)
-            turns = [_yaw_between(former @ old[0], turned @ new[0]) for old, new in zip(before.soles, posture.soles)]
-            self.yaw = wrapped(self.yaw - self._scale * float(trusted @ turns / trusted.sum()))
-        upright = rotation_from_rpy(roll, pitch, self.yaw)
-        if loads.any():
-            self._find_floor(sum(w * (upright @ r[:, 2]) for w, (r, _) in zip(loads, posture.soles)))
-        self.rotation = self._floor.T @ upright
+        elif before is not None and is_loaded:
+            turn = _turn(former, before.sole_rotation, rotations, self._floor, roll, pitch, self.yaw, trusted)
+            self.yaw = wrapped(self.yaw - self._scale * turn)
+        upright = rotation_of(roll, pitch, self.yaw)
+        if is_loaded:
+            _find_floor(self._floor, upright, rotations, loads, _FLOOR_GAIN if self._is_on_floor else 1.0)
+            self._is_on_floor = True
+        self.rotation = undone_times(self._floor, upright)
         self.roll, self.pitch = rpy_of(self.rotation)
-        at = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
-        if before is not None and loads.any():
-            old = [r @ point + p for (r, p), point in zip(before.soles, self.sole_points)]
-            shift = sum(w * (former @ o - self.rotation @ a) for w, o, a in zip(trusted, old, at)) / trusted.sum()
-            shift = self._scale * np.asarray(shift)[:2]
-            self.place[:2] += shift
-            self._pace += _PACE_GAIN * (shift - self._pace)
+        at = _points(rotations, places, self.sole_points)
+        if before is not None and is_loaded:
+            old = _points(before.sole_rotation, before.sole_place, self.sole_points)
+            _move(self.place, self._pace, former, self.rotation, old, at, trusted, self._scale)
         elif before is not None:
             self.place[:2] += self._pace  # in the air for a tick, after a hard landing
-        if loads.any():
-            above = [h - (self.rotation @ a)[2] for h, a in zip(self.heights, at)]
-            self.place[2] = float(loads @ above / loads.sum())
+        if is_loaded:
+            self.place[2] = _height(self.rotation, self.heights, at, loads)
         self._before = posture
+
+    def pressure(self, posture: Posture, wrenches: np.ndarray, former: np.ndarray) -> np.ndarray:
+        """Return the centre of pressure (2,), odometry frame, m; the former one while the feet carry nothing."""
+        points = _points(posture.sole_rotation, posture.sole_place, self.sole_points)
+        return np.asarray(_pressure(self.place, self.rotation, points, wrenches, former))
+
+    def point(self, point: np.ndarray) -> np.ndarray:
+        """Return a point (3,) of the base's frame in the odometry frame, (2,), m."""
+        x, y, _ = applied(self.rotation, point[0], point[1], point[2])
+        return np.array([self.place[0] + x, self.place[1] + y])
 
     def measure_height(self, posture: Posture, side: int) -> None:
         """Take the floor's height under a foot that has just landed from the other foot's."""
-        points_base = [r @ point + p for (r, p), point in zip(posture.soles, self.sole_points)]
+        points_base = _points(posture.sole_rotation, posture.sole_place, self.sole_points)
         step = float((self.rotation @ (points_base[side] - points_base[1 - side]))[2])
         step = math.copysign(min(max(abs(step) - _SAME_HEIGHT, 0.0), _HIGHEST_STEP), step)
         self.heights[side] = self.heights[1 - side] + step
-
-    def _find_floor(self, normal: np.ndarray) -> None:
-        """Follow the loaded soles' normal (3,), of any length, gravity upright."""
-        normal = normal / np.linalg.norm(normal)
-        gain = _FLOOR_GAIN if self._is_on_floor else 1.0
-        x, y = self._floor[:2, 2] + gain * (normal[:2] - self._floor[:2, 2])
-        steep = math.hypot(x, y)
-        if steep > _STEEPEST:
-            x, y = x * _STEEPEST / steep, y * _STEEPEST / steep
-        self._floor, self._is_on_floor = _leaning(x, y), True
 
     def lift(self) -> None:
         """Forget where the soles touched: the next tick finds them elsewhere."""
@@ -142,27 +233,9 @@ class BaseEstimator:
 
     def sole_pose(self, posture: Posture, side: int) -> np.ndarray:
         """Return where a sole is on the floor: x, y, yaw in the odometry frame."""
-        rotation, place = posture.soles[side]
-        x, y, _ = self.place + self.rotation @ place
-        ahead = self.rotation @ rotation[:, 0]
-        return np.array([x, y, np.arctan2(ahead[1], ahead[0])])
-
-    def level(self) -> np.ndarray:
-        """Return the rotation (3, 3) of the base without roll and pitch."""
-        return yaw_matrix(self.yaw)
+        return np.asarray(_sole_pose(self.place, self.rotation, posture.sole_rotation[side], posture.sole_place[side]))
 
 
 def rpy_of(rotation: np.ndarray) -> Tuple[float, float]:
     """Return roll and pitch of a rotation (3, 3), rad."""
     return math.atan2(rotation[2, 1], rotation[2, 2]), math.asin(max(-1.0, min(1.0, -rotation[2, 0])))
-
-
-def _leaning(x: float, y: float) -> np.ndarray:
-    """Return the shortest rotation (3, 3) that leads z to a direction with these x and y."""
-    z = math.sqrt(1.0 - x * x - y * y)
-    k = 1.0 / (1.0 + z)
-    return np.array([[1.0 - k * x * x, -k * x * y, x], [-k * x * y, 1.0 - k * y * y, y], [-x, -y, z]])
-
-
-def _yaw_between(old: np.ndarray, new: np.ndarray) -> float:
-    return wrapped(float(np.arctan2(new[1, 0], new[0, 0]) - np.arctan2(old[1, 0], old[0, 0])))

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
-from typing import Dict, Sequence, Tuple
+from typing import Dict, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from humanoid_motion.planar import applied
 from robot_mechanics.errors import InvalidUrdfError
 from robot_mechanics.models.inertia import inertias_of_urdf
 from robot_mechanics.models.joint import Joint
@@ -55,8 +55,65 @@ def _frames(q, parent, origin_rotation, origin, axis):  # type: ignore[no-untype
     return rotation, place, direction
 
 
-@dataclass(frozen=True)
-class Posture:
+@kernel
+def _posture(  # type: ignore[no-untyped-def]
+    q, order, parent, origin_rotation, origin, axis, mass, com, root_moment, total, sole_link, sole_rotation, sole_place
+):
+    """Return what `Posture` holds, in its order."""
+    rotation, place, direction = _frames(q[order], parent, origin_rotation, origin, axis)
+    n, s = len(order), len(sole_link)
+    com_of_link, whole = np.empty((n, 3)), root_moment.copy()
+    for j in range(n):
+        com_of_link[j] = applied(rotation[j], com[j, 0], com[j, 1], com[j, 2])
+        for k in range(3):
+            com_of_link[j, k] += place[j, k]
+            whole[k] += mass[j] * com_of_link[j, k]
+    whole /= total
+    rotations, places = np.empty((s, 3, 3)), np.empty((s, 3))
+    for k in range(s):
+        link, own, offset = sole_link[k], sole_rotation[k], sole_place[k]
+        for column in range(3):
+            x, y, z = applied(rotation[link], own[0, column], own[1, column], own[2, column])
+            rotations[k, 0, column], rotations[k, 1, column], rotations[k, 2, column] = x, y, z
+        x, y, z = applied(rotation[link], offset[0], offset[1], offset[2])
+        places[k, 0], places[k, 1], places[k, 2] = place[link, 0] + x, place[link, 1] + y, place[link, 2] + z
+    return rotation, place, direction, com_of_link, whole, rotations, places
+
+
+@kernel
+def _load_torque(  # type: ignore[no-untyped-def]
+    place, axis, com_of_link, order, parent, mass, subtree_mass, sole_link, gravity, forces, points
+):
+    """Return the torque of each joint, (n,), in the order of the joints outside."""
+    n = len(order)
+    moment, load, torque = np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    for j in range(n):
+        for k in range(3):
+            moment[j, k] = mass[j] * com_of_link[j, k]
+    for j in range(n - 1, -1, -1):  # children first
+        if parent[j] >= 0:
+            for k in range(3):
+                moment[parent[j], k] += moment[j, k]
+        x = moment[j, 0] - subtree_mass[j] * place[j, 0]
+        y = moment[j, 1] - subtree_mass[j] * place[j, 1]
+        z = moment[j, 2] - subtree_mass[j] * place[j, 2]
+        load[j, 0] = y * gravity[2] - z * gravity[1]
+        load[j, 1] = z * gravity[0] - x * gravity[2]
+        load[j, 2] = x * gravity[1] - y * gravity[0]
+    for s in range(len(sole_link)):
+        force, j = forces[s], sole_link[s]
+        while j >= 0:
+            x, y, z = points[s, 0] - place[j, 0], points[s, 1] - place[j, 1], points[s, 2] - place[j, 2]
+            load[j, 0] += y * force[2] - z * force[1]
+            load[j, 1] += z * force[0] - x * force[2]
+            load[j, 2] += x * force[1] - y * force[0]
+            j = parent[j]
+    for j in range(n):
+        torque[order[j]] = -(axis[j, 0] * load[j, 0] + axis[j, 1] * load[j, 1] + axis[j, 2] * load[j, 2])
+    return torque
+
+
+class Posture(NamedTuple):
     """The robot at one set of joint angles, in the frame of its root link, m."""
 
     rotation: np.ndarray  #: (n, 3, 3) Of the link behind each joint
@@ -64,7 +121,8 @@ class Posture:
     axis: np.ndarray  #: (n, 3) Of each joint, unit
     com_of_link: np.ndarray  #: (n, 3) Centre of mass of the link behind each joint
     com: np.ndarray  #: (3,) Of the whole robot
-    soles: Tuple[Tuple[np.ndarray, np.ndarray], ...]  #: Rotation (3, 3) and place (3,) of each sole frame
+    sole_rotation: np.ndarray  #: (s, 3, 3) Of each sole frame
+    sole_place: np.ndarray  #: (s, 3)
 
 
 class BodyModel:
@@ -96,43 +154,38 @@ class BodyModel:
         ordered = [name for name in tree.joint_names if name in names]  # parents before children
         ordered += [name for name in names if name not in ordered]  # of mimics, which the tree does not count
         ordered.sort(key=lambda name: _depth(joints[name].parent, by_child))
-        self._order = np.array([names.index(name) for name in ordered])
-        self._place = np.argsort(self._order)
+        order = np.array([names.index(name) for name in ordered])
         #: Joint to its joint object
         self.joints = joints
         at: Dict[str, int] = {joints[name].child: row for row, name in enumerate(ordered)}
-        self._parent = np.array([at.get(joints[name].parent, -1) for name in ordered])
+        parent = np.array([at.get(joints[name].parent, -1) for name in ordered])
         origins = np.array([joints[name].origin for name in ordered])
-        self._origin_rotation, self._origin = origins[:, :3, :3].copy(), origins[:, :3, 3].copy()
-        self._axis = np.array([joints[name].axis for name in ordered])
+        axis = np.array([joints[name].axis for name in ordered])
         bodies = [inertias[joints[name].child] for name in ordered]
-        self._mass, self._com = np.array([b.mass for b in bodies]), np.array([b.com for b in bodies])
+        mass, com = np.array([b.mass for b in bodies]), np.array([b.com for b in bodies])
         root = inertias[tree.root]
-        self._root_moment, self.mass = root.mass * root.com, float(self._mass.sum() + root.mass)
-        # (n, n): which links hang on a joint
-        self._carries = np.eye(len(ordered))
+        self.mass = float(mass.sum() + root.mass)
+        subtree_mass = mass.copy()
         for row in reversed(range(len(ordered))):
-            if self._parent[row] >= 0:
-                self._carries[self._parent[row]] += self._carries[row]
-        self._subtree_mass = self._carries @ self._mass
+            if parent[row] >= 0:
+                subtree_mass[parent[row]] += subtree_mass[row]
         fixed = [by_child[sole] for sole in soles]
-        self._sole_links = [at[joint.parent] for joint in fixed]
-        self._sole_origins = [joint.origin for joint in fixed]
-        self._above = np.array([self._carries[:, link] for link in self._sole_links])  # (s, n)
+        sole_link = np.array([at[joint.parent] for joint in fixed])
+        sole = np.array([joint.origin for joint in fixed])
+        frames = order, parent, origins[:, :3, :3].copy(), origins[:, :3, 3].copy(), axis
+        self._tree = (
+            *frames,
+            *(mass, com, root.mass * root.com, self.mass),
+            *(sole_link, sole[:, :3, :3].copy(), sole[:, :3, 3].copy()),
+        )
+        self._carried = order, parent, mass, subtree_mass, sole_link
 
         #: x0, x1, y0, y1 of the first sole in its frame, m: the floor plan of the foot's collision box
         self.sole_rectangle = _sole_rectangle(urdf_text, fixed[0].parent)
 
     def posture(self, q: np.ndarray) -> Posture:
         """Return frames and centres of mass at joint angles (n,), rad."""
-        rotation, place, axis = _frames(q[self._order], self._parent, self._origin_rotation, self._origin, self._axis)
-        com_of_link = place + np.einsum("nij,nj->ni", rotation, self._com)
-        com = (self._root_moment + self._mass @ com_of_link) / self.mass
-        soles = tuple(
-            (rotation[link] @ origin[:3, :3], place[link] + rotation[link] @ origin[:3, 3])
-            for link, origin in zip(self._sole_links, self._sole_origins)
-        )
-        return Posture(rotation, place, axis, com_of_link, com, soles)
+        return Posture(*_posture(q, *self._tree))
 
     def load_torque(self, posture: Posture, gravity: np.ndarray, forces: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the joint torques that carry the links and the ground's forces on the soles, (n,), N m.
@@ -146,14 +199,8 @@ class BodyModel:
         forces, points : (s, 3) arrays
             Force of the ground on each sole, and where it acts, root frame, N and m.
         """
-        moment = (
-            self._carries @ (self._mass[:, None] * posture.com_of_link) - self._subtree_mass[:, None] * posture.place
-        )
-        load = np.cross(moment, gravity)
-        for above, force, point in zip(self._above, forces, points):
-            load += above[:, None] * np.cross(point - posture.place, force)
-        torque = -np.einsum("ni,ni->n", posture.axis, load)
-        return np.asarray(torque[self._place])
+        found = _load_torque(posture.place, posture.axis, posture.com_of_link, *self._carried, gravity, forces, points)
+        return np.asarray(found)
 
 
 def _depth(link: str, by_child: Dict[str, Joint]) -> int:

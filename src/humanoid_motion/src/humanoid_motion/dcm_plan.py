@@ -12,13 +12,14 @@ xi' = omega (xi - z), which is not. For a centre of pressure that runs linearly,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from robot_mechanics.native.jit import kernel
 
-@dataclass(frozen=True)
-class PlannedInstant:
+
+class PlannedInstant(NamedTuple):
     """Where centre of pressure and DCM should be, odometry frame, m, (2,) each."""
 
     zmp: np.ndarray
@@ -27,14 +28,16 @@ class PlannedInstant:
     dcm_end: np.ndarray  #: At the end of the present step
 
 
+@kernel
 def backwards(dcm_end: np.ndarray, first: np.ndarray, last: np.ndarray, duration: float, omega: float) -> np.ndarray:
     """Return the DCM at the start of a time in which the centre of pressure runs evenly from `first` to `last`."""
     if duration <= 0.0:
-        return dcm_end
+        return dcm_end.copy()
     lag = (last - first) / (duration * omega)
-    return np.asarray(first + lag + math.exp(-omega * duration) * (dcm_end - last - lag))
+    return first + lag + math.exp(-omega * duration) * (dcm_end - last - lag)
 
 
+@kernel
 def instant(
     time: float, step_time: float, double: float, zmps: np.ndarray, later: float, later_double: float, omega: float
 ) -> PlannedInstant:
@@ -53,14 +56,16 @@ def instant(
     omega : float
         sqrt(g / height), 1/s.
     """
-    dcm = zmps[-1]
-    for before, z in zip(zmps[-2:0:-1], zmps[:1:-1]):  # steps that follow, the last first
-        dcm = backwards(backwards(dcm, z, z, later - later_double, omega), before, z, later_double, omega)
-    end, former, present = dcm, zmps[0], zmps[1]
+    dcm = zmps[-1].copy()
+    for step in range(len(zmps) - 1, 1, -1):  # steps that follow, the last first
+        dcm = backwards(dcm, zmps[step], zmps[step], later - later_double, omega)
+        dcm = backwards(dcm, zmps[step - 1], zmps[step], later_double, omega)
+    former, present = zmps[0], zmps[1]
     time = min(max(time, 0.0), step_time)
     if time >= double:
-        return PlannedInstant(present, np.zeros(2), backwards(end, present, present, step_time - time, omega), end)
+        now = backwards(dcm, present, present, step_time - time, omega)
+        return PlannedInstant(present.copy(), np.zeros(2), now, dcm)
     rate = (present - former) / double
     zmp = former + rate * time
-    landed = backwards(end, present, present, step_time - double, omega)
-    return PlannedInstant(zmp, rate, backwards(landed, zmp, present, double - time, omega), end)
+    landed = backwards(dcm, present, present, step_time - double, omega)
+    return PlannedInstant(zmp, rate, backwards(landed, zmp, present, double - time, omega), dcm)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From what is measured to what is corrected: DCM observer, centre of pressure, next foothold."""
+"""From what is measured to what is corrected: DCM observer, centre of pressure, next foothold and its time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ import math
 
 import numpy as np
 
-from humanoid_motion.parameters import WalkParameters
+from humanoid_motion.planar import clamped, turned
+from robot_mechanics.native.jit import kernel
 
 _PLACE_GAIN, _SPEED_GAIN = 0.4, 4.0  # of the observer on its error, per tick (–, 1/s)
+
+
+@kernel
+def _observe(place, velocity, measured, pressure, omega, dt):  # type: ignore[no-untyped-def]
+    """Advance place and velocity (2,) by the pendulum, and correct them by what is measured."""
+    for k in range(2):
+        acceleration = omega**2 * (place[k] - pressure[k])
+        place[k] += velocity[k] * dt
+        velocity[k] += acceleration * dt
+        error = measured[k] - place[k]
+        place[k] += _PLACE_GAIN * error
+        velocity[k] += _SPEED_GAIN * error
 
 
 class ComObserver:
@@ -35,12 +48,7 @@ class ComObserver:
         """Take a measured centre of mass and centre of pressure, (2,) each, m."""
         if not self._started:
             self.place, self._started = measured.copy(), True
-        acceleration = self._omega**2 * (self.place - pressure)
-        self.place = self.place + self.velocity * dt
-        self.velocity = self.velocity + acceleration * dt
-        error = measured - self.place
-        self.place = self.place + _PLACE_GAIN * error
-        self.velocity = self.velocity + _SPEED_GAIN * error
+        _observe(self.place, self.velocity, measured, pressure, self._omega, dt)
 
     @property
     def dcm(self) -> np.ndarray:
@@ -48,6 +56,7 @@ class ComObserver:
         return np.asarray(self.place + self.velocity / self._omega)
 
 
+@kernel
 def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: float, remaining: float) -> np.ndarray:
     """Return the DCM's error at the end of the step, (2,), m.
 
@@ -64,15 +73,74 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
     remaining : float
         s.
     """
-    growth = math.exp(omega * remaining)
-    limited = offset + (error - offset) * growth
-    free = error * math.exp(-gain * omega * remaining)
+    growth, decay = math.exp(omega * remaining), math.exp(-gain * omega * remaining)
+    limited, free = offset + (error - offset) * growth, error * decay
     return np.where(error > 0.0, np.maximum(limited, free), np.minimum(limited, free))
 
 
-def foothold_shift(error_at_end: np.ndarray, parameters: WalkParameters) -> np.ndarray:
-    """Return how far the next foothold moves, (2,), m, in the axes of `error_at_end`."""
-    band = parameters.step_dead_band
-    beyond = np.sign(error_at_end) * np.maximum(np.abs(error_at_end) - band, 0.0)
-    limits = np.array(parameters.step_limits)
-    return np.clip(parameters.step_gain * beyond, -limits, limits)
+@kernel
+def error_at_end(  # type: ignore[no-untyped-def]
+    dcm, pressure, planned_dcm, planned_pressure, yaw, omega, gain, remaining
+):
+    """Return `predicted_error` along the axes of a foot with this yaw, from what is and what is planned, (2,) each."""
+    error, offset = turned(dcm - planned_dcm, -yaw), turned(pressure - planned_pressure, -yaw)
+    return predicted_error(error, offset, omega, gain, remaining)
+
+
+@kernel
+def beyond_band(error: np.ndarray, band: float) -> np.ndarray:
+    """Return what of an error (2,) is beyond a dead band, m."""
+    beyond = np.empty(2)
+    for k in range(2):
+        beyond[k] = math.copysign(max(abs(error[k]) - band, 0.0), error[k])
+    return beyond
+
+
+@kernel
+def foothold_change(beyond, shift, gain, limits, most):  # type: ignore[no-untyped-def]
+    """Return how the foothold's shift (2,) moves in a tick for an error (2,) at the step's end, m.
+
+    Parameters
+    ----------
+    beyond, shift : (2,) arrays
+        The error beyond the dead band, and the shift so far, along the same axes, m.
+    gain : float
+        Of the shift on the error.
+    limits : tuple of two floats
+        Of the shift, m.
+    most : float
+        The most of the change, m.
+    """
+    change = np.empty(2)
+    for k in range(2):
+        change[k] = clamped(clamped(gain * beyond[k], -limits[k], limits[k]) - shift[k], -most, most)
+    return change
+
+
+@kernel
+def remaining_time(  # type: ignore[no-untyped-def]
+    beyond, lead, remaining, nominal, omega, weight
+):
+    """Return the remaining time of a step that leaves the least error at its end, s.
+
+    The DCM runs away from the centre of pressure by exp(omega t), so its error at the end is linear in
+    x = exp(omega * remaining): the least squares of that error, and of x less its nominal value, are in closed form
+    (as with Khadiv, Herzog, Moosavian, Righetti 2020, whose footholds and times are one quadratic program).
+
+    Parameters
+    ----------
+    beyond : (2,) array
+        Error of the DCM at the end of the step as it is timed now, beyond the dead band, m.
+    lead : (2,) array
+        DCM less centre of pressure now, along the same axes, m.
+    remaining, nominal : float
+        Remaining time now, and that of the step as it was planned, s.
+    omega : float
+        1/s.
+    weight : float
+        Of the time beside the error, m.
+    """
+    now, planned = math.exp(omega * remaining), math.exp(omega * nominal)
+    slope = lead[0] * beyond[0] + lead[1] * beyond[1]
+    square = lead[0] * lead[0] + lead[1] * lead[1] + weight * weight
+    return math.log(max(now + (weight * weight * (planned - now) - slope) / square, 1.0)) / omega

@@ -9,14 +9,44 @@ from typing import Optional
 import numpy as np
 
 from humanoid_motion.parameters import WalkParameters
-from humanoid_motion.planar import moved, outwards, point_of, seen_from
+from humanoid_motion.planar import clamped, moved, outwards, point_of, seen_from
+from robot_mechanics.native.jit import kernel
 
 _EXACT = np.array([0.012, 0.012, 0.03])  # m, m, rad: what is less than this is walked in one step
 
 
+@kernel
 def foothold(centre: np.ndarray, side: int, distance: float, behind: float = 0.0) -> np.ndarray:
     """Return the pose (x, y, yaw) of a foot beside the centre and `behind` it, m and rad."""
-    return np.append(point_of(centre, -behind, 0.5 * outwards(side) * distance), centre[2])
+    point = point_of(centre, -behind, 0.5 * outwards(side) * distance)
+    return np.array([point[0], point[1], centre[2]])
+
+
+@kernel
+def step_of(twist: np.ndarray, side: int, step_time: float) -> np.ndarray:
+    """Return the centre's step (x, y, yaw) in its own frame when the foot on `side` steps."""
+    step = twist * step_time
+    for k in range(1, 3):
+        step[k] *= 2.0 if twist[k] * outwards(side) > 0.0 else 0.0
+    return step
+
+
+@kernel
+def reachable(target: np.ndarray, support: np.ndarray, swing: int, least: float, greatest: float) -> np.ndarray:
+    """Return a foothold moved sideways until the feet are as far apart as they may be, m.
+
+    Parameters
+    ----------
+    target, support : (3,) arrays
+        Poses of the foothold and of the foot that stands.
+    swing : int
+        LEFT or RIGHT: the foot that steps.
+    least, greatest : float
+        Distance of the feet, m.
+    """
+    step, sign = seen_from(support, target), outwards(swing)
+    point = point_of(support, step[0], sign * clamped(sign * step[1], least, greatest))
+    return np.array([point[0], point[1], target[2]])
 
 
 def remaining(centre: np.ndarray, goal: np.ndarray) -> np.ndarray:
@@ -76,13 +106,8 @@ class FootstepPlanner:
         slower = np.abs(twist) < np.abs(self.twist)
         change = np.where(slower & (goal is not None), np.inf, change)  # a goal plans its own deceleration
         self.twist = np.clip(twist, self.twist - change, self.twist + change)
-        self.centre = moved(self.centre, self.step_of(self.twist, side, step_time))
+        self.centre = moved(self.centre, step_of(self.twist, side, step_time))
         return self.centre
-
-    def step_of(self, twist: np.ndarray, side: int, step_time: float) -> np.ndarray:
-        """Return the centre's step (x, y, yaw) in its own frame when the foot on `side` steps."""
-        lead = np.array([1.0, *(2.0 if v * outwards(side) > 0.0 else 0.0 for v in twist[1:])])
-        return lead * twist * step_time
 
     def _towards(self, left: np.ndarray, most: np.ndarray, step_time: float) -> np.ndarray:
         """Return the twist that decelerates into the goal: v + (v - a) + ... steps make the remaining distance."""

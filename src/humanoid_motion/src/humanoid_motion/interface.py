@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Sequence
 
 import numpy as np
 
 from humanoid_motion.parameters import WalkError
+from robot_mechanics.native.jit import kernel
 
 _UNIT = 0.1  # by which the length of a quaternion may differ from 1: rounding of a message, not a missing reading
+
+
+@kernel
+def _is_finite(values):  # type: ignore[no-untyped-def]
+    finite = True
+    for value in values.flat:
+        finite &= math.isfinite(value)
+    return finite
 
 
 @dataclass(frozen=True)
@@ -24,15 +34,16 @@ class Feedback:
 
     def check(self, joints: int) -> None:
         """Refuse what is not finite, of a wrong length for so many joints, or no attitude; raises WalkError."""
-        for name, values, shape in (
+        for name, given, shape in (
             ("joint angles", self.q, (joints,)),
             ("attitude", self.attitude, (4,)),
             ("rates", self.rates, (3,)),
             ("foot wrenches", self.wrenches, (2, 6)),
         ):
-            if np.shape(values) != shape or not np.isfinite(values).all():
-                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {np.array(values)!r:.80}")
-        length = float(np.linalg.norm(self.attitude))
+            values = np.asarray(given, dtype=float)
+            if values.shape != shape or not _is_finite(values):
+                raise WalkError(f"{name}: expected finite numbers of shape {shape}, got {values!r:.80}")
+        length = math.hypot(*self.attitude)
         if not abs(length - 1.0) < _UNIT:
             raise WalkError(f"attitude: expected a unit quaternion, got one of length {length:.3g}; look at imu/data")
 

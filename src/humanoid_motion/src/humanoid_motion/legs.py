@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Tuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 
 from humanoid_motion.body_model import BodyModel
+from humanoid_motion.planar import applied, clamped, undone
+from robot_mechanics.native.jit import kernel
 
 LEG_JOINTS = ("HipYawPitch", "HipRoll", "HipPitch", "KneePitch", "AnklePitch", "AnkleRoll")
 """Of each leg, from hip to foot; the side (L, R) goes in front."""
@@ -17,8 +18,7 @@ LEG_JOINTS = ("HipYawPitch", "HipRoll", "HipPitch", "KneePitch", "AnklePitch", "
 _REACH_MARGIN = 0.0005  # m, to the straight leg
 
 
-@dataclass(frozen=True)
-class Leg:
+class Leg(NamedTuple):
     """Lengths and axes of one leg, m.
 
     The hip's first axis lies in the y-z plane; turned by `tilt` about x it becomes z, and with it hip yaw-pitch,
@@ -40,7 +40,7 @@ class Leg:
         sole = model.joints[f"{side.lower()}_sole_fixed"]
         axis = joints[0].axis
         return cls(
-            hip=joints[0].origin[:3, 3],
+            hip=joints[0].origin[:3, 3].copy(),
             tilt=math.atan2(axis[1], axis[2]) % (2.0 * math.pi),
             thigh=-float(joints[3].origin[2, 3]),
             shin=-float(joints[4].origin[2, 3]),
@@ -49,84 +49,91 @@ class Leg:
             upper=np.array([joint.upper for joint in joints]),
         )
 
-    def ankle(self, rotation: np.ndarray, sole: np.ndarray) -> np.ndarray:
-        """Return the ankle (3,) of a foot whose sole frame has this rotation and place, root frame, m."""
-        return np.asarray(sole + self.sole * rotation[:, 2])
 
-    def hip_yaw_pitch(self, rotation: np.ndarray, ankle: np.ndarray) -> float:
-        """Return the first joint's angle if the foot is to have this rotation and ankle exactly, rad."""
-        a, b = self.thigh, self.shin
-        x, y, z = rotation.T @ (self.hip - ankle)  # the hip, seen from the foot
-        d, knee = self._knee(math.sqrt(x * x + y * y + z * z))
-        roll = math.atan2(y, z)
-        pitch = math.atan2(-a * math.sin(knee), b + a * math.cos(knee)) - math.asin(max(-1.0, min(1.0, x / d)))
-        hip = rotation @ _rx(-roll) @ _ry(-pitch - knee)
-        turned = _rx(self.tilt) @ hip
-        sign = math.copysign(1.0, math.cos(self.tilt))
-        return math.atan2(-sign * turned[0, 1], sign * turned[1, 1])
-
-    def angles(self, yaw_pitch: float, rotation: np.ndarray, ankle: np.ndarray) -> np.ndarray:
-        """Return all six angles, rad: ankle and sole normal are met exactly, yaw as far as `yaw_pitch` allows.
-
-        Parameters
-        ----------
-        yaw_pitch : float
-            Angle of the shared hip joint, rad.
-        rotation : (3, 3) array
-            Of the foot in the root frame.
-        ankle : (3,) array
-            In the root frame, m. Beyond the reach, the leg is straight towards it.
-        """
-        a, b = self.thigh, self.shin
-        first = _rx(-self.tilt) @ _rz(yaw_pitch) @ _rx(self.tilt)
-        x, y, z = first.T @ (ankle - self.hip)
-        d, knee = self._knee(math.sqrt(x * x + y * y + z * z))
-        roll = math.atan2(y, -z)
-        pitch = math.asin(max(-1.0, min(1.0, -x / d))) - math.atan2(b * math.sin(knee), a + b * math.cos(knee))
-        nx, ny, nz = (first @ _rx(roll) @ _ry(pitch + knee)).T @ rotation[:, 2]
-        return np.array([yaw_pitch, roll, pitch, knee, math.atan2(nx, nz), -math.asin(max(-1.0, min(1.0, ny)))])
-
-    def _knee(self, distance: float) -> Tuple[float, float]:
-        """Return the distance hip to ankle within reach, and the knee's angle there."""
-        a, b = self.thigh, self.shin
-        d = max(abs(a - b) + _REACH_MARGIN, min(a + b - _REACH_MARGIN, distance))
-        return d, math.acos(max(-1.0, min(1.0, (d * d - a * a - b * b) / (2.0 * a * b))))
+@kernel
+def ankle_of(leg: Leg, rotation: np.ndarray, sole: np.ndarray) -> np.ndarray:
+    """Return the ankle (3,) of a foot whose sole frame has this rotation and place, root frame, m."""
+    return sole + leg.sole * rotation[:, 2]
 
 
-def pair_angles(
-    legs: Tuple[Leg, Leg],
-    rotations: Tuple[np.ndarray, np.ndarray],
-    ankles: Tuple[np.ndarray, np.ndarray],
-    weight: float,
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the six angles of both legs with the hips' shared motor, rad.
+@kernel
+def hip_yaw_pitch(leg: Leg, rotation: np.ndarray, ankle: np.ndarray) -> float:
+    """Return the first joint's angle if the foot is to have this rotation and ankle exactly, rad.
+
+    Hip pitch, knee and ankle pitch turn about one direction, which the ankle's roll leaves in the foot's y-z plane at
+    a right angle to the hip; the first joint is what turns the hip's own y axis there.
+    """
+    up = leg.hip - ankle
+    _, y, z = undone(rotation, up[0], up[1], up[2])  # the hip, seen from the foot
+    roll = math.atan2(y, z)
+    x, y, z = applied(rotation, 0.0, math.cos(roll), -math.sin(roll))
+    c, s = math.cos(leg.tilt), math.sin(leg.tilt)
+    sign = math.copysign(1.0, c)
+    return math.atan2(-sign * x, sign * (c * y - s * z))
+
+
+@kernel
+def leg_angles(leg: Leg, yaw_pitch: float, rotation: np.ndarray, ankle: np.ndarray) -> np.ndarray:
+    """Return all six angles, rad: ankle and sole normal are met exactly, yaw as far as `yaw_pitch` allows.
+
+    Parameters
+    ----------
+    leg : Leg
+        Lengths.
+    yaw_pitch : float
+        Angle of the shared hip joint, rad.
+    rotation : (3, 3) array
+        Of the foot in the root frame.
+    ankle : (3,) array
+        In the root frame, m. Beyond the reach, the leg is straight towards it.
+    """
+    a, b = leg.thigh, leg.shin
+    down = ankle - leg.hip
+    x, y, z = _behind_first(leg.tilt, yaw_pitch, down[0], down[1], down[2])
+    d = clamped(math.sqrt(x * x + y * y + z * z), abs(a - b) + _REACH_MARGIN, a + b - _REACH_MARGIN)
+    knee = math.acos(clamped((d * d - a * a - b * b) / (2.0 * a * b), -1.0, 1.0))
+    roll = math.atan2(y, -z)
+    pitch = math.asin(clamped(-x / d, -1.0, 1.0)) - math.atan2(b * math.sin(knee), a + b * math.cos(knee))
+    x, y, z = _behind_first(leg.tilt, yaw_pitch, rotation[0, 2], rotation[1, 2], rotation[2, 2])
+    y, z = _plane_turn(y, z, -roll)
+    z, x = _plane_turn(z, x, -pitch - knee)
+    return np.array([yaw_pitch, roll, pitch, knee, math.atan2(x, z), -math.asin(clamped(y, -1.0, 1.0))])
+
+
+@kernel
+def pair_angles(legs: Tuple[Leg, Leg], rotations: np.ndarray, ankles: np.ndarray, weight: float) -> np.ndarray:
+    """Return the six angles of both legs with the hips' shared motor, (2, 6), rad.
 
     Parameters
     ----------
     legs : (Leg, Leg)
         Left and right.
-    rotations, ankles : pairs of (3, 3) and (3,) arrays
+    rotations, ankles : (2, 3, 3) and (2, 3) arrays
         Of the feet in the root frame, m.
     weight : float
         Part of the shared angle that the left leg decides, 0 to 1.
     """
-    left, right = (leg.hip_yaw_pitch(r, p) for leg, r, p in zip(legs, rotations, ankles))
-    shared = weight * left + (1.0 - weight) * right
-    shared = min(max(shared, legs[0].lower[0], legs[1].lower[0]), legs[0].upper[0], legs[1].upper[0])
-    one, other = (leg.angles(shared, r, p) for leg, r, p in zip(legs, rotations, ankles))
-    return one, other
+    one, other = legs
+    left, right = hip_yaw_pitch(one, rotations[0], ankles[0]), hip_yaw_pitch(other, rotations[1], ankles[1])
+    low, high = max(one.lower[0], other.lower[0]), min(one.upper[0], other.upper[0])
+    shared = clamped(weight * left + (1.0 - weight) * right, low, high)
+    angles = np.empty((2, 6))
+    angles[0] = leg_angles(one, shared, rotations[0], ankles[0])
+    angles[1] = leg_angles(other, shared, rotations[1], ankles[1])
+    return angles
 
 
-def _rx(angle: float) -> np.ndarray:
+@kernel
+def _behind_first(tilt: float, yaw_pitch: float, x: float, y: float, z: float) -> Tuple[float, float, float]:
+    """Return a vector of the root link in the link behind the shared joint."""
+    y, z = _plane_turn(y, z, tilt)
+    x, y = _plane_turn(x, y, -yaw_pitch)
+    y, z = _plane_turn(y, z, -tilt)
+    return x, y, z
+
+
+@kernel
+def _plane_turn(one: float, other: float, angle: float) -> Tuple[float, float]:
+    """Return two coordinates after a turn from the first axis to the second."""
     c, s = math.cos(angle), math.sin(angle)
-    return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
-
-
-def _ry(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-
-
-def _rz(angle: float) -> np.ndarray:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return c * one - s * other, s * one + c * other

@@ -13,9 +13,11 @@ import numpy as np
 from humanoid_motion.joint_motion import JointMotion, JointRange
 from humanoid_motion.parameters import WalkError
 from robot_mechanics.models.joint import Joint
-from robot_mechanics.trajectories import Keyframes
+from robot_mechanics.trajectories import Keyframes, Limits
 from shellbot_common import Settings, number, read_yaml
 
+_SPEED = 0.98  # of a joint's speed limit, since `stretch` looks at samples
+_STRETCHED = 1e-3  # by which a joint may be faster than that
 _SIDES = {"L": "R", "R": "L"}
 
 
@@ -43,11 +45,22 @@ class KeyMotion:
     name: str
     text: str  #: What it does
     frames: np.ndarray  #: (k, n) rad; not a number: the joint goes smoothly through that frame
-    times: np.ndarray  #: (k,) s, of each frame since the one before
+    times: np.ndarray  #: (k,) s, of each frame since the one before, at least
+    speeds: np.ndarray  #: (n,) rad/s, that no joint exceeds
 
     def begin(self, q: np.ndarray) -> Keyframes:
-        """Return the curve from joint angles (n,), rad."""
-        return Keyframes(np.vstack((q, self.frames)), np.concatenate(([0.0], np.cumsum(self.times))))
+        """Return the curve from joint angles (n,), rad; a time in which a joint would be too fast becomes longer."""
+        points, times, limits = (
+            np.vstack((q, self.frames)),
+            self.times.copy(),
+            Limits(velocity=(_SPEED * self.speeds).tolist()),
+        )
+        while True:
+            curve = Keyframes(points, np.concatenate(([0.0], np.cumsum(times))))
+            factors = curve.stretch(limits)
+            if factors.max() <= 1.0 + _STRETCHED:
+                return curve
+            times *= factors + 0.5 * _STRETCHED  # so that it ends: neighbours change with a time that grows
 
 
 class MotionReader:
@@ -67,6 +80,7 @@ class MotionReader:
         self, ranges: Mapping[str, JointRange], joints: Mapping[str, Joint], poses: Mapping[str, np.ndarray]
     ) -> None:
         self._joints, self._names, self._poses = JointMotion(ranges), list(ranges), dict(poses)
+        self._speeds = np.array([joint.speed for joint in ranges.values()])
         self._other: List[int] = []
         self._sign = np.ones(len(self._names))
         for index, name in enumerate(self._names):
@@ -102,14 +116,15 @@ class MotionReader:
             if row.mirror not in found:
                 raise WalkError(f"mirror is {row.mirror!r}; motions above are {', '.join(found) or 'none'}")
             other = found[row.mirror]
-            return KeyMotion(name, row.text, self.mirrored(other.frames), other.times)
+            return KeyMotion(name, row.text, self.mirrored(other.frames), other.times, self._speeds)
         frames = []
         for index, frame in enumerate(row.frames):
             try:
                 frames.append(self._angles(frame))
             except WalkError as error:
                 raise WalkError(f"frames[{index}]: {error}") from None
-        return KeyMotion(name, row.text, np.array(frames), np.array([frame.time for frame in row.frames]))
+        times = np.array([frame.time for frame in row.frames])
+        return KeyMotion(name, row.text, np.array(frames), times, self._speeds)
 
     def _angles(self, frame: _Frame) -> np.ndarray:
         """Return the joint angles (n,) of a frame, rad."""

@@ -35,6 +35,14 @@ class WalkParameters(Settings, error=WalkError):
     step_gain: float = number(0.0, 1.5, default=0.7)  #: Of the next foothold on the DCM error predicted for then
     step_limits: Tuple[float, float] = number(0.0, 0.2, "m", default=(0.09, 0.06))  #: Of that shift: ahead, sideways
     step_dead_band: float = number(0.0, 0.05, "m", default=0.006)
+    #: How much earlier and later than planned a step may end
+    time_limits: Tuple[float, float] = number(0.0, 0.2, "s", default=(0.08, 0.06))
+    #: Error at the end of a step beyond which its time moves, too, and its foothold until `fixed_time`
+    time_dead_band: float = number(0.0, 0.1, "m", default=0.010)
+    urgent_aside: float = number(0.0, 0.2, "m", default=0.10)  #: In place of step_limits' sideways, then
+    time_weight: float = number(0.001, 1.0, "m", default=0.03)  #: Of that time beside the error that it leaves
+    #: Before the landing, in which foothold and time move no more
+    fixed_time: float = number(0.02, 0.2, "s", default=0.04)
     least_foot_distance: float = number(0.08, 0.12, "m", default=0.085)
     greatest_foot_distance: float = number(0.10, 0.25, "m", default=0.190)
     tilt_gain: float = number(0.0, 3.0, default=1.0)  #: Of the torso's reference angle against its tilt

@@ -19,6 +19,7 @@ from robot_mechanics.models.urdf import load_urdf
 from shellbot_common import TICK, RobotProfile, package_file
 
 _FADE = 0.5  # s in which the command goes over to the engine's
+_WARM_UP = 80  # ticks: some steps
 _POSE_SPEED = 0.3  # fraction of the maximum speed
 
 
@@ -82,6 +83,15 @@ class HumanoidCore:
         self._mode, self._pose = "engine", ""
         self._command: Optional[np.ndarray] = None
         self._fade: Tuple[np.ndarray, float] = (np.zeros(0), 0.0)
+
+    def warm_up(self) -> None:
+        """Compile the kernels of a walk, which takes some seconds once after an installation; then begin anew."""
+        q, half = self._poses[self._standing], 0.5 * self.engine.weight
+        standing = Feedback(q, (0.0, 0.0, 0.0, 1.0), np.zeros(3), np.array([[0.0, 0.0, half, 0.0, 0.0, 0.0]] * 2))
+        self.engine.command_twist((0.1, 0.0, 0.1))
+        for _ in range(_WARM_UP):
+            self.engine.step(standing)
+        self.reset()
 
     @property
     def joint_limits(self) -> Tuple[np.ndarray, np.ndarray]:

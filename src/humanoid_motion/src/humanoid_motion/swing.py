@@ -8,8 +8,24 @@ import math
 import numpy as np
 
 from humanoid_motion.planar import wrapped
+from robot_mechanics.native.jit import kernel
 
 _LEAST_TIME = 0.04  # s: closer to the landing the foot no longer follows a new foothold
+
+
+@kernel
+def _advance(pose, velocity, target, remaining, top, dt):  # type: ignore[no-untyped-def]
+    time = max(remaining, _LEAST_TIME)
+    faster = np.empty(3)
+    for k in range(3):
+        error = target[k] - pose[k] if k < 2 else wrapped(target[k] - pose[k])
+        faster[k] = velocity[k] + (6.0 * error / time**2 - 4.0 * velocity[k] / time) * dt
+    speed = math.hypot(faster[0], faster[1])
+    if speed > top:
+        faster[:2] *= top / speed
+    for k in range(3):
+        pose[k] += 0.5 * (velocity[k] + faster[k]) * dt
+        velocity[k] = faster[k]
 
 
 class SwingFoot:
@@ -28,20 +44,11 @@ class SwingFoot:
 
     def advance(self, target: np.ndarray, remaining: float, dt: float) -> None:
         """Move on by dt towards a foothold that is to be reached in the remaining time, s, and at rest there."""
-        if remaining <= dt:
-            return
-        time = max(remaining, _LEAST_TIME)
-        error = target - self.pose
-        error[2] = wrapped(error[2])
-        acceleration = 6.0 * error / time**2 - 4.0 * self.velocity / time
-        velocity = self.velocity + acceleration * dt
-        speed = math.hypot(velocity[0], velocity[1])
-        if speed > self._top:
-            velocity[:2] *= self._top / speed
-        self.pose = self.pose + 0.5 * (self.velocity + velocity) * dt
-        self.velocity = velocity
+        if remaining > dt:
+            _advance(self.pose, self.velocity, target, remaining, self._top, dt)
 
 
+@kernel
 def lift_height(fraction: float, lift: float) -> float:
     """Return the height of the foot after a fraction of the swing, m: a squared sine, at rest at both ends."""
     return lift * math.sin(math.pi * min(max(fraction, 0.0), 1.0)) ** 2

@@ -171,6 +171,7 @@ def main() -> None:
         urdf = rospy.get_param("robot_description", "")
         fall = FallParameters.load(rospy.get_param("~fall"))
         core = HumanoidCore(urdf, profile, parameters, fall, rospy.get_param("~heading", "imu"))
+        core.warm_up()
     except (SettingsError, ValueError, KeyError) as error:
         rospy.logfatal("walk: %s", error)
         sys.exit(1)

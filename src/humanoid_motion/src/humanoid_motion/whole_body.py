@@ -7,25 +7,59 @@ centre of pressure is commanded through the angles, and not left to what the ser
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Sequence, Tuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 
 from humanoid_motion.body_model import BodyModel, Posture
-from humanoid_motion.legs import LEG_JOINTS, Leg, pair_angles
-from humanoid_motion.planar import LEFT, RIGHT, yaw_matrix
+from humanoid_motion.legs import LEG_JOINTS, Leg, ankle_of, pair_angles
+from humanoid_motion.planar import LEFT, clamped, rotation_of, undone, undone_times
+from robot_mechanics.native.jit import kernel
 from shellbot_common import RobotProfile
 
 
-@dataclass(frozen=True)
-class PlannedFoot:
-    """A foot and the base that its leg starts from, odometry frame."""
+class PlannedFeet(NamedTuple):
+    """Both feet, and the base that each leg starts from; odometry frame, m and rad."""
 
-    pose: np.ndarray  #: (3,) x, y, yaw of the sole, m and rad
-    height: float  #: Of the sole, m
-    base_place: np.ndarray  #: (3,) m
-    base_rotation: np.ndarray  #: (3, 3)
+    poses: np.ndarray  #: (2, 3) x, y, yaw of each sole
+    heights: np.ndarray  #: (2,) Of each sole
+    places: np.ndarray  #: (2, 3) Of the base, as each leg sees it
+    rotations: np.ndarray  #: (2, 3, 3) Likewise
+
+
+@kernel
+def _angles(  # type: ignore[no-untyped-def]
+    poses, heights, places, rotations, weight, left, right, leg_index, arm_index, arm_swing, rest, lower, upper
+):
+    """Return joint angles (n,), rad; see `WholeBody.angles`."""
+    legs = Leg(*left), Leg(*right)
+    feet, ankles = np.empty((2, 3, 3)), np.empty((2, 3))
+    for side in range(2):
+        base, pose, place = rotations[side], poses[side], places[side]
+        feet[side] = undone_times(base, rotation_of(0.0, 0.0, pose[2]))
+        x, y, z = undone(base, pose[0] - place[0], pose[1] - place[1], heights[side] - place[2])
+        leg = legs[0] if side == LEFT else legs[1]
+        ankles[side] = ankle_of(leg, feet[side], np.array([x, y, z]))
+    angles, q = pair_angles(legs, feet, ankles, weight), rest.copy()
+    for side in range(2):
+        for joint in range(6):
+            q[leg_index[side, joint]] = angles[side, joint]
+        q[arm_index[side]] -= arm_swing * (ankles[1 - side, 0] - ankles[side, 0])  # the arm swings with the other leg
+    for joint in range(len(q)):
+        q[joint] = clamped(q[joint], lower[joint], upper[joint])
+    return q
+
+
+@kernel
+def _pressed(q, torque, shared, effort, stiffness, lower, upper):  # type: ignore[no-untyped-def]
+    """Return angles (n,) that carry the torques, within effort and limits."""
+    half = 0.5 * (torque[shared[0]] + torque[shared[1]])  # one motor: each joint has half of it
+    torque[shared[0]] = torque[shared[1]] = half
+    command = np.empty(len(q))
+    for joint in range(len(q)):
+        offset = clamped(torque[joint], -effort[joint], effort[joint]) / stiffness[joint]
+        command[joint] = clamped(q[joint] + offset, lower[joint], upper[joint])
+    return command
 
 
 class WholeBody:
@@ -47,46 +81,35 @@ class WholeBody:
         self.legs: Tuple[Leg, Leg] = (Leg.of_model(self.model, "L"), Leg.of_model(self.model, "R"))
         #: (n,) The pose at rest, rad
         self.rest = np.array(list(profile.pose(profile.base.spawn_pose).values()))
-        self._arm_swing = arm_swing
-        self._leg_index = tuple(np.array([names.index(side + name) for name in LEG_JOINTS]) for side in "LR")
-        self._arm_index = [names.index("LShoulderPitch"), names.index("RShoulderPitch")]
-        self._shared = [int(index[0]) for index in self._leg_index]
+        leg_index = np.array([[names.index(side + name) for name in LEG_JOINTS] for side in "LR"])
+        arm_index = np.array([names.index("LShoulderPitch"), names.index("RShoulderPitch")])
         joints = [self.model.joints[name] for name in names]
-        self._lower, self._upper = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
+        lower, upper = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
         self._effort = np.array([j.effort for j in joints])
         self._stiffness = np.array([profile.classes[kind].stiffness for kind in profile.joints.values()])
+        left, right = (tuple(leg) for leg in self.legs)  # numba takes plain tuples in a fifth of the time
+        self._limbs = left, right, leg_index, arm_index, arm_swing, self.rest, lower, upper
+        self._servos = leg_index[:, 0].copy(), self._effort, self._stiffness, lower, upper
 
     @property
     def most_offset(self) -> np.ndarray:
         """Angle between command and joint at which a servo has its full effort, (n,), rad."""
         return self._effort / self._stiffness
 
-    def angles(self, feet: Sequence[PlannedFoot], weight: float) -> np.ndarray:
+    def angles(self, feet: PlannedFeet, weight: float) -> np.ndarray:
         """Return the joint angles that put the feet where they are planned, (n,), rad.
 
         Parameters
         ----------
-        feet : (2,) sequence of PlannedFoot
+        feet : PlannedFeet
             Left and right.
         weight : float
             Part of the hips' shared angle that the left leg decides.
         """
-        rotations, ankles = [], []
-        for leg, foot in zip(self.legs, feet):
-            rotation = foot.base_rotation.T @ yaw_matrix(foot.pose[2])
-            sole = foot.base_rotation.T @ (np.append(foot.pose[:2], foot.height) - foot.base_place)
-            rotations.append(rotation)
-            ankles.append(leg.ankle(rotation, sole))
-        q = self.rest.copy()
-        pair = pair_angles(self.legs, (rotations[0], rotations[1]), (ankles[0], ankles[1]), weight)
-        for index, values in zip(self._leg_index, pair):
-            q[index] = values
-        for side in (LEFT, RIGHT):  # the arm swings with the other leg
-            q[self._arm_index[side]] -= self._arm_swing * float(ankles[1 - side][0] - ankles[side][0])
-        return np.clip(q, self._lower, self._upper)
+        return np.asarray(_angles(*feet, weight, *self._limbs))
 
     def command(
-        self, q: np.ndarray, posture: Posture, gravity: np.ndarray, shares: Sequence[float], points: np.ndarray
+        self, q: np.ndarray, posture: Posture, gravity: np.ndarray, forces: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
         """Return the angles that also press the soles on the ground as planned, (n,), rad, within the limits.
 
@@ -98,13 +121,7 @@ class WholeBody:
             As measured.
         gravity : (3,) array
             Gravity less the acceleration of the robot as a whole, root frame, m/s^2.
-        shares : (2,) sequence of float
-            Parts of the load on the left and right foot.
-        points : (2, 3) array
-            Where each sole is to be pressed, root frame, m.
+        forces, points : (2, 3) arrays
+            Of the ground on each sole, and where it acts, root frame, N and m.
         """
-        forces = np.array([-self.model.mass * share * gravity for share in shares])
-        torque = self.model.load_torque(posture, gravity, forces, points)
-        torque[self._shared] = 0.5 * torque[self._shared].sum()  # one motor: each joint has half of it
-        torque = np.clip(torque, -self._effort, self._effort)
-        return np.asarray(np.clip(q + torque / self._stiffness, self._lower, self._upper))
+        return np.asarray(_pressed(q, self.model.load_torque(posture, gravity, forces, points), *self._servos))

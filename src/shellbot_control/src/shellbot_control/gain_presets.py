@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Presets of the page of gains, and what an operator asks for that the page cannot take."""
+"""Presets of the page of gains, one gain of all classes, and what an operator asks for that the page cannot take."""
 
 from __future__ import annotations
 
@@ -83,6 +83,29 @@ class GainPresets:
             if same and math.isclose(preset.stiffness, table.stiffness, rel_tol=1e-6):
                 return name
         return CUSTOM
+
+
+def of_all_classes(gain: str, value: float, profile: RobotProfile) -> Dict[str, Any]:
+    """Return the changes of the page that give one gain of every class the same value.
+
+    Parameters
+    ----------
+    gain : str
+        p, i or d.
+    value : float
+        In the gain's unit.
+    profile : RobotProfile
+        Classes, and the range of the gain.
+
+    Raises
+    ------
+    ConfigurationError
+        If the value is not finite or out of range: a number for all joints at once is not clamped.
+    """
+    high = getattr(profile.gain_limits, gain)
+    if not 0.0 <= value <= high:  # not a number, too
+        raise ConfigurationError(f"{gain} of all joints is {value:g}; give a number from 0 to {high:g}")
+    return {page_name(kind, gain): float(value) for kind in profile.classes}
 
 
 def clamped(changes: Mapping[str, Any], profile: RobotProfile) -> Tuple[Dict[str, Any], Tuple[Notice, ...]]:

@@ -17,6 +17,8 @@ import rosgraph
 import rospy
 import rostest
 from diagnostic_msgs.msg import DiagnosticArray
+from rosgraph_msgs.msg import Log
+from std_msgs.msg import Float64
 
 LEGS = "shellbot_legs_controller"
 SERVERS = Path(__file__).resolve().with_name("pid_servers.py")
@@ -40,6 +42,8 @@ class GainsTest(unittest.TestCase):
         cls.diagnostic = ""
         cls.servers = None
         cls.subscriber = rospy.Subscriber("/diagnostics", DiagnosticArray, cls.on_diagnostics)
+        cls.log = []
+        cls.words = rospy.Subscriber("/rosout", Log, lambda message: cls.log.append(message.msg))
         cls.page = dynamic_reconfigure.client.Client("gains", timeout=60)
 
     @classmethod
@@ -158,6 +162,22 @@ class GainsTest(unittest.TestCase):
         wait_until(lambda: self.of_class("shell") == {19.0}, 60, "the page goes on")
         self.set_page(shell_p=18.52)
         wait_until(lambda: self.of_class("shell") == {18.52}, 60, "and back")
+
+    def test_3_a_topic_sets_one_gain_of_all_joints_on_the_same_page(self):
+        topic = rospy.Publisher("dgain", Float64, queue_size=5, latch=True)
+        topic.publish(0.3)
+        wait_until(lambda: set(self.values("d").values()) == {0.3}, 60, "all are damped")
+        page = self.page.get_configuration()
+        self.assertEqual((page["coxa_d"], page["coxa_p"], page["preset"]), (0.3, 18.52, "custom"))
+        topic.publish(float("nan"))
+        topic.publish(1e6)
+        topic.publish(0.4)  # in their order: those before it have been refused when it arrives
+        wait_until(lambda: set(self.values("d").values()) == {0.4}, 60, "the next good one")
+        refused = [line for line in self.log if line.startswith("gains: dgain refused, nothing changed")]
+        self.assertEqual([("is nan" in refused[0], "is 1e+06" in refused[1])], [(True, True)], self.log)
+        topic.unregister()
+        self.set_page(preset="walk", femur_p=30.0, femur_d=0.2, tibia_p=25.0)
+        wait_until(lambda: self.of_class("coxa", "d") == {0.0} and self.of_class("femur", "d") == {0.2}, 60, "and back")
 
     def test_4_a_joint_tuned_directly_is_respected(self):
         joint = dynamic_reconfigure.client.Client(f"{LEGS}/lower_2_coxa/pid", timeout=60)

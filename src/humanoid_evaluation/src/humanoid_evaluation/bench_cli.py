@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""`scripts/bench humanoid`: what a tick of the core costs, and how fast simulator and core run in one process."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
+
+from humanoid_evaluation.robot import Robot
+from humanoid_motion.interface import Feedback
+from shellbot_common import TICK, SettingsError
+from shellbot_evaluation.console import run_tool, say
+from shellbot_evaluation.reports import machine, write_json
+from shellbot_evaluation.tables import markdown_table, write_between_markers
+
+MOST_TICK_US, LEAST_TIMES_REAL_TIME = 100.0, 12.0  # of the median tick; by processor time
+SITUATIONS = {"stands": (0.0, 0.0, 0.0), "walks": (0.15, 0.0, 0.0), "walks in a turn": (0.1, 0.03, 0.4)}  # twist
+_START = 1.5  # s, not measured: it begins to walk
+_COLUMNS = {
+    "situation": "situation",
+    "tick_p50_us": "tick p50 µs",
+    "tick_p99_us": "tick p99 µs",
+    "times_real_time": "times real time",
+}
+_DIGITS = {"tick_p50_us": 0, "tick_p99_us": 0, "times_real_time": 1}
+
+
+def bench_humanoid(seconds: float) -> List[Dict[str, Any]]:
+    """Return a row for each situation.
+
+    Parameters
+    ----------
+    seconds : float
+        Simulated time of each.
+    """
+    return [{"situation": name, **_measured(twist, seconds)} for name, twist in SITUATIONS.items()]
+
+
+def _measured(twist: Sequence[float], seconds: float) -> Dict[str, float]:
+    robot, ticks = Robot(), []
+    step = robot.core.step
+
+    def timed(feedback: Feedback) -> np.ndarray:
+        start = time.thread_time()  # of the processor: what else runs on the machine does not count
+        command = step(feedback)
+        ticks.append(time.thread_time() - start)
+        return command
+
+    robot.core.step = timed  # type: ignore[method-assign]
+    while robot.time < _START:
+        robot.core.command_twist(twist)
+        robot.tick()
+    ticks.clear()
+    start = time.process_time()
+    while len(ticks) < seconds / TICK:
+        robot.tick()
+    used = time.process_time() - start
+    if robot.core.has_fallen:
+        raise SettingsError(f"the robot fell at the twist {list(twist)}; a bench of falls means nothing")
+    return {
+        "tick_p50_us": 1e6 * float(np.percentile(ticks, 50)),
+        "tick_p99_us": 1e6 * float(np.percentile(ticks, 99)),
+        "times_real_time": seconds / used,
+    }
+
+
+def fast_enough(rows: Sequence[Dict[str, Any]]) -> bool:
+    """Whether ticks and real-time factors are as required."""
+    return all(row["tick_p50_us"] <= MOST_TICK_US and row["times_real_time"] >= LEAST_TIMES_REAL_TIME for row in rows)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """Run the bench; returns 0, 1 if it is too slow, 2 for arguments that cannot be used."""
+    parser = argparse.ArgumentParser(prog="scripts/bench humanoid", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0, help="simulated time of each situation (default 10)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table between this page's markers")
+    return run_tool(lambda: _run(parser.parse_args(arguments)))
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not 0.1 <= options.seconds <= 3600.0:
+        raise SettingsError(f"--seconds is {options.seconds:g}; give 0.1 .. 3600 s")
+    rows, about = bench_humanoid(options.seconds), machine()
+    met = fast_enough(rows)
+    text = markdown_table(rows, _COLUMNS, _DIGITS)
+    text += f"\nRequired: a tick of {MOST_TICK_US:g} µs in the median, {LEAST_TIMES_REAL_TIME:g} times real time by"
+    text += f" processor time; {'met' if met else 'NOT met'}. Made by `scripts/bench humanoid` on {about['processor']},"
+    text += f" {about['cores']} cores, load {about['load_at_end']:.1f} at the end.\n"
+    say(text)
+    if options.json:
+        write_json(options.json, {"bench": "humanoid", "machine": about, "rows": rows, "met": met})
+    if options.write:
+        write_between_markers(options.write, "bench-humanoid", text)
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

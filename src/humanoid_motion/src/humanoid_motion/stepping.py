@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Which foot stands and which one swings, when it lands and where; and the plan that follows from it."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+from humanoid_motion.base_estimator import BaseEstimator
+from humanoid_motion.body_model import Posture
+from humanoid_motion.dcm_plan import PlannedInstant, instant
+from humanoid_motion.feedback import beyond_band, error_at_end, foothold_change, remaining_time
+from humanoid_motion.footsteps import FootstepPlanner, foothold, reachable, remaining, step_of
+from humanoid_motion.parameters import WalkParameters
+from humanoid_motion.planar import LEFT, RIGHT, clamped, moved, point_of, seen_from, turned, wrapped
+from humanoid_motion.soles import Soles, zmp_of
+from humanoid_motion.swing import SwingFoot
+from robot_mechanics.native.jit import kernel
+from shellbot_common import TICK
+
+_AHEAD = 4  # steps that the plan looks ahead
+_SWING_SPEED = 1.6  # m/s
+_FREE = 0.1  # part of the swing from which on an error at its end can be urgent
+_CALM = 0.08  # s before the landing, from which on only a large error moves the foothold
+_SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
+
+
+@kernel
+def _landing(centre, shift, swing, support, distance, behind, least, greatest):  # type: ignore[no-untyped-def]
+    """Return the foothold (3,) beside the centre, shifted, within the legs' room."""
+    target = foothold(centre, swing, distance, behind)
+    target[:2] += turned(shift, target[2])
+    return reachable(target, support, swing, least, greatest)
+
+
+@kernel
+def _planned(  # type: ignore[no-untyped-def]
+    former, support, landing, swing, centre, twist, is_last, now, later, distance, behind, aim, omega
+):
+    """Return the plan at one moment, from the centres of pressure of this step and of those that follow."""
+    zmps = np.empty((4 if is_last else _AHEAD + 3, 2))
+    zmps[0], zmps[1] = former, zmp_of(support, 1 - swing, aim[0], aim[1])
+    zmps[2] = zmp_of(landing, swing, aim[0], aim[1])
+    if is_last:
+        zmps[2] = 0.5 * (zmps[1] + zmps[2])
+        zmps[3] = zmps[2]
+    else:
+        side = swing
+        for row in range(3, len(zmps)):
+            side = 1 - side
+            centre = moved(centre, step_of(twist, side, later[0]))
+            zmps[row] = zmp_of(foothold(centre, side, distance, behind), side, aim[0], aim[1])
+    return instant(now[0], now[1], now[2], zmps, later[0], later[1], omega)
+
+
+class Stepping:
+    """Goes from step to step.
+
+    Parameters
+    ----------
+    parameters : WalkParameters
+        Of the walk.
+    soles : Soles
+        Where the pressure is planned.
+    ahead : float
+        How far the base is ahead of the soles' frames, m.
+
+    Attributes
+    ----------
+    planner : FootstepPlanner
+        It has the centre that walks.
+    twist, goal, most : (3,) arrays
+        The command: a twist, or a goal (x, y, yaw; else None) and the greatest speeds to it.
+    feet : (2, 3) array
+        Planned pose (x, y, yaw) of each sole, odometry frame.
+    is_walking : bool
+        Else the robot stands.
+    support : int
+        Side of the foot that stands.
+    time, step_time, double : float
+        Since the step began, and the durations of it and of its double support, s.
+    """
+
+    def __init__(self, parameters: WalkParameters, soles: Soles, ahead: float) -> None:
+        self._p, self._soles, self._ahead = parameters, soles, ahead
+        self.planner = FootstepPlanner(parameters)
+        self.twist, self.most = np.zeros(3), np.zeros(3)
+        self.goal: Optional[np.ndarray] = None
+        self.feet, self.support = np.zeros((2, 3)), LEFT
+        self.is_walking, self.time = False, 0.0
+        self.step_time, self.double = parameters.step_time, parameters.double_support
+        self._is_new, self._is_last = True, False
+        self._shift, self._from = np.zeros(2), np.zeros(2)
+        self._nominal = parameters.step_time
+        self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
+
+    # --- what it does ---
+
+    @property
+    def swing(self) -> int:
+        """Side of the foot that does not stand."""
+        return 1 - self.support
+
+    @property
+    def is_swinging(self) -> bool:
+        """Whether a foot is in the air."""
+        return self.is_walking and self.time > self.double
+
+    @property
+    def carries(self) -> Optional[int]:
+        """The side that carries the weight; none for both."""
+        return self.support if self.is_walking and self.time >= self.double else None
+
+    @property
+    def fraction(self) -> float:
+        """Part of the swing that is over; below 0 before it begins, above 1 while the foot is late."""
+        return (self.time - self.double) / (self.step_time - self.double)
+
+    @property
+    def phase(self) -> float:
+        """Part of the present step that is over, 0 to 1."""
+        return self.time / self.step_time if self.is_walking else 0.0
+
+    @property
+    def is_at_goal(self) -> bool:
+        """Whether the centre is at the goal; without one it is."""
+        return self.goal is None or self.planner.is_at(self.goal)
+
+    def wants_to_walk(self) -> bool:
+        """Return whether the command leads away from here."""
+        if self.goal is not None:
+            return not self.planner.is_at(self.goal)
+        return bool((abs(self.twist) > 1e-4).any())
+
+    # --- steps ---
+
+    def stand(self) -> None:
+        """Stand on both feet, without a goal."""
+        self.is_walking, self.time, self.goal = False, 0.0, None
+
+    def place_feet(self, feet: np.ndarray) -> None:
+        """Stand on feet (2, 3) where they are; those of the first time are at the odometry's origin."""
+        self.feet = feet
+        self.planner.centre = np.zeros(3) if self._is_new else self._centre_of_feet()
+        self.planner.twist, self._is_new = np.zeros(3), False
+        self.step_time, self.double = self._p.step_time, self._p.double_support
+        self._from = self._soles.zmp_between(self.feet)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the robot has not yet stood anywhere."""
+        return self._is_new
+
+    def _centre_of_feet(self) -> np.ndarray:
+        left, right = self.feet
+        yaw = left[2] + 0.5 * wrapped(right[2] - left[2])
+        middle = np.append(0.5 * (left[:2] + right[:2]), self.planner.centre[2] + wrapped(yaw - self.planner.centre[2]))
+        return np.append(point_of(middle, self._ahead, 0.0), middle[2])
+
+    def advance(self, posture: Posture, wrenches: np.ndarray, estimator: BaseEstimator) -> None:
+        """Take one tick: begin to walk, move the swing foot, or change the support when it lands.
+
+        Parameters
+        ----------
+        posture : Posture
+            As measured.
+        wrenches : (2, 6) array
+            Of the ground at each sole, N and N m.
+        estimator : BaseEstimator
+            It says where a foot lands.
+        """
+        if not self.is_walking:
+            if self.wants_to_walk():
+                self._start()
+            return
+        p = self._p
+        self.time += TICK
+        fraction, swing = self.fraction, self.swing
+        landed = fraction > p.landing_from and wrenches[swing, 2] > p.landing_force
+        if landed or self.time >= self.step_time + p.landing_wait:
+            self._land(posture, estimator)
+        elif fraction > 0.0:
+            self._swing.advance(self._target(), self.step_time - self.time, TICK)
+            self.feet[swing] = self._swing.pose
+
+    def _start(self) -> None:
+        """Begin with the leg that leads sideways or around; the weight shifts to the other one first."""
+        aim = remaining(self.planner.centre, self.goal) if self.goal is not None else self.twist
+        sideways = aim[1] if abs(aim[1]) > 1e-4 else aim[2]
+        self.is_walking, self.support = True, RIGHT if sideways >= 0.0 else LEFT
+        self._from = self._soles.zmp_between(self.feet)
+        self._next_step(self._p.first_double_support)
+
+    def _land(self, posture: Posture, estimator: BaseEstimator) -> None:
+        """Make the swing foot, which carries, the support where it really is."""
+        estimator.measure_height(posture, self.swing)
+        for side in (LEFT, RIGHT):
+            self.feet[side] = estimator.sole_pose(posture, side)
+        self._from = self._soles.zmp(self.feet[self.support], self.support)
+        self.support = self.swing
+        if self._is_last:
+            self.is_walking, self.time = False, 0.0
+            self.planner.twist = np.zeros(3)
+            return
+        self._next_step(self._p.double_support)
+
+    def _next_step(self, double: float) -> None:
+        before = self.planner.centre.copy()
+        stops = not self.wants_to_walk()
+        twist = self.most if self.goal is not None else self.twist
+        self.planner.step(self.swing, twist, self.goal, self._p.step_time)
+        still = np.all(np.abs(seen_from(before, self.planner.centre)) < 1e-4)
+        self._is_last = bool(stops and still)
+        self.time, self.double = 0.0, double
+        self.step_time = self._nominal = self._p.step_time + double - self._p.double_support
+        self._swing = SwingFoot(self.feet[self.swing], _SWING_SPEED)
+        self._shift = np.zeros(2)
+
+    def _target(self) -> np.ndarray:
+        """Return the foothold of the swing foot: beside the centre, shifted by the feedback, within the legs' room."""
+        p, swing, room = self._p, self.swing, (self._p.least_foot_distance, self._p.greatest_foot_distance)
+        support = self.feet[self.support]
+        found = _landing(self.planner.centre, self._shift, swing, support, p.foot_distance, self._ahead, *room)
+        return np.asarray(found)
+
+    # --- plan and correction ---
+
+    def plan(self, omega: float) -> PlannedInstant:
+        """Return where centre of pressure and DCM should be now.
+
+        Parameters
+        ----------
+        omega : float
+            Of the pendulum, 1/s.
+        """
+        if not self.is_walking:
+            middle = self._soles.zmp_between(self.feet)
+            return PlannedInstant(middle, np.zeros(2), middle, middle)
+        p, planner = self._p, self.planner
+        plan: PlannedInstant = _planned(
+            self._from,
+            self.feet[self.support],
+            self._target(),
+            self.swing,
+            planner.centre,
+            planner.twist,
+            self._is_last,
+            (self.time, self.step_time, self.double),
+            (p.step_time, p.double_support),
+            p.foot_distance,
+            self._ahead,
+            self._soles.aim,
+            omega,
+        )
+        return plan
+
+    def correct(self, dcm: np.ndarray, pressure: np.ndarray, plan: PlannedInstant, omega: float) -> None:
+        """Shift the next foothold, and its time, by what the centre of pressure cannot correct until the step's end.
+
+        Parameters
+        ----------
+        dcm, pressure : (2,) arrays
+            Measured DCM and commanded centre of pressure, on a floor without slope, odometry frame, m.
+        plan : PlannedInstant
+            Where they should be.
+        omega : float
+            Of the pendulum, 1/s.
+        """
+        p, left = self._p, self.step_time - self.time
+        if not self.is_walking or self._is_last or left <= p.fixed_time:
+            return
+        yaw = self.feet[self.support, 2]
+        at_end = error_at_end(dcm, pressure, plan.dcm, plan.zmp, yaw, omega, p.dcm_gain, left)
+        urgent = beyond_band(at_end, p.time_dead_band)
+        # before, the pressure has just come from the other foot, and what it could not yet do is no push
+        is_urgent = self.fraction > _FREE and (urgent[0] != 0.0 or urgent[1] != 0.0)
+        if left <= _CALM and not is_urgent:
+            return
+        limits = (p.step_limits[0], p.urgent_aside if is_urgent else p.step_limits[1])
+        beyond = beyond_band(at_end, p.step_dead_band)
+        self._shift += foothold_change(beyond, self._shift, p.step_gain, limits, _SHIFT_CHANGE)
+        if is_urgent:
+            earlier, later = p.time_limits
+            lead, nominal = turned(dcm - pressure, -yaw), max(self._nominal - self.time, 0.0)
+            time = self.time + remaining_time(urgent, lead, left, nominal, omega, p.time_weight)
+            time = clamped(time, self.step_time - _TIME_CHANGE, self.step_time + _TIME_CHANGE)
+            self.step_time = clamped(
+                time, max(self._nominal - earlier, self.time + p.fixed_time), self._nominal + later
+            )
