@@ -91,6 +91,7 @@ class WindowProgram:
         """Send the last zero and leave."""
         self.view.close()
         self.window.close()
+        self.controller.close()
         if self._gains is not None:
             self._gains.close()
         if self._actions is not None:

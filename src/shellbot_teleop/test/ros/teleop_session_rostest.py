@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A newcomer's session on the window and on a terminal, with the real robot behind them."""
+"""Newcomers on the window and on a terminal, with the real robot behind them; a link in another program's node."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import unittest
 import rospy
 import rostest
 from roslib.packages import find_node
+from rospy.impl.registration import get_topic_manager
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -23,6 +24,10 @@ from robot_double import settings
 from teleop_pty import TerminalProcess
 
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
+from shellbot_teleop.config import TeleopConfig
+from shellbot_teleop.effects import PublishTwist, TakeControl
+from shellbot_teleop.robot_monitor import RobotMonitor
+from shellbot_teleop.ros_link_node import RosLink
 
 KEYS = {"stand": "F5", "sit": "F6", "hexapod": "1", "shell": "0"}
 BYTES = {"F2": b"\x1bOQ", "F5": b"\x1b[15~", "F6": b"\x1b[17~"}  # as xterm sends them
@@ -111,6 +116,21 @@ class TeleopSessionTest(unittest.TestCase):
         terminal.type(b"\x11")  # Ctrl+Q
         self.assertEqual(terminal.wait(WAIT), 0)
         self.assertTrue(terminal.restored(), "the terminal was left raw")
+
+    def test_3_a_link_in_the_node_of_another_program(self):
+        robot = self.robot_of(rospy.get_name().lstrip("/"))
+        monitor, told = RobotMonitor(), []
+        link = RosLink("teleop_window", TeleopConfig.load(settings()), monitor, told.append)
+        link.start()
+        until(lambda: link.connected and monitor.odom is not None, lambda: f"nothing came over the link: {told}")
+        link.execute(TakeControl())
+        until(lambda: robot.operator == robot.program, lambda: f"the link did not get control: {told}")
+        link.execute(PublishTwist(0.0, 0.0, 0.0))
+        until(lambda: robot.twists, "no cmd_vel")
+        link.close()
+        until(lambda: robot.operator == "", "control was not given up")
+        self.assertFalse(rospy.is_shutdown(), "the link ended the node of the program")
+        self.assertNotIn("/cmd_vel", [topic for topic, _ in get_topic_manager().get_publications()])
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Iterable, List
+from typing import Any, Callable, Iterable, List, Optional
 
 from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
+from python_qt_binding.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
@@ -68,16 +68,42 @@ class OperatorController(QObject):
         self._life.timeout.connect(self._show_life)
         self._life.start(round(1000.0 / config.alive_rate))
 
-    def watch(self, window: QWidget, application: QObject) -> None:
-        """Take the keys of a window wherever its focus is, and notice when it loses the focus."""
+    def watch(self, window: QWidget, application: QApplication) -> None:
+        """Take the keys of a window wherever its focus is, and notice when it loses the focus.
+
+        The window may also be a part of another one; then the keys are its own while the focus is in it.
+        """
         self._window = window
         application.installEventFilter(self)
+        application.focusChanged.connect(self._on_focus)
+
+    def close(self) -> None:
+        """Take no more keys, before the window goes."""
+        if self._window is not None:
+            application, self._window = QApplication.instance(), None
+            application.removeEventFilter(self)
+            application.focusChanged.disconnect(self._on_focus)
+        self._life.stop()
+        self._timer.stop()
 
     @property
     def editing(self) -> bool:
         """True while the focus is in a field for numbers or text."""
         focus = self._window.focusWidget() if self._window is not None else None
         return isinstance(focus, (QLineEdit, QAbstractSpinBox))
+
+    def _holds(self, widget: QWidget) -> bool:
+        return self._window is not None and (widget is self._window or self._window.isAncestorOf(widget))
+
+    @property
+    def has_focus(self) -> bool:
+        """True while keys come here."""
+        focus = QApplication.focusWidget()
+        return self._window is not None and self._window.isActiveWindow() and (focus is None or self._holds(focus))
+
+    def _on_focus(self, _before: Optional[QWidget], now: Optional[QWidget]) -> None:
+        if now is not None and not self._holds(now):  # in another part of the same window
+            self.drop_all("the focus went elsewhere")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
         """Qt's hook: see every event of the application first."""
@@ -94,8 +120,7 @@ class OperatorController(QObject):
         elif (
             kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride)
             and isinstance(watched, QWidget)
-            and self._window is not None
-            and watched.window() is self._window
+            and self._holds(watched)
         ):
             return self._key_event(kind, event)
         return super().eventFilter(watched, event)

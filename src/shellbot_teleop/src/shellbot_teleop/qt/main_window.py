@@ -234,7 +234,7 @@ class TeleopWindow(QMainWindow):
     def _show_control(self) -> None:
         """Show who is in control; what commands the robot can be used only by him."""
         control = self.model.control
-        self.header.show_control(self._controller.editing, self.isActiveWindow() or self.view_has_focus)
+        self.header.show_control(self._controller.editing, self._controller.has_focus or self.view_has_focus)
         for commands in (self.body, self.gains, self.actions, *self.mode.buttons.values()):
             commands.setEnabled(control.armed)
 
