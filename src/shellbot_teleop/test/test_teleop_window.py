@@ -258,6 +258,40 @@ def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setu
     assert setup.until(lambda: setup.twists[-1].is_zero)
 
 
+def test_the_mouse_drives_with_the_sticks_over_the_robot(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import QEvent, QPoint, QPointF, Qt
+    from python_qt_binding.QtGui import QMouseEvent
+    from python_qt_binding.QtTest import QTest
+
+    def drag(pad, to):
+        held = (Qt.NoButton, Qt.LeftButton, Qt.NoModifier)
+        setup.application.sendEvent(pad, QMouseEvent(QEvent.MouseMove, QPointF(to), *held))
+
+    sticks, view = setup.window.robot.sticks, setup.window.robot.orbit
+    pad = sticks.drive
+    middle = pad.rect().center()
+    ahead = middle - QPoint(0, pad.height())  # beyond the edge: full speed
+    QTest.mousePress(pad, Qt.LeftButton, Qt.NoModifier, middle)
+    drag(pad, ahead)
+    assert setup.until(lambda: setup.twists and setup.twists[-1].x == pytest.approx(0.5 * 0.1, rel=1e-3))
+    drag(pad, middle + QPoint(round(0.5 * pad.reach), 0))
+    assert setup.until(lambda: setup.twists[-1].y == pytest.approx(-0.25 * 0.1, rel=0.1)), "half to the right"
+    count = len(setup.twists)
+    assert setup.until(lambda: len(setup.twists) > count + 2), "it is repeated while it is held"
+    QTest.mouseRelease(pad, Qt.LeftButton, Qt.NoModifier, middle)
+    assert setup.twists[-1] == effects.ZERO_TWIST and setup.twists[-2] != effects.ZERO_TWIST
+    QTest.mousePress(sticks.turn, Qt.LeftButton, Qt.NoModifier, QPoint(1, 20))
+    assert setup.twists[-1].yaw == pytest.approx(0.5 * 0.4, rel=1e-3) and setup.twists[-1].x == 0.0
+    assert not sticks.turn.is_centred and setup.window.robot.orbit == view, "the picture does not turn"
+    teleop_keyboard.press("Space")
+    assert setup.until(lambda: setup.twists[-1] == effects.ZERO_TWIST)
+    teleop_keyboard.release("Space")
+    drag(sticks.turn, sticks.turn.rect().center() - QPoint(10, 0))
+    setup.work(0.1)
+    assert setup.twists[-1] == effects.ZERO_TWIST and sticks.turn.is_centred, "it must be let go first"
+    QTest.mouseRelease(sticks.turn, Qt.LeftButton)
+
+
 def test_buttons_do_not_take_the_keys(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest

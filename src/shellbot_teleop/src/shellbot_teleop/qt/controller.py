@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Iterable, List, Optional
+from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from python_qt_binding.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
@@ -186,6 +186,10 @@ class OperatorController(QObject):
     def perform(self, action: str) -> None:
         """Do a command as its key does; for buttons."""
         self.carry_out(self.model.perform(action, self._clock()))
+
+    def push_stick(self, axes: Sequence[float]) -> None:
+        """Forward, left, turn left, -1 .. 1, from the sticks."""
+        self.carry_out(self.model.push_stick(axes, self._clock()))
 
     def set_scale(self, scale: float) -> None:
         """Share of the full speed, from the slider."""

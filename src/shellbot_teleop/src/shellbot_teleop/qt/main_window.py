@@ -140,6 +140,7 @@ class TeleopWindow(QMainWindow):
         """Hide what this robot has not: the key map says what it can be commanded."""
         self.mode.setVisible(keymap.has("mode"))
         self.velocity.setVisible(keymap.has("drive"))
+        self.robot.sticks.setVisible(keymap.has("drive"))
         self.feet.hide()  # until a robot tells of feet
         has_body = any(map(keymap.has, ("pose", "shells"))) or bool(keymap.keys_of(keymap.default_layout, "gait.next"))
         if not has_body:
@@ -152,6 +153,7 @@ class TeleopWindow(QMainWindow):
         self.body.shells_moved.connect(controller.set_shells)
         self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
+        self.robot.sticks.pushed.connect(controller.push_stick)
         self.plots.noticed.connect(self.show_notice)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
@@ -173,7 +175,6 @@ class TeleopWindow(QMainWindow):
             self.statusBar().showMessage(text)
         else:
             self.statusBar().clearMessage()
-            self.statusBar().hide()
         self.statusBar().setVisible(not connected)
 
     def show_notice(self, notice: Notice) -> None:
@@ -198,6 +199,7 @@ class TeleopWindow(QMainWindow):
         self.header.show_model()
         self.keys.show_held(model.held)
         self.body.show_model(model)
+        self.robot.sticks.show_axes(model.stick.axes)
 
     def _fresh(self, info: Any) -> Any:
         return fresh(info, time.monotonic(), self._config.stale_after)
