@@ -152,6 +152,7 @@ def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
         ("Up", "Up"),
         ("u", "u"),
         ("Next", "PageDown"),
+        ("Shift", "Shift"),
     ],
 )
 def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, teleop_keyboard, key, name):
@@ -159,6 +160,16 @@ def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, tele
     assert setup.until(lambda: setup.model.held == {name})
     teleop_keyboard.release(key)
     assert setup.until(lambda: not setup.model.held)
+
+
+def test_a_letter_with_shift_is_the_same_key_driven_slowly(setup, teleop_keyboard, teleop_config):
+    for key in ("Shift", "w"):
+        teleop_keyboard.press(key)
+    assert setup.until(lambda: setup.twists and setup.twists[-1].x == pytest.approx(0.5 * 0.1 * teleop_config.fine))
+    teleop_keyboard.release("Shift")
+    assert setup.until(lambda: setup.twists[-1].x == pytest.approx(0.5 * 0.1))
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: setup.twists[-1] == effects.ZERO_TWIST)
 
 
 def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboard, teleop_application):

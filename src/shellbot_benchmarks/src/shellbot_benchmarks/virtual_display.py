@@ -25,6 +25,7 @@ _KEYSYMS = {
     "Minus": "minus",
     "Enter": "Return",
     "Backspace": "BackSpace",
+    "Shift": "Shift_L",
 }
 
 
