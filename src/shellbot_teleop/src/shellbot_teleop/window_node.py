@@ -175,6 +175,8 @@ def main() -> int:
     if os.environ.get("DISPLAY"):
         # on a Wayland desktop, too: only X11 lets the window take the keys of the simulator's view
         os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
+    # Nothing in the window is drawn with OpenGL (the robot is, by another process), whose library takes 60 MB.
+    os.environ.setdefault("QT_XCB_GL_INTEGRATION", "none")
     # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
     sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])

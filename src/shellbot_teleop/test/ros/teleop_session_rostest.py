@@ -11,6 +11,7 @@ import sys
 import time
 import unittest
 
+import psutil
 import rospy
 import rostest
 from roslib.packages import find_node
@@ -29,6 +30,7 @@ from shellbot_teleop.effects import PublishTwist, TakeControl
 from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 
+MOST_MB = 200.0  # of the window, with the robot drawn by a process of its own
 KEYS = {"stand": "F5", "sit": "F6", "hexapod": "1", "shell": "0"}
 BYTES = {"F2": b"\x1bOQ", "F5": b"\x1b[15~", "F6": b"\x1b[17~"}  # as xterm sends them
 
@@ -100,6 +102,7 @@ class TeleopSessionTest(unittest.TestCase):
             )
             self.addCleanup(window.kill)
             play(robot, WindowOperator(XKeyboard(display), robot))
+            self.assertLess(psutil.Process(window.pid).memory_info().rss / 1e6, MOST_MB)
             window.send_signal(signal.SIGINT)
             self.assertEqual(window.wait(timeout=WAIT), 0)
         until(lambda: robot.operator == "", "the closed window is still in control")
