@@ -29,7 +29,7 @@ THEME = (1286, 817)  # a button there
 PATIENCE = 120.0  # s
 SETTLED = 2.0  # s of wall clock after a change of the window
 LOOK = 0.1  # s of wall clock between two looks at robot and window
-FILM_STEP, SHOWN = 0.5, 0.1  # s of the robot's time between two pictures of the film; s for which each is shown
+FILM_STEP, SHOWN = 0.4, 0.1  # s of the robot's time between two pictures of the film; s for which each is shown
 FILM_WIDTH = 680  # pixels
 
 
@@ -109,7 +109,7 @@ class Session:
         """Write the pictures to a GIF file."""
         film, self._film = self._film, None
         file = self._folder / f"{name}.gif"
-        save_gif(file, film or [], SHOWN)
+        save_gif(file, film or [], SHOWN, colours=160)
         sys.stdout.write(f"{file}\n")
 
     def rest_in(self, mode: str) -> None:
