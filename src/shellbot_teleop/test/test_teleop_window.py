@@ -6,6 +6,8 @@ What the window wants done is collected where otherwise the link to ROS carries 
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from dataclasses import replace
 
@@ -808,3 +810,33 @@ def test_words_can_be_read_in_every_theme(name):
     ]
     assert not poor and contrast(p.on_accent, p.accent) >= 4.5
     assert all(contrast(curve, p.background) >= 3.0 for curve in p.curves)
+
+
+def test_the_command_line_runs_calls_of_the_client_and_has_keys_of_its_own(setup, teleop_keyboard):
+    from shellbot_teleop.qt.command_panel import CommandPanel
+
+    panel = CommandPanel([sys.executable, "-u", "-m", "shellbot_client.command_line", "--simulated"])
+    setup.window.views.addTab(panel, "Python")
+    setup.window.views.setCurrentWidget(panel)
+    panel.field.setFocus()
+
+    def type_keys(*keys):
+        for key in keys:
+            teleop_keyboard.press(key)
+            teleop_keyboard.release(key)
+
+    type_keys("r", "o", "b", "o", "t", "period", "p", "l", "a", "c", "Tab")
+    assert setup.until(lambda: panel.field.text() == "robot.place"), "Tab completes"
+    type_keys("period", "x", "Space", "Plus", "Space", "1", "Enter")
+    assert setup.until(lambda: re.search(r">>> robot.place.x \+ 1\n[01]\.\d+\n", panel.output.toPlainText()))
+    assert panel.field.hasFocus() and setup.twists == [], "neither Space nor Enter went to the robot"
+    panel.field.setText("print('begins'); walk(x=50.0)")
+    type_keys("Enter")
+    assert setup.until(lambda: "\nbegins" in panel.output.toPlainText())
+    panel.stop.click()
+    assert setup.until(lambda: "interrupted" in panel.output.toPlainText())
+    type_keys("Up")
+    assert setup.until(lambda: "walk(x=50.0)" in panel.field.text())
+    type_keys("Escape")
+    assert setup.until(lambda: setup.kinds(effects.EmergencyStop)), "Escape stops wherever the focus is"
+    panel.close_process()

@@ -23,6 +23,7 @@ from shellbot_teleop.effects import Notice
 from shellbot_teleop.gains_client_node import GainsClient
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.link_events import LinkEvent, LinkState
+from shellbot_teleop.qt.command_panel import CommandPanel
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
@@ -73,6 +74,10 @@ class WindowProgram:
         )
         self.window.actions.pause_requested.connect(lambda paused: self._with_actions(lambda a: a.pause(paused)))
         self.window.actions.cancel_requested.connect(lambda: self._with_actions(lambda a: a.cancel()))
+        self.commands = CommandPanel([sys.executable, "-u", "-m", "shellbot_client.command_line"])
+        if any(binding.action == "mode.hexapod" for binding in keymap.bindings):  # the client's robot
+            self.window.views.addTab(self.commands, "Python")
+        self.controller.changed.connect(lambda: self.commands.setEnabled(self.model.control.armed))
         self._gains: Optional[GainsClient] = None
         self._gains_server = config.gains_server
         self.bridge.gains_groups.connect(self.window.gains.show_groups)
@@ -92,6 +97,7 @@ class WindowProgram:
         self.view.close()
         self.window.close()
         self.controller.close()
+        self.commands.close_process()
         if self._gains is not None:
             self._gains.close()
         if self._actions is not None:

@@ -15,6 +15,7 @@ from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleH
 from shellbot_teleop.key_tracker import ReleaseGrace
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen, StoppedSeen
 from shellbot_teleop.observe import observe
+from shellbot_teleop.qt.command_panel import TAKES_KEYS
 from shellbot_teleop.qt.qt_keys import PressedKeys
 
 # While a number is typed into a field these still command the robot; the others belong to the field.
@@ -135,10 +136,12 @@ class OperatorController(QObject):
         name = self._keys.press(event.nativeScanCode(), event.key(), event.modifiers())
         if name is None:
             return False
-        if self.editing and name not in _ALWAYS_OURS and not name.startswith("Ctrl"):
-            if name in ("Enter", "Tab") and kind == QEvent.KeyPress:
-                self._window.setFocus()
-            return False
+        if self.editing and not name.startswith("Ctrl"):
+            takes_keys = self._window.focusWidget().property(TAKES_KEYS)
+            if name not in _ALWAYS_OURS or (takes_keys and name == "Space"):
+                if name in ("Enter", "Tab") and kind == QEvent.KeyPress and not takes_keys:
+                    self._window.setFocus()
+                return False
         if kind == QEvent.ShortcutOverride:
             event.accept()  # no widget may take it as its shortcut; the press follows
             return True
