@@ -837,6 +837,11 @@ def test_the_command_line_runs_calls_of_the_client_and_has_keys_of_its_own(setup
     assert setup.until(lambda: "interrupted" in panel.output.toPlainText())
     type_keys("Up")
     assert setup.until(lambda: "walk(x=50.0)" in panel.field.text())
+    panel.field.clear()
+    type_keys("Enter")
+    assert setup.until(lambda: not panel.field.hasFocus()), "Enter on an empty line gives the keys back"
+    panel.field.setFocus()
+    panel.field.setText("walk(")
     type_keys("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop)), "Escape stops wherever the focus is"
     panel.close_process()

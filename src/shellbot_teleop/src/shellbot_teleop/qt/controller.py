@@ -137,7 +137,8 @@ class OperatorController(QObject):
         if name is None:
             return False
         if self.editing and not name.startswith("Ctrl"):
-            takes_keys = self._window.focusWidget().property(TAKES_KEYS)
+            field = self._window.focusWidget()
+            takes_keys = field.property(TAKES_KEYS) and field.text()  # an empty one is left by Enter, as others are
             if name not in _ALWAYS_OURS or (takes_keys and name == "Space"):
                 if name in ("Enter", "Tab") and kind == QEvent.KeyPress and not takes_keys:
                     self._window.setFocus()
