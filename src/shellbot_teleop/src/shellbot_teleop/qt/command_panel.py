@@ -49,6 +49,7 @@ class CommandField(QLineEdit):
         step = {Qt.Key_Up: -1, Qt.Key_Down: 1}.get(event.key())
         if step is None:
             super().keyPressEvent(event)
+            event.accept()  # Qt would offer Enter to what is around, which takes it for one on an empty line
         elif self.history:
             self._at = min(max(self._at + step, 0), len(self.history))
             self.setText(self.history[self._at] if self._at < len(self.history) else "")

@@ -31,7 +31,7 @@ from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, Vel
 from shellbot_teleop.qt.widgets import tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
-_REFRESH_MS = 66
+_REFRESH_MS = 33
 _NARROW = 1060  # pixels: a window that is narrower shows the state on a page, not in a column of its own
 _WIDEST = 16777215  # pixels: Qt's own greatest width
 _PICTURE_MS = 60  # 17 pictures a second, as far as the machine can: more would take the time of keys on two cores
