@@ -353,7 +353,11 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     QTest.keyClick(row._field, Qt.Key_Return)
     assert setup.until(lambda: len(sent) == 2) and sent[1] == {"coxa_p": 8.0}
     assert setup.twists == [] and not setup.controller.editing
+    gains.defaults.click()
+    assert sent[2] == {"coxa_p": 18.5, "hold": 0.0}
     gains.show_state(False, "Waiting for the node gains.")
+    gains.defaults.click()
+    assert len(sent) == 3, "there is nobody to send defaults to"
     assert not gains._area.isEnabled() and "Waiting" in gains.state.text()
 
 
