@@ -357,7 +357,7 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     assert sent[2] == {"coxa_p": 18.5, "hold": 0.0}
     gains.show_state(False, "Waiting for the node gains.")
     gains.defaults.click()
-    assert len(sent) == 3, "there is nobody to send defaults to"
+    assert len(sent) == 3, "without a server no defaults are sent"
     assert not gains._area.isEnabled() and "Waiting" in gains.state.text()
 
 

@@ -15,7 +15,7 @@ class OperatorPlugin:
     Parameters
     ----------
     context : qt_gui.plugin_context.PluginContext
-        What rqt hands to each plugin: command line, place for a widget, the way to close it.
+        What rqt hands to each plugin: command line, place for a widget, a means to close it.
 
     Raises
     ------

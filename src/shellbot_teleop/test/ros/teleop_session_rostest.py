@@ -122,12 +122,12 @@ class TeleopSessionTest(unittest.TestCase):
 
     def test_3_a_link_in_the_node_of_another_program(self):
         robot = self.robot_of(rospy.get_name().lstrip("/"))
-        monitor, told = RobotMonitor(), []
-        link = RosLink("teleop_window", TeleopConfig.load(settings()), monitor, told.append)
+        monitor, events = RobotMonitor(), []
+        link = RosLink("teleop_window", TeleopConfig.load(settings()), monitor, events.append)
         link.start()
-        until(lambda: link.connected and monitor.odom is not None, lambda: f"nothing came over the link: {told}")
+        until(lambda: link.connected and monitor.odom is not None, lambda: f"nothing came over the link: {events}")
         link.execute(TakeControl())
-        until(lambda: robot.operator == robot.program, lambda: f"the link did not get control: {told}")
+        until(lambda: robot.operator == robot.program, lambda: f"the link did not get control: {events}")
         link.execute(PublishTwist(0.0, 0.0, 0.0))
         until(lambda: robot.twists, "no cmd_vel")
         link.close()

@@ -24,7 +24,7 @@ class StickPad(QWidget):
         Whether it moves up and down, too.
     """
 
-    pushed = Signal(float, float)  # right, up: 1 at the end of its way, more beyond; 0, 0 when it is let go
+    pushed = Signal(float, float)  # right, up: 1 at the end of its travel, more beyond; 0, 0 when it is let go
 
     def __init__(self, has_two_axes: bool, tip: str) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class StickPad(QWidget):
 
     @property
     def reach(self) -> float:
-        """Pixels from the middle to the end of its way."""
+        """Pixels from the middle to the end of its travel."""
         return _SIZE / 2.0 - _KNOB - 3.0
 
     @property
@@ -89,7 +89,7 @@ class Sticks(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.turn = StickPad(False, "Drag: turn left or right, as fast as it is pushed")
-        self.drive = StickPad(True, "Drag: drive that way, as fast as it is pushed")
+        self.drive = StickPad(True, "Drag: drive in that direction, as fast as it is pushed")
         self._axes = [0.0, 0.0, 0.0]
         self.turn.pushed.connect(lambda right, _up: self._push({2: -right}))
         self.drive.pushed.connect(lambda right, up: self._push({0: up, 1: -right}))
