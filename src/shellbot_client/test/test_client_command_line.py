@@ -14,15 +14,15 @@ import pytest
 from shellbot_client import Shellbot
 
 
+def started():
+    command = [sys.executable, "-m", "shellbot_client.command_line", "--simulated"]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
 @pytest.fixture(scope="module")
 def line():
     """A function that sends a request and returns its answers, text joined; with the process as an attribute."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "shellbot_client.command_line", "--simulated"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = started()
 
     def send(**message):
         process.stdin.write(json.dumps(message) + "\n")
@@ -77,3 +77,20 @@ def test_a_call_that_is_interrupted_leaves_a_robot_that_can_be_driven(line):
     assert "interrupted" in line.answer()
     assert float(line(run="robot.place.x")) < begin + 40.0
     assert line(run="gait('ripple')") == ""
+
+
+def test_a_window_that_dies_ends_what_runs():
+    process = started()
+    try:
+        process.stdin.write(
+            json.dumps({"run": "print('begins', flush=True); [wait(1.0) for _ in iter(int, 1)]"}) + "\n"
+        )
+        process.stdin.flush()
+        while "begins" not in process.stdout.readline():
+            pass
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+        assert "interrupted" in process.stdout.read()
+    finally:
+        process.kill()
+        process.wait()

@@ -15,9 +15,13 @@ import inspect
 import io
 import itertools
 import json
+import os
+import queue
 import re
 import rlcompleter
+import signal
 import sys
+import threading
 from typing import Any, Callable, Dict, List, Optional, TextIO
 
 from shellbot_chain.errors import DefinitionError, MissionFailed
@@ -118,17 +122,27 @@ class _Out(io.TextIOBase):
 
 
 def _serve(line: CommandLine, source: TextIO, sink: TextIO) -> None:
-    """Answer the requests of another program until it closes its pipe."""
-    out = _Out(sink)
+    """Answer the requests of another program until it closes its pipe, or dies, which ends what runs."""
+    out, requests, runs = _Out(sink), queue.Queue(), threading.Event()  # type: ignore[var-annotated]
+
+    def read() -> None:
+        for request in source:
+            requests.put(json.loads(request))
+        requests.put(None)
+        if runs.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=read, name="requests", daemon=True).start()
     while True:
         try:
-            request = source.readline()
-            if not request:
+            runs.clear()
+            message = requests.get()
+            if message is None:
                 return
-            message = json.loads(request)
             if "complete" in message:
                 out.send(completions=line.completions(message["complete"]))
                 continue
+            runs.set()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):  # type: ignore[type-var]
                 if line.push(message["run"]) and line.push(""):
                     line.resetbuffer()

@@ -97,12 +97,12 @@ class WindowProgram:
         self.view.close()
         self.window.close()
         self.controller.close()
-        self.commands.close_process()
         if self._gains is not None:
             self._gains.close()
         if self._actions is not None:
             self._actions.close()
         self.link.close()
+        self.commands.close_process()
 
     def _change_gains(self, values: dict) -> None:
         if self._gains is not None:
