@@ -32,7 +32,7 @@ NAMES.update({key: key for key in NAMED_KEYS}, arrows="Up", **{key.upper(): key 
 NAMES["ESC"] = "Escape"
 # Names that are no other word, wherever they stand; Ctrl-C is the terminal's own and written with a hyphen.
 PLAIN = r"Esc|ESC|Escape|ESCAPE|Space|SPACE|PgUp|PgDn|PageUp|PageDown|Backspace|F(?:[1-9]|1[0-2])|Ctrl\+[A-Z]"
-SINGLE = r"[A-Z0-9+−]|[↑↓←→]|Tab|Home|End|Enter|Insert|Delete|arrows"
+SINGLE = r"[A-Z0-9+−]|[↑↓←→]|Shift|Tab|Home|End|Enter|Insert|Delete|arrows"
 MARKED = rf"(?:{PLAIN}|{SINGLE})"
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from shellbot_teleop.keymap import Keymap
+
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 
@@ -21,6 +23,11 @@ def test_the_operator_asks_for_no_shells_that_the_robot_refuses():
     for asked, allowed in (("shell_height_range", "height"), ("shell_angle_range", "opening")):
         low, high = teleop[asked]
         assert upper[allowed][0] <= low < high <= upper[allowed][1], f"{asked} of teleop.yaml, upper.{allowed}"
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.glob("*/config/keymap*.yaml")), ids=lambda file: file.parts[-3])
+def test_every_robots_key_map_is_one(file):
+    Keymap.load(file)
 
 
 def test_the_operator_offers_the_gaits_that_there_are():

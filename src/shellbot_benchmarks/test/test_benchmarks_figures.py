@@ -81,6 +81,9 @@ def test_key_latencies_are_judged_by_the_limits_asked_for(press, release, kept):
     figures = {"key press to first changed joint target": figure(press), "key release to zero cmd_vel": figure(release)}
     text, verdict = teleop_text(figures)
     assert verdict is kept and f"{press:.1f}" in text
+    for load, is_light in (((0.34, 199.0), kept), ((0.36, 199.0), False), ((0.34, 201.0), False)):
+        text, verdict = teleop_text({**figures, "window": dict(zip(("cores", "memory_mb"), load))})
+        assert verdict is is_light and f"{load[1]:.0f} MB of 200" in text
     del figures["key release to zero cmd_vel"]
     text, verdict = teleop_text(figures)
     assert verdict is False and "not measured: key release to zero cmd_vel" in text

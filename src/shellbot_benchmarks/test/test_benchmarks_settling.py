@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When a base counts as at rest, and the verdict on operators that were ended."""
+"""When a base counts as at rest, the verdict on operators that were ended, and a network that cannot be made."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from shellbot_benchmarks.bench_teleop import operator_text
+from shellbot_benchmarks.network_link import network_link
 from shellbot_benchmarks.settling import settling_time
+from shellbot_evaluation.errors import EvaluationError
 
 TIMES = np.linspace(0.0, 2.0, 201)
 
@@ -43,3 +45,9 @@ def test_one_late_stop_fails_the_bench():
     assert met and "dropped before" in text, "who did not drive any longer cannot be late"
     text, met = operator_text([*samples, {"how": "frozen", "rest_s": 0.51, "travelled_m": 0.1}])
     assert not met and "| frozen | 2 | 1 |" in " ".join(text.split())
+
+
+def test_a_network_that_cannot_be_made_says_what_it_needs(monkeypatch):
+    monkeypatch.setenv("PATH", "")  # so there is no program ip, as there is no right to use it for others than root
+    with pytest.raises(EvaluationError, match="needs root and the program ip .*without --netns"), network_link():
+        raise AssertionError("there is a network")

@@ -123,7 +123,7 @@ def make_setup(teleop_application, teleop_keymap, teleop_keyboard):
     yield make
     for setup in made:
         setup.window.close()
-        teleop_application.removeEventFilter(setup.controller)
+        setup.controller.close()
         setup.window.deleteLater()
         teleop_application.sendPostedEvents(None, QEvent.DeferredDelete)
         teleop_application.processEvents()

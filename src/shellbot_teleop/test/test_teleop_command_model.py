@@ -272,6 +272,24 @@ def test_speed_scale_acts_on_a_held_key_and_stays_in_its_range(model):
     assert model.press("Minus", 61.0) == []
 
 
+def test_shift_beside_others_makes_them_fine_at_once_and_outlasts_a_stop(model):
+    fine = model._config.fine
+    assert model.press("Shift", 0.0) == [] and model.release("Shift", 0.1) == [], "alone it commands nothing"
+    model.press("w", 1.0)
+    assert twists(model.press("Shift", 1.1)) == [PublishTwist(pytest.approx(0.4 * fine), 0.0, 0.0)]
+    assert twists(model.stop(1.2)) == [effects.ZERO_TWIST]
+    assert twists(model.press("w", 1.3)) == [PublishTwist(pytest.approx(0.4 * fine), 0.0, 0.0)]
+    assert twists(model.release("Shift", 1.4)) == [PublishTwist(0.4, 0.0, 0.0)]
+    model.release("w", 1.5)
+    model.press("Shift", 2.0)
+    assert model.release_all(2.1) == [] and not model.held, "it alone is no motion"
+    hold(model, "u", 0.2, 3.0)
+    fast = model.pose.value[2]
+    model.press("Shift", 4.0)
+    hold(model, "u", 0.2, 4.0)
+    assert model.pose.value[2] - fast == pytest.approx(fine * fast)
+
+
 def test_the_walkspace_scales_the_full_speed(model):
     model.observe_limits(replace(LIMITS, velocity=(0.2, 0.1, 0.5)))
     assert model.press("w", 0.0) == [PublishTwist(0.2, 0.0, 0.0)]

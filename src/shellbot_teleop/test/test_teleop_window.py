@@ -6,6 +6,8 @@ What the window wants done is collected where otherwise the link to ROS carries 
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from dataclasses import replace
 
@@ -152,6 +154,7 @@ def test_a_refused_key_that_repeats_is_refused_once(setup, teleop_keyboard):
         ("Up", "Up"),
         ("u", "u"),
         ("Next", "PageDown"),
+        ("Shift", "Shift"),
     ],
 )
 def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, teleop_keyboard, key, name):
@@ -159,6 +162,16 @@ def test_keys_of_keyboard_and_keypad_arrive_under_the_key_maps_names(setup, tele
     assert setup.until(lambda: setup.model.held == {name})
     teleop_keyboard.release(key)
     assert setup.until(lambda: not setup.model.held)
+
+
+def test_a_letter_with_shift_is_the_same_key_driven_slowly(setup, teleop_keyboard, teleop_config):
+    for key in ("Shift", "w"):
+        teleop_keyboard.press(key)
+    assert setup.until(lambda: setup.twists and setup.twists[-1].x == pytest.approx(0.5 * 0.1 * teleop_config.fine))
+    teleop_keyboard.release("Shift")
+    assert setup.until(lambda: setup.twists[-1].x == pytest.approx(0.5 * 0.1))
+    teleop_keyboard.release("w")
+    assert setup.until(lambda: setup.twists[-1] == effects.ZERO_TWIST)
 
 
 def test_losing_the_focus_sends_one_zero_and_drops_the_key(setup, teleop_keyboard, teleop_application):
@@ -258,6 +271,40 @@ def test_a_modifier_that_comes_between_press_and_release_leaves_no_key_held(setu
     assert setup.until(lambda: setup.twists[-1].is_zero)
 
 
+def test_the_mouse_drives_with_the_sticks_over_the_robot(setup, teleop_keyboard):
+    from python_qt_binding.QtCore import QEvent, QPoint, QPointF, Qt
+    from python_qt_binding.QtGui import QMouseEvent
+    from python_qt_binding.QtTest import QTest
+
+    def drag(pad, to):
+        held = (Qt.NoButton, Qt.LeftButton, Qt.NoModifier)
+        setup.application.sendEvent(pad, QMouseEvent(QEvent.MouseMove, QPointF(to), *held))
+
+    sticks, view = setup.window.robot.sticks, setup.window.robot.orbit
+    pad = sticks.drive
+    middle = pad.rect().center()
+    ahead = middle - QPoint(0, pad.height())  # beyond the edge: full speed
+    QTest.mousePress(pad, Qt.LeftButton, Qt.NoModifier, middle)
+    drag(pad, ahead)
+    assert setup.until(lambda: setup.twists and setup.twists[-1].x == pytest.approx(0.5 * 0.1, rel=1e-3))
+    drag(pad, middle + QPoint(round(0.5 * pad.reach), 0))
+    assert setup.until(lambda: setup.twists[-1].y == pytest.approx(-0.25 * 0.1, rel=0.1)), "half to the right"
+    count = len(setup.twists)
+    assert setup.until(lambda: len(setup.twists) > count + 2), "it is repeated while it is held"
+    QTest.mouseRelease(pad, Qt.LeftButton, Qt.NoModifier, middle)
+    assert setup.twists[-1] == effects.ZERO_TWIST and setup.twists[-2] != effects.ZERO_TWIST
+    QTest.mousePress(sticks.turn, Qt.LeftButton, Qt.NoModifier, QPoint(1, 20))
+    assert setup.twists[-1].yaw == pytest.approx(0.5 * 0.4, rel=1e-3) and setup.twists[-1].x == 0.0
+    assert not sticks.turn.is_centred and setup.window.robot.orbit == view, "the picture does not turn"
+    teleop_keyboard.press("Space")
+    assert setup.until(lambda: setup.twists[-1] == effects.ZERO_TWIST)
+    teleop_keyboard.release("Space")
+    drag(sticks.turn, sticks.turn.rect().center() - QPoint(10, 0))
+    setup.work(0.1)
+    assert setup.twists[-1] == effects.ZERO_TWIST and sticks.turn.is_centred, "it must be let go first"
+    QTest.mouseRelease(sticks.turn, Qt.LeftButton)
+
+
 def test_buttons_do_not_take_the_keys(setup, teleop_keyboard):
     from python_qt_binding.QtCore import Qt
     from python_qt_binding.QtTest import QTest
@@ -306,7 +353,11 @@ def test_the_gains_page_is_built_from_the_description_and_sends_what_is_moved(se
     QTest.keyClick(row._field, Qt.Key_Return)
     assert setup.until(lambda: len(sent) == 2) and sent[1] == {"coxa_p": 8.0}
     assert setup.twists == [] and not setup.controller.editing
+    gains.defaults.click()
+    assert sent[2] == {"coxa_p": 18.5, "hold": 0.0}
     gains.show_state(False, "Waiting for the node gains.")
+    gains.defaults.click()
+    assert len(sent) == 3, "without a server no defaults are sent"
     assert not gains._area.isEnabled() and "Waiting" in gains.state.text()
 
 
@@ -763,3 +814,38 @@ def test_words_can_be_read_in_every_theme(name):
     ]
     assert not poor and contrast(p.on_accent, p.accent) >= 4.5
     assert all(contrast(curve, p.background) >= 3.0 for curve in p.curves)
+
+
+def test_the_command_line_runs_calls_of_the_client_and_has_keys_of_its_own(setup, teleop_keyboard):
+    from shellbot_teleop.qt.command_panel import CommandPanel
+
+    panel = CommandPanel([sys.executable, "-u", "-m", "shellbot_client.command_line", "--simulated"])
+    setup.window.views.addTab(panel, "Python")
+    setup.window.views.setCurrentWidget(panel)
+    panel.field.setFocus()
+
+    def type_keys(*keys):
+        for key in keys:
+            teleop_keyboard.press(key)
+            teleop_keyboard.release(key)
+
+    type_keys("r", "o", "b", "o", "t", "period", "p", "l", "a", "c", "Tab")
+    assert setup.until(lambda: panel.field.text() == "robot.place"), "Tab completes"
+    type_keys("period", "x", "Space", "Plus", "Space", "1", "Enter")
+    assert setup.until(lambda: re.search(r">>> robot.place.x \+ 1\n[01]\.\d+\n", panel.output.toPlainText()))
+    assert panel.field.hasFocus() and setup.twists == [], "neither Space nor Enter went to the robot"
+    panel.field.setText("print('begins'); walk(x=50.0)")
+    type_keys("Enter")
+    assert setup.until(lambda: "\nbegins" in panel.output.toPlainText())
+    panel.stop.click()
+    assert setup.until(lambda: "interrupted" in panel.output.toPlainText())
+    type_keys("Up")
+    assert setup.until(lambda: "walk(x=50.0)" in panel.field.text())
+    panel.field.clear()
+    type_keys("Enter")
+    assert setup.until(lambda: not panel.field.hasFocus()), "Enter on an empty line gives the keys back"
+    panel.field.setFocus()
+    panel.field.setText("walk(")
+    type_keys("Escape")
+    assert setup.until(lambda: setup.kinds(effects.EmergencyStop)), "Escape stops wherever the focus is"
+    panel.close_process()

@@ -4,7 +4,7 @@
 const NAMES = {
   ArrowUp: "Up", ArrowDown: "Down", ArrowLeft: "Left", ArrowRight: "Right", PageUp: "PageUp", PageDown: "PageDown",
   Home: "Home", End: "End", Insert: "Insert", Delete: "Delete", " ": "Space", Escape: "Escape", Enter: "Enter",
-  Backspace: "Backspace", "+": "Plus", "-": "Minus",
+  Backspace: "Backspace", "+": "Plus", "-": "Minus", Shift: "Shift",
 };
 // Tab moves the focus between the page's controls, and its buttons choose the layout.
 

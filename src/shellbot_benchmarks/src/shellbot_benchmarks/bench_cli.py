@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     operator.set_defaults(driven_with="window")
     for name, text in (
         ("page", "with the page in headless Chromium, not the window"),
+        ("netns", "with the window in a network namespace, which is cut off; needs root"),
         ("joystick", "with a joystick, not the window; its messages end, too, as when it is unplugged"),
     ):
         operator.add_argument(f"--{name}", dest="driven_with", action="store_const", const=name, help=text)

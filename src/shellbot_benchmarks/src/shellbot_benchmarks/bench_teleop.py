@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -13,7 +14,9 @@ from shellbot_evaluation.tables import markdown_table
 
 from .bench_ros import HEADLESS, run_probe
 from .launching import Launch
+from .network_link import network_link
 
+MOST_CORES, MOST_MB = 0.35, 200.0  # of the window, with the joints in its table and its log scrolling
 LIMITS_MS = {"key press to first changed joint target": 60.0, "key release to zero cmd_vel": 100.0}
 SECONDS_A_PRESS = 8.0  # patience: hold, rest and the robot's way home
 
@@ -33,7 +36,7 @@ def bench_teleop(samples: int, log_folder: Path) -> Dict[str, Any]:
     Returns
     -------
     dict
-        Name of each latency to samples, p50_ms, p90_ms, p99_ms, max_ms.
+        Name of each latency to samples, p50_ms, p90_ms, p99_ms, max_ms; `window` to cores and memory_mb of the window.
 
     Raises
     ------
@@ -60,7 +63,7 @@ def bench_operator(samples: int, log_folder: Path, operator: str = "window") -> 
     log_folder : pathlib.Path
         For logs of the launch.
     operator : str
-        What they drive with: window, page (in a browser) or joystick.
+        What they drive with: window, page (in a browser), joystick, or netns: the window over a network that is cut.
 
     Raises
     ------
@@ -68,7 +71,8 @@ def bench_operator(samples: int, log_folder: Path, operator: str = "window") -> 
         If the launch or the measurement fails; with its last words.
     """
     arguments, patience = ["--samples", str(samples), "--operator", operator], 3.0 * SECONDS_A_CUT * samples
-    found: List[Dict[str, Any]] = _probe("operator_cut", log_folder, arguments, patience)["samples"]
+    with network_link() if operator == "netns" else contextlib.nullcontext():
+        found: List[Dict[str, Any]] = _probe("operator_cut", log_folder, arguments, patience)["samples"]
     return found
 
 
@@ -93,7 +97,9 @@ def operator_text(samples: Sequence[Mapping[str, Any]]) -> Tuple[str, bool]:
 def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
     """Return the Markdown of the latencies, and whether every limit is met at the 99th percentile."""
     rows: List[Dict[str, object]] = []
-    for name, figure in figures.items():
+    load = figures.get("window")
+    latencies = {name: figure for name, figure in figures.items() if name != "window"}
+    for name, figure in latencies.items():
         limit = LIMITS_MS.get(name)
         row: Dict[str, object] = {"latency": name, "samples": figure["samples"]}
         row.update({f"{key[:-3]} ms": float(figure[key]) for key in ("p50_ms", "p90_ms", "p99_ms", "max_ms")})
@@ -103,4 +109,9 @@ def teleop_text(figures: Mapping[str, Mapping[str, Any]]) -> Tuple[str, bool]:
     missing = [name for name in LIMITS_MS if name not in figures]
     met = not missing and all(row["met"] is not False for row in rows)
     text = markdown_table(rows, digits=dict.fromkeys(rows[0], 1))
+    if load:
+        is_light = load["cores"] <= MOST_CORES and load["memory_mb"] <= MOST_MB
+        text += f"\nThe window with all joints in its table and its log scrolling: {load['cores']:.0%} of a core of"
+        text += f" {MOST_CORES:.0%}, {load['memory_mb']:.0f} MB of {MOST_MB:.0f}; {'met' if is_light else 'NOT met'}.\n"
+        met = met and is_light
     return text + "".join(f"\nnot measured: {name}\n" for name in missing), met

@@ -4,7 +4,8 @@
 Each time the real window is started on a virtual display, or the page in a browser, and one of its keys held; or the
 joystick's program, and a stick pushed. At a random moment window, browser or program is killed (SIGKILL), or frozen
 (SIGSTOP): nothing more comes from it, and no connection is closed, as when the network is cut; or the joystick's
-messages end, as when it is unplugged. The chain must be running.
+messages end, as when it is unplugged; or the window stands on the other end of a network (`network_link`), which is
+cut. The chain must be running.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Tuple
 
 import numpy as np
+import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
@@ -29,6 +31,7 @@ from sensor_msgs.msg import Joy
 from std_msgs.msg import Empty
 
 import shellbot_teleop
+from shellbot_benchmarks.network_link import WITHIN, operator_environment, switch
 from shellbot_benchmarks.settling import settling_time
 from shellbot_benchmarks.teleop_latency_node import LatencyMeter, bring_to_hexapod
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
@@ -43,7 +46,7 @@ LONGEST_DRIVE = 2.5  # s
 WATCHED = 2.5  # s after the end of the operator
 NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
 ENDS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
-UNPLUGGED = "unplugged"
+UNPLUGGED, CUT_OFF = "unplugged", "cut off"
 STICKS = {
     "w": ("drive.forward", 1.0),
     "s": ("drive.forward", -1.0),
@@ -56,14 +59,16 @@ PATIENCE = 60.0  # s
 
 
 class WindowOperator:
-    """An operator with the window, on a virtual display."""
+    """An operator with the window, on a virtual display; also on the other end of a network that is cut."""
 
-    def __init__(self, display: str, keyboard: XKeyboard) -> None:
+    def __init__(self, display: str, keyboard: XKeyboard, is_remote: bool = False) -> None:
         code = f"import sys; from {shellbot_teleop.__name__}.window_node import main; sys.exit(main())"
-        self._keyboard, self._keys = keyboard, ""
-        self._window = subprocess.Popen(
-            [sys.executable, "-c", code, "--armed"], env=dict(os.environ, DISPLAY=display), stderr=subprocess.DEVNULL
-        )
+        self._keyboard, self._keys, self._is_remote = keyboard, "", is_remote
+        command, environment = [sys.executable, "-c", code, "--armed"], dict(os.environ, DISPLAY=display)
+        if is_remote:
+            command = [*WITHIN, *command]
+            environment.update(operator_environment(rosgraph.get_master_uri()))
+        self._window = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
     def press(self, keys: str) -> None:
         """Hold keys."""
@@ -72,13 +77,18 @@ class WindowOperator:
             self._keyboard.press(key)
 
     def end(self, how: str) -> None:
-        """End the program."""
-        self._window.send_signal(ENDS[how])
+        """End the program, or its network."""
+        if how == CUT_OFF:
+            switch(False)
+        else:
+            self._window.send_signal(ENDS[how])
 
     def close(self) -> None:
         """Leave nothing."""
-        self._window.kill()
+        self._window.kill()  # ip has become the program
         self._window.wait()
+        if self._is_remote:
+            switch(True)
         for key in self._keys:
             self._keyboard.release(key)
 
@@ -213,11 +223,11 @@ class Cutter:
 
 
 @contextlib.contextmanager
-def window_operators() -> Iterator[Callable[[], WindowOperator]]:
+def window_operators(is_remote: bool = False) -> Iterator[Callable[[], WindowOperator]]:
     """Start a display for windows."""
     with virtual_display() as display:
         keyboard = XKeyboard(display)
-        yield lambda: WindowOperator(display, keyboard)
+        yield lambda: WindowOperator(display, keyboard, is_remote)
 
 
 @contextlib.contextmanager
@@ -241,7 +251,13 @@ def joystick_operators() -> Iterator[Callable[[], JoystickOperator]]:
     yield lambda: JoystickOperator(publisher)
 
 
-OPERATORS = {"window": window_operators, "page": page_operators, "joystick": joystick_operators}
+OPERATORS: Dict[str, Callable[[], ContextManager[Callable[[], Any]]]] = {
+    "window": window_operators,
+    "page": page_operators,
+    "joystick": joystick_operators,
+    "netns": lambda: window_operators(True),
+}
+ENDS_WITH = {"joystick": (*ENDS, UNPLUGGED), "netns": (CUT_OFF,)}  # the others: all of ENDS
 
 
 def main() -> int:
@@ -258,7 +274,7 @@ def main() -> int:
         with OPERATORS[arguments.operator]() as make:
             cutter = Cutter(make)
             for index in range(arguments.samples):
-                for how in (*ENDS, UNPLUGGED) if arguments.operator == "joystick" else tuple(ENDS):
+                for how in ENDS_WITH.get(arguments.operator, tuple(ENDS)):
                     samples.append(cutter.cut(how, KEYS[index % len(KEYS)], draw.uniform(0.0, LONGEST_DRIVE)))
                     sys.stderr.write(f"{len(samples)}: {samples[-1]}\n")
                     write_json(arguments.output, {"samples": samples})

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from typing import Dict, List, Optional
 
+import psutil
 import rosgraph
 import rospy
 from geometry_msgs.msg import Twist
@@ -32,8 +33,12 @@ from shellbot_evaluation.tables import markdown_table
 from shellbot_msgs.msg import Mode
 from shellbot_msgs.srv import RequestMode
 
+from .cpu_meter import CpuMeter
 from .latency import ChangeWatch, latency_row
 
+JOINTS = (522, 72)  # pixels: the tab of the table of joints, in the window as it opens
+LOAD_S, LINES_HZ = 10.0, 20.0  # how long, and with how many lines a second in its log, the window's load is taken
+WINDOW = "window"  # of the figures: its load
 STILL_S = 0.25  # the joint targets must not have moved for so long before a key is pressed
 
 
@@ -47,6 +52,7 @@ class LatencyMeter:
         self._first_twist: Optional[float] = None
         self._zero: Optional[float] = None
         self._watching = "nothing"
+        self.load: Dict[str, float] = {}  # of the window, after `measure`
         self.mode = ""
         rospy.Subscriber("cmd_vel", Twist, self._on_twist, queue_size=20, tcp_nodelay=True)
         rospy.Subscriber("joint_targets", JointState, self._on_targets, queue_size=20, tcp_nodelay=True)
@@ -114,6 +120,9 @@ class LatencyMeter:
                         self._lock.wait_for(lambda: self._zero is not None, timeout=1.0)
                         if self._zero is not None:
                             to_zero.append(self._zero - released)
+                if self._targets.has_data:
+                    keyboard.click("Shellbot", JOINTS)
+                    self.load = _load(window.pid)
             finally:
                 keyboard.release(self._key)
                 window.terminate()
@@ -142,6 +151,16 @@ class LatencyMeter:
                 return
             time.sleep(0.2)
         raise EvaluationError("the window did not come up: start scripts/teleop --window by hand to see why.")
+
+
+def _load(pid: int) -> Dict[str, float]:
+    """Return what a window takes of a core, and its memory in MB, while its log scrolls."""
+    time.sleep(2.0)
+    meter, end = CpuMeter({"window": pid}), time.monotonic() + LOAD_S
+    while time.monotonic() < end:
+        rospy.loginfo("a line of a log that scrolls, at %.3f s", end - time.monotonic())
+        time.sleep(1.0 / LINES_HZ)
+    return {"cores": meter.fractions()["window"], "memory_mb": psutil.Process(pid).memory_info().rss / 1e6}
 
 
 def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
@@ -184,7 +203,7 @@ def main() -> int:
         return 1
     sys.stdout.write(markdown_table(rows, digits=dict.fromkeys(rows[0], 1)))
     if arguments.output is not None:
-        write_json(arguments.output, {str(row["what"]): row for row in rows})
+        write_json(arguments.output, {**{str(row["what"]): row for row in rows}, WINDOW: meter.load})
     return 0
 
 

@@ -7,10 +7,11 @@ import contextlib
 import os
 import shutil
 import subprocess
-from typing import Iterator, List, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from Xlib import XK, X
 from Xlib.display import Display
+from Xlib.error import BadWindow
 from Xlib.error import DisplayError as XDisplayError
 from Xlib.ext import xtest
 
@@ -25,6 +26,7 @@ _KEYSYMS = {
     "Minus": "minus",
     "Enter": "Return",
     "Backspace": "BackSpace",
+    "Shift": "Shift_L",
 }
 
 
@@ -80,8 +82,15 @@ def _started(size: str) -> Tuple[subprocess.Popen, str]:
     raise DisplayError(f"Xvfb ended {_TRIES} times before it had a display; run it by hand to see why.")
 
 
+def _title(window: Any) -> str:
+    try:
+        return str(window.get_wm_name())
+    except BadWindow:
+        return ""  # it was closed meanwhile: Qt opens some for a moment
+
+
 class XKeyboard:
-    """Presses keys of an X display through its XTEST extension, so that focus and auto-repeat are the server's own.
+    """Presses keys and clicks through the XTEST extension of an X display, so that focus and auto-repeat are its own.
 
     Parameters
     ----------
@@ -120,6 +129,21 @@ class XKeyboard:
         for code in codes:
             xtest.fake_input(self._display, event, code)
         self._display.flush()
+
+    def window(self, title: str) -> Optional[Any]:
+        """Return the window with a title; None while there is none."""
+        return next((w for w in self._display.screen().root.query_tree().children if _title(w) == title), None)
+
+    def click(self, title: str, place: Tuple[int, int]) -> None:
+        """Click on a place of a window, in pixels; raises DisplayError if it is not there."""
+        window = self.window(title)
+        if window is None:
+            raise DisplayError(f"there is no window {title!r} on the display")
+        geometry = window.get_geometry()
+        xtest.fake_input(self._display, X.MotionNotify, x=geometry.x + place[0], y=geometry.y + place[1])
+        for event in (X.ButtonPress, X.ButtonRelease):
+            xtest.fake_input(self._display, event, 1)
+        self._display.sync()
 
     def close(self) -> None:
         """Leave the display."""

@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
+import numpy as np
 import rospy
+from nav_msgs.msg import Odometry
 from PIL import Image
 from Xlib import X
-from Xlib.display import Display
-from Xlib.error import BadWindow
-from Xlib.ext import xtest
 
 from shellbot_benchmarks.launching import Launch
 from shellbot_benchmarks.virtual_display import XKeyboard, virtual_display
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.pictures import save_gif
 from shellbot_msgs.msg import Mode
 
 TITLE = "Shellbot"
@@ -27,6 +28,9 @@ ROBOT, CAMERA, PLOTS, GAINS = (380, 72), (448, 72), (597, 72), (1192, 72)  # tab
 THEME = (1286, 817)  # a button there
 PATIENCE = 120.0  # s
 SETTLED = 2.0  # s of wall clock after a change of the window
+LOOK = 0.1  # s of wall clock between two looks at robot and window
+FILM_STEP, SHOWN = 0.4, 0.1  # s of the robot's time between two pictures of the film; s for which each is shown
+FILM_WIDTH = 680  # pixels
 
 
 class Session:
@@ -44,13 +48,19 @@ class Session:
 
     def __init__(self, display: str, launch: Launch, folder: Path) -> None:
         self._launch, self._folder = launch, folder
-        self._display, self._keyboard = Display(display), XKeyboard(display)
+        self._keyboard = XKeyboard(display)
         self._mode: Optional[Mode] = None
+        self._now = 0.0  # s, the robot's time
+        self._film: Optional[List[Tuple[str, np.ndarray]]] = None  # caption and picture, while one is made
+        self._filmed = -math.inf  # the time of its last picture
         os.environ["ROS_MASTER_URI"] = launch.master_uri
         self.wait(self._find_master, "a ROS master")
         rospy.init_node("window_pictures", anonymous=True, disable_rostime=True, disable_signals=True)
-        self._subscriber = rospy.Subscriber("mode", Mode, self._on_mode)
-        self.wait(lambda: self._window() is not None, "the window")
+        self._subscribers = [
+            rospy.Subscriber("mode", Mode, self._on_mode),
+            rospy.Subscriber("odom", Odometry, self._on_odometry),
+        ]
+        self.wait(lambda: self._keyboard.window(TITLE) is not None, "the window")
 
     def _find_master(self) -> bool:
         try:
@@ -62,6 +72,9 @@ class Session:
     def _on_mode(self, message: Mode) -> None:
         self._mode = message
 
+    def _on_odometry(self, message: Odometry) -> None:
+        self._now = message.header.stamp.to_sec()
+
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until something is true; raises EvaluationError when it does not become so."""
         deadline = time.monotonic() + PATIENCE
@@ -69,7 +82,35 @@ class Session:
             self._launch.check()
             if time.monotonic() > deadline:
                 raise EvaluationError(f"no {what} within {PATIENCE:g} s")
-            time.sleep(0.1)
+            self._look()
+
+    def work(self, seconds: float) -> None:
+        """Let robot and window work for a while of wall clock."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._look()
+
+    def _look(self) -> None:
+        """Wait a moment, and take the picture of the film that is due."""
+        time.sleep(LOOK)
+        if self._film is None or self._now < self._filmed + FILM_STEP:
+            return
+        self._filmed = self._now
+        picture = self._grab()
+        size = (FILM_WIDTH, round(FILM_WIDTH * picture.height / picture.width))
+        caption = f"{self._now:5.1f} s" + (f"   {self._mode.text}" if self._mode is not None else "")
+        self._film.append((caption, np.asarray(picture.resize(size, Image.LANCZOS))))
+
+    def begin_film(self) -> None:
+        """Take pictures from now on, as the robot's time goes on."""
+        self._film = []
+
+    def end_film(self, name: str) -> None:
+        """Write the pictures to a GIF file."""
+        film, self._film = self._film, None
+        file = self._folder / f"{name}.gif"
+        save_gif(file, film or [], SHOWN, colours=160)
+        sys.stdout.write(f"{file}\n")
 
     def rest_in(self, mode: str) -> None:
         """Wait until the robot is in a mode."""
@@ -79,65 +120,62 @@ class Session:
         """Press and release a key."""
         self._keyboard.press(key)
         self._keyboard.release(key)
-        time.sleep(SETTLED)
+        self.work(SETTLED)
 
     def hold(self, keys: str, seconds: float, name: str) -> None:
         """Hold keys for a while, and take a picture before they are released."""
         for key in keys:
             self._keyboard.press(key)
-        time.sleep(seconds)
+        self.work(seconds)
         self.picture(name)
         for key in keys:
             self._keyboard.release(key)
-        time.sleep(SETTLED)
+        self.work(SETTLED)
 
     def click(self, place: Tuple[int, int]) -> None:
         """Click on a place of the window, in pixels."""
-        geometry = self._shown().get_geometry()
-        xtest.fake_input(self._display, X.MotionNotify, x=geometry.x + place[0], y=geometry.y + place[1])
-        for event in (X.ButtonPress, X.ButtonRelease):
-            xtest.fake_input(self._display, event, 1)
-        self._display.sync()
-        time.sleep(SETTLED)
+        self._keyboard.click(TITLE, place)
+        self.work(SETTLED)
 
     def resize(self, size: Tuple[int, int]) -> None:
         """Give the window another size, in pixels."""
-        self._shown().configure(width=size[0], height=size[1])
-        self._display.sync()
-        time.sleep(SETTLED)
+        window = self._shown()
+        window.configure(width=size[0], height=size[1])
+        window.display.flush()
+        self.work(SETTLED)
 
     def picture(self, name: str) -> None:
         """Write what the window shows to a PNG file."""
-        window = self._shown()
-        geometry = window.get_geometry()
-        width, height = geometry.width, geometry.height
-        data = window.get_image(0, 0, width, height, X.ZPixmap, 0xFFFFFFFF).data
         file = self._folder / f"{name}.png"
-        Image.frombytes("RGB", (width, height), data, "raw", "BGRX").quantize(128).save(file, optimize=True)
+        self._grab().quantize(128).save(file, optimize=True)
         sys.stdout.write(f"{file}\n")
 
+    def _grab(self) -> Image.Image:
+        window = self._shown()
+        geometry = window.get_geometry()
+        size = (geometry.width, geometry.height)
+        data = window.get_image(0, 0, *size, X.ZPixmap, 0xFFFFFFFF).data
+        return Image.frombytes("RGB", size, data, "raw", "BGRX")
+
     def _shown(self) -> Any:
-        window = self._window()
+        window = self._keyboard.window(TITLE)
         if window is None:
             raise EvaluationError("the operator's window has gone")
         return window
 
-    def _window(self) -> Optional[Any]:
-        return next((w for w in self._display.screen().root.query_tree().children if _title(w) == TITLE), None)
-
-
-def _title(window: Any) -> str:
-    try:
-        return str(window.get_wm_name())
-    except BadWindow:
-        return ""  # it was closed meanwhile: Qt opens some for a moment
-
 
 def play(session: Session) -> None:
-    """Play what a newcomer does, with a picture of each part."""
+    """Play what a newcomer does: a film of a walk, closing, rolling and opening, and pictures of each part."""
     session.rest_in("hexapod")
     session.resize(LARGE)
+    session.begin_film()
     session.hold("wq", 3.0, "window")
+    session.tap("0")
+    session.rest_in("shell")
+    session.hold("w", 3.0, "ball")
+    session.tap("1")
+    session.rest_in("hexapod")
+    session.end_film("session")
     session.tap("F1")
     session.picture("keys")
     session.tap("F1")
@@ -150,9 +188,6 @@ def play(session: Session) -> None:
     session.resize(SMALL)
     session.picture("small")
     session.resize(LARGE)
-    session.tap("0")
-    session.rest_in("shell")
-    session.hold("w", 3.0, "ball")
     session.click(CAMERA)
     session.click(GAINS)
     session.tap("Escape")

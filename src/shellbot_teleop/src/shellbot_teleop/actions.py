@@ -18,6 +18,7 @@ class Quantity(Enum):
     POSE = "pose"  # axes x, y, z (m), roll, pitch, yaw (rad)
     SHELLS = "shells"  # axes height (m), angle (rad)
     DEAD_MAN = "dead man"  # no axis: while it is held the others may be pushed
+    FINE = "fine"  # no axis: while it is held the others are pushed slowly
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ ACTIONS: Dict[str, Action] = {
     ),
     **_held("shells", Quantity.SHELLS, {"raise": (0, 1), "lower": (0, -1), "open": (1, 1), "close": (1, -1)}),
     **_held("control", Quantity.DEAD_MAN, {"dead_man": (0, 1)}),
+    **_held("speed", Quantity.FINE, {"fine": (0, 1)}),
     **{f"mode.{request}": Command("mode", request) for request in REQUESTS},
     **{
         name: Command(name)

@@ -118,13 +118,16 @@ class CommandModel:
             return self.set_gait(binding.argument)
         if isinstance(action, Command):
             return self.perform(binding.action, t)
+        if not self.active:
+            self._last_step = t
         if action.quantity is Quantity.DEAD_MAN:
             return self.hold_dead_man(key)
+        if action.quantity is Quantity.FINE:
+            self._held[key] = action
+            return self._send_twist(t) if self._driving() else []
         refused = self.refused()
         if refused:
             return refused
-        if not self.active:
-            self._last_step = t
         self._held[key] = action
         if action.quantity is Quantity.VELOCITY:
             return self._send_twist(t) + self._obstacles(action.axis)
@@ -135,9 +138,11 @@ class CommandModel:
         action = self._held.pop(key, None)
         if action is not None and action.quantity is Quantity.DEAD_MAN:
             return self._let_go(t)
-        if action is None or action.quantity is not Quantity.VELOCITY:
-            return []
-        return self._send_twist(t)
+        if action is not None and (
+            action.quantity is Quantity.VELOCITY or (action.quantity is Quantity.FINE and self._driving())
+        ):
+            return self._send_twist(t)
+        return []
 
     def push_stick(self, axes: Sequence[float], t: float) -> List[Effect]:
         """Take the position of a stick: forward, left, turn left, -1 .. 1; back in the middle it sends one zero."""
@@ -266,7 +271,8 @@ class CommandModel:
         return [*self.halt(t), effects.TakeControl(False)]
 
     def _halt(self) -> None:
-        self._held.clear()
+        # Shift that is still down must not make the next key fast
+        self._held = {key: action for key, action in self._held.items() if action.quantity is Quantity.FINE}
         self.stick.drop()
         self.pose.freeze()
         self.shells.freeze()
@@ -377,12 +383,18 @@ class CommandModel:
     def _driving(self) -> bool:
         return self.stick.pushes or any(action.quantity is Quantity.VELOCITY for action in self._held.values())
 
+    @property
+    def _fineness(self) -> float:
+        is_fine = any(action.quantity is Quantity.FINE for action in self._held.values())
+        return self._config.fine if is_fine else 1.0
+
     def _keys(self, action: str) -> str:
         return " or ".join(self.keymap.keys_of(self.layout, action)) or "its button"
 
     def _send_twist(self, t: float) -> List[Effect]:
         actions = [action for action in self._held.values() if action.quantity is Quantity.VELOCITY]
-        self.twist = twist_from_actions(actions, self.limits.velocity, self.scale, self.stick.axes)
+        scale = self.scale * self._fineness
+        self.twist = twist_from_actions(actions, self.limits.velocity, scale, self.stick.axes)
         self._last_twist = t
         return [self.twist]
 
@@ -398,7 +410,7 @@ class CommandModel:
             pushes = {action for action in actions if action.quantity is quantity}
             moved = False
             for action in pushes:
-                free = vector.push(action.axis, action.sign, dt)
+                free = vector.push(action.axis, action.sign, dt * self._fineness)
                 moved = moved or free
                 if announce and not free:
                     out.append(

@@ -41,6 +41,7 @@ class TeleopConfig(Settings, error=ConfigError):
     armed: bool = required()
     dead_man: bool = required()
     theme: str = choice(("dark", "light"))
+    fine: float = number(0.05, 1.0, default=0.3)
 
     def conflict(self) -> str:
         """Return which of the names is missing, if one is."""

@@ -17,7 +17,7 @@ _MOST = 255  # axes or buttons
 _PUSHED = sorted(
     name
     for name, action in ACTIONS.items()
-    if isinstance(action, HeldAction) and action.quantity is not Quantity.DEAD_MAN
+    if isinstance(action, HeldAction) and action.quantity not in (Quantity.DEAD_MAN, Quantity.FINE)
 )
 _PRESSED = sorted(set(ACTIONS) - {"layout.next", "help.keys"})  # these need a picture
 _BEYOND = 0.5  # where an axis that is used as a button counts as pressed

@@ -24,6 +24,7 @@ NAMED_KEYS: Tuple[str, ...] = (
     "Backspace",
     "Plus",
     "Minus",
+    "Shift",
 ) + tuple(f"F{number}" for number in range(1, 13))
 
 # A terminal sends Ctrl with these letters as Backspace, Tab, Enter or a signal: they cannot be bound.

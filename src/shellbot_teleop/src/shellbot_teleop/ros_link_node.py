@@ -75,7 +75,9 @@ class RosLink:
         self._connections = 0
         self._ending = threading.Event()
         self._lock = threading.RLock()
-        self._initialised, self._connected = False, False
+        # a program that runs several plugins has a node already, which is not ours to end
+        self._is_guest = rospy.core.is_initialized()
+        self._initialised, self._connected = self._is_guest, False
         self._subscribers: List[rospy.Subscriber] = []
         self._commands = RosCommands(config.service_timeout, on_event, self._report_throttled)
         self._seen: Set[str] = set()  # views that somebody looks at
@@ -97,7 +99,10 @@ class RosLink:
         if self._initialised:
             self._commands.give_up()
             time.sleep(_FLUSH)
-            rospy.signal_shutdown("the operator left")
+            if self._is_guest:
+                self._disconnect()
+            else:
+                rospy.signal_shutdown("the operator left")
 
     @property
     def connected(self) -> bool:
@@ -148,7 +153,7 @@ class RosLink:
                 if not self._console:
                     silence_console()
             with self._lock:
-                if not known:
+                if not known or not self._commands.publishers:
                     self._disconnect()
                     self._monitor.forget_robot()
                     self._on_event(OperatorSeen("", False))  # until this robot says otherwise: monitor mode

@@ -41,6 +41,7 @@ STYLES = {
     "stop": "\x1b[1;37;41m",
 }
 _RESET = "\x1b[0m"
+_HELD_ALONE = ("control.dead_man", "speed.fine")  # keys beside others, which a terminal does not tell of
 _BAR = 20  # characters of a velocity bar, an even number
 
 
@@ -173,7 +174,7 @@ def _pose(robot: RobotView) -> List[Line]:
 def _entries(keymap: Keymap, layout: str, group: str) -> List[Tuple[Sequence[str], str]]:
     """Keys and help text of each action of a group."""
     lines = keymap.lines(layout, group)
-    return [(line.keys, line.help) for line in lines if line.action != "control.dead_man"]  # which a terminal lacks
+    return [(line.keys, line.help) for line in lines if line.action not in _HELD_ALONE]
 
 
 def compact_key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[Line]:

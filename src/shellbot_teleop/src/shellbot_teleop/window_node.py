@@ -23,6 +23,7 @@ from shellbot_teleop.effects import Notice
 from shellbot_teleop.gains_client_node import GainsClient
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.link_events import LinkEvent, LinkState
+from shellbot_teleop.qt.command_panel import CommandPanel
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
@@ -73,6 +74,10 @@ class WindowProgram:
         )
         self.window.actions.pause_requested.connect(lambda paused: self._with_actions(lambda a: a.pause(paused)))
         self.window.actions.cancel_requested.connect(lambda: self._with_actions(lambda a: a.cancel()))
+        self.commands = CommandPanel([sys.executable, "-u", "-m", "shellbot_client.command_line"])
+        if any(binding.action == "mode.hexapod" for binding in keymap.bindings):  # the client's robot
+            self.window.views.addTab(self.commands, "Python")
+        self.controller.changed.connect(lambda: self.commands.setEnabled(self.model.control.armed))
         self._gains: Optional[GainsClient] = None
         self._gains_server = config.gains_server
         self.bridge.gains_groups.connect(self.window.gains.show_groups)
@@ -91,11 +96,13 @@ class WindowProgram:
         """Send the last zero and leave."""
         self.view.close()
         self.window.close()
+        self.controller.close()
         if self._gains is not None:
             self._gains.close()
         if self._actions is not None:
             self._actions.close()
         self.link.close()
+        self.commands.close_process()
 
     def _change_gains(self, values: dict) -> None:
         if self._gains is not None:
@@ -174,6 +181,8 @@ def main() -> int:
     if os.environ.get("DISPLAY"):
         # on a Wayland desktop, too: only X11 lets the window take the keys of the simulator's view
         os.environ.setdefault("QT_QPA_PLATFORM", "xcb")
+    # Nothing in the window is drawn with OpenGL (the robot is, by another process), whose library takes 60 MB.
+    os.environ.setdefault("QT_XCB_GL_INTEGRATION", "none")
     # A key press must not wait 5 ms until a ROS thread gives the interpreter away.
     sys.setswitchinterval(0.0005)
     application = QApplication(sys.argv[:1])

@@ -13,56 +13,38 @@ import unittest
 
 import rospy
 import rostest
-from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
-from rosgraph_msgs.msg import Log
 from roslib.packages import find_node
-from std_msgs.msg import Bool, String
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from newcomer import RESTS, WAIT, Robot, play, until
 from robot_double import settings
 
 from shellbot_benchmarks.browser import PROGRAM, Browser
-from shellbot_msgs.msg import Mode
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
-WAIT = 60.0  # s
-MOVES, RESTS = 0.05, 0.01  # m/s
+MOVES = 0.05  # m/s
+BUTTONS = {"stand": "Stand up", "hexapod": "Walk", "shell": "Ball", "sit": "Sit down"}
 
 
-class Robot:
-    """What the robot tells and what it is told."""
+class PageOperator:
+    def __init__(self, page, robot):
+        self._page, self._robot = page, robot
 
-    def __init__(self):
-        self.mode, self.speed, self.stopped, self.operator = "", 0.0, None, None
-        self.twists = []  # (time, m/s forward)
-        self.log = []  # of the page's node
-        rospy.Subscriber("/rosout", Log, self._on_log)
-        rospy.Subscriber("mode", Mode, lambda message: setattr(self, "mode", message.name))
-        rospy.Subscriber("odom", Odometry, lambda message: setattr(self, "speed", message.twist.twist.linear.x))
-        rospy.Subscriber("stopped", Bool, lambda message: setattr(self, "stopped", message.data))
-        rospy.Subscriber("operator", String, lambda message: setattr(self, "operator", message.data))
-        rospy.Subscriber("cmd_vel", Twist, self._on_twist, tcp_nodelay=True)
+    def take_control(self):
+        self._page.take_control()
 
-    def _on_log(self, message):
-        if message.name == "/teleop_web":
-            self.log.append(message.msg)
+    def request(self, mode):
+        self._page.click_text("modes", BUTTONS[mode])
 
-    def _on_twist(self, message):
-        self.twists.append((time.monotonic(), message.linear.x))
+    def drive(self):
+        if not self._robot.is_driven:  # a browser that stuttered was dropped, and must push anew
+            self.rest()
+            self._page.hold("w")
+            time.sleep(0.3)
 
-    @property
-    def is_driven(self):
-        return bool(self.twists) and self.twists[-1][1] != 0.0
-
-
-def until(condition, words):
-    deadline = time.monotonic() + WAIT
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(words)
-        time.sleep(0.02)
+    def rest(self):
+        self._page.let_go("w")
 
 
 @unittest.skipUnless(os.path.exists(PROGRAM), "chromium is not installed (scripts/setup --dev installs it on Debian)")
@@ -70,7 +52,7 @@ class TeleopWebTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         rospy.init_node("web_test")
-        cls.robot = Robot()
+        cls.robot = Robot("teleop_web")
         # the longest silence that is allowed: a browser that draws on a busy machine's processor stutters
         command = [find_node("shellbot_teleop", "teleop_web")[0], "--port", "0", "--config", settings(page_silence=0.5)]
         cls.node = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -89,7 +71,7 @@ class TeleopWebTest(unittest.TestCase):
 
     def take_control(self, browser):
         browser.take_control()
-        self.assertEqual(self.robot.operator, "teleop_web")
+        until(lambda: self.robot.operator == "teleop_web", "the page is not in control")
 
     def drive(self, push, release):
         """Push until the robot walks; a browser that stuttered was dropped, and must push anew."""
@@ -129,21 +111,12 @@ class TeleopWebTest(unittest.TestCase):
         page.until(lambda: "Monitor mode" in page.text("notices"), "nobody said why W does nothing")
         page.let_go("w")
         self.assertEqual(robot.twists, [])
-        self.take_control(page)
-        page.click_text("modes", "Stand up")
-        until(lambda: robot.mode == "stand", "the robot does not stand")
         page.until(lambda: (page.pixels("canvas") @ [1, -1, 0] > 80).sum() > 300, "no orange shells are drawn")
         page.click("show-camera")
         width = "return document.getElementById('camera').naturalWidth"
         page.until(lambda: page.driver.execute_script(width) > 0, "no picture of the camera is shown")
         page.click("show-robot")
-        page.click_text("modes", "Walk")
-        until(lambda: robot.mode == "hexapod", "the robot is not ready to walk")
-        self.drive(lambda: page.hold("w"), lambda: page.let_go("w"))
-        page.let_go("w")
-        until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot does not stop")
-        page.click_text("modes", "Sit down")
-        until(lambda: robot.mode == "sit", "the robot does not sit")
+        play(robot, PageOperator(page, robot))
         page.hold("\ue00c")  # Escape
         until(lambda: robot.stopped, "no emergency stop")
         page.let_go("\ue00c")

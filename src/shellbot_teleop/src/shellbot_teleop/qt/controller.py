@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Iterable, List
+from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 from python_qt_binding.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from python_qt_binding.QtWidgets import QAbstractSpinBox, QLineEdit, QWidget
+from python_qt_binding.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
@@ -15,6 +15,7 @@ from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleH
 from shellbot_teleop.key_tracker import ReleaseGrace
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen, StoppedSeen
 from shellbot_teleop.observe import observe
+from shellbot_teleop.qt.command_panel import TAKES_KEYS
 from shellbot_teleop.qt.qt_keys import PressedKeys
 
 # While a number is typed into a field these still command the robot; the others belong to the field.
@@ -68,16 +69,42 @@ class OperatorController(QObject):
         self._life.timeout.connect(self._show_life)
         self._life.start(round(1000.0 / config.alive_rate))
 
-    def watch(self, window: QWidget, application: QObject) -> None:
-        """Take the keys of a window wherever its focus is, and notice when it loses the focus."""
+    def watch(self, window: QWidget, application: QApplication) -> None:
+        """Take the keys of a window wherever its focus is, and notice when it loses the focus.
+
+        The window may also be a part of another one; then the keys are its own while the focus is in it.
+        """
         self._window = window
         application.installEventFilter(self)
+        application.focusChanged.connect(self._on_focus)
+
+    def close(self) -> None:
+        """Take no more keys, before the window goes."""
+        if self._window is not None:
+            application, self._window = QApplication.instance(), None
+            application.removeEventFilter(self)
+            application.focusChanged.disconnect(self._on_focus)
+        self._life.stop()
+        self._timer.stop()
 
     @property
     def editing(self) -> bool:
         """True while the focus is in a field for numbers or text."""
         focus = self._window.focusWidget() if self._window is not None else None
         return isinstance(focus, (QLineEdit, QAbstractSpinBox))
+
+    def _holds(self, widget: QWidget) -> bool:
+        return self._window is not None and (widget is self._window or self._window.isAncestorOf(widget))
+
+    @property
+    def has_focus(self) -> bool:
+        """True while keys come here."""
+        focus = QApplication.focusWidget()
+        return self._window is not None and self._window.isActiveWindow() and (focus is None or self._holds(focus))
+
+    def _on_focus(self, _before: Optional[QWidget], now: Optional[QWidget]) -> None:
+        if now is not None and not self._holds(now):  # in another part of the same window
+            self.drop_all("the focus went elsewhere")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
         """Qt's hook: see every event of the application first."""
@@ -94,8 +121,7 @@ class OperatorController(QObject):
         elif (
             kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride)
             and isinstance(watched, QWidget)
-            and self._window is not None
-            and watched.window() is self._window
+            and self._holds(watched)
         ):
             return self._key_event(kind, event)
         return super().eventFilter(watched, event)
@@ -110,10 +136,13 @@ class OperatorController(QObject):
         name = self._keys.press(event.nativeScanCode(), event.key(), event.modifiers())
         if name is None:
             return False
-        if self.editing and name not in _ALWAYS_OURS and not name.startswith("Ctrl"):
-            if name in ("Enter", "Tab") and kind == QEvent.KeyPress:
-                self._window.setFocus()
-            return False
+        if self.editing and not name.startswith("Ctrl"):
+            field = self._window.focusWidget()
+            takes_keys = field.property(TAKES_KEYS) and field.text()  # an empty one is left by Enter, as others are
+            if name not in _ALWAYS_OURS or (takes_keys and name == "Space"):
+                if name in ("Enter", "Tab") and kind == QEvent.KeyPress and not takes_keys:
+                    self._window.setFocus()
+                return False
         if kind == QEvent.ShortcutOverride:
             event.accept()  # no widget may take it as its shortcut; the press follows
             return True
@@ -161,6 +190,10 @@ class OperatorController(QObject):
     def perform(self, action: str) -> None:
         """Do a command as its key does; for buttons."""
         self.carry_out(self.model.perform(action, self._clock()))
+
+    def push_stick(self, axes: Sequence[float]) -> None:
+        """Forward, left, turn left, -1 .. 1, from the sticks."""
+        self.carry_out(self.model.push_stick(axes, self._clock()))
 
     def set_scale(self, scale: float) -> None:
         """Share of the full speed, from the slider."""

@@ -11,6 +11,7 @@ from python_qt_binding.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QGridLayout,
+    QHBoxLayout,
     QScrollArea,
     QSlider,
     QVBoxLayout,
@@ -19,7 +20,7 @@ from python_qt_binding.QtWidgets import (
 
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import label, restyle
+from shellbot_teleop.qt.widgets import button, label, restyle
 
 _SEND_AFTER_MS = 80  # a dragged slider sends its newest value, not every one
 
@@ -127,7 +128,12 @@ class GainsPanel(QWidget):
         self.state = label("Waiting for the node gains.", muted=True, size_pt=9)
         self.state.setWordWrap(True)
         self.state.setContentsMargins(10, 2, 10, 0)
-        column.addWidget(self.state)
+        self.defaults = button("Defaults", "Every number and switch as the server describes its default", name="small")
+        self.defaults.clicked.connect(self._reset)
+        heading = QHBoxLayout()
+        heading.addWidget(self.state, 1)
+        heading.addWidget(self.defaults)
+        column.addLayout(heading)
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFocusPolicy(Qt.NoFocus)
@@ -145,6 +151,7 @@ class GainsPanel(QWidget):
         """Show whether the server is there; without it nothing can be moved."""
         self.state.setText(text)
         self._area.setEnabled(available)
+        self.defaults.setEnabled(available)
         self.paint_again()
 
     def paint_again(self) -> None:
@@ -189,6 +196,10 @@ class GainsPanel(QWidget):
         self._pending[name] = value
         if not self._send_timer.isActive():
             self._send_timer.start()
+
+    def _reset(self) -> None:
+        parameters = [parameter for group in self._groups for parameter in group.parameters]
+        self.changed.emit({each.name: each.default for each in parameters if each.kind != "choice"})
 
     def _send(self) -> None:
         values, self._pending = self._pending, {}

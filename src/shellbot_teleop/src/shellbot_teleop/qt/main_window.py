@@ -31,7 +31,7 @@ from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, Vel
 from shellbot_teleop.qt.widgets import tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 
-_REFRESH_MS = 66
+_REFRESH_MS = 33
 _NARROW = 1060  # pixels: a window that is narrower shows the state on a page, not in a column of its own
 _WIDEST = 16777215  # pixels: Qt's own greatest width
 _PICTURE_MS = 60  # 17 pictures a second, as far as the machine can: more would take the time of keys on two cores
@@ -140,6 +140,7 @@ class TeleopWindow(QMainWindow):
         """Hide what this robot has not: the key map says what it can be commanded."""
         self.mode.setVisible(keymap.has("mode"))
         self.velocity.setVisible(keymap.has("drive"))
+        self.robot.sticks.setVisible(keymap.has("drive"))
         self.feet.hide()  # until a robot tells of feet
         has_body = any(map(keymap.has, ("pose", "shells"))) or bool(keymap.keys_of(keymap.default_layout, "gait.next"))
         if not has_body:
@@ -152,6 +153,7 @@ class TeleopWindow(QMainWindow):
         self.body.shells_moved.connect(controller.set_shells)
         self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
+        self.robot.sticks.pushed.connect(controller.push_stick)
         self.plots.noticed.connect(self.show_notice)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
@@ -173,7 +175,6 @@ class TeleopWindow(QMainWindow):
             self.statusBar().showMessage(text)
         else:
             self.statusBar().clearMessage()
-            self.statusBar().hide()
         self.statusBar().setVisible(not connected)
 
     def show_notice(self, notice: Notice) -> None:
@@ -198,6 +199,7 @@ class TeleopWindow(QMainWindow):
         self.header.show_model()
         self.keys.show_held(model.held)
         self.body.show_model(model)
+        self.robot.sticks.show_axes(model.stick.axes)
 
     def _fresh(self, info: Any) -> Any:
         return fresh(info, time.monotonic(), self._config.stale_after)
@@ -234,7 +236,7 @@ class TeleopWindow(QMainWindow):
     def _show_control(self) -> None:
         """Show who is in control; what commands the robot can be used only by him."""
         control = self.model.control
-        self.header.show_control(self._controller.editing, self.isActiveWindow() or self.view_has_focus)
+        self.header.show_control(self._controller.editing, self._controller.has_focus or self.view_has_focus)
         for commands in (self.body, self.gains, self.actions, *self.mode.buttons.values()):
             commands.setEnabled(control.armed)
 

@@ -29,6 +29,7 @@ _NAMED = {
     Qt.Key_Equal: "Plus",
     Qt.Key_Minus: "Minus",
     Qt.Key_Underscore: "Minus",
+    Qt.Key_Shift: "Shift",
 }
 # What the keypad sends with NumLock off: the digits printed on it.
 _KEYPAD = {
@@ -53,7 +54,7 @@ def key_name(key: int, modifiers: Qt.KeyboardModifiers) -> Optional[str]:
     key : int
         ``QKeyEvent.key()``.
     modifiers : Qt.KeyboardModifiers
-        ``QKeyEvent.modifiers()``; Shift and caps lock do not matter, Alt and Meta belong to the desktop.
+        ``QKeyEvent.modifiers()``; Shift and caps lock change no other key, Alt and Meta belong to the desktop.
 
     Returns
     -------

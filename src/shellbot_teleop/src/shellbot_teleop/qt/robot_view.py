@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Tuple
 import numpy as np
 from python_qt_binding.QtCore import QPointF, QRectF, Qt, Signal
 from python_qt_binding.QtGui import QImage, QPainter
-from python_qt_binding.QtWidgets import QHBoxLayout
+from python_qt_binding.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from shellbot_common import RobotProfile
 from shellbot_common.view import Mark
@@ -18,6 +18,7 @@ from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.orbit import Orbit
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.picture_maker import PictureMaker, PictureRequest
+from shellbot_teleop.qt.sticks import Sticks
 from shellbot_teleop.qt.widgets import View, button
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
 from shellbot_teleop.robot_size import reach
@@ -59,12 +60,16 @@ class RobotView(View):
         self.drawings.setChecked(True)
         self.follow.toggled.connect(self._set_follow)
         self.ghost.toggled.connect(self.ghost_requested)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 8, 8, 8)
+        self.sticks = Sticks()
+        column, row = QVBoxLayout(self), QHBoxLayout()
+        column.setContentsMargins(8, 8, 8, 8)
         row.setSpacing(6)
         row.addStretch(1)
         for each in (self.follow, self.drawings, self.ghost):
-            row.addWidget(each, 0, Qt.AlignTop)
+            row.addWidget(each)
+        column.addLayout(row)
+        column.addStretch(1)
+        column.addWidget(self.sticks, 0, Qt.AlignRight)
 
     def show_robot(
         self,
@@ -183,7 +188,9 @@ class RobotView(View):
             painter.drawText(area, Qt.AlignCenter | Qt.TextWordWrap, text)
         if not self._status:
             return
-        room = QRectF(14, self.height() - 51, self.width() - 28, 40)  # below, so that the buttons do not cover it
+        # below, beside the sticks, so that no button covers it
+        free = self.sticks.x() if self.sticks.isVisible() else self.width()
+        room = QRectF(14, self.height() - 71, free - 28, 60)
         box = painter.boundingRect(room, Qt.AlignLeft | Qt.AlignBottom | Qt.TextWordWrap, self._status)
         painter.fillRect(box.adjusted(-6, -3, 6, 3), theme.colour(theme.palette().background, 170))
         painter.drawText(box, Qt.AlignLeft | Qt.TextWordWrap, self._status)

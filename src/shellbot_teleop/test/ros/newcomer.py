@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A newcomer's session, the same with window, terminal and page: take control, stand, walk, close, roll, open, sit."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import rospy
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Log
+from std_msgs.msg import Bool, String
+
+from shellbot_msgs.msg import Mode
+
+WAIT = 60.0  # s
+LONG = 120.0  # s: a transformation on a busy machine
+RESTS = 0.01  # m/s
+
+
+class Robot:
+    """What the robot tells and what it is commanded.
+
+    Parameters
+    ----------
+    program : str
+        Name of the operator's node, whose log is collected.
+    """
+
+    def __init__(self, program):
+        self.program = program
+        self.mode, self.speed, self.place, self.stopped, self.operator = "", 0.0, (0.0, 0.0), None, None
+        self.twists = []  # (time, m/s forward)
+        self.log = []  # of the program
+        self._subscribers = [
+            rospy.Subscriber("/rosout", Log, self._on_log),
+            rospy.Subscriber("mode", Mode, self._on_mode),
+            rospy.Subscriber("odom", Odometry, self._on_odometry),
+            rospy.Subscriber("stopped", Bool, lambda message: setattr(self, "stopped", message.data)),
+            rospy.Subscriber("operator", String, lambda message: setattr(self, "operator", message.data)),
+            rospy.Subscriber("cmd_vel", Twist, self._on_twist, tcp_nodelay=True),
+        ]
+
+    def close(self):
+        for subscriber in self._subscribers:
+            subscriber.unregister()
+
+    def _on_log(self, message):
+        if message.name == f"/{self.program}":
+            self.log.append(message.msg)
+
+    def _on_mode(self, message):
+        self.mode = message.name
+
+    def _on_odometry(self, message):
+        position = message.pose.pose.position
+        self.place, self.speed = (position.x, position.y), message.twist.twist.linear.x
+
+    def _on_twist(self, message):
+        self.twists.append((time.monotonic(), message.linear.x))
+
+    @property
+    def knows_control(self):
+        """Whether the program knows that it is in control: a moment after the robot does."""
+        return any(text.startswith("You are in control") for text in self.log)
+
+    @property
+    def is_driven(self):
+        return bool(self.twists) and self.twists[-1][1] != 0.0
+
+
+def until(condition, words, patience=WAIT):
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(words() if callable(words) else words)
+        time.sleep(0.02)
+
+
+def change(robot, operator, mode):
+    """Let the operator request a mode, and wait until the robot is in it."""
+    operator.request(mode)
+    until(lambda: robot.mode == mode, lambda: f"no mode {mode}: {robot.mode}; {robot.program}: {robot.log}", LONG)
+
+
+def drive(robot, operator, distance):
+    """Let the operator drive forward until the robot has moved so far (m), and stop."""
+    start, deadline = robot.place, time.monotonic() + LONG
+    while math.dist(robot.place, start) < distance:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{robot.mode}: driven by {math.dist(robot.place, start):.3f} of {distance} m")
+        operator.drive()
+        time.sleep(0.1)
+    operator.rest()
+    until(lambda: not robot.is_driven and abs(robot.speed) < RESTS, "the robot does not stop")
+
+
+def play(robot, operator):
+    """Play the session with a program that was opened in monitor mode.
+
+    The operator has the methods `take_control` (until the program knows of it), `request` (a mode), `drive` (called
+    again and again) and `rest`.
+    """
+    operator.take_control()
+    until(lambda: robot.operator == robot.program, "the operator did not get control")
+    change(robot, operator, "stand")
+    change(robot, operator, "hexapod")
+    drive(robot, operator, 0.05)
+    change(robot, operator, "shell")
+    drive(robot, operator, 0.10)
+    change(robot, operator, "hexapod")
+    change(robot, operator, "sit")
