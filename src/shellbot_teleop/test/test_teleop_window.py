@@ -248,6 +248,12 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
     assert setup.kinds(effects.Rearm)
 
 
+def test_what_the_nodes_report_is_shown(setup):
+    setup.monitor.diagnostics.take([("gains", 1, "no page")], time.monotonic())
+    setup.window.refresh()
+    assert setup.window.pose.diagnostics.text() == "gains: no page"
+
+
 def test_battery_and_servos_are_shown_where_there_are_some(setup):
     setup.window.refresh()
     assert not setup.window.pose.servos.isVisible()

@@ -157,7 +157,7 @@ const joints = new JointsTab();
 const log = new LogTab();
 const show = { offered: showOffered, link: showLink, control: showControl, mode: showMode, stopped: showMode, action: () => actions.showState(state),
   actions: () => { actions.showList(state.actions); showTabs(); }, joint_rows: () => joints.show(state.joint_rows), scene: showScene, marks: () => view.mark(hasMarks ? state.marks : []) };
-const FACTS = ["odom", "joints", "servos", "holding"];
+const FACTS = ["odom", "joints", "servos", "nodes", "holding"];
 const VELOCITIES = ["twist", "measured", "limits", "scale", "gait"];
 const BODY = ["pose", "shells"];
 
@@ -332,7 +332,9 @@ function showFacts() {
   }
   if (state.joints && state.joints.text) facts.push(["joints", state.joints.text, state.joints.level]);
   if (state.holding) facts.push(["holding", state.holding, "warn"]);
-  if (state.servos && state.servos.text) facts.push(["servos", state.servos.text, state.servos.bad ? "bad" : ""]);
+  for (const name of ["servos", "nodes"]) {
+    if (state[name] && state[name].text) facts.push([name, state[name].text, state[name].bad ? "bad" : ""]);
+  }
   $("facts").replaceChildren(...facts.flatMap(([name, text, level]) => {
     const value = Object.assign(document.createElement("dd"), { textContent: text });
     value.dataset.level = level || "";

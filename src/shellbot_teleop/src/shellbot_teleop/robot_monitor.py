@@ -16,6 +16,7 @@ from typing import Deque, List, Mapping, Optional, Tuple, TypeVar
 import numpy as np
 
 from shellbot_common import RobotProfile
+from shellbot_teleop.diagnostics import Diagnostics
 from shellbot_teleop.joint_history import JointHistory
 
 _BATTERY_OLD = 5.0  # s
@@ -206,6 +207,7 @@ class RobotMonitor:
     targets: Optional[JointsInfo] = None
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     history: JointHistory = field(default_factory=JointHistory)  #: Of the joints, while somebody looks
     picture: Optional[np.ndarray] = None  #: (h, w, 3) uint8 RGB, the camera's last picture
     picture_count: int = 0  #: Pictures since the start, so that a view redraws only new ones
@@ -227,6 +229,7 @@ class RobotMonitor:
     def forget_robot(self) -> None:
         """Forget what an earlier ROS master's robot said; the log stays."""
         self.mode = self.odom = self.contacts = self.status = self.battery = self.servos = self.picture = None
+        self.diagnostics.forget()
         self.description = self.profile = self.joints = self.targets = self.base = self.truth = self.footsteps = None
 
 

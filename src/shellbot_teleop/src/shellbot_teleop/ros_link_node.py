@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 
 import rosgraph
 import rospy
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
@@ -208,6 +209,7 @@ class RosLink:
             ),
         )
         subscriber("/tf", rospy.AnyMsg, self._on_transforms, queue_size=5)
+        subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics, queue_size=20)
         subscriber("/rosout_agg", Log, self._on_log, queue_size=100)
         for view in self._seen:
             self._on_demand[view] = self._subscribe(view)
@@ -239,6 +241,9 @@ class RosLink:
             except ProfileError as error:
                 self._report_throttled("profile", Notice("warn", str(error)))
         return info
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self._monitor.diagnostics.take(conversions.reports(message), time.monotonic())
 
     def _on_mode(self, info: ModeInfo) -> None:
         self._monitor.mode = info

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Optional, Tuple
+from typing import List, Optional, Tuple
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Log
@@ -207,6 +208,11 @@ def _servo_trouble(servo: ServoState) -> str:
 
 def _alarms(error: int) -> str:
     return ", ".join(name for bit, name in enumerate(SERVO_ALARMS) if error >> bit & 1)
+
+
+def reports(message: DiagnosticArray) -> List[Tuple[str, int, str]]:
+    """Name, level and text of each part, as `Diagnostics` takes them."""
+    return [(status.name, status.level, status.message) for status in message.status]
 
 
 def log_line(message: Log) -> LogLine:

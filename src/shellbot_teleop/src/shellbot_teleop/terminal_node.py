@@ -195,6 +195,7 @@ class TerminalProgram:
             fresh(monitor.status, now, limit),
             fresh_battery(monitor.battery, now),
             fresh(monitor.servos, now, limit),
+            monitor.diagnostics.line(now),
         )
         try:
             width, height = os.get_terminal_size(sys.stdout.fileno())

@@ -56,6 +56,7 @@ class RobotView:
     status: Optional[StatusInfo]
     battery: Optional[BatteryInfo] = None
     servos: Optional[ServosInfo] = None
+    diagnostics: Tuple[str, bool] = ("", False)  #: A line, and whether it is bad news
 
 
 def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], width: int, height: int) -> List[Line]:
@@ -166,6 +167,8 @@ def _pose(robot: RobotView) -> List[Line]:
     text, bad = servo_line(robot.battery, robot.servos)
     if text:
         lines.append([("warn" if bad else "", f"servos   {text}")])
+    if robot.diagnostics[1]:
+        lines.append([("warn", f"nodes    {robot.diagnostics[0]}")])
     if robot.status is not None and robot.status.holding:
         lines.append([("warn", f"joints hold: {robot.status.text}")])
     return lines

@@ -14,6 +14,7 @@ import unittest
 
 import rospy
 import rostest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from roslib.packages import find_node
 from sensor_msgs.msg import BatteryState
 
@@ -121,6 +122,9 @@ class TeleopTerminalTest(unittest.TestCase):
         servos.publish(ServoStates(servos=[well, ill]))
         self.assertTrue(self.terminal.wait_for("battery 11.5 V 47%  hottest 41", 60.0), self.terminal.text[-2000:])
         self.assertTrue(self.terminal.wait_for("lower_2_coxa: overheating, overload", 60.0))
+        reports = rospy.Publisher("/diagnostics", DiagnosticArray, queue_size=1, latch=True)
+        reports.publish(DiagnosticArray(status=[DiagnosticStatus(level=1, name="gains", message="no page")]))
+        self.assertTrue(self.terminal.wait_for("nodes    gains: no page", 60.0), self.terminal.text[-2000:])
 
     def test_5_two_operators_and_one_that_is_killed(self):
         robot, first = self.robot, self.terminal

@@ -213,6 +213,7 @@ class TeleopWindow(QMainWindow):
         self.velocity.show_velocities(model.twist, odom, model.limits)
         self.pose.show_pose(odom, status)
         self.pose.show_servos(fresh_battery(monitor.battery, time.monotonic()), self._fresh(monitor.servos))
+        self.pose.show_diagnostics(*monitor.diagnostics.line(time.monotonic()))
         self.feet.show_contacts(contacts)
         if contacts is not None:
             self.feet.show()

@@ -171,6 +171,10 @@ class PosePanel(Card):
         self.servos.setWordWrap(True)
         self.servos.setVisible(False)  # a simulator has none
         self.body.addWidget(self.servos)
+        self.diagnostics = label("", muted=True, size_pt=9)
+        self.diagnostics.setWordWrap(True)
+        self.diagnostics.setToolTip("What the nodes report on /diagnostics.")
+        self.body.addWidget(self.diagnostics)
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
         """Show odometry and joint errors; None when unknown or old."""
@@ -206,9 +210,17 @@ class PosePanel(Card):
     def show_servos(self, battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> None:
         """Show battery and servos; nothing at all where there are none."""
         text, bad = servo_line(battery, servos)
-        self.servos.setText(text)
+        self._show_line(self.servos, text, bad)
         self.servos.setVisible(bool(text))
-        restyle(self.servos, f"color: {theme.palette().warn if bad else theme.palette().muted};")
+
+    def show_diagnostics(self, text: str, bad: bool) -> None:
+        """Show what the nodes report."""
+        self._show_line(self.diagnostics, text, bad)
+
+    @staticmethod
+    def _show_line(line: QLabel, text: str, bad: bool) -> None:
+        line.setText(text)
+        restyle(line, f"color: {theme.palette().warn if bad else theme.palette().muted};")
 
 
 class LogPanel(Card):

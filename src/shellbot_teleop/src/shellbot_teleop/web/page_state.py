@@ -56,6 +56,7 @@ def robot_state(
     status = fresh(monitor.status, t, stale_after)
     mode, action = monitor.mode, actions.state(t)
     servos, bad = servo_line(fresh_battery(monitor.battery, t), fresh(monitor.servos, t, stale_after))
+    nodes, trouble = monitor.diagnostics.line(t)
     state = {
         "robot": monitor.profile.name if monitor.profile is not None else "",
         "link": {"connected": station.link.connected, "text": station.link.text},
@@ -73,6 +74,7 @@ def robot_state(
         "joints": _joints_line(monitor, stale_after, t),
         "holding": status.text if status is not None and status.holding else "",
         "servos": {"text": servos, "bad": bad},
+        "nodes": {"text": nodes, "bad": trouble},
         "action": {**asdict(action), "busy": action.busy},
     }
     return _clean(state)
