@@ -10,6 +10,7 @@ import pytest
 
 from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import load_gaits
+from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.optimise_experiment import FAILED, KNOBS, Search, Trial, changed, execute, numbers_of, score
 
@@ -64,6 +65,9 @@ def test_the_search_finds_the_least_and_repeats_itself():
     assert all(low <= dict(found)[name] <= high for name, (low, high) in KNOBS.items())
     assert {(t.seed, t.torque_limit, t.speed_m_s) for t in trials_of} == {(900, 0.8, 0.55), (901, 0.8, 0.55)}
     assert Search(GAIT, 0.55, 0.8, (900,), 1).best(lambda trials: [ROW] * len(trials)) == ()
+    fell = [{**ROW, "seed": 900, "message": ""}, {**ROW, "seed": 901, "message": "", "success": False}]
+    with pytest.raises(EvaluationError, match=r"at 0.55 m/s with seed 901 \(it fell .*\); give another --speed"):
+        search.best(lambda trials: fell)
 
 
 @pytest.mark.parametrize(

@@ -190,8 +190,11 @@ class Search:
         least = score(rows, shipped)
         found: Numbers = ()
         if least >= FAILED:
+            failed = next((row for row in rows if not row["success"]), rows[0])
             raise EvaluationError(
-                f"gait '{self.gait.name}' does not walk at {self.speed_m_s:g} m/s: {rows[0]['message']}"
+                f"gait '{self.gait.name}' does not walk at {self.speed_m_s:g} m/s with seed {failed['seed']} "
+                f"({failed['message'] or 'it fell or left its joint limits'}); "
+                "give another --speed, or more of --torque-limit"
             )
         low, high = np.array(list(KNOBS.values())).T
         start = (np.array(list(numbers_of(self.gait).values())) - low) / (high - low)
