@@ -147,6 +147,8 @@ def test_urdf_of_another_robot(tmp_path):
         (["walkspace", "--margin", "-3"], "joint_margin is -0.05"),
         (["frames", "--pose", "asleep"], "pose 'asleep' does not exist; choose one of"),
         (["frames", "--q", "1"], "--q is for one limb; name it with --leg"),
+        (["bodies", "arm4", "--q", "0", "0", "nan", "0"], "--q is 0.0 0.0 nan 0.0; give finite numbers, deg"),
+        (["bodies", "arm4", "--film", "a.gif", "--seed", "-1"], "--seed is -1; expected 0 or more"),
         (["frames", "--leg", "1", "--q", "1"], "--q has 1 values; lower_1 has 4"),
         (["reach", "--model", "nothing.yaml"], "--model nothing.yaml cannot be read"),
         (["reach", "--model", "ur5", "--samples", "0"], "--samples is 0; expected 1 to 2000000"),

@@ -96,6 +96,8 @@ def _joints(arguments: argparse.Namespace, model: DynamicModel) -> np.ndarray:
         raise DefinitionError(
             f"--q has {len(arguments.q)} values; {model.tree.name} has {model.n}: {', '.join(model.joint_names)}"
         )
+    if not np.isfinite(arguments.q).all():
+        raise DefinitionError(f"--q is {' '.join(map(str, arguments.q))}; give finite numbers, deg (mm if prismatic)")
     prismatic = {joint.name for joint in model.tree.evaluation_order if joint.kind == "prismatic"}
     names = zip(arguments.q, model.joint_names)
     return np.array([1e-3 * value if name in prismatic else math.radians(value) for value, name in names])
@@ -141,6 +143,8 @@ def _film(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray)
         raise DefinitionError(f"--film {path} does not end in .gif or .mp4; the ending chooses the format")
     if not 0.0 < arguments.seconds <= _LONGEST:
         raise DefinitionError(f"--seconds is {arguments.seconds:g}; expected above 0 to {_LONGEST:g}")
+    if arguments.seed < 0:
+        raise DefinitionError(f"--seed is {arguments.seed}; expected 0 or more")
     if path.suffix.lower() == ".mp4":
         find_ffmpeg(path)
     motion = simulate(
