@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.experiment_cli import main as experiment
 from shellbot_evaluation.experiments import Experiment, Run, make_case, plan_runs
 from shellbot_evaluation.mission_cli import COURSE
 from shellbot_evaluation.perturbations import Perturbations
@@ -41,6 +43,15 @@ def test_a_perturbation_that_cannot_be_is_refused_before_the_first_run(text, mes
         Perturbations.parse([text])
 
 
+def test_what_would_not_act_is_refused(tmp_path, capsys):
+    with pytest.raises(DefinitionError, match="--perturb has mass_scale twice; leave one"):
+        Perturbations.parse(["mass_scale=1", "mass_scale=1.1"])
+    command = ["walk", "--terrain", "slope", "--out", str(tmp_path), "--perturb"]
+    for key in ("slope_deg", "slope_azimuth_deg"):
+        assert experiment([*command, f"{key}=5"]) == 2
+        assert f"--terrain slope has a slope of its own; leave out {key}, or the terrain" in capsys.readouterr().err
+
+
 def test_a_run_by_time_is_not_pushed():
     dash = make_case("dash", {"kind": "speed", "speed_m_s": 0.2, "duration_s": 4.0})
     with pytest.raises(DefinitionError, match="'e' runs by time, without pushes; leave out push_n"):
@@ -51,6 +62,8 @@ def test_a_push_and_a_slope_reach_the_robot_and_stand_in_its_row():
     calm = execute(Run("e", STEP, 0, 0.8)).row
     pushed = execute(Run("e", STEP, 0, 0.8, {"push_n": 60.0})).row
     uphill = execute(Run("e", STEP, 0, 0.8, {"slope_deg": 8.0})).row
+    on_ice = execute(Run("e", STEP, 0, 0.8), ChainConfig(terrain="ice")).row
+    assert (calm["friction"], on_ice["friction"]) == (0.8, 0.15)
     assert pushed["push_n"] == 60.0 and "push_n" not in calm
     assert pushed["max_tilt_deg"] > 2.0 * calm["max_tilt_deg"], "pushed"
     assert uphill["electrical_cost"] > 1.02 * calm["electrical_cost"] > calm["cost_of_transport"] > 0.5

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 from dataclasses import replace
 
 import pytest
@@ -116,6 +118,18 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
     assert "there is no experiment 'absent'; choose from walk, turn, square, speed, sprint, transform, roll" in sentence
     for name in experiment_cli.PROGRAMS:
         assert f" {name}," in sentence and f" {name} (" in experiment_cli.parser().format_help().replace("\n", " ")
+
+
+def test_an_interrupted_command_goes_on_and_another_one_does_not_mix_its_runs_with_it(tmp_path, monkeypatch, capsys):
+    (tmp_path / "tiny.yaml").write_text("tiny: {cases: {step: {kind: walk, distance_m: 0.1, speed_m_s: 0.15}}}")
+    arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--seeds", "1", "--out", str(tmp_path)]
+    with monkeypatch.context() as patched:
+        patched.setattr(experiment_cli, "write_report", lambda *_: signal.raise_signal(signal.SIGINT))
+        assert main(arguments) == 130
+    assert main([*arguments, "--gait", "ripple"]) == 2
+    assert re.search("holds 1 runs of 'tiny .* by other code or settings", capsys.readouterr().err)
+    monkeypatch.setattr("shellbot_evaluation.runner.Chain", None)  # what is done is not repeated
+    assert main([*arguments, "--workers", "2"]) == 0
 
 
 def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monkeypatch):

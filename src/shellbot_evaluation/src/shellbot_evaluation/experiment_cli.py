@@ -16,7 +16,7 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_chain.trace import Trace
 from shellbot_common import package_file
 from shellbot_simulator.core.config import ENGINES
-from shellbot_simulator.core.terrain import terrains
+from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
 from .console import add_out, add_seeds, run_tool, say, seeds_of
@@ -200,8 +200,13 @@ def _config_file(name: str) -> Path:
 
 
 def _journal(arguments: argparse.Namespace, name: str) -> Journal:
-    """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn."""
+    """Return the journal of an experiment; the trace of each run lies beside it until the report is drawn.
+
+    Traces are named by case and seed, so that one journal holds runs of one command only.
+    """
     folder = arguments.out
+    others = ("experiment", "out", "json", "traces", "write", "jobs", "scheduler")  # which change no run
+    options = {key: value for key, value in vars(arguments).items() if key not in others}
 
     def pack(result: RunResult) -> Any:
         result.trace.save(trace_file(folder, name, result.row))
@@ -210,13 +215,18 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
     def unpack(row: Any) -> RunResult:
         return RunResult(row, Trace.load(trace_file(folder, name, row)))
 
-    return Journal(folder / f"{name}.unfinished.jsonl", name, pack, unpack)
+    runs = " ".join([name, *(f"{key}={value}" for key, value in options.items() if value)])
+    return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
 
 
 def _execute(
     experiment: Experiment, seeds: Sequence[int], arguments: argparse.Namespace, base: ChainConfig, journal: Journal
 ) -> List[RunResult]:
-    runs = plan_runs(experiment, seeds, tuple(arguments.friction), Perturbations.parse(arguments.perturb))
+    perturbations = Perturbations.parse(arguments.perturb)
+    if terrain(base.terrain).slope_deg:
+        for key in set(perturbations.names) & {"slope_deg", "slope_azimuth_deg"}:
+            raise DefinitionError(f"--terrain {base.terrain} has a slope of its own; leave out {key}, or the terrain")
+    runs = plan_runs(experiment, seeds, tuple(arguments.friction), perturbations)
     labelled = [(f"{run.case.name}, seed {run.seed}, friction {run.friction:g}", run) for run in runs]
     function = functools.partial(execute, base=base)
     return map_jobs(function, labelled, arguments.jobs, pool_of(arguments.scheduler), journal)

@@ -63,11 +63,11 @@ class Journal:
 
     def __exit__(self, kind: Optional[Type[BaseException]], *error: object) -> None:
         """Close the file. It is removed when all is done; after an error, what it holds is spoken of."""
-        self._file.close()
         if kind is not None and self._done:
             sys.stderr.write(f"{len(self._done)} runs are in {self.path}; the same command goes on from there\n")
         else:
-            self.path.unlink()
+            self.path.unlink(missing_ok=True)  # before the lock is free: another experiment may begin one here then
+        self._file.close()
 
     @classmethod
     def beside(
@@ -128,8 +128,9 @@ class Journal:
                 f"{self.path} holds no runs ({error}); remove it, or give another --out or --json"
             ) from None
         if found != head:
+            experiment = found.get("experiment") if isinstance(found, dict) else found
             raise EvaluationError(
-                f"{self.path} holds {len(self._done)} runs of '{found.get('experiment')}' by other code or settings; "
+                f"{self.path} holds {len(self._done)} runs of '{experiment}' by other code or settings; "
                 "remove it to begin anew, or give another --out or --json"
             )
 

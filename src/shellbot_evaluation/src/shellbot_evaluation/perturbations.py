@@ -53,6 +53,8 @@ class Perturbations:
                 raise DefinitionError(
                     f"--perturb '{text}': there is no '{key}'; choose from {', '.join(PERTURBATIONS)}"
                 )
+            if key in (name for name, _, _ in ranges):
+                raise DefinitionError(f"--perturb has {key} twice; leave one")
             low, _, high = values.partition(":")
             try:
                 ends = float(low), float(high or low)

@@ -54,7 +54,7 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
         "experiment": run.experiment,
         "case": run.case.name,
         "seed": run.seed,
-        "friction": run.friction,
+        "friction": chain.simulator.config.friction,  # of a ground by name, that of the ground
         **run.drawn,
     }
     try:
