@@ -80,9 +80,10 @@ def test_bad_grounds_are_refused_in_words(capsys):
         Terrain(steps=2)
     with pytest.raises(ConfigError, match="rubble_height is 3"):
         Terrain.from_mapping({"rubble_height": 3, "rubble_length": 1.0})
-    with pytest.raises(SystemExit):
-        main(["mud"])
-    assert "choose one of flat" in capsys.readouterr().err
+    for words, sentence in ((["mud"], "choose one of flat"), (["ice", "--friction", "-1"], "friction is -1.0; give a")):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert sentence in capsys.readouterr().err
 
 
 def test_the_node_builds_the_engine_and_the_ground_of_its_parameters():

@@ -19,8 +19,10 @@ def main(argv: Optional[List[str]] = None) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default 0; below 0: as 0)")
     parser.add_argument("--friction", type=float, help="sliding friction (default: the embedded simulator's)")
     arguments = parser.parse_args(argv)
-    friction = load_config().friction if arguments.friction is None else arguments.friction
     try:
-        sys.stdout.write(sdf_model(terrain(arguments.name), friction, max(0, arguments.seed)) + "\n")
+        config = load_config()
+        if arguments.friction is not None:
+            config = config.replace(friction=arguments.friction)
+        sys.stdout.write(sdf_model(terrain(arguments.name), config.friction, max(0, arguments.seed)) + "\n")
     except ConfigError as error:
         parser.error(str(error))
