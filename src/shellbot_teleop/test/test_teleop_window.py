@@ -851,6 +851,9 @@ def test_the_command_line_runs_calls_of_the_client_and_has_keys_of_its_own(setup
     type_keys("Enter")
     assert setup.until(lambda: not panel.field.hasFocus()), "Enter on an empty line gives the keys back"
     panel.field.setFocus()
+    panel.field.setText("import sys; print('[INFO] past the pipe', file=sys.__stdout__)")
+    type_keys("Enter")
+    assert setup.until(lambda: "\n[INFO] past the pipe\n" in panel.output.toPlainText())
     panel.field.setText("walk(")
     type_keys("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop)), "Escape stops wherever the focus is"

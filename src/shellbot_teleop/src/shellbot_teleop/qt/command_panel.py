@@ -120,7 +120,11 @@ class CommandPanel(QWidget):
 
     def _read(self) -> None:
         while self._process.canReadLine():
-            message = json.loads(bytes(self._process.readLine()).decode())
+            line = bytes(self._process.readLine()).decode(errors="replace")
+            try:
+                message = json.loads(line)
+            except ValueError:  # printed past the command line, such as a log line of rospy
+                message = {"text": line}
             self._print(message.get("text", ""))
             if "completions" in message:
                 self._complete(message["completions"])
