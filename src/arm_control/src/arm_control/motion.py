@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _RISE = 1.0  # 1/s: the swinging grows and fades no faster than to its whole amplitude in a second
 _SPEED = 0.3  # of the joints' speed limits, for moves to a target
-# waves that differ from joint to joint, so that the tip draws a figure and no line
 _DELAY = 1.5 * TICK  # s from a measurement to the middle of the tick that its command is in force
 LAWS = {
     "servo": "the servos' own stiffness; torques of the reference fed forward",
@@ -31,6 +30,7 @@ LAWS = {
     "computed_torque": "PD inside the mass matrix",
     "gravity_pd": "gravity and PD",
 }
+# waves that differ from joint to joint, so that the tip draws a figure and no line
 _SIZE, _MULTIPLE, _PHASE = (0.8, 0.5, 0.9, 1.0), (1.0, 1.0, 2.0, 1.0), (0.0, 1.0, 0.0, 2.0)
 
 
@@ -50,18 +50,16 @@ class MotionPage(Settings):
 
 def motion_page(page: MotionPage) -> SimpleNamespace:
     """Return what a dynamic_reconfigure server takes for its type, with the values of a page."""
-    what = {"feed_forward": "fraction of the torques that is fed forward, law servo", "amplitude": "rad", "period": "s"}
-    gains = {"kp_inside": "1/s^2", "kd_inside": "1/s", "kp_outside": "N m/rad", "kd_outside": "N m s/rad"}
-    ranges = {item.name: item.metadata["range"] for item in fields(MotionPage) if item.name != "law"}
-
-    def sliders(texts: Mapping[str, str]) -> Tuple[PageNumber, ...]:
-        return tuple(
-            PageNumber(name, getattr(page, name), ranges[name][0], ranges[name][1], text)
-            for name, text in texts.items()
-        )
-
+    texts = {"feed_forward": "fraction of the torques that is fed forward, law servo"}
+    sliders = []
+    for item in fields(MotionPage):
+        if item.name != "law":
+            low, high = item.metadata["range"]
+            text = texts.get(item.name, item.metadata["unit"])
+            sliders.append(PageNumber(item.name, getattr(page, item.name), low, high, text))
+    gains = [slider for slider in sliders if slider.name.startswith("k")]
     law = PageChoice("law", page.law, LAWS, "of control")
-    return reconfigure_page([law, *sliders(what)], {"gains of the laws": sliders(gains)})
+    return reconfigure_page([law, *(item for item in sliders if item not in gains)], {"gains of the laws": gains})
 
 
 class ArmMotion:
