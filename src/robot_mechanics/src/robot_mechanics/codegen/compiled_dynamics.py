@@ -34,7 +34,7 @@ class CompiledDynamics:
         compiled.inverse(block)                             # tau holds the forces
 
     Nothing is allocated, and nothing checked but the shape of the block: NaN makes NaN. Constants below 1e-15 (kg, m,
-    kg m^2) count as zero. Each kernel is compiled when it is first asked for, or loaded from the cache; numba code may
+    kg m^2) count as zero. Each kernel is compiled when it is first requested, or loaded from the cache; numba code may
     call it.
 
     Attributes
@@ -75,7 +75,7 @@ class CompiledDynamics:
         return (block, block[:nq], *np.split(block[nq:], 3))
 
     def __getattr__(self, name: str) -> Any:
-        """Compile a kernel when it is first asked for."""
+        """Compile a kernel when it is first requested."""
         if name not in KERNELS:
             raise AttributeError(f"compiled dynamics have no '{name}'; there are {', '.join(KERNELS)}")
         module = load(dynamics_source(self.model.table.rows, self.model.table.above, name), name)

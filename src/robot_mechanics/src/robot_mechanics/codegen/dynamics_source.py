@@ -113,7 +113,7 @@ def dynamics_source(rows: np.ndarray, above: np.ndarray, name: str) -> str:
     nq, nv = _sizes(rows, above)
     given, made = lengths(nq, nv, name)
     if is_straight(rows):
-        return _HEAD + (_lanes if name == "inverse_batch" else _straight)(rows, above, name, given)
+        return _HEAD + (_lanes(rows, above, given) if name == "inverse_batch" else _straight(rows, above, name, given))
     one = "inverse" if name == "inverse_batch" else name
     text = _TABLE.format(rows=rows.tolist(), above=above.tolist()) + _KERNEL.format(name=one, size=given + made)
     text += (_WORK + _LOOPS[one]).format(bodies=len(rows), columns=rb.WORK, nq=nq, nv=nv, given=given)
@@ -130,7 +130,7 @@ def _straight(rows: np.ndarray, above: np.ndarray, name: str, given: int) -> str
     return _KERNEL.format(name=name, size=given + len(values)) + "\n".join(w.lines) + "\n"
 
 
-def _lanes(rows: np.ndarray, above: np.ndarray, _name: str, given: int) -> str:
+def _lanes(rows: np.ndarray, above: np.ndarray, given: int) -> str:
     w = InlineWriter(0.0)
     values, _ = _traced(w, rows, above, "inverse", f"get(w, {{}} * {LANES}, i)")
     for i, value in enumerate(values):
