@@ -126,6 +126,8 @@ def test_an_interrupted_command_goes_on_and_another_one_does_not_mix_its_runs_wi
     with monkeypatch.context() as patched:
         patched.setattr(experiment_cli, "write_report", lambda *_: signal.raise_signal(signal.SIGINT))
         assert main(arguments) == 130
+        (tmp_path / "tiny_step_seed0.npz").unlink()
+        assert main(arguments) == 130, "a run without its trace is repeated"
     assert main([*arguments, "--gait", "ripple"]) == 2
     assert re.search("holds 1 runs of 'tiny .* by other code or settings", capsys.readouterr().err)
     monkeypatch.setattr("shellbot_evaluation.runner.Chain", None)  # what is done is not repeated

@@ -90,7 +90,8 @@ def run_tool(tool: Callable[[], int]) -> int:
         sys.stderr.write(f"error: {error}\n")
         return 2
     except OSError as error:  # such as a full disk
-        sys.stderr.write(f"error: cannot write {error.filename or 'a file'}: {error.strerror}\n")
+        file = error.filename or "a file"
+        sys.stderr.write(f"error: {file} cannot be used: {error.strerror}; check path, rights and free space\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("\nstopped by the user\n")

@@ -212,8 +212,9 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
         result.trace.save(trace_file(folder, name, result.row))
         return result.row
 
-    def unpack(row: Any) -> RunResult:
-        return RunResult(row, Trace.load(trace_file(folder, name, row)))
+    def unpack(row: Any) -> Optional[RunResult]:
+        file = trace_file(folder, name, row)
+        return RunResult(row, Trace.load(file)) if file.exists() else None  # none: the run is repeated
 
     runs = " ".join([name, *(f"{key}={value}" for key, value in options.items() if value)])
     return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
