@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What any experiment leaves behind: every run, mean and standard deviation; CSV, JSON, Markdown, HTML."""
+"""What an experiment leaves behind: every run, mean and standard deviation; CSV, JSON, Markdown, HTML."""
 
 from __future__ import annotations
 
