@@ -20,7 +20,10 @@ WITHIN: List[str] = ["ip", "netns", "exec", _SPACE]  #: What a command begins wi
 def _ip(*arguments: str) -> None:
     done = subprocess.run(["ip", *arguments], stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise EvaluationError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+        raise EvaluationError(
+            f"ip {' '.join(arguments)}: {done.stderr.strip()}; if a bench that was killed has left its network: "
+            f"ip netns delete {_SPACE}"
+        )
 
 
 @contextlib.contextmanager
