@@ -120,11 +120,15 @@ def test_command_line_writes_its_files_and_its_status_tells_whether_limits_were_
         assert f" {name}," in sentence and f" {name} (" in experiment_cli.parser().format_help().replace("\n", " ")
 
 
+def interrupt(*_):
+    signal.raise_signal(signal.SIGINT)
+
+
 def test_an_interrupted_command_goes_on_and_another_one_does_not_mix_its_runs_with_it(tmp_path, monkeypatch, capsys):
     (tmp_path / "tiny.yaml").write_text("tiny: {cases: {step: {kind: walk, distance_m: 0.1, speed_m_s: 0.15}}}")
     arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--seeds", "1", "--out", str(tmp_path)]
     with monkeypatch.context() as patched:
-        patched.setattr(experiment_cli, "write_report", lambda *_: signal.raise_signal(signal.SIGINT))
+        patched.setattr(experiment_cli, "write_report", interrupt)
         assert main(arguments) == 130
         (tmp_path / "tiny_step_seed0.npz").unlink()
         assert main(arguments) == 130, "a run without its trace is repeated"
@@ -153,3 +157,7 @@ def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monk
         f"{n}.html" for n in ("tiny", "transform", "roll", "course")
     }
     assert not list(tmp_path.glob("*.jsonl")) and not list(tmp_path.glob("*.npz"))
+    monkeypatch.setattr(transform_cli, "RUNS", replace(transform_cli.RUNS, execute=interrupt))
+    seeds.clear()
+    assert main(["all", "--seeds", "4:5", "--out", str(tmp_path)]) == 130
+    assert seeds == [], "Ctrl-C ends all of them"

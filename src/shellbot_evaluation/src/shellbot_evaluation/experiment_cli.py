@@ -164,7 +164,10 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.experiment == ["all"] and arguments.definitions is None:
         for name in IN_ALL:
             say(f"{name}:")
-            met.append(_other(name, _shared(arguments, seeds)) == 0)
+            status = _other(name, _shared(arguments, seeds))
+            if status > 1:  # an error, or Ctrl-C, which is for all
+                return status
+            met.append(status == 0)
     return 0 if all(met) else 1
 
 
