@@ -13,7 +13,7 @@ from humanoid_evaluation.robot import Robot
 from humanoid_motion.planar import seen_from, wrapped
 from shellbot_common import SettingsError
 from shellbot_common.rotations import rpy_from_quaternion
-from shellbot_evaluation.metrics import GRAVITY, tick_work
+from shellbot_evaluation.metrics import cost_of_work, tick_work
 from shellbot_simulator.core.config import SimulatorConfig, load_config
 from shellbot_simulator.core.state import SimState
 
@@ -21,7 +21,6 @@ _STAND = 1.5  # s before the command
 _SETTLE = 1.0  # s after the arrival
 _PUSH_TIME = 0.1  # s
 _PLATES = 60
-_MOVED = 0.05  # m below which there is no cost of transport
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,6 @@ class _Walk(Robot):
 
     def score(self) -> Dict[str, Any]:
         x, y, _ = seen_from(self._start, _true_pose(self.state))
-        weight_path = self.simulator.mass * GRAVITY * math.hypot(x, y)
         odometry = seen_from(self._odometry_start, self.core.engine.state().base)
         return {
             "fell": self.has_fallen,
@@ -153,7 +151,7 @@ class _Walk(Robot):
             "odometry_error_m": float(math.hypot(odometry[0] - x, odometry[1] - y)),
             "height_range_m": self._heights[1] - self._heights[0],
             "tilt_deg": math.degrees(self._tilt),
-            "cost": self._work / weight_path if math.hypot(x, y) > _MOVED else math.nan,
+            "cost": cost_of_work(self._work, self.simulator.mass, math.hypot(x, y)),
         }
 
 

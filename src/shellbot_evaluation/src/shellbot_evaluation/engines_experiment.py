@@ -20,13 +20,10 @@ from shellbot_description import expand, named_pose_array, robot_profile
 from shellbot_simulator.core.config import ENGINES, SimulatorConfig
 from shellbot_simulator.core.simulator import Simulator
 
-GRAVITY = 9.81  # m/s^2
+from .metrics import GRAVITY
+
 ROTOR, DAMPING, STIFFNESS = 0.006, 0.24, 18.5  # of the test's joint: kg m^2, N m s/rad, N m/rad; about an AX-12's
-ARM_KG, ARM_M, ARM_INERTIA = (
-    0.3,
-    0.1,
-    1e-3,
-)  # mass, distance of its centre from the joint, inertia about it
+ARM_KG, ARM_M, ARM_INERTIA = 0.3, 0.1, 1e-3  # mass, distance of its centre from the joint, inertia about it, kg m^2
 _BODY = """<robot name="probe"><link name="base_link"><inertial><mass value="{mass}"/>
 <inertia ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><geometry>{shape}</geometry></collision></link>

@@ -13,7 +13,7 @@ from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
 from shellbot_chain.planar import tilt_from_quaternion, wrap_angle, yaw_from_quaternion
 
-from .metrics import GRAVITY, tick_work
+from .metrics import cost_of_work, tick_work
 from .seeded_runs import GroupedRuns, at_least, at_most
 
 DISTANCE_M, LIMIT_S = 2.0, 40.0
@@ -70,8 +70,7 @@ def execute(case: Case) -> Dict[str, Any]:
     distance = float(np.linalg.norm(moved))
     row["speed_m_s"] = (distance - started[1]) / max(chain.time - started[0], 1e-9)
     row["fraction"] = row["speed_m_s"] / COMMANDED_M_S
-    if distance > STARTS_M:
-        row["cost"] = work_j / (chain.simulator.mass * GRAVITY * distance)
+    row["cost"] = cost_of_work(work_j, chain.simulator.mass, distance)
     row["start_s"] = started[0] - begun
     row["yaw_deg"] = abs(math.degrees(wrap_angle(_yaw(chain) - yaw)))
     row["course_deg"] = abs(math.degrees(wrap_angle(math.atan2(moved[1], moved[0]) - yaw)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Dict, Sequence
 
@@ -17,6 +18,7 @@ from shellbot_common import TICK
 from shellbot_simulator.core.state import SimState
 
 GRAVITY = 9.81  # m/s^2
+_MOVED_M = 0.05  # below which there is no cost of transport
 
 
 @dataclass(frozen=True)
@@ -227,11 +229,13 @@ def tick_work(state: SimState) -> float:
 
 def cost_of_transport(trace: Trace, mass_kg: float, power: np.ndarray) -> float:
     """Return the work of a power (m,) W, one value a row, over m g d; NaN where the robot moved less than 5 cm."""
-    distance = path_length(trace)
-    if distance < 0.05:
-        return float("nan")
-    work = float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(trace.t)))
-    return work / (mass_kg * GRAVITY * distance)
+    work_j = float(np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(trace.t)))
+    return cost_of_work(work_j, mass_kg, path_length(trace))
+
+
+def cost_of_work(work_j: float, mass_kg: float, distance_m: float) -> float:
+    """Return work_j over m g d, of mass_kg and distance_m; NaN for less than 5 cm."""
+    return work_j / (mass_kg * GRAVITY * distance_m) if distance_m >= _MOVED_M else math.nan
 
 
 def path_length(trace: Trace) -> float:

@@ -20,7 +20,8 @@ from shellbot_client.mission import Mission
 from shellbot_client.phases import walk
 from shellbot_simulator.core.terrain import Terrain
 
-from .metrics import GRAVITY, tick_work
+from .metrics import cost_of_work, tick_work
+from .perturbations import PUSH_S
 from .seeded_runs import GroupedRuns
 
 KINDS = (
@@ -35,7 +36,6 @@ REQUIRED = {
     "step 30 mm": 0.85,
     "slope 20°": 0.5,
 }  # fraction of the distance
-PUSH_S = 0.2
 FALLEN_DEG = 45.0  # against the floor
 
 
@@ -81,9 +81,9 @@ class _Watched(ChainLink):
         super().__init__(chain)
         self.tilt_deg, self.work_j = 0.0, 0.0
         rng = np.random.default_rng(case.seed)
-        share, side = rng.uniform(0.3, 0.7), rng.choice((-1.0, 1.0))
+        fraction, side = rng.uniform(0.3, 0.7), rng.choice((-1.0, 1.0))
         self._force = (0.0, side * case.size, 0.0)
-        self._pushed_at = chain.time + share * case.distance_m / case.speed_m_s if case.kind == "push" else math.inf
+        self._pushed_at = chain.time + fraction * case.distance_m / case.speed_m_s if case.kind == "push" else math.inf
 
     def tick(self) -> None:
         """Advance by a tick."""
@@ -118,8 +118,7 @@ def execute(case: Case) -> Dict[str, Any]:
     moved, ahead = chain.state.p_world_base[:2] - start.p_world_base[:2], np.array((math.cos(yaw), math.sin(yaw)))
     row["walked_m"], row["lateral_m"] = float(moved @ ahead), abs(float(moved @ (-ahead[1], ahead[0])))
     row["fraction"] = row["walked_m"] / case.distance_m
-    if row["walked_m"] > 0.05:
-        row["cost"] = link.work_j / (chain.simulator.mass * GRAVITY * row["walked_m"])
+    row["cost"] = cost_of_work(link.work_j, chain.simulator.mass, row["walked_m"])
     row["mean_m_s"] = row["walked_m"] / (chain.time - begun)
     row["odometry_m"] = float(np.linalg.norm(np.array(chain.odom[:2]) - odom))
     row["tilt_deg"], row["fell"] = link.tilt_deg, link.tilt_deg > FALLEN_DEG or chain.mode != "hexapod"
