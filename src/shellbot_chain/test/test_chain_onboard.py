@@ -76,6 +76,7 @@ def test_the_world_on_the_bus_is_the_configured_one():
         ("command_latency", 2),
         ("joint_offset_deg", 1.0),
         ("design", {"fan_drive.reduction": 1.0}),
+        ("servos", {"servo_margin_deg": 0.29}),
     ],
 )
 def test_what_the_bus_has_of_its_own_is_refused(field, value):

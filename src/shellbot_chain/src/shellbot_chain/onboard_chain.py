@@ -31,6 +31,7 @@ HOST_TIME = 40e-6  # s of each write and each read of the host: 80 us a READ, as
 _TORQUE_LIMIT_S = 5.0  # until the torque is up
 _NOT_ON_THE_BUS = {
     "design": "driver and servos on the bus are those of config/shellbot.yaml",
+    "servos": "servos on the bus have margin, punch and steps in their registers, and a battery (BusOptions.charge)",
     "torque_scale": "servos on the bus have the torque of their model and battery (BusOptions.charge)",
     "command_latency": "the bus has its own latency (BusOptions.host_time, link_latency, return_delay)",
     "joint_offset_deg": "the zeros on the bus are those of config/servos.yaml",
