@@ -65,6 +65,7 @@ def test_the_world_on_the_bus_is_the_configured_one():
     chain = OnboardChain(seed=None, mass_scale=1.1, slope_deg=3.0, record=False)
     assert chain.simulator.mass == pytest.approx(1.1 * OnboardChain(seed=None, record=False).simulator.mass)
     assert chain.simulator.config.slope_deg == 3.0
+    assert OnboardChain(seed=None, record=False, terrain="ice").simulator.config.friction == 0.15
     chain.reset(seed=1)  # a used robot is built anew
     assert chain.simulator.config.mass_scale == 1.1
 

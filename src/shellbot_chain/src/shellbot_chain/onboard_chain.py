@@ -81,7 +81,7 @@ class OnboardRobot:
         self._config = EmulatedRobotConfig(
             variant="full" if config.variant == "simulation" else config.variant,
             seed=config.seed,
-            friction=config.friction,
+            friction=self._physics.friction,  # of a ground by name, that of the ground
             timestep=config.timestep,
             self_collision=config.self_collision,
             return_delay=options.return_delay,
