@@ -87,11 +87,15 @@ def test_the_supply_sags_with_the_load_and_takes_torque_with_it():
     sagging = simulator(supply_resistance=1.0, servo_stall_current=1.5)
     assert sagging.supply_voltage == 12.0
     sagging.command([1.4, 0.0])
-    sagging.step_tick()
-    # 1.5 A of one servo at full output and 2 x 50 mA of electronics through 1 Ohm
-    assert sagging.supply_voltage == pytest.approx(12.0 - 1.6, abs=0.01)
-    assert sagging.state().effort[0] == pytest.approx(STALL * (12.0 - 1.6) / 12.0, rel=1e-3)
+    state = run(sagging, 1.0, load=-5.0)  # it cannot turn
+    # 1.5 A of one servo at full output and full voltage, and 2 x 50 mA of electronics, through 1 Ohm
+    assert sagging.supply_voltage == pytest.approx((12.0 - 0.1) / (1.0 + 1.5 / 12.0), abs=0.01)
+    assert state.effort[0] == pytest.approx(STALL * sagging.supply_voltage / 12.0, rel=1e-3)
     assert sagging.winding_temperature == pytest.approx(25.0)
+    held = simulator(supply_resistance=1.0, servo_stall_current=1.5)
+    run(held, 1.0, load=-0.5 * STALL)
+    # half the torque: half of the time half of the current
+    assert held.supply_voltage == pytest.approx(12.0 - 0.1 - 1.5 / 4.0, abs=0.03)
 
 
 def test_windings_warm_up_lose_torque_and_cool():

@@ -88,7 +88,9 @@ class ServoEffects:
             config.winding_heating * output**2
             - (self.temperature - config.ambient_temperature) / config.winding_cooling_time
         )
-        current = np.abs(output).sum() * config.servo_stall_current + _IDLE_CURRENT * output.size
+        # the fraction of time that the bridge is on, times the motor's current, as of the emulated servos
+        motor = output * (output * (self.voltage / config.nominal_voltage) - dq / self._speed)
+        current = np.maximum(motor, 0.0).sum() * config.servo_stall_current + _IDLE_CURRENT * output.size
         self.voltage = max(0.0, config.supply_voltage - config.supply_resistance * current)
         torque = output * self._stall * self.strength
         return self._through_the_play(torque, output, dq, duration) if self._play else torque
