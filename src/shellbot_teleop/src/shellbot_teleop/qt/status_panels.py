@@ -173,7 +173,7 @@ class PosePanel(Card):
         self.body.addWidget(self.servos)
         self.diagnostics = label("", muted=True, size_pt=9)
         self.diagnostics.setWordWrap(True)
-        self.diagnostics.setToolTip("What the nodes report on /diagnostics.")
+        self.diagnostics.setToolTip("What is reported on /diagnostics.")
         self.body.addWidget(self.diagnostics)
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
