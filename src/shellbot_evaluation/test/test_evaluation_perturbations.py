@@ -22,6 +22,8 @@ def test_a_seed_draws_from_the_whole_range_and_always_the_same():
     values = [drawn.draw(seed) for seed in range(100)]
     assert min(v["mass_scale"] for v in values) < 0.91 and max(v["mass_scale"] for v in values) > 1.09
     assert {v["command_latency"] for v in values} == {0.0, 1.0, 2.0, 3.0}, "whole ticks"
+    ticks = [drawn.draw(seed)["command_latency"] for seed in range(800)]
+    assert min(ticks.count(tick) for tick in range(4)) > 160, "each as often as the others: 200 times"
     assert {v["push_n"] for v in values} == {30.0} and drawn.draw(7) == values[7]
     runs = plan_runs(Experiment("e", (STEP,), ()), (7,), (0.7, 1.0), drawn)
     assert [run.drawn for run in runs] == [values[7]]
@@ -36,6 +38,7 @@ def test_a_seed_draws_from_the_whole_range_and_always_the_same():
         ("torque_scale=0:1", "torque_scale is 0.0; give a number from 0.1 to 2"),
         ("mass_scale=-1", "mass_scale"),
         ("push_n=-5", "is no number or range"),
+        ("imu_latency=0.2:3", "give whole ticks of 10 ms, such as imu_latency=0:3"),
     ],
 )
 def test_a_perturbation_that_cannot_be_is_refused_before_the_first_run(text, message):

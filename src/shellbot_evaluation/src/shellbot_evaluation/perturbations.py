@@ -62,6 +62,8 @@ class Perturbations:
                 ends = math.nan, math.nan
             if not (math.isfinite(ends[1]) and ends[0] <= ends[1]) or (key == PUSH and ends[0] < 0.0):
                 raise DefinitionError(f"--perturb '{text}' is no number or range; write e.g. mass_scale=0.9:1.1")
+            if key in _WHOLE and not all(end.is_integer() for end in ends):
+                raise DefinitionError(f"--perturb '{text}': give whole ticks of 10 ms, such as {key}=0:3")
             for end in ends:
                 ChainConfig().replace(**chain_changes({key: end})).physics()
             ranges.append((key, *ends))
@@ -75,8 +77,10 @@ class Perturbations:
     def draw(self, seed: int) -> Dict[str, float]:
         """Return the values of a seed."""
         rng = np.random.default_rng([seed, 19])
-        drawn = {key: float(rng.uniform(low, high)) for key, low, high in self.ranges}
-        return {key: float(round(value)) if key in _WHOLE else value for key, value in drawn.items()}
+        return {
+            key: float(rng.integers(int(low), int(high) + 1) if key in _WHOLE else rng.uniform(low, high))
+            for key, low, high in self.ranges
+        }
 
 
 def chain_changes(drawn: Mapping[str, float]) -> Dict[str, float]:
