@@ -25,11 +25,13 @@ def test_a_line_has_the_median_of_the_distance_and_the_worst_of_the_errors():
             "error_mm": abs(b),
             "deviation_mm": d,
             "odometry_mm": d,
+            "electrical_cost": d,
         }
         for b, d in ((-9.0, 1.0), (2.0, 7.0), (4.0, 3.0))
     ]
     (line,) = GAITS.lines([{**row, "success": row["error_mm"] < 5.0} for row in rows])
     assert [line[key] for key in ("beyond_mm", "error_mm", "deviation_mm")] == pytest.approx([2.0, 9.0, 7.0])
+    assert line["electrical_cost"] == 3.0
     assert line["success"] == "2 of 3"
 
 

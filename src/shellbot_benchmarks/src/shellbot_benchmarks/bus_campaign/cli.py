@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
         prog="scripts/experiment bus-faults",
         description="The motor driver on a bad bus, in virtual time: a million reads with lost and corrupt replies, "
         "walking with 5 % lost, times of recovery, minutes of walking through random faults of all kinds.",
+        conflict_handler="resolve",  # --repetitions has a meaning of its own here
     )
     p.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
     add_seeds(p, "1", "a long walk and a lossy one each")
