@@ -94,3 +94,14 @@ def test_a_window_that_dies_ends_what_runs():
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("request_line", ["walk", "[1]", '{"run": 1}', '{"stop": "x"}'])
+def test_what_is_no_request_is_named_and_the_next_one_runs(request_line):
+    process = started()
+    try:
+        answers, _ = process.communicate(f"{request_line}\n" + json.dumps({"run": "print(6 * 7)"}) + "\n", timeout=60)
+        assert "is no request; send" in answers and '"42' in answers and process.returncode == 0
+    finally:
+        process.kill()
+        process.wait()

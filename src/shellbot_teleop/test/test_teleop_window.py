@@ -858,3 +858,13 @@ def test_the_command_line_runs_calls_of_the_client_and_has_keys_of_its_own(setup
     type_keys("Escape")
     assert setup.until(lambda: setup.kinds(effects.EmergencyStop)), "Escape stops wherever the focus is"
     panel.close_process()
+
+
+def test_a_command_line_that_does_not_start_says_so(setup):
+    from shellbot_teleop.qt.command_panel import CommandPanel
+
+    panel = CommandPanel(["/nowhere/python"])
+    panel.field.setText("walk(x=1.0)")
+    panel.field.returnPressed.emit()
+    assert setup.until(lambda: "/nowhere/python does not start" in panel.output.toPlainText())
+    panel.close_process()

@@ -22,7 +22,7 @@ import rlcompleter
 import signal
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Optional, TextIO
+from typing import Any, Callable, Dict, List, Optional, TextIO, Tuple
 
 from shellbot_chain.errors import DefinitionError, MissionFailed
 from shellbot_common import SettingsError
@@ -121,13 +121,23 @@ class _Out(io.TextIOBase):
         self._stream.flush()
 
 
+def _request(text: str) -> Tuple[str, str]:
+    """Return what another program requests, "run" or "complete", and of what; raises ValueError for anything else."""
+    message = json.loads(text)
+    if isinstance(message, dict) and len(message) == 1:
+        ((kind, words),) = message.items()
+        if kind in ("run", "complete") and isinstance(words, str):
+            return kind, words
+    raise ValueError(text)
+
+
 def _serve(line: CommandLine, source: TextIO, sink: TextIO) -> None:
     """Answer the requests of another program until it closes its pipe, or dies, which ends what runs."""
     out, requests, runs = _Out(sink), queue.Queue(), threading.Event()  # type: ignore[var-annotated]
 
     def read() -> None:
         for request in source:
-            requests.put(json.loads(request))
+            requests.put(request)
         requests.put(None)
         if runs.is_set():
             os.kill(os.getpid(), signal.SIGINT)
@@ -136,15 +146,20 @@ def _serve(line: CommandLine, source: TextIO, sink: TextIO) -> None:
     while True:
         try:
             runs.clear()
-            message = requests.get()
-            if message is None:
+            request = requests.get()
+            if request is None:
                 return
-            if "complete" in message:
-                out.send(completions=line.completions(message["complete"]))
+            try:
+                kind, text = _request(request)
+            except ValueError:
+                out.send(text=f'{request.strip()} is no request; send {{"run": LINE}} or {{"complete": TEXT}}\n')
+                continue
+            if kind == "complete":
+                out.send(completions=line.completions(text))
                 continue
             runs.set()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):  # type: ignore[type-var]
-                if line.push(message["run"]) and line.push(""):
+                if line.push(text) and line.push(""):
                     line.resetbuffer()
                     out.write("the line is not complete: something is not closed\n")
             out.send(done=True)

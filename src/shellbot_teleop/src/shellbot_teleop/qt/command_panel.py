@@ -75,6 +75,7 @@ class CommandPanel(QWidget):
         self._process.finished.connect(
             lambda *_: self._print("the command line ended; the next line starts it again\n")
         )
+        self._process.errorOccurred.connect(self._say_error)
         self.output = QPlainTextEdit()
         self.output.setReadOnly(True)
         self.output.setMaximumBlockCount(_LINES)
@@ -117,6 +118,10 @@ class CommandPanel(QWidget):
         if self._process.state() == QProcess.NotRunning:
             self._process.start(self._command[0], self._command[1:])
         self._process.write(json.dumps(message).encode() + b"\n")
+
+    def _say_error(self, error: QProcess.ProcessError) -> None:
+        if error == QProcess.FailedToStart:
+            self._print(f"{self._command[0]} does not start: {self._process.errorString()}; run scripts/setup\n")
 
     def _read(self) -> None:
         while self._process.canReadLine():
