@@ -39,7 +39,7 @@ class GainsServer(Server):
         self._profile, self._presets = profile, presets
         super().__init__(page, callback)
         self._topics = [
-            rospy.Subscriber(topic, Float64, self._on_gain, callback_args=topic, queue_size=1) for topic in TOPICS
+            rospy.Subscriber(topic, Float64, self._on_gain, callback_args=topic, queue_size=10) for topic in TOPICS
         ]
 
     def _on_gain(self, message: Float64, topic: str) -> None:

@@ -163,6 +163,10 @@ class GainsTest(unittest.TestCase):
         self.set_page(shell_p=18.52)
         wait_until(lambda: self.of_class("shell") == {18.52}, 60, "and back")
 
+    def has_refused(self, topic, words):
+        lines = [line for line in self.log if line.startswith(f"gains: {topic} refused, nothing changed")]
+        return any(words in line for line in lines)
+
     def test_3_a_topic_sets_one_gain_of_all_joints_on_the_same_page(self):
         topic = rospy.Publisher("dgain", Float64, queue_size=5, latch=True)
         topic.publish(0.3)
@@ -173,8 +177,8 @@ class GainsTest(unittest.TestCase):
         topic.publish(1e6)
         topic.publish(0.4)  # in their order: those before it have been refused when it arrives
         wait_until(lambda: set(self.values("d").values()) == {0.4}, 60, "the next good one")
-        refused = [line for line in self.log if line.startswith("gains: dgain refused, nothing changed")]
-        self.assertEqual([("is nan" in refused[0], "is 1e+06" in refused[1])], [(True, True)], self.log)
+        for value in ("is nan", "is 1e+06"):  # the log comes by another connection, perhaps later
+            wait_until(lambda value=value: self.has_refused("dgain", value), 60, f"{value} is refused")
         topic.unregister()
         self.set_page(preset="walk", femur_p=30.0, femur_d=0.2, tibia_p=25.0)
         wait_until(lambda: self.of_class("coxa", "d") == {0.0} and self.of_class("femur", "d") == {0.2}, 60, "and back")

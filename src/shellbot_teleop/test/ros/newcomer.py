@@ -30,7 +30,8 @@ class Robot:
 
     def __init__(self, program):
         self.program = program
-        self.mode, self.speed, self.place, self.stopped, self.operator = "", 0.0, (0.0, 0.0), None, None
+        self.mode = self.target = ""
+        self.speed, self.place, self.stopped, self.operator = 0.0, (0.0, 0.0), None, None
         self.twists = []  # (time, m/s forward)
         self.log = []  # of the program
         self._subscribers = [
@@ -51,7 +52,7 @@ class Robot:
             self.log.append(message.msg)
 
     def _on_mode(self, message):
-        self.mode = message.name
+        self.mode, self.target = message.name, message.target
 
     def _on_odometry(self, message):
         position = message.pose.pose.position
@@ -79,9 +80,14 @@ def until(condition, words, patience=WAIT):
 
 
 def change(robot, operator, mode):
-    """Let the operator request a mode, and wait until the robot is in it."""
-    operator.request(mode)
-    until(lambda: robot.mode == mode, lambda: f"no mode {mode}: {robot.mode}; {robot.program}: {robot.log}", LONG)
+    """Let the operator request a mode until the robot is in it; a ball may need a second try to get upright."""
+    deadline = time.monotonic() + 3.0 * LONG
+    while robot.mode != mode:
+        operator.request(mode)
+        until(lambda: robot.target == mode, lambda: f"{mode} was not accepted: {robot.mode}; {robot.log}")
+        until(lambda: robot.mode == robot.target, lambda: f"no mode {mode}: {robot.mode}; {robot.log}", LONG)
+        if time.monotonic() > deadline:
+            raise AssertionError(f"no mode {mode}: {robot.mode}; {robot.program}: {robot.log}")
 
 
 def drive(robot, operator, distance):
