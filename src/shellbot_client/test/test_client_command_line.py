@@ -100,8 +100,12 @@ def test_a_window_that_dies_ends_what_runs():
 def test_what_is_no_request_is_named_and_the_next_one_runs(request_line):
     process = started()
     try:
-        answers, _ = process.communicate(f"{request_line}\n" + json.dumps({"run": "print(6 * 7)"}) + "\n", timeout=60)
-        assert "is no request; send" in answers and '"42' in answers and process.returncode == 0
+        process.stdin.write(f"{request_line}\n" + json.dumps({"run": "print(6 * 7)"}) + "\n")
+        process.stdin.flush()
+        assert "is no request; send" in process.stdout.readline()
+        assert '"42' in process.stdout.readline()
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
     finally:
         process.kill()
         process.wait()
