@@ -67,6 +67,8 @@ def test_table_shows_motion_warnings_and_how_it_ended():
     summary = make_summary(score_phases(records, truth, own), 1.0, 8.0, True, "all done", [], ["no camera"])
     text = summary_table(summary)
     assert "| forward | 1.000 m | 1.000 m | 1.020 m | +10 mm" in " ".join(text.split())
+    summary["forward"]["lateral_m"] = -0.0003
+    assert "1.020 m | +0 mm" in " ".join(summary_table(summary).split())
     assert "88.0 deg" in text and "warning: no camera" in text and "done: all done" in text
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -612,6 +613,16 @@ def test_the_gait_diagram_joins_samples_to_spans(teleop_application):
     samples = [(0.0, up), (1.0, down), (2.0, down), (3.0, None), (4.0, down), (5.0, down)]
     assert list(standing_spans(samples, 2)) == [(1.0, 3.0), (4.0, 5.0)]
     assert list(standing_spans([], 0)) == [] and list(standing_spans([(0.0, up)], 0)) == []
+
+
+def test_it_opens_within_the_screen(make_setup, teleop_config, monkeypatch):
+    from python_qt_binding.QtCore import QSize
+
+    from shellbot_teleop.qt import main_window
+
+    screen = types.SimpleNamespace(availableSize=lambda: QSize(1280, 720))
+    monkeypatch.setattr(main_window.QApplication, "primaryScreen", lambda: screen)
+    assert make_setup(teleop_config).window.size() == QSize(1280, 720)
 
 
 @pytest.mark.parametrize("size", [(800, 600), (1080, 600), (1360, 850), (1500, 1000), (3840, 2160)])

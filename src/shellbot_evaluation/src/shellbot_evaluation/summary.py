@@ -147,7 +147,7 @@ def _tour_rows(summary: Dict[str, Any]) -> List[Dict[str, object]]:
                 "commanded": f"{s['commanded_m']:.3f} m",
                 "odometry": f"{s['odometry_m']:.3f} m",
                 "truth": f"{s['walked_m']:.3f} m",
-                "sideways": f"{1e3 * s['lateral_m']:+.0f} mm",
+                "sideways": f"{round(1e3 * s['lateral_m'], 0) + 0.0:+.0f} mm",
                 "seconds": f"{s['duration_s']:.1f}",
             }
         )

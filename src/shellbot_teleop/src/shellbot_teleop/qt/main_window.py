@@ -6,8 +6,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from python_qt_binding.QtCore import Qt, QTimer
-from python_qt_binding.QtWidgets import QMainWindow, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from python_qt_binding.QtCore import QSize, Qt, QTimer
+from python_qt_binding.QtWidgets import QApplication, QMainWindow, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
@@ -134,7 +134,7 @@ class TeleopWindow(QMainWindow):
         self.help.setAttribute(Qt.WA_StyledBackground)
         self.help.hide()
         self.setMinimumSize(800, 560)
-        self.resize(1360, 850)
+        self.resize(QSize(1360, 850).boundedTo(QApplication.primaryScreen().availableSize()))  # STOP is at the right
 
     def _leave_out(self, keymap: Keymap) -> None:
         """Hide what this robot has not: the key map says what it can be commanded."""
