@@ -475,7 +475,7 @@ def test_command_line_prints_tables_and_refuses_in_a_sentence(capsys, tmp_path):
     file.write_text(ARM.read_text(encoding="utf-8"), encoding="utf-8")
     assert cli.main(["explain", str(file), "--floating"]) == 0 and "floating base" in capsys.readouterr().out
     for arguments, words in (
-        (["table", "nobody"], "no model 'nobody'"),
+        (["table", "nobody"], "tripod, ur5; or give the path of a URDF file"),
         (["torques", "arm4", "--pose", "1"], "expected 4"),
     ):
         assert cli.main(arguments) == 1

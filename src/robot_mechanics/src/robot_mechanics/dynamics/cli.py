@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_mechanics.dynamics.model import DynamicModel
 from robot_mechanics.dynamics.tables import FORMATS, as_text, joint_rows, mass_rows
-from robot_mechanics.errors import KinematicsError
+from robot_mechanics.errors import KinematicsError, UnknownNameError
 from robot_mechanics.models.example_models import model_path
 
 
@@ -43,7 +43,10 @@ def load(robot: str, floating: bool) -> DynamicModel:
     if robot == "-":
         return DynamicModel.from_urdf(sys.stdin.read(), floating=floating)
     path = Path(robot)
-    return DynamicModel.from_urdf(path if path.exists() else model_path(robot), floating=floating)
+    try:
+        return DynamicModel.from_urdf(path if path.exists() else model_path(robot), floating=floating)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{error}; or give the path of a URDF file") from None
 
 
 def report(arguments: argparse.Namespace) -> str:
