@@ -8,6 +8,7 @@ from typing import Tuple
 
 import numpy as np
 
+from robot_mechanics.motion.rotations import rotation_from_rpy  # of a package whose changes the kernels' cache sees
 from robot_mechanics.native.jit import kernel
 
 LEFT, RIGHT = 0, 1
@@ -55,23 +56,21 @@ def seen_from(pose: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.array([c * x + s * y, -s * x + c * y, wrapped(other[2] - pose[2])])
 
 
-@kernel
-def rotation_of(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Return the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll), as `rotation_from_rpy`."""
-    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
-    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
+rotation_of = kernel(rotation_from_rpy)
+"""(roll, pitch, yaw), rad: the rotation (3, 3) Rz(yaw) Ry(pitch) Rx(roll)."""
 
 
 @kernel
 def applied(rotation: np.ndarray, x: float, y: float, z: float) -> Tuple[float, float, float]:
-    """Return a rotation (3, 3) times a vector."""
+    """Return R v, a vector in the frame that the rotated one stands in.
+
+    Parameters
+    ----------
+    rotation : (3, 3) array
+        R, from the rotated frame to the other.
+    x, y, z : float
+        v in the rotated frame, any unit.
+    """
     return (
         rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z,
         rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z,
@@ -81,12 +80,8 @@ def applied(rotation: np.ndarray, x: float, y: float, z: float) -> Tuple[float, 
 
 @kernel
 def undone(rotation: np.ndarray, x: float, y: float, z: float) -> Tuple[float, float, float]:
-    """Return the inverse of a rotation (3, 3) times a vector."""
-    return (
-        rotation[0, 0] * x + rotation[1, 0] * y + rotation[2, 0] * z,
-        rotation[0, 1] * x + rotation[1, 1] * y + rotation[2, 1] * z,
-        rotation[0, 2] * x + rotation[1, 2] * y + rotation[2, 2] * z,
-    )
+    """Return the transpose of a rotation (3, 3) times a vector: the inverse of `applied`, same arguments."""
+    return applied(rotation.T, x, y, z)
 
 
 @kernel

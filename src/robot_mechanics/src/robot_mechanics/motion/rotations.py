@@ -15,7 +15,8 @@ import numpy as np
 
 def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """Return the (3, 3) rotation matrix Rz(yaw) Ry(pitch) Rx(roll); angles in rad."""
-    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    cr, cp, cy = math.cos(roll), math.cos(pitch), math.cos(yaw)
+    sr, sp, sy = math.sin(roll), math.sin(pitch), math.sin(yaw)
     return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
