@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
@@ -13,8 +14,10 @@ from shellbot_action_manager.errors import ActionManagerError
 from shellbot_action_manager.gait.gait_table import Gait
 from shellbot_chain.chain import Chain
 from shellbot_chain.errors import ChainError
+from shellbot_common import package_file
 
 from .errors import EvaluationError
+from .experiments import load_experiments
 from .metrics import body_metrics, cost_of_transport, total_torque
 from .transport_experiment import electrical_power, measured_walk
 
@@ -44,7 +47,6 @@ FIGURES = (
 FRICTION = (0.6, 1.0)
 GATHERS_S, MEASURED_S = 2.0, 3.0
 FAILED = 100.0  # score of a candidate that falls or cannot be built
-_TILT_DEG, _HEIGHT_MM, _FOOT_MM = 3.0, 10.0, -2.0  # limits of config/experiments.yaml
 
 
 @dataclass(frozen=True)
@@ -126,19 +128,25 @@ def score(rows: Sequence[Mapping[str, Any]], shipped: Mapping[str, float]) -> fl
     rows : sequence of mapping
         Its runs.
     shipped : mapping
-        Means of the shipped gait: a candidate is to be no slower, and within the limits of config/experiments.yaml, or
-        of what the shipped gait reaches.
+        Means of the shipped gait: a candidate is to be no slower, and within the limits of the sprint in
+        config/experiments.yaml, or of what the shipped gait reaches.
     """
     if not all(row["success"] and math.isfinite(row["electrical_cost"]) for row in rows):
         return FAILED
-    found = means(rows)
+    found, limits = means(rows), _limits()
     over = (
         max(0.0, 1.0 - found["speed_m_s"] / shipped["speed_m_s"]) * 10.0,
-        max(0.0, found["tilt_deg"] / max(_TILT_DEG, shipped["tilt_deg"]) - 1.0),
-        max(0.0, found["height_mm"] / max(_HEIGHT_MM, shipped["height_mm"]) - 1.0),
-        max(0.0, min(_FOOT_MM, shipped["foot_mm"]) - found["foot_mm"]),
+        max(0.0, found["tilt_deg"] / max(limits["max_tilt_deg"], shipped["tilt_deg"]) - 1.0),
+        max(0.0, found["height_mm"] / max(limits["height_deviation_mm"], shipped["height_mm"]) - 1.0),
+        max(0.0, min(limits["lowest_foot_mm"], shipped["foot_mm"]) - found["foot_mm"]),
     )
     return found["electrical_cost"] * (1.0 + sum(over))
+
+
+@functools.lru_cache(maxsize=None)
+def _limits() -> Mapping[str, float]:
+    sprint = load_experiments(package_file("shellbot_evaluation", "config/experiments.yaml"))["sprint"]
+    return {limit.column: limit.bound for limit in sprint.limits}
 
 
 def means(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
