@@ -36,10 +36,10 @@ def _clone(folder):
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_installs_nothing(clone, name, option):
-    told = clone(name, option)
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith(f"usage: scripts/{name}")
-    assert told.stderr == ""
+    done = clone(name, option)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: scripts/{name}")
+    assert done.stderr == ""
     assert sorted(path.name for path in clone.folder.iterdir()) == ["scripts"]
 
 
@@ -65,20 +65,20 @@ def test_an_interrupted_build_counts_as_none(clone, name):
     """catkin writes devel/setup.sh first; scripts/setup leaves its stamp when all is built."""
     (clone.folder / "devel").mkdir()
     (clone.folder / "devel" / "setup.sh").write_text("echo half a workspace\n")
-    told = clone(name, "--help")
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith(f"usage: scripts/{name}")
-    assert "half a workspace" not in told.stdout
+    done = clone(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: scripts/{name}")
+    assert "half a workspace" not in done.stdout
 
 
 @pytest.mark.parametrize("name", ["my robots", "a:b", "a;b", "a$b", "a&b", "a(1)", "a#b", "a'b", "a\\b", "a[1]"])
 def test_a_path_that_catkin_cannot_take_is_refused_before_anything_is_made(tmp_path, name):
     run = _clone(tmp_path / name / "shellbot")
-    told = run("setup", "--no-apt")
-    assert told.returncode == 1
+    done = run("setup", "--no-apt")
+    assert done.returncode == 1
     character = next(c for c in name if not c.isalnum())
-    assert f"{name}/shellbot has a '{character}' in its name" in told.stderr
-    assert "move the clone" in told.stderr
+    assert f"{name}/shellbot has a '{character}' in its name" in done.stderr
+    assert "move the clone" in done.stderr
     assert sorted(path.name for path in run.folder.iterdir()) == ["scripts"]
 
 

@@ -20,13 +20,13 @@ class Desk:
     def __init__(self, config, keymap):
         self.t = 100.0
         self.config = config
-        self.done, self.performed, self.told = [], [], []
+        self.done, self.performed, self.notices = [], [], []
         self.station = Station(
             CommandModel(config, keymap),
             config,
             self.done.append,
             self.performed.append,
-            lambda page, notice: self.told.append((page, notice.text)),
+            lambda page, notice: self.notices.append((page, notice.text)),
             lambda: self.t,
         )
         self.station.observe(LinkState(True, "connected"))
@@ -34,7 +34,7 @@ class Desk:
         self.clear()
 
     def clear(self):
-        for each in (self.done, self.performed, self.told):
+        for each in (self.done, self.performed, self.notices):
             each.clear()
 
     def send(self, page, kind, **values):
@@ -62,4 +62,4 @@ class Desk:
         return self.kinds(PublishTwist)
 
     def texts(self, page=None):
-        return " ".join(text for number, text in self.told if page is None or number in (None, page))
+        return " ".join(text for number, text in self.notices if page is None or number in (None, page))

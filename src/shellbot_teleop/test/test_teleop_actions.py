@@ -70,7 +70,7 @@ def test_what_another_program_started_is_shown_even_without_its_name():
     assert not model_of(GoalSeen("wave", "")).state(0.0).busy  # the server names it anew
 
 
-def test_silence_and_bad_numbers_are_told():
+def test_silence_and_bad_numbers_are_reported():
     model = model_of(FeedbackSeen("a", "lift", math.nan, False))
     assert model.state(0.0).fraction == 0.0
     assert model.state(1.0).level == "info"

@@ -367,13 +367,13 @@ def test_unusable_limits_are_refused_in_words(change, word):
         replace(LIMITS, **change)
 
 
-def test_zero_limits_are_obeyed_and_told(model):
+def test_zero_limits_are_obeyed_and_reported(model):
     model.observe_limits(replace(LIMITS, velocity=(0.0, 0.0, 0.0)))
     out = model.press("w", 0.0)
     assert out[0] == effects.ZERO_TWIST and "allow no motion" in out[1].text
 
 
-def test_driving_in_a_mode_that_does_not_walk_is_told(model):
+def test_driving_in_a_mode_that_does_not_walk_is_reported(model):
     model.observe_mode("stand")
     assert "F7 or 1" in model.press("w", 0.0)[1].text
     model.release("w", 0.1)

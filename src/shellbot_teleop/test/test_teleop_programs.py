@@ -213,17 +213,17 @@ def joy_package(folder, program):
     node.chmod(0o755)
 
 
-def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_told_once(tmp_path, monkeypatch):
+def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_reported_once(tmp_path, monkeypatch):
     pytest.importorskip("rospy", reason="the programs need rospy, which is not installed")
     from shellbot_teleop.joystick_node import JoyDriver
 
     monkeypatch.setattr(sys, "argv", ["teleop_joystick", "joy:=pad", "__name:=x", "--armed"])
-    told = []
-    driver = JoyDriver("/dev/input/js7", told.append)
+    notices = []
+    driver = JoyDriver("/dev/input/js7", notices.append)
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     driver.start()
-    assert len(told) == 1 and "not installed" in told[0].text and "ros-noetic-joy" in told[0].text
-    told.clear()
+    assert len(notices) == 1 and "not installed" in notices[0].text and "ros-noetic-joy" in notices[0].text
+    notices.clear()
     joy_package(tmp_path, f'echo "$@" > {tmp_path}/arguments; [ -e {tmp_path}/dies ] && exit 3; exec sleep 600')
     for dies in (False, True):
         if dies:
@@ -231,11 +231,11 @@ def test_a_joy_node_is_started_with_repeats_and_ended_and_its_death_is_told_once
         (tmp_path / "arguments").unlink(missing_ok=True)
         driver.start()
         deadline = time.monotonic() + 60.0
-        while (not (tmp_path / "arguments").exists() or (dies and not told)) and time.monotonic() < deadline:
+        while (not (tmp_path / "arguments").exists() or (dies and not notices)) and time.monotonic() < deadline:
             driver.watch()
             time.sleep(0.01)
         driver.watch()
-        assert [notice.text for notice in told] == (
+        assert [notice.text for notice in notices] == (
             ["joy_node ended with status 3: start this program again."] if dies else []
         )
     assert (tmp_path / "arguments").read_text().split() == [

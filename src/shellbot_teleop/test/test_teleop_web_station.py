@@ -112,7 +112,7 @@ def test_without_control_a_page_changes_nothing(desk):
     desk.station.open(1, "10.0.0.1")
     before = desk.station.model.scale
     for kind, values in (("scale", {"value": 1.0}), ("gait", {"name": "wave"}), ("pose", {"axis": 2, "value": 0.05})):
-        desk.told.clear()
+        desk.notices.clear()
         desk.send(1, kind, **values)
         assert "Monitor mode, nothing was sent" in desk.texts(1), kind
     assert desk.station.model.scale == before and not desk.station.model.active and not desk.station.model.gait
