@@ -82,7 +82,19 @@ def predicted_error(error: np.ndarray, offset: np.ndarray, omega: float, gain: f
 def error_at_end(  # type: ignore[no-untyped-def]
     dcm, pressure, planned_dcm, planned_pressure, yaw, omega, gain, remaining
 ):
-    """Return `predicted_error` along the axes of a foot with this yaw, from what is and what is planned, (2,) each."""
+    """Return `predicted_error` along the axes of a foot, (2,), m.
+
+    Parameters
+    ----------
+    dcm, pressure : (2,) arrays
+        Measured DCM and centre of pressure, odometry frame, m.
+    planned_dcm, planned_pressure : (2,) arrays
+        As planned, likewise.
+    yaw : float
+        Of the foot in the odometry frame, rad.
+    omega, gain, remaining : float
+        As of `predicted_error`.
+    """
     error, offset = turned(dcm - planned_dcm, -yaw), turned(pressure - planned_pressure, -yaw)
     return predicted_error(error, offset, omega, gain, remaining)
 

@@ -200,7 +200,24 @@ def walk(
     turn_deg: float = 90.0,
     servos: Optional[Mapping[str, float]] = None,
 ) -> Walked:
-    """Walk ahead at 0.15 m/s, then turn at 0.5 rad/s, by time."""
+    """Walk ahead at 0.15 m/s, then turn at 0.5 rad/s, by time.
+
+    Parameters
+    ----------
+    engine : str
+        One of ENGINES.
+    seed : int, optional
+        Of the sensors' noise; without one there is none.
+    distance_m, turn_deg : float
+        Commanded.
+    servos : mapping, optional
+        Settings of the simulator's servos; without them they are continuous, strong and cold.
+
+    Raises
+    ------
+    ChainError
+        If the engine is not installed, or a setting is out of range.
+    """
     began = time.process_time()
     chain = Chain(engine=engine, seed=seed, servos=servos or {})
     chain.stand_up()

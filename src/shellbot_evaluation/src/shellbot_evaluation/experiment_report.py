@@ -106,7 +106,17 @@ def run_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def experiment_text(experiment: Experiment, rows: Sequence[Mapping[str, Any]], command: str) -> str:
-    """Return the Markdown of an experiment: verdicts first, then each run, then how to repeat it."""
+    """Return the Markdown of an experiment: verdicts first, then each run, then how to repeat it.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Its limits give the verdicts.
+    rows : sequence of mapping
+        Every run, keys as in HEADINGS.
+    command : str
+        Command line that made them.
+    """
     limits = verdicts(experiment, rows)
     return "\n".join([*([markdown_table(limits, digits=DIGITS)] if limits else []), run_table(rows), _made_by(command)])
 
@@ -121,7 +131,17 @@ def _made_by(command: str) -> str:
 
 
 def campaign_text(campaign: Campaign, rows: Sequence[Mapping[str, Any]], command: str) -> str:
-    """Return the Markdown of the campaign: comparison with the published means, then mean and spread of each case."""
+    """Return the Markdown of the campaign: comparison with the published means, then mean and spread of each case.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Speeds and published means.
+    rows : sequence of mapping
+        Every run, keys as in HEADINGS.
+    command : str
+        Command line that made them.
+    """
     heads: Dict[str, str] = {"source": "source"}
     for percent in campaign.speeds_percent:
         heads.update({f"x_{percent}": f"{percent} %: x m", f"y_{percent}": "y m", f"turn_{percent}": "turned deg"})
@@ -153,7 +173,28 @@ def trace_file(folder: Path, name: str, row: Mapping[str, Any]) -> Path:
 def write_report(
     folder: Path, name: str, results: Sequence[RunResult], text: str, content: Mapping[str, Any], traces: bool
 ) -> List[Path]:
-    """Draw the plots and write NAME.csv, .json, .md, .html; returns the paths. Without `traces` those are removed."""
+    """Draw the plots and write NAME.csv, .json, .md and .html.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if need be.
+    name : str
+        Of the experiment.
+    results : sequence of RunResult
+        Every run, with its trace.
+    text : str
+        Its result as Markdown.
+    content : mapping
+        What JSON holds beside machine and runs.
+    traces : bool
+        Whether the traces of the runs stay in the folder; they are removed otherwise.
+
+    Returns
+    -------
+    list of Path
+        Files and pictures, without the traces.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rows = [result.row for result in results]
     pictures: List[Path] = []

@@ -77,7 +77,25 @@ class Journal:
         pack: Optional[Callable[[Any], Any]] = None,
         unpack: Optional[Callable[[Any], Any]] = None,
     ) -> ContextManager[Optional[Journal]]:
-        """Return the journal of results that go to a file; a context of None without one."""
+        """Return the journal of results that go to a file.
+
+        Parameters
+        ----------
+        file : Path, optional
+            Of the results; the journal has its name and the ending .unfinished.jsonl.
+        experiment, pack, unpack
+            As of `Journal`.
+
+        Returns
+        -------
+        context manager
+            Of the journal; of None without a file.
+
+        Raises
+        ------
+        EvaluationError
+            As `Journal`.
+        """
         if file is None:
             return contextlib.nullcontext()
         return cls(file.with_suffix(".unfinished.jsonl"), experiment, pack, unpack)
@@ -89,6 +107,15 @@ class Journal:
 
     def add(self, function: Callable[[Any], Any], argument: Any, result: Any) -> Any:
         """Write a run and return its result as it would be read again.
+
+        Parameters
+        ----------
+        function : callable
+            That made the run: of a module, or a `functools.partial` of such.
+        argument : object
+            Of the function. Both are the key by which `find` finds the run.
+        result : object
+            What `pack` takes.
 
         Raises
         ------

@@ -61,7 +61,24 @@ def run(arguments: argparse.Namespace) -> Tuple[Any, str]:
 
 
 def draw_bodies(axes: Any, model: DynamicModel, q: np.ndarray, labels: bool) -> np.ndarray:
-    """Draw links, axes of the joints and centres of mass at q; return the points drawn, (m, 3), mm."""
+    """Draw links, axes of the joints and centres of mass.
+
+    Parameters
+    ----------
+    axes : mpl_toolkits.mplot3d.Axes3D
+        Where to, in mm.
+    model : DynamicModel
+        The robot, on a fixed base.
+    q : (n,) array
+        Joint positions, rad or m.
+    labels : bool
+        Whether joints and links are named.
+
+    Returns
+    -------
+    (m, 3) array
+        Origins of the links and centres of mass, root frame, mm.
+    """
     poses, table, tree = model.body_poses(q), model.table, model.tree
     T = {link: poses[table.body_of[link]] @ table.pose_in_body[link] for link in tree.links}  # noqa: N806
     points: List[np.ndarray] = [_MM * T[tree.root][:3, 3]]
@@ -116,7 +133,22 @@ def _legend(axes: Any) -> None:
 
 
 def law_of(arguments: argparse.Namespace, model: DynamicModel, start: np.ndarray) -> Callable[..., np.ndarray]:
-    """Return the law (t, q, v) -> tau of the film."""
+    """Return the law of the film.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        `law`, one of LAWS, and `seed`, of random torques.
+    model : DynamicModel
+        The robot, on a fixed base.
+    start : (n,) array
+        Joint positions about which the laws swing, rad or m.
+
+    Returns
+    -------
+    callable
+        From t (s), q and v (n,) (rad, rad/s; m, m/s) to the joints' torques or forces (n,), N m or N.
+    """
     inertia = np.diag(model.mass_matrix(start))
     if arguments.law == "random":
         rng = np.random.default_rng(arguments.seed)

@@ -79,7 +79,19 @@ def plot_columns(path: Path, title: str, rows: Sequence[Mapping[str, Any]], colu
 
 
 def plot_runs(path: Path, title: str, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
-    """Draw the numbers of every run, a plot a column, cases side by side, with mean and standard deviation."""
+    """Draw the numbers of every run, a plot a column, cases side by side, with mean and standard deviation.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Picture file; its ending chooses the format.
+    title : str
+        Heading of the picture.
+    rows : sequence of mapping
+        Runs; the key label names the case.
+    columns : mapping
+        Key to heading. Keys without a finite float in any run are left out; `success` is drawn if none is left.
+    """
     labels = list(dict.fromkeys(str(row.get("label", "")) for row in rows))
     numbers = {
         key: heading

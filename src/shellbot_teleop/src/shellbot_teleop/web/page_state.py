@@ -50,7 +50,21 @@ def offered(model: CommandModel, config: TeleopConfig) -> Dict[str, Any]:
 def robot_state(
     station: Station, monitor: RobotMonitor, actions: ActionModel, stale_after: float, t: float
 ) -> Dict[str, Any]:
-    """Return what all pages show of robot and command at time `t`, s; values older than `stale_after` are null."""
+    """Return what all pages show of robot and command, as JSON can hold it.
+
+    Parameters
+    ----------
+    station : Station
+        Link and commands.
+    monitor : RobotMonitor
+        What the robot reports.
+    actions : ActionModel
+        The action under way.
+    stale_after : float
+        Age beyond which a value is null, s.
+    t : float
+        Now, on the clock of what was received, s.
+    """
     model = station.model
     odom = with_body(fresh(monitor.odom, t, stale_after), fresh(monitor.contacts, t, stale_after))
     status = fresh(monitor.status, t, stale_after)
@@ -111,7 +125,20 @@ def jpeg(picture: np.ndarray) -> bytes:
 
 
 def joint_list(monitor: RobotMonitor, stale_after: float, t: float) -> List[Dict[str, Any]]:
-    """Return the table of joints: name, class, angle, target, torque, level and reason."""
+    """Return the table of joints, a mapping each.
+
+    It has joint (name), position and target (rad), effort (N m), temperature (degrees
+    Celsius), level (ok, warn, bad or empty) and text (why); what is not known is null.
+
+    Parameters
+    ----------
+    monitor : RobotMonitor
+        What the robot reports.
+    stale_after : float
+        Age beyond which a value is not known, s.
+    t : float
+        Now, on the clock of what was received, s.
+    """
     return _clean(
         [
             {
