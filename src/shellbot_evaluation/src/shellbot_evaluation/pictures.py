@@ -16,6 +16,7 @@ from .errors import EvaluationError
 
 CAPTION_HEIGHT = 18  # pixels
 MARGIN = 4  # pixels
+_UNCHANGED = 255  # entry of a GIF's palette, which no colour has
 
 
 def save_png(path: Path, picture: np.ndarray) -> None:
@@ -81,7 +82,7 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
     frame_s : float
         For which each is shown, s; a GIF counts in 0.01 s.
     colours : int
-        Of one palette for all pictures; fewer make the file smaller.
+        Of one palette for all pictures, at most 255; fewer make the file smaller.
 
     Raises
     ------
@@ -97,7 +98,11 @@ def save_gif(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: floa
         column.paste(tile, (0, i * tile.height))
     palette = column.quantize(colours, method=Image.MAXCOVERAGE)  # the few pixels of a bright colour count, too
     first, *rest = (tile.quantize(palette=palette, dither=0) for tile in tiles)
-    first.save(path, save_all=True, append_images=rest, duration=round(1e3 * frame_s), loop=0, optimize=True)
+    pixels = [np.asarray(tile) for tile in (first, *rest)]
+    for tile, before, now in zip(rest, pixels, pixels[1:]):  # what does not change is transparent, and costs nothing
+        tile.paste(_UNCHANGED, mask=Image.fromarray(before == now))
+    options = {"duration": round(1e3 * frame_s), "transparency": _UNCHANGED, "disposal": 1}
+    first.save(path, save_all=True, append_images=rest, loop=0, optimize=False, **options)
 
 
 def save_mp4(path: Path, frames: Sequence[Tuple[str, np.ndarray]], frame_s: float) -> None:
