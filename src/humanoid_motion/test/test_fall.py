@@ -157,7 +157,7 @@ MOTIONS_DELIVERED = READER.load(package_file("humanoid_motion", "config/motions.
 
 
 class Lying:
-    """A manager, and a robot that lies or stands just as the test says, with its joints at zero."""
+    """A manager, and a robot that lies or stands as the test sets it, with its joints at zero."""
 
     def __init__(self):
         self.manager = FallManager(P, MOTIONS_DELIVERED, np.full(26, 0.2), WEIGHT)

@@ -153,19 +153,19 @@ def test_workers_end_with_a_tool_that_is_killed_and_its_runs_are_on_disk(tmp_pat
 def test_ctrl_c_ends_at_once_and_the_same_command_goes_on(tmp_path):
     tool = started_and_some_done(tmp_path)
     os.killpg(tool.pid, signal.SIGINT)
-    spoken = tool.communicate(timeout=PATIENCE_S)[1]
+    printed = tool.communicate(timeout=PATIENCE_S)[1]
     assert tool.returncode == 130
-    assert "stopped by the user" in spoken and "the same command goes on from there" in spoken
-    assert "Traceback" not in spoken
+    assert "stopped by the user" in printed and "the same command goes on from there" in printed
+    assert "Traceback" not in printed
     assert len(goes_on_and_ends(tmp_path)) < 12
 
 
 def test_a_full_disk_is_a_sentence_and_what_was_written_is_not_lost(tmp_path):
     tool = start(tmp_path, 0.0, limit=20_000)
-    spoken = tool.communicate(timeout=PATIENCE_S)[1]
+    printed = tool.communicate(timeout=PATIENCE_S)[1]
     assert tool.returncode == 2
-    assert re.search(r"error: cannot write a run to .*runs.jsonl: File too large; 4 runs are in it: make room", spoken)
-    assert "Traceback" not in spoken
+    assert re.search(r"error: cannot write a run to .*runs.jsonl: File too large; 4 runs are in it: make room", printed)
+    assert "Traceback" not in printed
     assert len(goes_on_and_ends(tmp_path)) == 4
 
 

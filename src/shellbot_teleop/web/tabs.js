@@ -44,7 +44,7 @@ export class ActionsTab {
     for (const made of $("action-list").querySelectorAll("button")) made.setAttribute("aria-pressed", String(Boolean(entry) && made.textContent === entry.name));
     if (entry && this.chosen && JSON.stringify(entry) === JSON.stringify(this.chosen)) return; // typed values stay
     this.chosen = entry;
-    $("action-text").textContent = entry ? `${entry.text}. ${entry.cancels}` : this.entries.length ? "No action matches." : "This robot tells of no actions.";
+    $("action-text").textContent = entry ? `${entry.text}. ${entry.cancels}` : this.entries.length ? "No action matches." : "This robot reports no actions.";
     $("parameters").replaceChildren(...(entry ? entry.parameters.map(parameterRow) : []));
     this.showRun();
   }

@@ -66,7 +66,7 @@ class ArmMotion:
     """Swings an arm about a target; each tick gives the command of its position servos.
 
     A servo of stiffness p that is to hold the torque tau stands tau / p behind its command. So by the law `servo` the
-    command is q_ref + feed_forward * tau / p, where tau is what the dynamics say that the reference needs; the servo's
+    command is q_ref + feed_forward * tau / p, where tau is the torque of the reference by the dynamics; the servo's
     stiffness is the feedback. By the other laws, which give torques for the measured state, it is q + tau / p, with q
     taken on to the time at which the command is in force, so that nothing is left of the servo's own feedback.
 

@@ -145,7 +145,7 @@ class WalkingEngine:
     @property
     def has_stopped(self) -> bool:
         """Whether the robot stands, and nothing makes it walk in the next tick."""
-        return not (self._stepping.is_walking or self._stepping.wants_to_walk())
+        return not (self._stepping.is_walking or self._stepping.has_to_walk())
 
     @property
     def centre(self) -> np.ndarray:

@@ -127,7 +127,7 @@ class Stepping:
         """Whether the centre is at the goal; without one it is."""
         return self.goal is None or self.planner.is_at(self.goal)
 
-    def wants_to_walk(self) -> bool:
+    def has_to_walk(self) -> bool:
         """Return whether the command leads away from here."""
         if self.goal is not None:
             return not self.planner.is_at(self.goal)
@@ -168,10 +168,10 @@ class Stepping:
         wrenches : (2, 6) array
             Of the ground at each sole, N and N m.
         estimator : BaseEstimator
-            It says where a foot lands.
+            Gives where a foot lands.
         """
         if not self.is_walking:
-            if self.wants_to_walk():
+            if self.has_to_walk():
                 self._start()
             return
         p = self._p
@@ -207,7 +207,7 @@ class Stepping:
 
     def _next_step(self, double: float) -> None:
         before = self.planner.centre.copy()
-        stops = not self.wants_to_walk()
+        stops = not self.has_to_walk()
         twist = self.most if self.goal is not None else self.twist
         self.planner.step(self.swing, twist, self.goal, self._p.step_time)
         still = np.all(np.abs(seen_from(before, self.planner.centre)) < 1e-4)

@@ -41,7 +41,7 @@ def robots() -> Dict[str, Dict[str, Any]]:
     ur5 = problem.urdf("ur5", problem.UR5_BASE, problem.UR5, [(-6.3, 6.3)] * 6)
     for name, urdf, floating in (
         ("arm", model_path("arm4").read_text(encoding="utf-8"), False),
-        # masses that are in no way special
+        # masses without any symmetry
         ("ur5", ur5.replace("<inertial>", '<inertial><origin xyz="0.01 -0.02 0.1" rpy="0.1 0.2 0.3"/>'), False),
         ("hexapod", expand("simulation"), True),
     ):

@@ -59,7 +59,7 @@ def network_link() -> Iterator[None]:
 
 
 def switch(is_on: bool) -> None:
-    """Cut the network, or join it again. Connections stay open on both sides: neither hears of the other any longer."""
+    """Cut the network, or join it again. Connections stay open on both sides, but nothing passes any longer."""
     _ip("-netns", _SPACE, "link", "set", _OPERATOR_END, "up" if is_on else "down")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Presets of the page of gains, one gain of all classes, and what an operator asks for that the page cannot take."""
+"""Presets of the page of gains, one gain of all classes, and what of an operator's request the page cannot take."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Journal:
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], *error: object) -> None:
-        """Close the file. It is removed when all is done; after an error, what it holds is spoken of."""
+        """Close the file. It is removed when all is done; after an error, the number of runs in it is reported."""
         if kind is not None and self._done:
             sys.stderr.write(f"{len(self._done)} runs are in {self.path}; the same command goes on from there\n")
         else:
@@ -163,7 +163,7 @@ class Journal:
 
 
 def _key(function: Callable[[Any], Any], argument: Any) -> str:
-    """Return what tells a run from every other one: function, bound arguments, argument."""
+    """Return what distinguishes a run from every other one: function, bound arguments, argument."""
     return json.dumps([_name(function), argument], sort_keys=True, default=_plain)
 
 

@@ -47,7 +47,7 @@ class ClientLive(unittest.TestCase):
             robot.turn(deg=40)
             turned = math.degrees(self.truth()[2] - walked[2])
             self.assertGreater(turned, 38.0)
-            # a program that gets no processor stops the turn late: the robot knows, and ends it by itself
+            # a program that gets no processor stops the turn late: by its odometry the robot ends it
             self.assertAlmostEqual(turned, math.degrees(robot.place.yaw - yaw), delta=2.0)
             self.assertLess(turned, 90.0)
             self.assertGreater(math.hypot(robot.place.x, robot.place.y), 0.2)

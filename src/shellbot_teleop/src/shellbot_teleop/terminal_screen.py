@@ -41,7 +41,7 @@ STYLES = {
     "stop": "\x1b[1;37;41m",
 }
 _RESET = "\x1b[0m"
-_HELD_ALONE = ("control.dead_man", "speed.fine")  # keys beside others, which a terminal does not tell of
+_HELD_ALONE = ("control.dead_man", "speed.fine")  # keys beside others, which a terminal does not report
 _BAR = 20  # characters of a velocity bar, an even number
 
 

@@ -20,7 +20,7 @@ RESTS = 0.01  # m/s
 
 
 class Robot:
-    """What the robot tells and what it is commanded.
+    """What the robot reports and what it is commanded.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class Robot:
         self.twists.append((time.monotonic(), message.linear.x))
 
     @property
-    def knows_control(self):
-        """Whether the program knows that it is in control: a moment after the robot does."""
+    def shows_control(self):
+        """Whether the program shows that it is in control: a moment after the robot has given it."""
         return any(text.startswith("You are in control") for text in self.log)
 
     @property
@@ -105,7 +105,7 @@ def drive(robot, operator, distance):
 def play(robot, operator):
     """Play the session with a program that was opened in monitor mode.
 
-    The operator has the methods `take_control` (until the program knows of it), `request` (a mode), `drive` (called
+    The operator has the methods `take_control` (until the program shows it), `request` (a mode), `drive` (called
     again and again) and `rest`.
     """
     operator.take_control()

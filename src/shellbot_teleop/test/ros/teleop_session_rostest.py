@@ -45,7 +45,7 @@ class WindowOperator:
 
     def take_control(self):
         deadline = time.monotonic() + WAIT
-        while not self._robot.knows_control and time.monotonic() < deadline:
+        while not self._robot.shows_control and time.monotonic() < deadline:
             self.tap("F2")  # until the window is there
             time.sleep(1.0)
 
@@ -71,7 +71,7 @@ class TerminalOperator:
 
     def take_control(self):
         self.tap("F2")
-        until(lambda: self._robot.knows_control, "the terminal does not say that it is in control")
+        until(lambda: self._robot.shows_control, "the terminal does not say that it is in control")
 
     def request(self, mode):
         self.tap(KEYS[mode])

@@ -2,7 +2,7 @@
 """Bullet as the engine: it solves the rigid bodies and their contacts, under torques of this package's servos.
 
 Servos are stiff against the light links that they turn. Their damping (the torque-speed line), integrated explicitly in
-steps of 2 ms, is unstable on the lightest, and Bullet knows no inertia of rotors. Both are taken implicitly, as in
+steps of 2 ms, is unstable on the lightest, and Bullet has no inertia of rotors. Both are taken implicitly, as in
 stable PD control (Tan, Liu and Turk, IEEE CG&A 2011): with A = rotors + dt (damping + d) the acceleration a of
 
     (M + A) a + bias = torque + constraints
@@ -199,7 +199,7 @@ def _evaluate_mass(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def _with_heavier_links(model: mujoco.MjModel) -> mujoco.MjModel:
-    """Return the model that Bullet gets: no rotors, but as much of them in the links as the iteration bears."""
+    """Return the model that Bullet gets: no rotors, but as much in the links as lets the iteration converge."""
     servoed = copy.copy(model)
     servoed.dof_armature[:] += model.opt.timestep * model.dof_damping
     true = _mass_matrix(servoed)

@@ -61,7 +61,7 @@ class CommandPanel(QWidget):
     Parameters
     ----------
     command : sequence of str
-        The program, which speaks as `shellbot_client.command_line` does over pipes; started by the first line.
+        The program, with pipes for lines as `shellbot_client.command_line` has them; started by the first line.
     """
 
     def __init__(self, command: Sequence[str]) -> None:

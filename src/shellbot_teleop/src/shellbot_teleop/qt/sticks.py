@@ -61,7 +61,7 @@ class StickPad(QWidget):
         self._follow(event)
 
     def mouseMoveEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
-        """Qt's hook: push elsewhere; Qt tells of moves only while a button is down."""
+        """Qt's hook: push elsewhere; Qt reports moves only while a button is down."""
         self._follow(event)
 
     def mouseReleaseEvent(self, _event: object) -> None:  # noqa: N802  Qt's name

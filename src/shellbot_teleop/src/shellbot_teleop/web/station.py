@@ -173,7 +173,7 @@ class Station:
         self._halt("the program that serves the page ends")
 
     def _halt(self, reason: str) -> None:
-        """Stop what is driven or still moving, and tell why."""
+        """Stop what is driven or still moving, and report why."""
         if self.model.active:
             self._carry_out([*self.model.halt(self._clock()), Notice("warn", f"Stopped, because {reason}.")], None)
 
