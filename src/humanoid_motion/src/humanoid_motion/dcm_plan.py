@@ -23,7 +23,6 @@ class PlannedInstant(NamedTuple):
     """Where centre of pressure and DCM should be, odometry frame, m, (2,) each."""
 
     zmp: np.ndarray
-    zmp_rate: np.ndarray  #: m/s
     dcm: np.ndarray
     dcm_end: np.ndarray  #: At the end of the present step
 
@@ -64,8 +63,7 @@ def instant(
     time = min(max(time, 0.0), step_time)
     if time >= double:
         now = backwards(dcm, present, present, step_time - time, omega)
-        return PlannedInstant(present.copy(), np.zeros(2), now, dcm)
-    rate = (present - former) / double
-    zmp = former + rate * time
+        return PlannedInstant(present.copy(), now, dcm)
+    zmp = former + (present - former) / double * time
     landed = backwards(dcm, present, present, step_time - double, omega)
-    return PlannedInstant(zmp, rate, backwards(landed, zmp, present, double - time, omega), dcm)
+    return PlannedInstant(zmp, backwards(landed, zmp, present, double - time, omega), dcm)

@@ -236,7 +236,7 @@ class Stepping:
         """
         if not self.is_walking:
             middle = self._soles.zmp_between(self.feet)
-            return PlannedInstant(middle, np.zeros(2), middle, middle)
+            return PlannedInstant(middle, middle, middle)
         p, planner = self._p, self.planner
         plan: PlannedInstant = _planned(
             self._from,

@@ -25,7 +25,7 @@ import numpy as np
 import pybullet
 from scipy.linalg import eigh
 
-from .bullet_world import BulletWorld, main_axes, quaternion
+from .bullet_world import BulletWorld, main_axes, quaternion, rotation
 from .ground import ContactSnapshot, GroundSensor
 
 _FRACTIONS = (0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)  # of rotors and implicit damping that the links may have
@@ -69,9 +69,7 @@ class BulletEngine:
             pybullet.resetJointState(world.robot, joint, angle, rate, **self._id)
         if self._is_free:
             offset, axes = world.T_root_base
-            rotation = np.zeros(9)
-            mujoco.mju_quat2Mat(rotation, data.qpos[3:7])
-            root = rotation.reshape(3, 3)
+            root = rotation(data.qpos[3:7])
             arm, spin = root @ offset, root @ data.qvel[3:6]
             pybullet.resetBasePositionAndOrientation(
                 world.robot, (data.qpos[:3] + arm).tolist(), quaternion(root @ axes), **self._id
@@ -161,9 +159,7 @@ class BulletEngine:
             place, xyzw = pybullet.getBasePositionAndOrientation(world.robot, **self._id)
             velocity, spin = pybullet.getBaseVelocity(world.robot, **self._id)
             offset, axes = world.T_root_base
-            rotation = np.zeros(9)
-            mujoco.mju_quat2Mat(rotation, np.array(xyzw)[[3, 0, 1, 2]])
-            root = rotation.reshape(3, 3) @ axes.T
+            root = rotation(np.array(xyzw)[[3, 0, 1, 2]]) @ axes.T
             arm = root @ offset
             data.qpos[:3] = place - arm
             mujoco.mju_mat2Quat(data.qpos[3:7], root.ravel())
@@ -208,9 +204,7 @@ def _with_heavier_links(model: mujoco.MjModel) -> mujoco.MjModel:
         heavy.dof_armature[:] = 0.0
         for joint in model.actuator_trnid[:, 0]:
             body, axis = model.jnt_bodyid[joint], model.jnt_axis[joint]
-            rotation = np.zeros(9)
-            mujoco.mju_quat2Mat(rotation, model.body_iquat[body])
-            axes = rotation.reshape(3, 3)
+            axes = rotation(model.body_iquat[body])
             tensor = axes * model.body_inertia[body] @ axes.T
             tensor += fraction * servoed.dof_armature[model.jnt_dofadr[joint]] * np.outer(axis, axis)
             heavy.body_inertia[body], axes = main_axes(tensor)

@@ -233,6 +233,13 @@ def quaternion(rotation: np.ndarray) -> List[float]:
     return wxyz[[1, 2, 3, 0]].tolist()
 
 
+def rotation(wxyz: np.ndarray) -> np.ndarray:
+    """Return a quaternion of MuJoCo's order, w, x, y, z, as a rotation (3, 3)."""
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, wxyz)
+    return matrix.reshape(3, 3)
+
+
 def main_axes(tensor: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     """Return the main moments (3,) of a tensor of inertia, and their axes as the columns of a rotation (3, 3)."""
     values, axes = np.linalg.eigh(tensor)
