@@ -190,6 +190,17 @@ def plan_runs(
 ) -> List[Run]:
     """Repeat each case over the seeds, with friction spread evenly from the first to the second value.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        Its cases.
+    seeds : sequence of int
+        A run of each case for each.
+    friction : (float, float)
+        Of the floor, least and greatest coefficient.
+    perturbations : Perturbations, optional
+        What else each seed draws.
+
     Raises
     ------
     DefinitionError

@@ -109,7 +109,17 @@ def is_straight(rows: np.ndarray) -> bool:
 
 
 def dynamics_source(rows: np.ndarray, above: np.ndarray, name: str) -> str:
-    """Return the source of a module with the kernel `name`, one of KERNELS, for a table of bodies."""
+    """Return the source of a module with a kernel for one robot.
+
+    Parameters
+    ----------
+    rows : (bodies, BODY) array
+        The table of bodies of `rigid_body`.
+    above : (nv,) array
+        Of each coordinate of velocity the next one on the way to the base, -1 at its end.
+    name : str
+        One of KERNELS.
+    """
     nq, nv = _sizes(rows, above)
     given, made = lengths(nq, nv, name)
     if is_straight(rows):

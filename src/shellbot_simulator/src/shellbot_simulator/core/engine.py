@@ -33,7 +33,17 @@ class Engine(Protocol):
 
 
 class MujocoEngine:
-    """The engine that needs no second model."""
+    """The engine that needs no second model.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        From `build_model`.
+    data : mujoco.MjData
+        Its state, which the engine moves on.
+    ground : GroundSensor
+        It reads the contacts.
+    """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, ground: GroundSensor) -> None:
         self._model, self._data, self._ground = model, data, ground
@@ -57,6 +67,13 @@ class MujocoEngine:
 
 def create_engine(name: str, model: mujoco.MjModel, data: mujoco.MjData, ground: GroundSensor) -> Engine:
     """Return an engine by name.
+
+    Parameters
+    ----------
+    name : str
+        One of ENGINES.
+    model, data, ground
+        As of `MujocoEngine`.
 
     Raises
     ------

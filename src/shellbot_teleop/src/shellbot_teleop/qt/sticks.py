@@ -22,6 +22,8 @@ class StickPad(QWidget):
     ----------
     has_two_axes : bool
         Whether it moves up and down, too.
+    tip : str
+        Tool tip.
     """
 
     pushed = Signal(float, float)  # right, up: 1 at the end of its travel, more beyond; 0, 0 when it is let go
