@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from shellbot_evaluation.campaign import Campaign, case_summary, comparison
 from shellbot_evaluation.console import Progress, seeds_of
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
-from shellbot_evaluation.reports import write_csv, write_json
+from shellbot_evaluation.reports import code_version, machine, write_csv, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -34,6 +35,18 @@ def test_table_pads_columns_rounds_numbers_and_fills_gaps():
     ]
     with pytest.raises(EvaluationError, match="at least one row"):
         markdown_table([])
+
+
+def test_another_version_of_a_library_counts_as_other_code(monkeypatch):
+    def version(name):
+        if name == "pybullet":
+            raise metadata.PackageNotFoundError(name)
+        return "9.9"
+
+    before = code_version.__wrapped__()
+    monkeypatch.setattr(metadata, "version", version)
+    assert machine()["libraries"] == dict.fromkeys(("mujoco", "numpy", "scipy", "numba"), "9.9")
+    assert code_version.__wrapped__() != before
 
 
 def test_progress_draws_in_place_on_a_terminal_and_writes_lines_elsewhere():

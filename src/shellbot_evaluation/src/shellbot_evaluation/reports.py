@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import hashlib
@@ -10,6 +11,7 @@ import json
 import math
 import os
 import platform
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Dict, Mapping, Sequence
 
@@ -17,7 +19,8 @@ from shellbot_common import package_file
 
 from .errors import EvaluationError
 
-_SOURCES = (".py", ".yaml", ".xacro")
+_SOURCES = (".py", ".yaml", ".xacro", ".stl")
+_LIBRARIES = ("mujoco", "pybullet", "numpy", "scipy", "numba")
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -49,7 +52,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def machine() -> Dict[str, object]:
-    """Return processor, core count, system, interpreter and a digest of the code, to be stored beside every figure."""
+    """Return what is stored beside every figure: processor, cores, system, interpreter, libraries, digest of code."""
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -62,15 +65,25 @@ def machine() -> Dict[str, object]:
         "load_at_end": load,
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
+        "libraries": library_versions(),
         "code": code_version(),
     }
 
 
+def library_versions() -> Dict[str, str]:
+    """Return the versions of the libraries that results depend on, by name, as far as they are installed."""
+    found = {}
+    for name in _LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
 @functools.lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return a digest of all code and settings of the workspace: results of different ones are not to be mixed."""
+    """Return a digest of code, settings, meshes and versions of libraries: results of different ones do not mix."""
     source = package_file("shellbot_evaluation", "config").resolve().parents[1]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr(library_versions()).encode())
     files = (path for path in source.rglob("*") if path.suffix in _SOURCES and "test" not in path.parts)
     for file in sorted(files):
         digest.update(str(file.relative_to(source)).encode() + b"\0" + file.read_bytes())
