@@ -199,6 +199,30 @@ def test_resting_joints_rest(rng):
     assert not nothing.converged and np.array_equal(nothing.q, READY)
 
 
+def test_a_joint_that_rests_beyond_its_limits_stays_there_and_is_named():
+    chain = limited(ur5(), -1.0, 1.2)
+    q = np.array([-1.0, 1.2, 0.3, 0.1, 2.0, -1.4])
+    result = InverseKinematics(chain).solve(chain.fk(q), q, active=["joint_1", "joint_2", "joint_3"])
+    assert result.converged and result.iterations == 0 and np.array_equal(result.q, q)
+    assert result.limits_hit == ("joint_0", "joint_1", "joint_4", "joint_5")
+    for limit in (-1.0, 1.2):
+        q = np.array([0.1, limit, 0.3, 0.1, 0.5, -0.4])
+        assert InverseKinematics(chain).solve(chain.fk(q), q).limits_hit == ("joint_1",)
+
+
+@pytest.mark.parametrize("frame", ["world", "target"])
+def test_residuals_are_in_the_configured_axes(frame):
+    chain = ur5()
+    T = chain.fk(READY)
+    target = T.copy()
+    target[:3, :3] = T[:3, :3] @ rotation_from_rpy(0.3, -0.2, 0.5)
+    target[:3, 3] += [0.02, -0.01, 0.03]
+    result = InverseKinematics(chain, InverseConfig(orientation_frame=frame)).solve(target, READY, active=[])
+    turn = log(target[:3, :3] @ T[:3, :3].T)
+    assert result.residual[3:] == pytest.approx(target[:3, :3].T @ turn if frame == "target" else turn, abs=1e-12)
+    assert result.residual[:3] == pytest.approx([0.02, -0.01, 0.03], abs=1e-12)
+
+
 def test_weights_say_who_gives_way():
     """Two links in a plane cannot reach x and y far out: the heavier row gets nearer to its wish."""
     chain = dh_chain([(0, 0.3, 0, 0), (0, 0.2, 0, 0)], "planar")
@@ -343,6 +367,7 @@ def test_long_redundant_chain(rng):
         (np.zeros(2), None),
         (np.zeros(3), -np.eye(3)),
         np.ones((4, 4)),
+        np.array([[1.0, 0.0, 0.0, math.inf], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]),
     ],
 )
 def test_targets_that_are_none(target):

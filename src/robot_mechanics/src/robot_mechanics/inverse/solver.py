@@ -52,7 +52,7 @@ class InverseKinematics:
         p = chain.parameters()
         self._tables = chain_tables(p)
         self._length = unit_length(p)
-        self._turns = np.array(whole_turns(p), dtype=bool)
+        self._turns = np.array(whole_turns(p), dtype=np.float64)
         self._low, self._high = np.full(chain.n, -math.inf), np.full(chain.n, math.inf)
         if self.config.limits:
             self._low, self._high = chain.lower.copy(), chain.upper.copy()
@@ -98,20 +98,22 @@ class InverseKinematics:
         """
         pose, rows = read_target(target)
         weight = self._weights * rows
-        given = np.zeros(self.chain.n) if seed is None else self.chain.check(seed)
-        moving, start = self._all, np.minimum(np.maximum(given, self._low), self._high)
-        if active is not None:
-            moving = self._active(active)
-            start = np.where(moving > 0.0, start, given)
-        best, total, end = self.minimise(pose, weight, moving, start)
+        start = np.zeros(self.chain.n) if seed is None else self.chain.check(seed)
+        moving = self._all if active is None else self._active(active)
+        q, residual = np.empty(self.chain.n), np.empty(6)
+        total, end, stands = lm_kernels.attempt(
+            *self._tables, pose, weight, self._tolerance, self._in_target, moving, self._low, self._high, self._turns,
+            self._settings, start, q, residual,
+        )  # fmt: skip
         restarts = 0
         if end != lm_kernels.REACHED:
-            best, total, end, restarts = self._restart(pose, weight, moving, start, rng, (best, total, end))
-        best = self._nearest(best, start)
+            q, total, end, restarts = self._restart(pose, weight, moving, start, rng, (q, total, end))
+            stands = self._finish(pose, weight, start, q, residual)
         if null_space is not None and end == lm_kernels.REACHED:
-            best, more = descend(self, null_space, pose, weight, moving, start, best)
+            q, more = descend(self, null_space, pose, weight, moving, start, q)
             total += more
-        return self._result(best, pose, weight, total, end, restarts)
+            stands = self._finish(pose, weight, q, q, residual)
+        return self._result(q, residual, stands, total, end, restarts)
 
     def minimise(
         self, pose: np.ndarray, weight: np.ndarray, active: np.ndarray, q: np.ndarray
@@ -179,27 +181,24 @@ class InverseKinematics:
         lm_kernels.task_errors(pose, weight, self._in_target, reached, error)
         return error
 
-    def _nearest(self, q: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """Return q without whole turns that lead away from the start, as far as the limits let them go."""
-        far = np.abs(q - start) > math.pi
-        if not far.any():
-            return q
-        turned = q - 2.0 * math.pi * np.floor((q - start) / (2.0 * math.pi) + 0.5)
-        fits = self._turns & (turned >= self._low) & (turned <= self._high) & far
-        return np.where(fits, turned, q)
+    def _finish(
+        self, pose: np.ndarray, weight: np.ndarray, start: np.ndarray, q: np.ndarray, residual: np.ndarray
+    ) -> bool:
+        """Take needless whole turns out of q and write its residual; return whether it stands at a limit."""
+        stands = lm_kernels.finish(
+            *self._tables, pose, weight, self._in_target, self._low, self._high, self._turns, start, q,
+            *self._pose_memory(), residual,
+        )  # fmt: skip
+        return bool(stands)
 
     def _result(
-        self, q: np.ndarray, pose: np.ndarray, weight: np.ndarray, steps: int, end: int, restarts: int
+        self, q: np.ndarray, residual: np.ndarray, stands: bool, steps: int, end: int, restarts: int
     ) -> IkResult:
-        residual = self._errors(pose, weight, q)
-        if self._in_target:
-            residual[3:] = pose[:, :3].T @ residual[3:]
-        residual[weight == 0.0] = np.nan
-        at_limit = (q <= self._low) | (q >= self._high)
-        hit = tuple(self.chain.joint_names[i] for i in np.flatnonzero(at_limit)) if at_limit.any() else ()
-        if end == lm_kernels.REACHED:
-            reason = "reached"
-        else:
+        hit: Tuple[str, ...] = ()
+        if stands:
+            hit = tuple(self.chain.joint_names[i] for i in np.flatnonzero((q <= self._low) | (q >= self._high)))
+        reason = "reached"
+        if end != lm_kernels.REACHED:
             away = [] if np.isnan(residual[:3]).all() else [f"{1e3 * np.sqrt(np.nansum(residual[:3] ** 2)):.4g} mm"]
             if not np.isnan(residual[3:]).all():
                 away.append(f"{math.degrees(float(np.sqrt(np.nansum(residual[3:] ** 2)))):.4g} deg")

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_mechanics.errors import ShapeError
 from robot_mechanics.motion.rotations import rotation_from_quaternion, rotation_from_rpy
+from robot_mechanics.native.lm_kernels import is_pose
 
 FORMS = (
     "(3,) position, (6,) position and roll, pitch, yaw, (7,) position and quaternion x, y, z, w, (4, 4) pose, or a "
@@ -18,6 +19,8 @@ FORMS = (
 
 _NO_TURN = np.eye(3)
 _NO_TURN.setflags(write=False)
+_ALL_ROWS = np.ones(6, dtype=bool)
+_ALL_ROWS.setflags(write=False)
 
 
 def read_target(target: object) -> Tuple[np.ndarray, np.ndarray]:
@@ -37,6 +40,8 @@ def read_target(target: object) -> Tuple[np.ndarray, np.ndarray]:
     else:
         whole = _numbers(target, "target")
         if whole.shape == (4, 4):
+            if is_pose(whole):
+                return whole[:3], _ALL_ROWS
             if not np.array_equal(whole[3], [0.0, 0.0, 0.0, 1.0]):
                 raise ShapeError(f"last row of the target is {whole[3]}; expected 0, 0, 0, 1")
             position, orientation = whole[:3, 3], whole[:3, :3]
@@ -74,12 +79,9 @@ def _rotation(orientation: object) -> Tuple[np.ndarray, np.ndarray]:
         if not 0.999 < length < 1.001:
             raise ShapeError(f"quaternion of the target has length {length}; expected 1")
         return rotation_from_quaternion(*(values / length)), counts
-    x, y, z = values.tolist()
-    turns_right = (
-        x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
-        > 0.0
-    )
-    if not (turns_right and np.abs(values @ values.T - _NO_TURN).max() < 1e-6):
+    T = np.eye(4)  # noqa: N806
+    T[:3, :3] = values
+    if not is_pose(T):
         raise ShapeError("rotation of the target is no rotation matrix; its columns must be orthogonal, of length 1")
     return values, counts
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from robot_mechanics.native.angles import turn
 from robot_mechanics.native.jit import scalar_kernel, stack_array, stack_pointer
 from robot_mechanics.native.table_kernels import table_jacobian, table_pose
@@ -20,6 +22,23 @@ from robot_mechanics.native.table_kernels import table_jacobian, table_pose
 # how a run ended
 REACHED, STATIONARY, OUT_OF_STEPS, NO_DESCENT = 0, 1, 2, 3
 _MOST_CURVATURE = 0.75  # of |d1|, that |d2| may have at most (the criterion of Transtrum and Sethna)
+
+
+@scalar_kernel
+def is_pose(T):
+    """Return whether T (4, 4) is finite, its rotation one within 1e-6, and its last row 0, 0, 0, 1."""
+    if not (T[3, 0] == 0.0 and T[3, 1] == 0.0 and T[3, 2] == 0.0 and T[3, 3] == 1.0):
+        return False
+    for r in range(3):
+        if not abs(T[r, 3]) < math.inf:
+            return False
+        for c in range(r + 1):
+            product = T[r, 0] * T[c, 0] + T[r, 1] * T[c, 1] + T[r, 2] * T[c, 2]
+            if not abs(product - (1.0 if r == c else 0.0)) < 1e-6:
+                return False
+    x, y = T[0], T[1]
+    turned = T[2, 0] * (x[1] * y[2] - x[2] * y[1]) + T[2, 1] * (x[2] * y[0] - x[0] * y[2])
+    return turned + T[2, 2] * (x[0] * y[1] - x[1] * y[0]) > 0.0
 
 
 @scalar_kernel
@@ -355,8 +374,65 @@ def search(
             break
     for i in range(n):
         q[i] = best[i]
+    unwind(q, start, low, high, turns)
+    return total if reached else -max(total, 1)
+
+
+@scalar_kernel
+def unwind(q, start, low, high, turns):
+    """Take whole turns that lead away from the start out of q, (n,), as far as the limits let them go."""
+    for i in range(q.shape[0]):
         if turns[i] != 0.0 and abs(q[i] - start[i]) > math.pi:
             near = q[i] - 2.0 * math.pi * math.floor((q[i] - start[i]) / (2.0 * math.pi) + 0.5)
             if low[i] <= near <= high[i]:
                 q[i] = near
-    return total if reached else -max(total, 1)
+
+
+@scalar_kernel
+def finish(
+    constants, kind, column, ratio, offset, target, weight, in_target, low, high, turns, start, q, pose, axes, residual,
+):  # fmt: skip
+    """Unwind q, write its errors (6,) in the axes in which they are weighted, NaN in free rows.
+
+    Returns whether a coordinate stands at a limit.
+    """
+    unwind(q, start, low, high, turns)
+    table_pose(constants, kind, column, ratio, offset, q, pose, axes)
+    task_errors(target, weight, in_target, pose, residual)
+    x, y, z = residual[3], residual[4], residual[5]
+    if in_target:
+        for r in range(3):
+            residual[3 + r] = target[0, r] * x + target[1, r] * y + target[2, r] * z
+    for r in range(6):
+        if weight[r] == 0.0:
+            residual[r] = math.nan
+    stands = False
+    for i in range(q.shape[0]):
+        stands = stands or q[i] <= low[i] or q[i] >= high[i]
+    return stands
+
+
+@scalar_kernel
+def attempt(
+    constants, kind, column, ratio, offset, target, weight, tolerance, in_target, active, low, high, turns, settings,
+    start, q, residual,
+):  # fmt: skip
+    """Move start into the limits where it is active, run `minimise` from it, and `finish` q (n,) and residual (6,).
+
+    Returns the steps, how the run ended, and whether a coordinate stands at a limit.
+    """
+    n, m = q.shape[0], kind.shape[0]
+    for i in range(n):
+        if active[i] != 0.0:
+            start[i] = min(max(start[i], low[i]), high[i])
+        q[i] = start[i]
+    pose, axes = np.empty((3, 4)), np.empty((2 * m, 6))
+    steps, end = minimise(
+        constants, kind, column, ratio, offset, target, weight, tolerance, in_target, active, low, high, settings,
+        q, pose, axes, np.empty((6, n)), np.empty((2, n)),
+    )  # fmt: skip
+    stands = finish(
+        constants, kind, column, ratio, offset, target, weight, in_target, low, high, turns, start, q, pose, axes,
+        residual,
+    )  # fmt: skip
+    return steps, end, stands
