@@ -250,9 +250,15 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
 
 
 def test_what_the_nodes_report_is_shown(setup):
+    from shellbot_teleop.qt import theme
+
     setup.monitor.diagnostics.take([("gains", 1, "no page")], time.monotonic())
     setup.window.refresh()
-    assert setup.window.pose.diagnostics.text() == "gains: no page"
+    line = setup.window.pose.diagnostics
+    assert line.text() == "gains: no page" and theme.palette().warn in line.styleSheet()
+    setup.monitor.diagnostics.take([("gains", 0, "")], time.monotonic())
+    setup.window.refresh()
+    assert line.text() == "1 of 1 diagnostics good" and theme.palette().warn not in line.styleSheet()
 
 
 def test_battery_and_servos_are_shown_where_there_are_some(setup):

@@ -114,11 +114,9 @@ class OperatorController(QObject):
         focus = QApplication.focusWidget()
         return self._window is not None and self._window.isActiveWindow() and (focus is None or self._holds(focus))
 
-    def _on_focus(self, before: Optional[QWidget], now: Optional[QWidget]) -> None:
+    def _on_focus(self, _before: Optional[QWidget], now: Optional[QWidget]) -> None:
         if now is not None and not self._holds(now):  # in another part of the same window
             self.drop_all(tr("the focus went elsewhere"))
-        elif self.editing and before is not None and not before.isEnabled():
-            self._window.setFocus()  # Qt goes on to the next control, which must not be a field that swallows the keys
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
         """Qt's hook: see every event of the application first."""
@@ -164,12 +162,12 @@ class OperatorController(QObject):
             if kind == QEvent.KeyPress:
                 move_focus()
             return True
-        if event.isAutoRepeat() and self._keys.has(code, key):
-            return True  # of a key that went down before the focus moved
         name = key_name(key, modifiers)
         if name is None:
             return False
-        if not name.startswith("Ctrl") and self._is_taken(name):
+        # one that went down before the focus moved is the robot's until it comes up
+        is_down = self._keys.has(code, key) or self._grace.has_released(name)
+        if not name.startswith("Ctrl") and not is_down and self._is_taken(name):
             if kind == QEvent.ShortcutOverride:
                 return False
             return self._press_in_control(name)
