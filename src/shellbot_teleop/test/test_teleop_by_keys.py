@@ -25,13 +25,31 @@ class Hands:
     """Two hands on a keyboard, and eyes on the window."""
 
     def __init__(self, setup, keyboard):
+        from python_qt_binding.QtCore import QEvent, QObject
+
+        class Releases(QObject):
+            """Counts the keys that came up, on their arrival in the program."""
+
+            count = 0
+
+            def eventFilter(self, watched, event):  # noqa: N802  Qt's name
+                if event.type() == QEvent.KeyRelease and watched.isWindowType() and not event.isAutoRepeat():
+                    self.count += 1
+                return False
+
         self.setup, self.keyboard, self.window = setup, keyboard, setup.window
+        self._releases = Releases()
+        setup.application.installEventFilter(self._releases)
 
     def tap(self, *keys):
         for key in keys:
+            before = self._releases.count
             self.keyboard.press(key)
             self.keyboard.release(key)
-            self.setup.work(0.03)  # a press sooner after a release were the auto-repeat of a server
+            arrived = before + len(key.split("+"))
+            self.until(lambda: self._releases.count >= arrived, f"{key} did not arrive")  # noqa: B023
+            # a press sooner after a release were the auto-repeat of a server
+            self.until(lambda: not self.setup.controller._grace.waiting)
 
     @property
     def focus(self):
