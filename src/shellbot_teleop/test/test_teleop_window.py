@@ -766,6 +766,14 @@ def test_the_header_names_the_robot(setup):
     assert setup.window.header._title.text() == "Arm"
 
 
+def test_no_gait_is_cut(setup):
+    setup.window.pages.setCurrentWidget(setup.window.body)
+    setup.work(0.1)
+    gaits = setup.window.body.gaits
+    for name, choice in gaits._buttons.items():
+        assert choice.width() >= choice.sizeHint().width() and choice.geometry().right() < gaits.width(), name
+
+
 def test_no_key_cap_is_cut(setup):
     setup.work(0.2)
     for cap in setup.window.keys._caps.values():

@@ -54,7 +54,7 @@ class BodyPanel(QWidget):
             column.addWidget(slider)
         column = self._part(whole, "gait.next" in {binding.action for binding in keymap.bindings})
         column.addWidget(self._heading(tr("Gait")))
-        self.gaits = ChoiceRow(gaits)
+        self.gaits = ChoiceRow(gaits, most=4)
         self.gaits.chosen.connect(self.gait_chosen)
         column.addWidget(self.gaits)
         whole.addStretch(1)

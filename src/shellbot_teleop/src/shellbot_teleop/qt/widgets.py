@@ -10,6 +10,7 @@ from python_qt_binding.QtCore import QRectF, Qt, Signal
 from python_qt_binding.QtGui import QPainter, QPen
 from python_qt_binding.QtWidgets import (
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -205,22 +206,22 @@ class ValueSlider(QWidget):
 
 
 class ChoiceRow(QWidget):
-    """Buttons of which one is chosen; no drop-down list, because that would take the keys."""
+    """Buttons of which one is chosen, `most` in a row; no drop-down list, because that would take the keys."""
 
     chosen = Signal(str)
 
-    def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None) -> None:
+    def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None, most: int = 9) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        rows = QGridLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
         self._buttons = {}
         for index, name in enumerate(names):
             choice = button(name, tips[index] if tips else "", checkable=True, name="small")
             choice.clicked.connect(lambda _checked, name=name: self._click(name))
-            row.addWidget(choice)
+            rows.addWidget(choice, index // most, index % most)
             self._buttons[name] = choice
-        row.addStretch(1)
+        rows.setColumnStretch(most, 1)
 
     def _click(self, name: str) -> None:
         self.show_choice(name)
