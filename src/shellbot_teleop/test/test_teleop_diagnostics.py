@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from shellbot_teleop.diagnostics import Diagnostics
+from shellbot_teleop.robot_monitor import RobotMonitor
 
 GOOD, WARN, ERROR = 0, 1, 2
 
@@ -24,6 +25,13 @@ def test_one_line_names_the_worst_first():
     assert not diagnostics.line(3.0)[1]
     diagnostics.forget()
     assert diagnostics.line(3.0) == ("", False)
+
+
+def test_another_robots_nodes_begin_anew():
+    monitor = RobotMonitor()
+    monitor.diagnostics.take([("gains", WARN, "no page")], 0.0)
+    monitor.forget_robot()
+    assert monitor.diagnostics.line(0.0) == ("", False)
 
 
 def test_a_node_that_falls_silent_is_missed_for_a_minute():

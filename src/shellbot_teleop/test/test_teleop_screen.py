@@ -84,6 +84,12 @@ def test_what_is_rounded_to_nothing_has_no_minus(model):
     assert "-0.01" in shown and "-0.00 " not in shown
 
 
+def test_of_the_nodes_it_shows_what_is_not_good(model):
+    good, bad = (replace(WALKING, diagnostics=line) for line in (("2 of 2 good", False), ("gains: no page", True)))
+    assert "2 of 2" not in text(screen(model, good, [], 100, 45))
+    assert ("warn", "nodes    gains: no page") in [part for line in screen(model, bad, [], 100, 45) for part in line]
+
+
 def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     model.observe_stopped(True, 0.0)
     assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(

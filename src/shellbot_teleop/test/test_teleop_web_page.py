@@ -120,6 +120,9 @@ def test_the_state_is_json_whatever_the_robot_measures(desk):
     state = page_state.robot_state(desk.station, monitor, ActionModel(), 1.0, t)
     assert json.loads(json.dumps(state, allow_nan=False)) == state
     assert state["mode"]["progress"] is None and state["measured"] == [None, 0.0, 0.0]
+    monitor.diagnostics.take([("gains", 1, "no page")], t)
+    nodes = page_state.robot_state(desk.station, monitor, ActionModel(), 1.0, t)["nodes"]
+    assert nodes == {"text": "gains: no page", "bad": True}
     assert state["joints"] == {"level": "bad", "text": "b: behind"} and "11.1 V" in state["servos"]["text"]
     for targets, line in (
         ((0.0, 0.1), {"level": "ok", "text": "2 joints ok"}),

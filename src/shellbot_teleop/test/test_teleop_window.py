@@ -250,9 +250,15 @@ def test_escape_and_the_red_button_stop_for_good(setup, teleop_keyboard):
 
 
 def test_what_the_nodes_report_is_shown(setup):
+    from shellbot_teleop.qt import theme
+
     setup.monitor.diagnostics.take([("gains", 1, "no page")], time.monotonic())
     setup.window.refresh()
-    assert setup.window.pose.diagnostics.text() == "gains: no page"
+    line = setup.window.pose.diagnostics
+    assert line.text() == "gains: no page" and theme.palette().warn in line.styleSheet()
+    setup.monitor.diagnostics.take([("gains", 0, "")], time.monotonic())
+    setup.window.refresh()
+    assert line.text() == "1 of 1 diagnostics good" and theme.palette().warn not in line.styleSheet()
 
 
 def test_battery_and_servos_are_shown_where_there_are_some(setup):
@@ -758,6 +764,14 @@ def test_the_header_names_the_robot(setup):
     setup.monitor.profile = RobotProfile.load(package_file("arm_description", "config/profile.yaml"))
     setup.window.refresh()
     assert setup.window.header._title.text() == "Arm"
+
+
+def test_no_gait_is_cut(setup):
+    setup.window.pages.setCurrentWidget(setup.window.body)
+    setup.work(0.1)
+    gaits = setup.window.body.gaits
+    for name, choice in gaits._buttons.items():
+        assert choice.width() >= choice.sizeHint().width() and choice.geometry().right() < gaits.width(), name
 
 
 def test_no_key_cap_is_cut(setup):

@@ -5,6 +5,7 @@ import { Keys } from "./keys.js";
 import { Stick } from "./stick.js";
 import { RobotView } from "./robot.js";
 import { ActionsTab, JointsTab, LogTab, degrees, figure } from "./tabs.js";
+import { tr } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const ALIVE_MS = 40; // while this page drives; the robot's side drops everything after 200 ms without
@@ -51,7 +52,7 @@ function connect() {
 }
 
 async function explain() {
-  let text = "The page server on the robot does not answer. This page connects by itself when it is back.";
+  let text = tr("The page server on the robot does not answer. This page connects by itself when it is back.");
   try {
     const answer = await fetch(`scene.json${token ? `?token=${encodeURIComponent(token)}` : ""}`);
     if (answer.status === 403) text = await answer.text();
@@ -101,7 +102,7 @@ const keys = new Keys(
   (name) => {
     const action = bound(name);
     if (action === "help.keys") toggleHelp();
-    else if (action === "session.quit") notify("info", "The page has no key to quit: close the tab. The robot stops and control is free.");
+    else if (action === "session.quit") notify("info", tr("The page has no key to quit: close the tab. The robot stops and control is free."));
     else send("press", { key: name });
   },
   (name) => send("release", { key: name }),
@@ -181,14 +182,14 @@ function showTrouble(text = "") {
 }
 
 function showLink() {
-  $("link").textContent = state.link.connected ? "ROS" : "no ROS";
+  $("link").textContent = state.link.connected ? "ROS" : tr("no ROS");
   $("link").title = state.link.text;
   $("link").dataset.level = state.link.connected ? "ok" : "warn";
   showTrouble();
 }
 
 function showName() {
-  const name = state.robot ? state.robot[0].toUpperCase() + state.robot.slice(1) : "Robot";
+  const name = state.robot ? state.robot[0].toUpperCase() + state.robot.slice(1) : tr("Robot");
   $("robot").textContent = name;
   document.title = name;
 }
@@ -196,9 +197,9 @@ function showName() {
 function showControl() {
   const ours = drives();
   document.body.classList.toggle("drives", ours);
-  $("control").textContent = ours ? "Give up" : "Take control";
+  $("control").textContent = ours ? tr("Give up") : tr("Take control");
   $("control").classList.toggle("primary", !ours);
-  $("who").textContent = ours ? "you drive" : state.control ? state.control.who : "";
+  $("who").textContent = ours ? tr("you drive") : state.control ? state.control.who : "";
   $("who").dataset.level = ours ? "accent" : "warn";
   $("rearm").disabled = !(ours && state.stopped);
   for (const part of document.querySelectorAll("#modes button, #gaits button, #body-sliders input, #neutral, #speed")) part.disabled = !ours;
@@ -208,19 +209,23 @@ function showControl() {
 function showMode() {
   const mode = state.mode;
   const isMoving = mode && mode.target && mode.target !== mode.name;
-  $("mode").textContent = !mode ? (state.stopped ? "STOPPED" : "no mode known") : isMoving ? `${mode.name} → ${mode.target}` : mode.name;
+  $("mode").textContent = !mode ? (state.stopped ? tr("STOPPED") : tr("no mode known")) : isMoving ? `${mode.name} → ${mode.target}` : mode.name;
   $("mode").dataset.level = state.stopped ? "bad" : isMoving ? "warn" : "";
   $("step").textContent = mode ? `${mode.step.replaceAll("_", " ")}${isMoving ? `  ${Math.round(100 * (mode.progress || 0))} %` : ""}` : "";
   $("progress").value = isMoving ? mode.progress || 0 : 0;
   $("progress").hidden = !isMoving;
-  $("mode-text").textContent = state.stopped ? "Emergency stop is latched: rearm first." : mode ? mode.text : "";
+  $("mode-text").textContent = state.stopped ? tr("Emergency stop is latched: rearm first.") : mode ? mode.text : "";
   document.body.classList.toggle("stopped", Boolean(state.stopped));
   for (const each of $("modes").children) each.setAttribute("aria-pressed", String(Boolean(mode) && each.dataset.mode === mode.name));
 }
 
+// Buttons that do what a key does, which their tool tips name.
+const KEYS_OF = { "help-button": "help.keys", control: "control.take", rearm: "safety.rearm", stop: "safety.emergency_stop", halt: "drive.stop" };
+
 function showOffered() {
   const offered = state.offered;
   document.body.classList.toggle("no-drive", !offered.drives);
+  for (const [id, action] of Object.entries(KEYS_OF)) $(id).title = capsOf(action);
   $("modes").replaceChildren(...offered.modes.map(([text, action]) => {
     const made = button(text, capsOf(action), () => send("do", { action }));
     made.dataset.mode = action.split(".")[1];
@@ -262,13 +267,13 @@ function showOffered() {
 }
 
 function capsOf(action) {
-  return state.offered.groups.flatMap((group) => group.lines).filter((line) => line.action === action).flatMap((line) => line.caps).join(" or ");
+  return state.offered.groups.flatMap((group) => group.lines).filter((line) => line.action === action).flatMap((line) => line.caps).join(` ${tr("or")} `);
 }
 
 function sliderRow(kind, slider) {
   const row = document.createElement("label");
   row.className = "slider";
-  row.append(kind === "shells" ? `shells ${slider.name}` : slider.name);
+  row.append(kind === "shells" ? tr("shells {name}", slider) : slider.name);
   const input = document.createElement("input");
   Object.assign(input, { type: "range", step: "any", slider, kind });
   let timer = null;
@@ -294,11 +299,12 @@ function showSliders() {
   }
 }
 
-const AXES = [["forward", "m/s"], ["left", "m/s"], ["turn", "rad/s"]];
+const AXES = [[tr("forward"), "m/s"], [tr("left"), "m/s"], [tr("turn"), "rad/s"]];
 $("bars").replaceChildren(...AXES.map(([name, unit]) => {
   const row = document.createElement("div");
   row.className = "bar";
-  row.innerHTML = `<span>${name}</span><div><i class="commanded"></i><i class="measured"></i></div><output></output><small>${unit}</small>`;
+  row.innerHTML = `<span></span><div><i class="commanded"></i><i class="measured"></i></div><output></output><small>${unit}</small>`;
+  row.firstChild.textContent = name;
   return row;
 }));
 
@@ -315,7 +321,7 @@ function showVelocity() {
     }
     const measured = state.measured ? state.measured[axis] : null;
     row.querySelector("output").textContent = measured === null ? "–" : figure(measured, 2);
-    row.title = `commanded ${figure((state.twist || [0, 0, 0])[axis], 2)}, limit ${figure(limit, 2)}`;
+    row.title = tr("commanded {value}, limit {limit}", { value: figure((state.twist || [0, 0, 0])[axis], 2), limit: figure(limit, 2) });
   });
   if (document.activeElement !== $("speed")) $("speed").value = state.scale;
   $("speed-value").textContent = `${Math.round(100 * (state.scale || 0))} %`;
@@ -326,14 +332,14 @@ function showFacts() {
   const facts = [];
   const odom = state.odom;
   if (odom && odom.position[0] !== null) {
-    facts.push(["position", `x ${figure(odom.position[0], 2)}  y ${figure(odom.position[1], 2)} m`], ["heading", degrees(odom.rpy[2])]);
-    if (odom.position[2]) facts.push(["height", `${Math.round(1000 * odom.position[2])} mm`]);
-    if (odom.has_tilt) facts.push(["tilt", `roll ${degrees(odom.rpy[0])}  pitch ${degrees(odom.rpy[1])}`]);
+    facts.push([tr("position"), `x ${figure(odom.position[0], 2)}  y ${figure(odom.position[1], 2)} m`], [tr("heading"), degrees(odom.rpy[2])]);
+    if (odom.position[2]) facts.push([tr("height"), `${Math.round(1000 * odom.position[2])} mm`]);
+    if (odom.has_tilt) facts.push([tr("tilt"), `${tr("roll")} ${degrees(odom.rpy[0])}  ${tr("pitch")} ${degrees(odom.rpy[1])}`]);
   }
-  if (state.joints && state.joints.text) facts.push(["joints", state.joints.text, state.joints.level]);
-  if (state.holding) facts.push(["holding", state.holding, "warn"]);
-  for (const name of ["servos", "nodes"]) {
-    if (state[name] && state[name].text) facts.push([name, state[name].text, state[name].bad ? "bad" : ""]);
+  if (state.joints && state.joints.text) facts.push([tr("joints"), state.joints.text, state.joints.level]);
+  if (state.holding) facts.push([tr("holding"), state.holding, "warn"]);
+  for (const [name, line] of [[tr("servos"), state.servos], [tr("nodes"), state.nodes]]) {
+    if (line && line.text) facts.push([name, line.text, line.bad ? "bad" : ""]);
   }
   $("facts").replaceChildren(...facts.flatMap(([name, text, level]) => {
     const value = Object.assign(document.createElement("dd"), { textContent: text });
@@ -377,7 +383,7 @@ function showCamera(on) {
   $("canvas").hidden = on;
   $("show-camera").setAttribute("aria-pressed", String(on));
   $("show-robot").setAttribute("aria-pressed", String(!on));
-  $("view-text").textContent = on ? "No picture of a camera (topic camera/image_raw) has come yet." : view.text;
+  $("view-text").textContent = on ? tr("No picture of a camera (topic camera/image_raw) has come yet.") : view.text;
   view.isShown = !on;
   look();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The robot in 3D: the shapes of its description, where the page server says its bodies are. three.js draws.
 
+import { tr } from "./texts.js";
+
 const FIELD_OF_VIEW_DEG = 45; // vertical
 const FLOOR_M = 24; // an even number: a line of the texture is at 0
 const BUSY_MS = 40; // from one picture to the next time that the browser could draw
@@ -17,15 +19,15 @@ export class RobotView {
     this.bodies = [];
     this.isNew = true;
     this.text = "";
-    this.say("No robot is known yet.");
+    this.say(tr("No robot is known yet."));
     if (typeof THREE === "undefined") {
-      fetch("three.js").then((answer) => answer.text()).then((text) => this.say(text.length < 300 ? text : "This browser could not load three.js."));
+      fetch("three.js").then((answer) => answer.text()).then((text) => this.say(text.length < 300 ? text : tr("This browser could not load three.js.")));
       return;
     }
     try {
       this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "low-power" });
     } catch (error) {
-      this.say("This browser has no WebGL, so there is no 3D view; everything else works.");
+      this.say(tr("This browser has no WebGL, so there is no 3D view; everything else works."));
       return;
     }
     this.prepare();
@@ -70,7 +72,7 @@ export class RobotView {
     this.number = number;
     this.robot.remove(...this.robot.children);
     this.bodies = [];
-    if (!number) { this.say("No robot is known yet."); return; }
+    if (!number) { this.say(tr("No robot is known yet.")); return; }
     const end = token ? `?token=${encodeURIComponent(token)}` : "";
     try {
       const text = await (await fetch(`scene.json${end}`)).json();
@@ -80,7 +82,7 @@ export class RobotView {
       this.say("");
     } catch (error) {
       this.number = 0;
-      this.say(`The robot's shapes could not be loaded: ${error}`);
+      this.say(tr("The robot's shapes could not be loaded: {error}", { error }));
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The tabs for actions, joints and the log.
 
+import { tr } from "./texts.js";
+
 const $ = (id) => document.getElementById(id);
 const LEVELS = { debug: 0, info: 1, warn: 2, error: 3, fatal: 3 };
 const MOST_LINES = 400;
@@ -44,7 +46,7 @@ export class ActionsTab {
     for (const made of $("action-list").querySelectorAll("button")) made.setAttribute("aria-pressed", String(Boolean(entry) && made.textContent === entry.name));
     if (entry && this.chosen && JSON.stringify(entry) === JSON.stringify(this.chosen)) return; // typed values stay
     this.chosen = entry;
-    $("action-text").textContent = entry ? `${entry.text}. ${entry.cancels}` : this.entries.length ? "No action matches." : "This robot reports no actions.";
+    $("action-text").textContent = entry ? `${entry.text}. ${entry.cancels}` : this.entries.length ? tr("No action matches.") : tr("This robot reports no actions.");
     $("parameters").replaceChildren(...(entry ? entry.parameters.map(parameterRow) : []));
     this.showRun();
   }
@@ -65,11 +67,10 @@ export class ActionsTab {
     this.isFree = ours && !action.busy && !state.stopped;
     this.showRun();
     $("pause").disabled = !ours || !["running", "paused"].includes(action.phase);
-    $("pause").textContent = action.phase === "paused" ? "Resume" : "Pause";
+    $("pause").textContent = action.phase === "paused" ? tr("Resume") : tr("Pause");
     $("cancel").disabled = !ours || !action.busy;
     $("action-progress").value = action.fraction || 0;
-    const progress = action.busy ? `${action.name} ${action.phase}, ${Math.round(100 * action.fraction)} %  ${action.step}` : "";
-    $("action-state").textContent = [progress, action.text].filter(Boolean).join("\n");
+    $("action-state").textContent = [action.line, action.text].filter(Boolean).join("\n");
     $("action-state").dataset.level = action.level === "warn" && action.text ? "warn" : "";
   }
 }
@@ -81,7 +82,7 @@ function parameterRow(parameter) {
   const input = document.createElement("input");
   Object.assign(input, { type: "number", name: parameter.name, min: parameter.low, max: parameter.high, step: parameter.whole ? 1 : "any" });
   input.value = parameter.default;
-  row.append(parameter.name, input, Object.assign(document.createElement("small"), { textContent: `${parameter.low} to ${parameter.high} ${parameter.unit}` }));
+  row.append(parameter.name, input, Object.assign(document.createElement("small"), { textContent: `${tr("{low} to {high}", parameter)} ${parameter.unit}` }));
   return row;
 }
 

@@ -19,6 +19,8 @@ from shellbot_evaluation.errors import EvaluationError
 
 _TRIES = 5
 _KEYSYMS = {
+    "Ctrl": "Control_L",
+    "Alt": "Alt_L",
     "Space": "space",
     "PageUp": "Prior",
     "PageDown": "Next",
@@ -110,8 +112,9 @@ class XKeyboard:
             raise DisplayError(f"the display {display} does not answer: {error}") from None
 
     def _codes(self, key: str) -> List[int]:
-        """Key codes of a key map name, or of an X keysym such as ``KP_8``; modifiers first."""
-        parts = ["Control_L", key[-1].lower()] if key.startswith("Ctrl+") else [_KEYSYMS.get(key, key)]
+        """Key codes of a key map name, or of an X keysym such as ``KP_8``; modifiers (``Ctrl+Shift+Tab``) first."""
+        *modifiers, last = key.split("+")
+        parts = [_KEYSYMS.get(part, part) for part in (*modifiers, last.lower() if len(last) == 1 else last)]
         codes = [self._display.keysym_to_keycode(XK.string_to_keysym(part)) for part in parts]
         if 0 in codes:
             raise DisplayError(f"the display's keyboard has no key {key!r}.")

@@ -29,9 +29,10 @@ from shellbot_teleop.action_model import (
     ResultSeen,
 )
 from shellbot_teleop.effects import Notice
+from shellbot_teleop.texts import tr
 
 SERVER = "perform_action"
-_NO_SERVER = "perform_action does not answer: this robot knows no actions, or its action manager is not running"
+_NO_SERVER = tr("perform_action does not answer: this robot knows no actions, or its action manager is not running")
 
 
 class ActionClient:
@@ -88,9 +89,13 @@ class ActionClient:
                 rospy.wait_for_service("pause_action", timeout=self._timeout)
                 answer = rospy.ServiceProxy("pause_action", SetBool)(paused)
             except (rospy.ROSException, rospy.ServiceException, OSError) as error:
-                self._on_notice(Notice("error", f"pause_action did not answer: {error}."))
+                self._on_notice(
+                    Notice("error", tr("{service} did not answer: {error}.", service="pause_action", error=error))
+                )
                 return
-            self._on_notice(Notice("info" if answer.success else "warn", f"Action: {answer.message}."))
+            self._on_notice(
+                Notice("info" if answer.success else "warn", tr("Action: {message}.", message=answer.message))
+            )
 
         self._in_thread(call)
 
@@ -128,5 +133,6 @@ class ActionClient:
     def _on_result(self, message: PerformActionActionResult) -> None:
         status = message.status.status
         level = "info" if status == GoalStatus.SUCCEEDED else "warn"
-        refused = "refused: " if status == GoalStatus.REJECTED else ""
-        self._on_news(ResultSeen(message.status.goal_id.id, level, refused + message.result.text))
+        text = message.result.text
+        text = tr("refused: {reason}", reason=text) if status == GoalStatus.REJECTED else text
+        self._on_news(ResultSeen(message.status.goal_id.id, level, text))

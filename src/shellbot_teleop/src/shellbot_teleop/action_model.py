@@ -6,13 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Sequence, Tuple, Union
 
+from shellbot_teleop.texts import tr
+
 SILENT_S = 3.0  # feedback comes at 10 Hz of simulated time; a slow simulation still tells something within this
 
 _CANCELS = {
-    "now": "Cancel takes it back to rest at once.",
-    "step": "Cancel takes effect after the present step.",
-    "never": "It cannot be cancelled: it plays to its end.",
+    "now": tr("Cancel takes it back to rest at once."),
+    "step": tr("Cancel takes effect after the present step."),
+    "never": tr("It cannot be cancelled: it plays to its end."),
 }
+_PHASES = {"requested": tr("requested"), "running": tr("running"), "paused": tr("paused")}
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,14 @@ class ActionState:
         """Whether something is under way that can be cancelled."""
         return self.phase != "idle"
 
+    @property
+    def line(self) -> str:
+        """How far it is, in words; empty where nothing is under way."""
+        if not self.busy:
+            return ""
+        phase, percent = _PHASES[self.phase], 100 * self.fraction
+        return tr("{name} {phase}, {percent:.0f} %", name=self.name, phase=phase, percent=percent) + f"  {self.step}"
+
 
 class ActionModel:
     """Follows the robot's actions, whoever started them.
@@ -143,7 +154,7 @@ class ActionModel:
                 self._state = ActionState("requested", news.name)
         elif isinstance(news, FeedbackSeen):
             self._identity, self._heard = news.identity, t
-            name = self._names.get(news.identity, "an action")
+            name = self._names.get(news.identity, tr("an action"))
             fraction = min(max(news.fraction, 0.0), 1.0) if news.fraction == news.fraction else 0.0
             self._state = ActionState("paused" if news.paused else "running", name, news.step, fraction)
         else:
@@ -156,6 +167,6 @@ class ActionModel:
     def state(self, t: float) -> ActionState:
         """Return what is performed; of an action of which nothing was heard for a while that is said."""
         if self._state.phase == "running" and t - self._heard > SILENT_S:
-            text = "nothing heard of it; is the simulation paused, or the robot gone?"
+            text = tr("nothing heard of it; is the simulation paused, or the robot gone?")
             return replace(self._state, text=text, level="warn")
         return self._state

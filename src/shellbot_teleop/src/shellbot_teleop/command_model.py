@@ -22,12 +22,13 @@ from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.slewed_vector import SlewedVector
 from shellbot_teleop.stick import Stick
+from shellbot_teleop.texts import tr
 
 _MIN_SCALE, _MAX_SCALE = 0.1, 1.0
 _LONGEST_STEP = 0.1  # s; a stalled program must not make the body jump when it goes on
 _AXIS_NAMES = {
-    Quantity.POSE: ("shift x", "shift y", "height", "roll", "pitch", "yaw"),
-    Quantity.SHELLS: ("height", "opening"),
+    Quantity.POSE: (tr("shift x"), tr("shift y"), tr("height"), tr("roll"), tr("pitch"), tr("yaw")),
+    Quantity.SHELLS: (tr("height"), tr("opening")),
 }
 
 
@@ -103,7 +104,7 @@ class CommandModel:
         """
         text = self.control.refusal(self._held.values(), self._keys)
         if not text and self.stopped and stopped_counts:
-            text = f"The emergency stop is latched: rearm first ({self._keys('safety.rearm')})."
+            text = tr("The emergency stop is latched: rearm first ({keys}).", keys=self._keys("safety.rearm"))
         return [Notice("warn", text)] if text else []
 
     # ------------------------------------------------------------------- keys
@@ -192,7 +193,8 @@ class CommandModel:
     def hold_dead_man(self, key: str) -> List[Effect]:
         """Take a dead-man switch, key or button, that is held from now on; `release` lets it go."""
         if not self.control.needs_dead_man:
-            return [Notice("info", "There is no need to hold it: the option --dead-man makes it a dead-man switch.")]
+            text = tr("There is no need to hold it: the option --dead-man makes it a dead-man switch.")
+            return [Notice("info", text)]
         self._held[key] = ACTIONS["control.dead_man"]  # type: ignore[assignment]
         return []
 
@@ -200,7 +202,7 @@ class CommandModel:
         """Stop what the dead-man switch allowed; keys that are down must be pressed anew."""
         if is_held(self._held.values()) or not self.active:
             return []
-        return [*self.halt(t), Notice("info", "Dead-man switch released: stopped.")]
+        return [*self.halt(t), Notice("info", tr("Dead-man switch released: stopped."))]
 
     def release_all(self, t: float) -> List[Effect]:
         """Drop every key: focus lost, window closed. One zero if a velocity key was held."""
@@ -253,9 +255,10 @@ class CommandModel:
         """Stop at once: a zero twist even if nothing was sent before; keys dropped, body and shells stay."""
         if not self.control.armed:
             keys = self._keys("safety.emergency_stop")
-            return [*self.refused(), Notice("warn", f"To stop the robot whoever drives: emergency stop, {keys}.")]
+            text = tr("To stop the robot whoever drives: emergency stop, {keys}.", keys=keys)
+            return [*self.refused(), Notice("warn", text)]
         self._halt()
-        return self._send_twist(t) + [Notice("info", "Stop: zero velocity sent, keys dropped.")]
+        return self._send_twist(t) + [Notice("info", tr("Stop: zero velocity sent, keys dropped."))]
 
     def halt(self, t: float) -> List[Effect]:
         """Drop every key and stop body and shells where they are: whoever commands has gone. One zero if it drove."""
@@ -312,7 +315,7 @@ class CommandModel:
         if refused:
             return refused
         self.gait = name
-        return [effects.PublishGait(name), Notice("info", f"Gait {name} requested.")]
+        return [effects.PublishGait(name), Notice("info", tr("Gait {name} requested.", name=name))]
 
     def _next_gait(self, _t: float) -> List[Effect]:
         gaits = self._config.gaits
@@ -322,13 +325,13 @@ class CommandModel:
     def set_layout(self, name: str, t: float) -> List[Effect]:
         """Change the key layout; keys that are held are dropped, because their meaning changes."""
         if name not in self.keymap.layout_names:
-            return [
-                Notice("error", f"There is no key layout {name!r}: choose one of {list(self.keymap.layout_names)}.")
-            ]
+            choices = ", ".join(self.keymap.layout_names)
+            text = tr("There is no key layout {name!r}: choose one of {choices}.", name=name, choices=choices)
+            return [Notice("error", text)]
         out = self.release_all(t)
         self.layout = name
-        description = self.keymap.layouts[name]
-        return out + [effects.LayoutChanged(name), Notice("info", f"Key layout {name}: {description}.")]
+        text = tr("Key layout {name}: {description}.", name=name, description=tr(self.keymap.layouts[name]))
+        return out + [effects.LayoutChanged(name), Notice("info", text)]
 
     def _next_layout(self, t: float) -> List[Effect]:
         names = self.keymap.layout_names
@@ -351,7 +354,8 @@ class CommandModel:
         self.stopped = stopped
         if not newly:
             return []
-        return [*self.halt(t), Notice("error", f"Emergency stop is latched. Rearm with {self._keys('safety.rearm')}.")]
+        text = tr("Emergency stop is latched. Rearm with {keys}.", keys=self._keys("safety.rearm"))
+        return [*self.halt(t), Notice("error", text)]
 
     def observe_operator(self, name: str, is_us: bool, t: float) -> List[Effect]:
         """Take over who is in control; when control goes, everything held is dropped."""
@@ -360,11 +364,12 @@ class CommandModel:
         if before == (is_us, name):
             return []
         if is_us:
-            return [Notice("info", f"You are in control; {self._keys('control.give_up')} gives it up.")]
+            keys = self._keys("control.give_up")
+            return [Notice("info", tr("You are in control; {keys} gives it up.", keys=keys))]
         self._halt()
         self.twist = effects.ZERO_TWIST  # nothing we sent counts any longer
-        level = "warn" if before[0] else "info"
-        return [Notice(level, f"Monitor mode: {self.control.who}; {self._keys('control.take')} takes control.")]
+        level, keys = "warn" if before[0] else "info", self._keys("control.take")
+        return [Notice(level, tr("Monitor mode: {who}; {keys} takes control.", who=self.control.who, keys=keys))]
 
     def show_life(self) -> List[Effect]:
         """Return the sign of life that is due while we are in control; to be called at the rate of the settings."""
@@ -389,7 +394,7 @@ class CommandModel:
         return self._config.fine if is_fine else 1.0
 
     def _keys(self, action: str) -> str:
-        return " or ".join(self.keymap.keys_of(self.layout, action)) or "its button"
+        return f" {tr('or')} ".join(self.keymap.keys_of(self.layout, action)) or tr("its button")
 
     def _send_twist(self, t: float) -> List[Effect]:
         actions = [action for action in self._held.values() if action.quantity is Quantity.VELOCITY]
@@ -413,13 +418,9 @@ class CommandModel:
                 free = vector.push(action.axis, action.sign, dt * self._fineness)
                 moved = moved or free
                 if announce and not free:
-                    out.append(
-                        Notice(
-                            "warn",
-                            f"{_AXIS_NAMES[quantity][action.axis]} is at its limit "
-                            f"({vector.value[action.axis]:+.3f}); go back.",
-                        )
-                    )
+                    name, value = _AXIS_NAMES[quantity][action.axis], vector.value[action.axis]
+                    text = tr("{name} is at its limit ({value:+.3f}); go back.", name=name, value=value)
+                    out.append(Notice("warn", text))
             if moved:
                 out.append(
                     PublishBodyPose(self.pose.value)

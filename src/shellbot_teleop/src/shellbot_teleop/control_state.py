@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Callable, Iterable
 
 from shellbot_teleop.actions import HeldAction, Quantity
+from shellbot_teleop.texts import tr
 
 KeysOf = Callable[[str], str]
 
@@ -34,7 +35,7 @@ class ControlState:
     @property
     def who(self) -> str:
         """Who is in control, in words."""
-        return "you are in control" if self.armed else f"{self.operator or 'nobody'} is in control"
+        return tr("you are in control") if self.armed else in_control(self.operator)
 
     def observe(self, name: str, is_us: bool) -> None:
         """Take over who is in control."""
@@ -51,10 +52,22 @@ class ControlState:
             Name of an action to its keys in words.
         """
         if not self.armed:
-            return f"Monitor mode, nothing was sent: {self.who}. {keys_of('control.take')} takes control."
+            keys = keys_of("control.take")
+            return tr("Monitor mode, nothing was sent: {who}. {keys} takes control.", who=self.who, keys=keys)
         if self.needs_dead_man and not is_held(held):
-            return f"Hold the dead-man switch ({keys_of('control.dead_man')}) to command the robot."
+            keys = keys_of("control.dead_man")
+            return tr("Hold the dead-man switch ({keys}) to command the robot.", keys=keys)
         return ""
+
+
+def in_control(name: str) -> str:
+    """Tell in words that an operator is in control, or that none is (empty name)."""
+    return tr("{name} is in control", name=name) if name else tr("nobody is in control")
+
+
+def who_drives(name: str) -> str:
+    """Return the same in the few words of a header."""
+    return tr("{name} drives", name=name) if name else tr("monitor")
 
 
 def is_held(held: Iterable[HeldAction]) -> bool:

@@ -8,14 +8,15 @@ from typing import NamedTuple, Tuple
 
 from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.texts import tr
 
 _MODES = (
-    ("Stand up", "mode.stand"),
-    ("Walk", "mode.hexapod"),
-    ("Ball", "mode.shell"),
-    ("Sit down", "mode.sit"),
-    ("Relax", "mode.relax"),
-    ("Get up", "mode.recover"),
+    (tr("Stand up"), "mode.stand"),
+    (tr("Walk"), "mode.hexapod"),
+    (tr("Ball"), "mode.shell"),
+    (tr("Sit down"), "mode.sit"),
+    (tr("Relax"), "mode.relax"),
+    (tr("Get up"), "mode.recover"),
 )
 
 
@@ -30,14 +31,14 @@ class Slider(NamedTuple):
 
 
 POSE_SLIDERS = (
-    Slider(3, "roll", 180.0 / math.pi, "°", 1),
-    Slider(4, "pitch", 180.0 / math.pi, "°", 1),
-    Slider(5, "yaw", 180.0 / math.pi, "°", 1),
-    Slider(2, "height", 1000.0, "mm", 0),
-    Slider(0, "shift x", 1000.0, "mm", 0),
-    Slider(1, "shift y", 1000.0, "mm", 0),
+    Slider(3, tr("roll"), 180.0 / math.pi, "°", 1),
+    Slider(4, tr("pitch"), 180.0 / math.pi, "°", 1),
+    Slider(5, tr("yaw"), 180.0 / math.pi, "°", 1),
+    Slider(2, tr("height"), 1000.0, "mm", 0),
+    Slider(0, tr("shift x"), 1000.0, "mm", 0),
+    Slider(1, tr("shift y"), 1000.0, "mm", 0),
 )
-SHELL_SLIDERS = (Slider(0, "height", 1000.0, "mm", 0), Slider(1, "opening", 180.0 / math.pi, "°", 1))
+SHELL_SLIDERS = (Slider(0, tr("height"), 1000.0, "mm", 0), Slider(1, tr("opening"), 180.0 / math.pi, "°", 1))
 
 
 def mode_buttons(keymap: Keymap) -> Tuple[Tuple[str, str], ...]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import threading
 from typing import Dict, Iterable, List, Tuple
 
+from shellbot_teleop.texts import tr
+
 _GOOD, _WARN, _STALE = 0, 1, 3
 _SILENT_S = 5.0  # nodes report once a second
 _GONE_S = 60.0  # a node that was ended on purpose is not missed for ever
@@ -43,16 +45,16 @@ class Diagnostics:
             self._reports = {name: report for name, report in self._reports.items() if now - report[2] <= _GONE_S}
             for name, (level, text, arrived) in self._reports.items():
                 if now - arrived > _SILENT_S:
-                    level, text = _STALE, f"silent for {now - arrived:.0f} s"
+                    level, text = _STALE, tr("silent for {seconds:.0f} s", seconds=now - arrived)
                 if level != _GOOD:
                     urgency = {_WARN: 2, _STALE: 1}.get(level, 0)
-                    found.append((urgency, f"{name}: {text.splitlines()[0] if text else 'not good'}"))
+                    found.append((urgency, f"{name}: {text.splitlines()[0] if text else tr('not good')}"))
         return [words for _, words in sorted(found)]
 
     def line(self, now: float) -> Tuple[str, bool]:
         """Return one line, and whether it is bad news; empty where nothing reports."""
         trouble, count = self.trouble(now), len(self._reports)
         if trouble:
-            more = f" (and {len(trouble) - 1} more)" if len(trouble) > 1 else ""
+            more = f" ({tr('and {count} more', count=len(trouble) - 1)})" if len(trouble) > 1 else ""
             return f"{trouble[0]}{more}", True
-        return (f"{count} of {count} diagnostics good" if count else ""), False
+        return (tr("{count} of {count} diagnostics good", count=count) if count else ""), False

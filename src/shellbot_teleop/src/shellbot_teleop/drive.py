@@ -8,6 +8,7 @@ from typing import Iterable, Sequence
 
 from shellbot_teleop.actions import HeldAction
 from shellbot_teleop.effects import PublishTwist
+from shellbot_teleop.texts import tr
 
 
 def twist_from_actions(
@@ -60,5 +61,9 @@ def why_it_stays(mode: str, limit: float, keys: str) -> str:
         Keys that request the mode in which it walks.
     """
     if mode and mode not in _DRIVING_MODES:
-        return f"The robot is in mode {mode} and does not obey velocities: change to hexapod ({keys})."
-    return "The present limits allow no motion this way; see the mode's text." if limit == 0.0 else ""
+        return tr(
+            "The robot is in mode {mode} and does not obey velocities: change to hexapod ({keys}).",
+            mode=mode,
+            keys=keys,
+        )
+    return tr("The present limits allow no motion this way; see the mode's text.") if limit == 0.0 else ""

@@ -15,6 +15,7 @@ from dynamic_reconfigure import DynamicReconfigureCallbackException, DynamicReco
 from dynamic_reconfigure.client import Client
 
 from shellbot_teleop.gains_model import GainGroup, groups_from_description
+from shellbot_teleop.texts import tr
 
 Value = Union[float, str]
 _PROBE_PERIOD = 2.0  # s between two looks whether the server still answers
@@ -71,9 +72,9 @@ class GainsClient:
                 available = answers
                 self._on_state(
                     answers,
-                    f"Connected to {self._server}."
+                    tr("Connected to {name}.", name=self._server)
                     if answers
-                    else f"Waiting for the node {self._server} (it forwards gains to the controllers).",
+                    else tr("Waiting for the node {name} (it forwards gains to the controllers).", name=self._server),
                 )
             if answers and self._client is None:
                 self._client = Client(
@@ -102,7 +103,7 @@ class GainsClient:
         if not values:
             return
         if self._client is None:
-            self._on_state(False, f"{self._server} is not there: the gain was not changed.")
+            self._on_state(False, tr("{name} is not there: the gain was not changed.", name=self._server))
             return
         try:
             self._client.update_configuration(dict(values))
@@ -112,9 +113,13 @@ class GainsClient:
             rospy.ROSException,
             OSError,
         ) as error:
-            self._on_state(
-                False, f"{self._server} did not take {', '.join(values)}: {error}. Trying to reach it again."
+            text = tr(
+                "{name} did not take {values}: {error}. Trying to reach it again.",
+                name=self._server,
+                values=", ".join(values),
+                error=error,
             )
+            self._on_state(False, text)
 
     def _description(self, _flat: Any) -> None:
         client = self._client

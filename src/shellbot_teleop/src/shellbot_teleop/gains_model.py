@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Tuple
 
+from shellbot_teleop.texts import tr
+
 
 @dataclass(frozen=True)
 class GainParameter:
@@ -64,7 +66,9 @@ def _collect(tree: Mapping[str, Any], groups: List[GainGroup]) -> None:
         parameter for parameter in (_parameter(entry, title) for entry in tree.get("parameters", ())) if parameter
     ]
     if parameters:
-        groups.append(GainGroup("Overall" if title in ("", "Default") else title.replace("_", " "), tuple(parameters)))
+        groups.append(
+            GainGroup(tr("Overall") if title in ("", "Default") else title.replace("_", " "), tuple(parameters))
+        )
     children = tree.get("groups", {})
     for child in children.values() if isinstance(children, Mapping) else children:
         _collect(child, groups)

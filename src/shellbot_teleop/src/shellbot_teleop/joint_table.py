@@ -9,6 +9,7 @@ from typing import Optional, Tuple
 
 from shellbot_common import RobotProfile
 from shellbot_teleop.robot_monitor import JointsInfo, ServoReading, ServosInfo
+from shellbot_teleop.texts import tr
 
 # A walking leg is a few degrees behind its target; more is a joint that is blocked, or too weak.
 LAG_WARN, LAG_BAD = math.radians(6.0), math.radians(15.0)
@@ -76,18 +77,18 @@ def joint_rows(
 def _judged(position: float, target: float, servo: ServoReading) -> Tuple[str, str]:
     """Return level and reasons: the worst of alarms, lag, heat and load; an unknown number is no reason."""
     if not math.isfinite(position):
-        return "", "no angle"
+        return "", tr("no angle")
     level, reasons = "ok", []
     for text, value, warn, bad in (
-        ("behind", abs(target - position), LAG_WARN, LAG_BAD),
-        ("hot", servo.temperature, HOT_WARN, HOT_BAD),
-        ("loaded", abs(servo.load), LOAD_WARN, LOAD_BAD),
+        (tr("behind"), abs(target - position), LAG_WARN, LAG_BAD),
+        (tr("hot"), servo.temperature, HOT_WARN, HOT_BAD),
+        (tr("loaded"), abs(servo.load), LOAD_WARN, LOAD_BAD),
     ):
         if value >= warn:  # false for NaN
             reasons.append(text)
             level = "bad" if value >= bad or level == "bad" else "warn"
     if servo.limp:
-        level, reasons = ("bad" if level == "bad" else "warn"), ["limp", *reasons]
+        level, reasons = ("bad" if level == "bad" else "warn"), [tr("limp"), *reasons]
     if servo.trouble:
         level, reasons = "bad", [servo.trouble, *reasons]
-    return level, ", ".join(reasons) or "ok"
+    return level, ", ".join(reasons) or tr("ok")

@@ -10,6 +10,7 @@ from shellbot_teleop.actions import ACTIONS, HeldAction, Quantity
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.joystick_mapping import JoystickMapping
+from shellbot_teleop.texts import tr
 
 _GONE_AFTER = 2.0  # s; as long as the robot itself waits for an operator that is silent
 _REPORT_EVERY = 5.0  # s; messages come 50 times a second
@@ -62,7 +63,7 @@ class Joystick:
             out += self._drop(t)
             if misfit != self._reported or t - self._reported_at >= _REPORT_EVERY:
                 self._reported, self._reported_at = misfit, t
-                out.append(Notice("error", f"The joystick drives nothing: {misfit}."))
+                out.append(Notice("error", tr("The joystick drives nothing: {reason}.", reason=misfit)))
         elif self._takes_at_once:
             self._takes_at_once = False
             if not self.model.control.armed:
@@ -111,15 +112,16 @@ class Joystick:
                 self._is_lost = False
                 return [
                     *self.model.perform("control.give_up", t),
-                    Notice("warn", "The joystick is gone: gave control up."),
+                    Notice("warn", tr("The joystick is gone: gave control up.")),
                 ]
             return []
         if t - self._heard <= limit:
             return []
         self._is_lost = True
-        text = (
-            f"Stopped, because the joystick was silent for {limit:g} s: it is unplugged, joy_node has ended, or its "
-            "autorepeat_rate is below 20 Hz. Centre it and begin anew."
+        text = tr(
+            "Stopped, because the joystick was silent for {seconds:g} s: it is unplugged, joy_node has ended, or its "
+            "autorepeat_rate is below 20 Hz. Centre it and begin anew.",
+            seconds=limit,
         )
         return [*self._drop(t), Notice("warn", text)]
 
@@ -129,7 +131,8 @@ class Joystick:
         has_stalled, self._watched = t - self._watched > limit, t
         if not (has_stalled and self.model.active):
             return []
-        return [*self._drop(t), Notice("warn", f"Stopped, because this program stood still for {limit:g} s.")]
+        text = tr("Stopped, because this program stood still for {seconds:g} s.", seconds=limit)
+        return [*self._drop(t), Notice("warn", text)]
 
     def _drop(self, t: float) -> List[Effect]:
         self._centred.clear()

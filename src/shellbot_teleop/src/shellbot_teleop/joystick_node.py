@@ -30,11 +30,12 @@ from shellbot_teleop.link_events import LinkEvent, LinkState
 from shellbot_teleop.observe import observe
 from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
+from shellbot_teleop.texts import tr
 
 _REPEAT_HZ = 50  # of joy_node: its sign of life
 _WATCH_PERIOD = 0.02  # s; the robot drives on until a silence is noticed
 _PATIENCE = 2.0  # s for joy_node to end
-NO_JOY = (
+NO_JOY = tr(
     "joy_node, which reads the controller, is not installed; this program listens to the topic joy. Install the "
     "package joy (sudo apt install ros-noetic-joy on Ubuntu 20.04; Debian has no such package: build "
     "github.com/ros-drivers/joystick_drivers in a workspace), or let another machine publish joy."
@@ -75,7 +76,7 @@ class JoyDriver:
     def watch(self) -> None:
         """Tell, once, that it has ended."""
         if self._process is not None and self._process.poll() is not None:
-            text = f"joy_node ended with status {self._process.returncode}: start this program again."
+            text = tr("joy_node ended with status {status}: start this program again.", status=self._process.returncode)
             self._process = None
             self._tell(Notice("error", text))
 

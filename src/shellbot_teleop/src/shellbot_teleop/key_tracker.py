@@ -27,6 +27,10 @@ class ReleaseGrace:
         """True while a release is held back."""
         return bool(self._releases)
 
+    def has_released(self, key: str) -> bool:
+        """Tell whether a release of a key is held back."""
+        return key in self._releases
+
     def press(self, key: str) -> bool:
         """Take a press; return True when the key was really up before."""
         new = key not in self._down

@@ -10,6 +10,7 @@ from shellbot_common import Settings, choice, required
 from shellbot_teleop.actions import ACTIONS
 from shellbot_teleop.errors import KeymapError
 from shellbot_teleop.keys import ALL_KEYS
+from shellbot_teleop.texts import tr
 
 # Without these an operator could move the robot but not stop it, or could never move it.
 REQUIRED_ACTIONS = ("drive.stop", "safety.emergency_stop", "safety.rearm", "control.take")
@@ -103,7 +104,7 @@ class Keymap(Settings, error=KeymapError):
         for b in self.in_layout(layout):
             if b.group == group:
                 found.setdefault((b.action, b.argument), ([], b.help))[0].append(b.key)
-        return tuple(KeyLine(action, tuple(keys), text) for (action, _), (keys, text) in found.items())
+        return tuple(KeyLine(action, tuple(keys), tr(text)) for (action, _), (keys, text) in found.items())
 
     def has(self, kind: str) -> bool:
         """Tell whether a key has an action of a kind: drive (beside stopping), pose, shells, mode, gait."""

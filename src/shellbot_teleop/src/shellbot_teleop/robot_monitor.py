@@ -18,6 +18,7 @@ import numpy as np
 from shellbot_common import RobotProfile
 from shellbot_teleop.diagnostics import Diagnostics
 from shellbot_teleop.joint_history import JointHistory
+from shellbot_teleop.texts import tr
 
 _BATTERY_OLD = 5.0  # s
 _Info = TypeVar("_Info")
@@ -161,15 +162,15 @@ def servo_line(battery: Optional[BatteryInfo], servos: Optional[ServosInfo]) -> 
     parts, bad = [], False
     if battery is not None and math.isfinite(battery.voltage):
         charge = f" {battery.charge:.0%}" if math.isfinite(battery.charge) else ""
-        parts.append(f"battery {battery.voltage:.1f} V{charge}")
+        parts.append(tr("battery {voltage:.1f} V", voltage=battery.voltage) + charge)
         bad = math.isfinite(battery.charge) and battery.charge < 0.1
     if servos is not None:
         if math.isfinite(servos.hottest):
-            parts.append(f"hottest {servos.hottest:.0f} °C {servos.hottest_joint}")
+            parts.append(tr("hottest {degrees:.0f} °C", degrees=servos.hottest) + f" {servos.hottest_joint}")
         if servos.limp:
-            parts.append(f"{servos.limp} of {servos.count} servos without torque")
+            parts.append(tr("{limp} of {count} servos without torque", limp=servos.limp, count=servos.count))
         if servos.trouble:
-            more = f" and {len(servos.trouble) - 2} more" if len(servos.trouble) > 2 else ""
+            more = f" {tr('and {count} more', count=len(servos.trouble) - 2)}" if len(servos.trouble) > 2 else ""
             parts.append(", ".join(servos.trouble[:2]) + more)
         bad = bad or bool(servos.limp or servos.trouble)
     return "  ".join(parts), bad

@@ -20,6 +20,7 @@ from shellbot_teleop import effects
 from shellbot_teleop import teleop_conversions as conversions
 from shellbot_teleop.effects import Effect, Notice
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen
+from shellbot_teleop.texts import tr
 
 _CONTROL = "take_control"
 _OFFER = 8.0  # s
@@ -68,7 +69,7 @@ class RosCommands:
     def execute(self, effect: Effect) -> None:
         """Carry out an effect of the command model; without a master the operator gets a notice."""
         if not self.publishers:
-            self._tell_throttled("master", Notice("warn", "No ROS master yet: the command went nowhere."))
+            self._tell_throttled("master", Notice("warn", tr("No ROS master yet: the command went nowhere.")))
         elif isinstance(effect, effects.PublishTwist):
             self._publish("cmd_vel", conversions.twist_message(effect))
         elif isinstance(effect, effects.PublishBodyPose):
@@ -86,11 +87,13 @@ class RosCommands:
         elif isinstance(effect, effects.EmergencyStop):
             # The topic reaches whoever listens within a millisecond; the service confirms.
             self._publish("emergency_stop", Bool(data=True))
-            call = self._call("emergency_stop", Trigger, lambda proxy: self._trigger_answer("Emergency stop", proxy()))
+            call = self._call(
+                "emergency_stop", Trigger, lambda proxy: self._trigger_answer(tr("Emergency stop"), proxy())
+            )
             self._stopping = [call, *(earlier for earlier in self._stopping if earlier.is_alive())]
         elif isinstance(effect, effects.Rearm):
             # A call of the stop that arrives later would stop the robot again.
-            self._call("rearm", Trigger, lambda proxy: self._trigger_answer("Rearm", proxy()), self._stopping)
+            self._call("rearm", Trigger, lambda proxy: self._trigger_answer(tr("Rearm"), proxy()), self._stopping)
 
     def take_when_offered(self, ends: Callable[[], bool]) -> None:
         """Take control as soon as the robot offers it, in a thread that waits for this until `ends` returns true.
@@ -123,24 +126,30 @@ class RosCommands:
             rospy.wait_for_service(_CONTROL, timeout=self._timeout)
             answer = rospy.ServiceProxy(_CONTROL, SetBool)(take)
             if not answer.success:
-                self._tell(Notice("warn", f"Control {'refused' if take else 'not given up'}: {answer.message}."))
+                text = tr("Control refused: {reason}", reason=answer.message)
+                text = text if take else tr("Control not given up: {reason}", reason=answer.message)
+                self._tell(Notice("warn", f"{text}."))
         except rospy.ROSException:  # no such service
             if take:
                 self._control_is_free()
             else:
                 self._tell(OperatorSeen("", False))
         except (rospy.ServiceException, OSError) as error:
-            self._tell(Notice("error", f"take_control did not answer: {error}. Try again."))
+            self._tell(
+                Notice("error", tr("{service} did not answer: {error}. Try again.", service=_CONTROL, error=error))
+            )
 
     def _control_is_free(self) -> None:
-        self._tell(Notice("info", "This robot lets everybody command it: there is no service take_control."))
+        self._tell(Notice("info", tr("This robot lets everybody command it: there is no service take_control.")))
         self._tell(OperatorSeen(own_name(), True))
 
     def _publish(self, topic: str, message: Any) -> None:
         try:
             self.publishers[topic].publish(message)
         except (rospy.ROSException, KeyError) as error:
-            self._tell_throttled(topic, Notice("error", f"{topic} could not be published: {error}."))
+            self._tell_throttled(
+                topic, Notice("error", tr("{topic} could not be published: {error}.", topic=topic, error=error))
+            )
 
     def _call(
         self, service: str, kind: Any, use: Callable[[Any], None], after: Iterable[threading.Thread] = ()
@@ -152,19 +161,24 @@ class RosCommands:
                 rospy.wait_for_service(service, timeout=self._timeout)
                 use(rospy.ServiceProxy(service, kind))
             except (rospy.ROSException, rospy.ServiceException, OSError) as error:
-                self._tell(Notice("error", f"{service} did not answer: {error}. Is the robot's launch file running?"))
+                text = tr(
+                    "{service} did not answer: {error}. Is the robot's launch file running?",
+                    service=service,
+                    error=error,
+                )
+                self._tell(Notice("error", text))
 
         thread = threading.Thread(target=run, name=f"call_{service}", daemon=True)
         thread.start()
         return thread
 
     def _mode_answer(self, requested: str, answer: Any) -> None:
-        level = "info" if answer.accepted else "warn"
-        self._tell(Notice(level, f"{requested}: {'accepted' if answer.accepted else 'refused'}. {answer.reason}"))
+        level, text = ("info", tr("accepted")) if answer.accepted else ("warn", tr("refused"))
+        self._tell(Notice(level, f"{requested}: {text}. {answer.reason}"))
 
     def _trigger_answer(self, what: str, answer: Any) -> None:
         level = "info" if answer.success else "error"
-        self._tell(Notice(level, f"{what}: {answer.message or ('done' if answer.success else 'refused')}"))
+        self._tell(Notice(level, f"{what}: {answer.message or (tr('done') if answer.success else tr('refused'))}"))
 
 
 def own_name() -> str:

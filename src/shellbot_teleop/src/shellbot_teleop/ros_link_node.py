@@ -38,6 +38,7 @@ from shellbot_teleop.link_events import BodyPoseSeen, LinkEvent, LinkState, Oper
 from shellbot_teleop.node_name_node import free_name
 from shellbot_teleop.robot_monitor import JointsInfo, ModeInfo, RobotMonitor
 from shellbot_teleop.ros_commands_node import RosCommands, own_name
+from shellbot_teleop.texts import tr
 
 _POLL_PERIOD = 1.0  # s between two looks at the master
 _SHOWN_PERIOD = 0.03  # s; converting all 100 messages a second would only take the key presses' time
@@ -118,20 +119,18 @@ class RosLink:
             if known is None:
                 if not is_reported_missing:
                     is_reported_missing, self._connected = True, False
-                    self._on_event(
-                        LinkState(
-                            False,
-                            f"Waiting for the ROS master at {rosgraph.get_master_uri()}: start scripts/sim, "
-                            "scripts/onboard or roscore; this connects by itself.",
-                        )
+                    text = tr(
+                        "Waiting for the ROS master at {address}: start scripts/sim, scripts/onboard or roscore; this "
+                        "connects by itself.",
+                        address=rosgraph.get_master_uri(),
                     )
+                    self._on_event(LinkState(False, text))
             elif not (known and self._connected):
                 is_reported_missing = False
                 self._connect(known, master)
             if self._initialised and rospy.is_shutdown() and not self._ending.is_set():
-                self._on_event(
-                    LinkState(False, "ROS ended this node (another one with its name, or rosnode kill).", ended=True)
-                )
+                text = tr("ROS ended this node (another one with its name, or rosnode kill).")
+                self._on_event(LinkState(False, text, ended=True))
                 return
             self._ending.wait(_POLL_PERIOD)
 
@@ -161,9 +160,9 @@ class RosLink:
                     self._set_up_topics()
                     self._ask_for_control()
                 self._connected = True
-            self._on_event(LinkState(True, f"Connected to {rosgraph.get_master_uri()}."))
+            self._on_event(LinkState(True, tr("Connected to {name}.", name=rosgraph.get_master_uri())))
         except (rospy.ROSException, OSError) as error:
-            self._on_event(LinkState(False, f"Cannot join the ROS graph: {error}. Trying again."))
+            self._on_event(LinkState(False, tr("Cannot join the ROS graph: {error}. Trying again.", error=error)))
 
     def _ask_for_control(self) -> None:
         """Take control of each robot as soon as it gives it, where the settings say so."""
@@ -253,7 +252,7 @@ class RosLink:
         try:
             self._on_event(conversions.limits_from_walkspace(message))
         except LimitsError as error:
-            self._report_throttled("walkspace", Notice("warn", f"walkspace is not usable: {error}"))
+            self._report_throttled("walkspace", Notice("warn", tr("walkspace is not usable: {error}", error=error)))
 
     def _from_others(self, message: Any, event: Callable, convert: Callable) -> None:
         if message._connection_header.get("callerid") != rospy.get_name():

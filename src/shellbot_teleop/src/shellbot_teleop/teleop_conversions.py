@@ -47,6 +47,7 @@ from shellbot_teleop.robot_monitor import (
     ServosInfo,
     StatusInfo,
 )
+from shellbot_teleop.texts import tr
 
 _LEVELS = {Log.DEBUG: "debug", Log.INFO: "info", Log.WARN: "warn", Log.ERROR: "error", Log.FATAL: "fatal"}
 
@@ -54,7 +55,15 @@ ODOM_FRAME = "odom"
 
 SERVO_SILENT_S = 0.5  # a servo that has not answered for so long is worth a word
 # bits of the error byte, lowest first, as an operator calls them
-SERVO_ALARMS = ("voltage", "angle limit", "overheating", "range", "checksum", "overload", "instruction")
+SERVO_ALARMS = (
+    tr("voltage"),
+    tr("angle limit"),
+    tr("overheating"),
+    tr("range"),
+    tr("checksum"),
+    tr("overload"),
+    tr("instruction"),
+)
 
 
 def twist_message(twist: PublishTwist) -> Twist:
@@ -203,7 +212,7 @@ def servos_info(message: ServoStates, now: float) -> ServosInfo:
 def _servo_trouble(servo: ServoState) -> str:
     if servo.error:
         return _alarms(servo.error)
-    return "" if servo.age <= SERVO_SILENT_S else "silent"  # NaN is silence, too
+    return "" if servo.age <= SERVO_SILENT_S else tr("silent")  # NaN is silence, too
 
 
 def _alarms(error: int) -> str:

@@ -31,6 +31,7 @@ from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_ba
 from shellbot_teleop.ros_link_node import RosLink
 from shellbot_teleop.terminal_keys import TerminalDecoder
 from shellbot_teleop.terminal_screen import RobotView, ansi, screen
+from shellbot_teleop.texts import tr
 
 _ESCAPE_WAIT = 0.1  # s that an Escape waits for the rest of an arrow's sequence
 _DRAW_PERIOD = 0.1  # s
@@ -84,7 +85,7 @@ class TerminalProgram:
         self._commands = RepeatTracker(config.first_hold, config.repeat_hold)
         self._decoder = TerminalDecoder()
         self._messages: Deque[LogLine] = deque(maxlen=200)
-        self._link_text = "connecting"
+        self._link_text = tr("connecting")
         self._ending = False
 
     def run(self, descriptor: int) -> None:

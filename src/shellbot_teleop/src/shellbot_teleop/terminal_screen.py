@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
 from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.control_state import who_drives
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import (
@@ -22,6 +23,7 @@ from shellbot_teleop.robot_monitor import (
     servo_line,
     signed,
 )
+from shellbot_teleop.texts import tr
 
 Segment = Tuple[str, str]  # style, text
 Line = List[Segment]
@@ -87,7 +89,7 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
         help_lines = compact_key_help(model.keymap, model.layout, model.held, width)[: max(room, 0)]
     lines = head + [[]] + help_lines
     room = max(height - len(lines) - 1, 0)
-    lines.append([("title", "Messages")])
+    lines.append([("title", tr("Messages"))])
     shown: List[Line] = []
     for message in messages[-room:] if room else ():
         when = time.strftime("%H:%M:%S ", time.localtime(message.time))
@@ -97,25 +99,21 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
 
 
 def _head(model: CommandModel, robot: RobotView) -> List[Line]:
-    link = ("measured", "ROS connected") if robot.connected else ("warn", robot.link)
+    link = ("measured", tr("ROS connected")) if robot.connected else ("warn", robot.link)
     control = model.control
-    who = (
-        ("held", " in control ")
-        if control.armed
-        else ("warn", f"{control.operator} drives" if control.operator else "monitor")
-    )
-    first: Line = [("title", "Shellbot"), ("", "   "), who, ("", f"   layout {model.layout}   speed {model.scale:.0%}")]
+    who = ("held", f" {tr('in control')} ") if control.armed else ("warn", who_drives(control.operator))
+    layout, speed = tr("layout {name}", name=model.layout), tr("speed {scale:.0%}", scale=model.scale)
+    first: Line = [("title", "Shellbot"), ("", "   "), who, ("", f"   {layout}   {speed}")]
     if model.gait or model.limits.gait:
-        first.append(("", f"   gait {model.limits.gait or model.gait}"))
+        first.append(("", f"   {tr('gait {name}', name=model.limits.gait or model.gait)}"))
     first += [("", "   "), link]
     mode = robot.mode
     if model.stopped:
-        state: Line = [
-            ("stop", " EMERGENCY STOP "),
-            ("", f" rearm with {' or '.join(model.keymap.keys_of(model.layout, 'safety.rearm'))}"),
-        ]
+        keys = f" {tr('or')} ".join(model.keymap.keys_of(model.layout, "safety.rearm"))
+        state: Line = [("stop", f" {tr('EMERGENCY STOP')} "), ("", f" {tr('rearm with {keys}', keys=keys)}")]
     elif mode is None:
-        state = [("warn", "No mode yet: waiting for the action manager (scripts/sim or scripts/onboard starts it).")]
+        text = tr("No mode yet: waiting for the action manager (scripts/sim or scripts/onboard starts it).")
+        state = [("warn", text)]
     elif mode.target and mode.target != mode.name:
         progress = mode.progress if math.isfinite(mode.progress) else 0.0
         state = [("title", f"{mode.name} -> {mode.target} "), ("", f"{mode.step} {progress:.0%}")]
@@ -137,9 +135,9 @@ def _bar(value: float, limit: float) -> str:
 def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
     measured = odom.velocity if odom is not None else (math.nan,) * 3
     twist = (model.twist.x, model.twist.y, model.twist.yaw)
-    lines: List[Line] = [[("muted", f"{'':9}{'commanded':>{_BAR + 9}} {'measured':>9} {'limit':>7}")]]
+    lines: List[Line] = [[("muted", f"{'':9}{tr('commanded'):>{_BAR + 9}} {tr('measured'):>9} {tr('limit'):>7}")]]
     for name, unit, command, value, limit in zip(
-        ("forward", "sideways", "turn"), ("m/s", "m/s", "rad/s"), twist, measured, model.limits.velocity
+        (tr("forward"), tr("sideways"), tr("turn")), ("m/s", "m/s", "rad/s"), twist, measured, model.limits.velocity
     ):
         shown = f"{signed(value, 2):>9}" if math.isfinite(value) else f"{'-':>9}"
         lines.append(
@@ -156,21 +154,22 @@ def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
 def _pose(robot: RobotView) -> List[Line]:
     odom = robot.odom
     if odom is None or not odom.finite:
-        lines: List[Line] = [[("muted", "pose     no odometry")]]
+        lines: List[Line] = [[("muted", f"{tr('pose'):9}{tr('no odometry')}")]]
     else:
         roll, pitch, yaw = (math.degrees(angle) for angle in odom.rpy)
         x, y, z = odom.position
-        text = f"pose     x {signed(x, 3)} m  y {signed(y, 3)} m  yaw {signed(yaw, 1)} deg"
-        text += f"  height {1000 * z:.0f} mm" if z > 0.0 else ""  # odometry itself has neither height nor tilt
-        text += f"  roll {signed(roll, 1)}, pitch {signed(pitch, 1)} deg" if odom.has_tilt else ""
+        text = f"{tr('pose'):9}x {signed(x, 3)} m  y {signed(y, 3)} m  {tr('yaw')} {signed(yaw, 1)} deg"
+        # odometry itself has neither height nor tilt
+        text += f"  {tr('height')} {1000 * z:.0f} mm" if z > 0.0 else ""
+        text += f"  {tr('roll')} {signed(roll, 1)}, {tr('pitch')} {signed(pitch, 1)} deg" if odom.has_tilt else ""
         lines = [[("", text)]]
     text, bad = servo_line(robot.battery, robot.servos)
     if text:
-        lines.append([("warn" if bad else "", f"servos   {text}")])
+        lines.append([("warn" if bad else "", f"{tr('servos'):9}{text}")])
     if robot.diagnostics[1]:
-        lines.append([("warn", f"nodes    {robot.diagnostics[0]}")])
+        lines.append([("warn", f"{tr('nodes'):9}{robot.diagnostics[0]}")])
     if robot.status is not None and robot.status.holding:
-        lines.append([("warn", f"joints hold: {robot.status.text}")])
+        lines.append([("warn", tr("joints hold: {reason}", reason=robot.status.text))])
     return lines
 
 
@@ -205,7 +204,7 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
         entries = _entries(keymap, layout, group)
         if not entries:
             continue
-        lines.append([("title", title)])
+        lines.append([("title", tr(title))])
         for start in range(0, len(entries), per_line):
             line: Line = []
             for keys, text in entries[start : start + per_line]:

@@ -29,6 +29,7 @@ from shellbot_teleop.qt.main_window import TeleopWindow
 from shellbot_teleop.qt.simulator_view import SimulatorView
 from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
+from shellbot_teleop.texts import tr
 from shellbot_teleop.x_display import answers
 
 NO_DISPLAY = (
@@ -123,7 +124,7 @@ class WindowProgram:
         """Drop the keys that were held in the window which the focus leaves."""
         self.window.view_has_focus = has_focus
         if not has_focus:
-            self.controller.drop_all("the simulator's window lost the focus")
+            self.controller.drop_all(tr("the simulator's window lost the focus"))
 
     def _on_event(self, event: LinkEvent) -> None:
         """Act on what came from ROS; in the window's thread."""

@@ -15,16 +15,16 @@ from python_qt_binding.QtWidgets import (
     QLineEdit,
     QListWidget,
     QProgressBar,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from shellbot_teleop.action_model import ActionEntry, ActionModel, ActionNews, ActionParameter, ActionsSeen
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import button, label, restyle
+from shellbot_teleop.qt.widgets import button, label, restyle, scroll_area
+from shellbot_teleop.texts import tr
 
-_NONE = "No actions: no robot tells any on the topic actions. Those with an action_manager do."
+_NONE = tr("No actions: no robot tells any on the topic actions. Those with an action_manager do.")
 
 
 class ActionsPanel(QWidget):
@@ -50,12 +50,12 @@ class ActionsPanel(QWidget):
         column.setContentsMargins(10, 10, 10, 10)
         column.setSpacing(7)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("search; Enter gives the keys back to the robot")
-        self.search.setFocusPolicy(Qt.ClickFocus)
+        self.search.setPlaceholderText(tr("search; Enter gives the keys back to the robot"))
+        self.search.setFocusPolicy(Qt.StrongFocus)
         self.search.textChanged.connect(lambda _text: self._show_list())
         column.addWidget(self.search)
         self.list = QListWidget()
-        self.list.setFocusPolicy(Qt.NoFocus)
+        self.list.setFocusPolicy(Qt.TabFocus)
         self.list.setSelectionMode(QAbstractItemView.SingleSelection)
         self.list.setMinimumHeight(60)
         self.list.currentTextChanged.connect(self._show_entry)
@@ -63,12 +63,9 @@ class ActionsPanel(QWidget):
         self.text = label(_NONE, muted=True, size_pt=9)
         self.text.setWordWrap(True)
         column.addWidget(self.text)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFocusPolicy(Qt.NoFocus)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+        self._area = scroll_area()
         column.addWidget(self._area, 2)
-        self.run, self.pause, self.cancel = button("Run"), button("Pause"), button("Cancel")
+        self.run, self.pause, self.cancel = button(tr("Run")), button(tr("Pause")), button(tr("Cancel"))
         self.run.clicked.connect(self._run)
         self.pause.clicked.connect(lambda: self.pause_requested.emit(self.model.state(self._clock()).phase != "paused"))
         self.cancel.clicked.connect(self.cancel_requested.emit)
@@ -95,13 +92,12 @@ class ActionsPanel(QWidget):
         """Show how far the action is; while the emergency stop is latched none can be started."""
         state = self.model.state(self._clock())
         self.run.setEnabled(self._shown is not None and not state.busy and not stopped)
-        self.run.setToolTip("The emergency stop is latched: rearm first." if stopped else "")
+        self.run.setToolTip(tr("The emergency stop is latched: rearm first.") if stopped else "")
         self.pause.setEnabled(state.phase in ("running", "paused"))
-        self.pause.setText("Resume" if state.phase == "paused" else "Pause")
+        self.pause.setText(tr("Resume") if state.phase == "paused" else tr("Pause"))
         self.cancel.setEnabled(state.busy)
         self.bar.setValue(round(1000 * state.fraction))
-        progress = f"{state.name} {state.phase}, {100 * state.fraction:.0f} %  {state.step}" if state.busy else ""
-        self.state.setText("\n".join(part for part in (progress, state.text) if part))
+        self.state.setText("\n".join(filter(None, (state.line, state.text))))
         restyle(
             self.state,
             f"color: {theme.palette().warn if state.level == 'warn' and state.text else theme.palette().text};",
@@ -121,8 +117,8 @@ class ActionsPanel(QWidget):
     def _show_entry(self, name: str) -> None:
         entry = next((entry for entry in self.model.entries if entry.name == name), None)
         if entry is None:
-            known = f"None of {len(self.model.entries)} actions matches." if self.model.entries else _NONE
-            self.text.setText(known)
+            count = len(self.model.entries)
+            self.text.setText(tr("None of {count} actions matches.", count=count) if count else _NONE)
         if entry != self._shown:  # else typed values stay
             self._shown = entry
             self._show_parameters(entry)
@@ -138,8 +134,8 @@ class ActionsPanel(QWidget):
                 field = self.fields[parameter.name] = _field(parameter)
                 grid.addWidget(label(parameter.name, muted=True), row, 0)
                 grid.addWidget(field, row, 1)
-                unit = f" {parameter.unit}" if parameter.unit else ""
-                grid.addWidget(label(f"{parameter.low:g} to {parameter.high:g}{unit}", muted=True, size_pt=9), row, 2)
+                limits = tr("{low:g} to {high:g}", low=parameter.low, high=parameter.high)
+                grid.addWidget(label(f"{limits} {parameter.unit}".strip(), muted=True, size_pt=9), row, 2)
             grid.setColumnStretch(2, 1)
             grid.setRowStretch(len(entry.parameters), 1)
         self._area.setWidget(page)
@@ -151,7 +147,7 @@ class ActionsPanel(QWidget):
 
 def _field(parameter: ActionParameter) -> QDoubleSpinBox:
     field = QDoubleSpinBox()
-    field.setFocusPolicy(Qt.ClickFocus)
+    field.setFocusPolicy(Qt.StrongFocus)
     field.setButtonSymbols(QDoubleSpinBox.NoButtons)
     field.setAlignment(Qt.AlignRight)
     field.setFont(theme.font(9, mono=True))

@@ -12,6 +12,7 @@ from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.controls import POSE_SLIDERS, SHELL_SLIDERS
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.qt.widgets import ChoiceRow, ValueSlider, button, label
+from shellbot_teleop.texts import tr
 
 
 class BodyPanel(QWidget):
@@ -31,9 +32,9 @@ class BodyPanel(QWidget):
         whole.setContentsMargins(12, 10, 12, 10)
         column = self._part(whole, keymap.has("pose"))
         heading = QHBoxLayout()
-        heading.addWidget(self._heading("Body pose, relative to rest"))
+        heading.addWidget(self._heading(tr("Body pose, relative to rest")))
         heading.addStretch(1)
-        rest = button("Rest", "All six back to zero", name="small")
+        rest = button(tr("Rest"), tr("All six back to zero"), name="small")
         rest.clicked.connect(self.neutral_requested)
         heading.addWidget(rest)
         column.addLayout(heading)
@@ -44,7 +45,7 @@ class BodyPanel(QWidget):
             self.pose[axis] = slider
             column.addWidget(slider)
         column = self._part(whole, keymap.has("shells"))
-        column.addWidget(self._heading("Upper shells"))
+        column.addWidget(self._heading(tr("Upper shells")))
         self.shells = {}
         for axis, name, factor, unit, digits in SHELL_SLIDERS:
             slider = ValueSlider(name, factor, unit, digits)
@@ -52,8 +53,8 @@ class BodyPanel(QWidget):
             self.shells[axis] = slider
             column.addWidget(slider)
         column = self._part(whole, "gait.next" in {binding.action for binding in keymap.bindings})
-        column.addWidget(self._heading("Gait"))
-        self.gaits = ChoiceRow(gaits)
+        column.addWidget(self._heading(tr("Gait")))
+        self.gaits = ChoiceRow(gaits, most=4)
         self.gaits.chosen.connect(self.gait_chosen)
         column.addWidget(self.gaits)
         whole.addStretch(1)

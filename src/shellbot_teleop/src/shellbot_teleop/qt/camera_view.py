@@ -11,6 +11,7 @@ from python_qt_binding.QtGui import QImage, QPainter
 
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import View
+from shellbot_teleop.texts import tr
 
 
 class CameraView(View):
@@ -47,7 +48,7 @@ class CameraView(View):
             painter.drawText(
                 self.rect(),
                 Qt.AlignCenter,
-                "No picture on camera/image_raw yet.\nThe simulator sends one while this page is seen.",
+                tr("No picture on camera/image_raw yet.\nThe simulator sends one while this page is seen."),
             )
             return
         scale = min(self.width() / self._image.width(), self.height() / self._image.height())

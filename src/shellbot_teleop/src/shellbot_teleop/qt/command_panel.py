@@ -13,6 +13,7 @@ from python_qt_binding.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, 
 
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import button
+from shellbot_teleop.texts import tr
 
 TAKES_KEYS = "takes_keys"  # property of a field in which Space, Enter and Tab are the field's own
 _LINES = 2000
@@ -28,7 +29,7 @@ class CommandField(QLineEdit):
         super().__init__()
         self.setProperty(TAKES_KEYS, True)
         self.setFont(theme.font(mono=True))
-        self.setPlaceholderText("walk(x=0.5)   Tab completes, help() lists all")
+        self.setPlaceholderText("walk(x=0.5)   " + tr("Tab completes, help() lists all"))
         self.history: List[str] = []
         self._at = 0
 
@@ -38,8 +39,8 @@ class CommandField(QLineEdit):
         self._at = len(self.history)
 
     def event(self, event: Any) -> bool:
-        """Qt's hook: Tab would move the focus."""
-        if event.type() == QEvent.KeyPress and event.key() == Qt.Key_Tab:
+        """Qt's hook: Tab moves the focus only while nothing stands in the line."""
+        if event.type() == QEvent.KeyPress and event.key() == Qt.Key_Tab and self.text():
             self.completion_requested.emit(self.text()[: self.cursorPosition()])
             return True
         return bool(super().event(event))
@@ -73,18 +74,20 @@ class CommandPanel(QWidget):
             lambda: self._print(bytes(self._process.readAllStandardError()).decode(errors="replace"))
         )
         self._process.finished.connect(
-            lambda *_: self._print("the command line ended; the next line starts it again\n")
+            lambda *_: self._print(tr("the command line ended; the next line starts it again") + "\n")
         )
         self._process.errorOccurred.connect(self._say_error)
         self.output = QPlainTextEdit()
         self.output.setReadOnly(True)
         self.output.setMaximumBlockCount(_LINES)
-        self.output.setFocusPolicy(Qt.NoFocus)
+        self.output.setFocusPolicy(Qt.TabFocus)
+        self.output.setTabChangesFocus(True)
         self.output.setFont(theme.font(9, mono=True))
         self.field = CommandField()
         self.field.returnPressed.connect(self._run)
         self.field.completion_requested.connect(lambda text: self._send({"complete": text}))
-        self.stop = button("Stop", "End what runs; the robot stops where it can stand. Esc is the emergency stop.")
+        tip = tr("End what runs; the robot stops where it can stand. Esc is the emergency stop.")
+        self.stop = button(tr("Stop"), tip)
         self.stop.clicked.connect(self.interrupt)
         column, row = QVBoxLayout(self), QHBoxLayout()
         column.addWidget(self.output, 1)
@@ -121,7 +124,9 @@ class CommandPanel(QWidget):
 
     def _say_error(self, error: QProcess.ProcessError) -> None:
         if error == QProcess.FailedToStart:
-            self._print(f"{self._command[0]} does not start: {self._process.errorString()}; run scripts/setup\n")
+            program, reason = self._command[0], self._process.errorString()
+            text = tr("{program} does not start: {error}; run scripts/setup", program=program, error=reason)
+            self._print(f"{text}\n")
 
     def _read(self) -> None:
         while self._process.canReadLine():

@@ -11,12 +11,13 @@ from python_qt_binding.QtWidgets import QAbstractSpinBox, QApplication, QLineEdi
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
+from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, Quit, ToggleHelp
 from shellbot_teleop.key_tracker import ReleaseGrace
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen, StoppedSeen
 from shellbot_teleop.observe import observe
 from shellbot_teleop.qt.command_panel import TAKES_KEYS
-from shellbot_teleop.qt.qt_keys import PressedKeys
+from shellbot_teleop.qt.qt_keys import PressedKeys, key_name
+from shellbot_teleop.texts import tr
 
 # While a number is typed into a field these still command the robot; the others belong to the field.
 _ALWAYS_OURS = frozenset(("Space", "Escape")) | frozenset(f"F{number}" for number in range(1, 13))
@@ -93,8 +94,19 @@ class OperatorController(QObject):
         focus = self._window.focusWidget() if self._window is not None else None
         return isinstance(focus, (QLineEdit, QAbstractSpinBox))
 
+    @property
+    def in_control(self) -> bool:
+        """True while the focus is in a control, which then has some keys of its own."""
+        return self._window is not None and self._window.focusWidget() not in (None, self._window)
+
     def _holds(self, widget: QWidget) -> bool:
         return self._window is not None and (widget is self._window or self._window.isAncestorOf(widget))
+
+    def _has_opened(self, widget: Optional[QWidget]) -> bool:
+        """Tell whether a widget is in a dialog or a list that the window has opened."""
+        while widget is not None and widget is not self._window:
+            widget = widget.parentWidget()
+        return widget is not None
 
     @property
     def has_focus(self) -> bool:
@@ -104,51 +116,89 @@ class OperatorController(QObject):
 
     def _on_focus(self, _before: Optional[QWidget], now: Optional[QWidget]) -> None:
         if now is not None and not self._holds(now):  # in another part of the same window
-            self.drop_all("the focus went elsewhere")
+            self.drop_all(tr("the focus went elsewhere"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt's name
         """Qt's hook: see every event of the application first."""
         kind = event.type()
         if kind == QEvent.WindowDeactivate and watched is self._window:
-            self.drop_all("the window lost the focus")
+            self.drop_all(tr("the window lost the focus"))
         elif (
             kind == QEvent.MouseButtonPress
-            and self.editing
+            and self.in_control
             and isinstance(watched, QWidget)
             and not isinstance(watched, (QLineEdit, QAbstractSpinBox))
         ):
             self._window.setFocus()  # a click anywhere else gives the keys back to the robot
-        elif (
-            kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride)
-            and isinstance(watched, QWidget)
-            and self._holds(watched)
-        ):
-            return self._key_event(kind, event)
+        elif kind in (QEvent.KeyPress, QEvent.KeyRelease, QEvent.ShortcutOverride) and isinstance(watched, QWidget):
+            if self._holds(watched):
+                return self._key_event(kind, event)
+            if self._has_opened(watched):
+                return self._stop_event(kind, event)
         return super().eventFilter(watched, event)
 
+    def _stop_event(self, kind: int, event: QEvent) -> bool:
+        """Take the key of the emergency stop from what the window has opened; a field's own are none."""
+        name = key_name(event.key(), event.modifiers())
+        binding = self.model.keymap.find(self.model.layout, name) if name in _ALWAYS_OURS else None
+        if binding is None or binding.action != "safety.emergency_stop":
+            return False
+        event.accept()
+        if kind == QEvent.KeyPress and not event.isAutoRepeat():
+            self.perform(binding.action)
+        return True
+
     def _key_event(self, kind: int, event: QEvent) -> bool:
+        code, key, modifiers = event.nativeScanCode(), event.key(), event.modifiers()
         if kind == QEvent.KeyRelease:
             if not event.isAutoRepeat():
-                name = self._keys.release(event.nativeScanCode(), event.key(), event.modifiers())
+                name = self._keys.release(code, key, modifiers)
                 if name is not None:
                     self.key_up(name)
-            return not self.editing
-        name = self._keys.press(event.nativeScanCode(), event.key(), event.modifiers())
+            return not self.in_control
+        move_focus = self._window.by_keys.meant(key, modifiers)
+        if move_focus is not None:
+            event.accept()
+            if kind == QEvent.KeyPress:
+                move_focus()
+            return True
+        name = key_name(key, modifiers)
         if name is None:
             return False
-        if self.editing and not name.startswith("Ctrl"):
-            field = self._window.focusWidget()
-            takes_keys = field.property(TAKES_KEYS) and field.text()  # an empty one is left by Enter, as others are
-            if name not in _ALWAYS_OURS or (takes_keys and name == "Space"):
-                if name in ("Enter", "Tab") and kind == QEvent.KeyPress and not takes_keys:
-                    self._window.setFocus()
+        # one that went down before the focus moved is the robot's until it comes up
+        is_down = self._keys.has(code, key) or self._grace.has_released(name)
+        if not name.startswith("Ctrl") and not is_down and self._is_taken(name):
+            if kind == QEvent.ShortcutOverride:
                 return False
+            return self._press_in_control(name)
+        self._keys.press(code, key, modifiers)
         if kind == QEvent.ShortcutOverride:
             event.accept()  # no widget may take it as its shortcut; the press follows
             return True
         if not event.isAutoRepeat():
             self.key_down(name)
         return True
+
+    def _is_taken(self, name: str) -> bool:
+        """Tell whether a key is that of the field or control that has the focus."""
+        if not self.editing:
+            return bool(self._window.by_keys.belongs_to_control(name))
+        return name not in _ALWAYS_OURS or (name == "Space" and self._is_line)
+
+    @property
+    def _is_line(self) -> bool:
+        """True in a field that Enter does not leave; an empty one is left as others are."""
+        field = self._window.focusWidget()
+        return bool(field.property(TAKES_KEYS) and field.text())
+
+    def _press_in_control(self, name: str) -> bool:
+        """Act on a key of a field or control; tell whether that was all."""
+        if name != "Enter" or (self.editing and self._is_line):
+            return False
+        if self.editing:
+            self._window.setFocus()
+            return False
+        return bool(self._window.by_keys.press())
 
     # ------------------------------------------------------------------ input
 
@@ -174,7 +224,8 @@ class OperatorController(QObject):
         self._keys.clear()
         self._grace.clear()
         stops: List[Effect] = self.model.release_all(self._clock())
-        self.carry_out([*stops, Notice("warn", f"Stopped, because {reason}.")] if stops else stops)
+        text = tr("Stopped, because {reason}.", reason=reason)
+        self.carry_out([*stops, Notice("warn", text)] if stops else stops)
 
     def hold_dead_man(self, is_held: bool) -> None:
         """Hold the button that is a dead-man switch, or let it go."""
@@ -234,6 +285,8 @@ class OperatorController(QObject):
                 self._execute(effect)
                 if isinstance(effect, Notice):
                     self.noticed.emit(effect)
+                elif isinstance(effect, EmergencyStop) and self.in_control:
+                    self._window.setFocus()
         if self.model.active and not self._timer.isActive():
             self._timer.start()
         elif not self.model.active and self._timer.isActive():

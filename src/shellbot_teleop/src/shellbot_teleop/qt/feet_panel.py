@@ -14,6 +14,7 @@ from python_qt_binding.QtWidgets import QSizePolicy, QWidget
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.widgets import Card
 from shellbot_teleop.robot_monitor import ContactsInfo
+from shellbot_teleop.texts import tr
 
 _SPAN = 4.0  # s across the width
 
@@ -79,7 +80,7 @@ class FeetPanel(Card):
     """The gait diagram with its title."""
 
     def __init__(self) -> None:
-        super().__init__(f"Feet on the ground, last {_SPAN:.0f} s")
+        super().__init__(tr("Feet on the ground, last {seconds:.0f} s", seconds=_SPAN))
         self.diagram = GaitDiagram()
         self.body.addWidget(self.diagram)
 

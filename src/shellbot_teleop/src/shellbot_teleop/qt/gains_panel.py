@@ -12,7 +12,6 @@ from python_qt_binding.QtWidgets import (
     QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
-    QScrollArea,
     QSlider,
     QVBoxLayout,
     QWidget,
@@ -20,7 +19,8 @@ from python_qt_binding.QtWidgets import (
 
 from shellbot_teleop.gains_model import GainGroup, GainParameter
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import button, label, restyle
+from shellbot_teleop.qt.widgets import button, label, restyle, scroll_area
+from shellbot_teleop.texts import tr
 
 _SEND_AFTER_MS = 80  # a dragged slider sends its newest value, not every one
 
@@ -42,22 +42,23 @@ class GainRow(QObject):
         if parameter.kind == "choice":
             self._choice(parameter, name, grid, row)
             return
-        bounds = f"{parameter.low:g} .. {parameter.high:g}, default {parameter.default:g}"
+        numbers = {"low": parameter.low, "high": parameter.high, "default": parameter.default}
+        bounds = tr("{low:g} .. {high:g}, default {default:g}", **numbers)
         tip = f"{parameter.help}\n{parameter.name}: {bounds}".strip()
         name.setToolTip(tip)
         grid.addWidget(name, row, 0)
         if parameter.kind == "bool":
             self._check = QCheckBox()
-            self._check.setFocusPolicy(Qt.NoFocus)
+            self._check.setFocusPolicy(Qt.TabFocus)
             self._check.toggled.connect(lambda on: self.moved.emit(parameter.name, float(on)))
             grid.addWidget(self._check, row, 1)
             return
         self._slider = QSlider(Qt.Horizontal)
-        self._slider.setFocusPolicy(Qt.NoFocus)
+        self._slider.setFocusPolicy(Qt.TabFocus)
         self._slider.setRange(0, self._STEPS)
         self._slider.valueChanged.connect(self._on_slider)
         self._field = QDoubleSpinBox()
-        self._field.setFocusPolicy(Qt.ClickFocus)
+        self._field.setFocusPolicy(Qt.StrongFocus)
         self._field.setButtonSymbols(QDoubleSpinBox.NoButtons)
         self._field.setAlignment(Qt.AlignRight)
         self._field.setFont(theme.font(9, mono=True))
@@ -72,7 +73,7 @@ class GainRow(QObject):
 
     def _choice(self, parameter: GainParameter, name: QWidget, grid: QGridLayout, row: int) -> None:
         self._list = QComboBox()
-        self._list.setFocusPolicy(Qt.NoFocus)
+        self._list.setFocusPolicy(Qt.TabFocus)
         for index, (option, text) in enumerate(parameter.options.items()):
             self._list.addItem(option)
             self._list.setItemData(index, text, Qt.ToolTipRole)
@@ -125,19 +126,17 @@ class GainsPanel(QWidget):
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(2, 6, 2, 2)
-        self.state = label("Waiting for the node gains.", muted=True, size_pt=9)
+        self.state = label(tr("Waiting for the node gains."), muted=True, size_pt=9)
         self.state.setWordWrap(True)
         self.state.setContentsMargins(10, 2, 10, 0)
-        self.defaults = button("Defaults", "Every number and switch as the server describes its default", name="small")
+        tip = tr("Every number and switch as the server describes its default")
+        self.defaults = button(tr("Defaults"), tip, name="small")
         self.defaults.clicked.connect(self._reset)
         heading = QHBoxLayout()
         heading.addWidget(self.state, 1)
         heading.addWidget(self.defaults)
         column.addLayout(heading)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFocusPolicy(Qt.NoFocus)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+        self._area = scroll_area()
         column.addWidget(self._area, 1)
         self.rows: Dict[str, GainRow] = {}
         self._groups: Tuple[GainGroup, ...] = ()

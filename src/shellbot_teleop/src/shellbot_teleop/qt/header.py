@@ -8,9 +8,11 @@ from typing import Dict
 from python_qt_binding.QtWidgets import QHBoxLayout, QWidget
 
 from shellbot_teleop.command_model import CommandModel
+from shellbot_teleop.control_state import who_drives
 from shellbot_teleop.qt import theme
 from shellbot_teleop.qt.controller import OperatorController
 from shellbot_teleop.qt.widgets import ChoiceRow, Pill, ValueSlider, button, label
+from shellbot_teleop.texts import tr
 
 _NAME = 15  # characters of another operator's name that have room
 
@@ -30,19 +32,19 @@ class Header(QWidget):
     def __init__(self, controller: OperatorController, tips: Dict[str, str]) -> None:
         super().__init__()
         model: CommandModel = controller.model
-        self._model, self._tips = model, tips
-        self.stop = button("EMERGENCY STOP", tips.get("safety.emergency_stop", ""), name="stop")
-        self.rearm = button("Rearm", tips.get("safety.rearm", ""))
-        self.arm = button("Take control", tips.get("control.take", ""))
-        self.dead_man = button("Hold to drive", tips.get("control.dead_man", ""))
+        self._controller, self._model, self._tips = controller, model, tips
+        self.stop = button(tr("EMERGENCY STOP"), tips.get("safety.emergency_stop", ""), name="stop")
+        self.rearm = button(tr("Rearm"), tips.get("safety.rearm", ""))
+        self.arm = button(tr("Take control"), tips.get("control.take", ""))
+        self.dead_man = button(tr("Hold to drive"), tips.get("control.dead_man", ""))
         self.link, self.focus = Pill(), Pill()
-        self.layouts = ChoiceRow(model.keymap.layout_names, list(model.keymap.layouts.values()))
-        self.speed = ValueSlider("speed", 100.0, "%", name_width=42, value_width=46)
+        self.layouts = ChoiceRow(model.keymap.layout_names, [tr(text) for text in model.keymap.layouts.values()])
+        self.speed = ValueSlider(tr("speed"), 100.0, "%", name_width=42, value_width=46)
         self.speed.set_range(0.1, 1.0)
         self.speed.setMinimumWidth(130)
         self.speed.setMaximumWidth(260)
         self._title = label("Shellbot", size_pt=15, bold=True)
-        self._letters = label("letters", muted=True)
+        self._letters = label(tr("letters"), muted=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
@@ -71,22 +73,24 @@ class Header(QWidget):
     def _control_action(self) -> str:
         return "control.give_up" if self._model.control.armed else "control.take"
 
-    def show_control(self, is_typing: bool, has_focus: bool) -> None:
-        """Show who is in control and where the keys go."""
+    def show_control(self, view_has_focus: bool) -> None:
+        """Show who is in control and where the keys go; they also come from the simulator's view."""
         control = self._model.control
-        self.arm.setText("Give up" if control.armed else "Take control")
+        self.arm.setText(tr("Give up") if control.armed else tr("Take control"))
         self.arm.setToolTip(self._tips.get(self._control_action, ""))
         self.focus.setToolTip(control.who)
         self.rearm.setEnabled(control.armed and self._model.stopped)
-        if is_typing:
-            self.focus.show_state("typing: Enter", theme.palette().warn)
+        if self._controller.editing:
+            self.focus.show_state(tr("typing: Enter"), theme.palette().warn)
+        elif self._controller.in_control:
+            self.focus.show_state(tr("back: Ctrl+Enter"), theme.palette().warn)
         elif not control.armed:
             name = control.operator if len(control.operator) <= _NAME else control.operator[: _NAME - 1] + "…"
-            self.focus.show_state(f"{name} drives" if name else "monitor", theme.palette().warn)
-        elif has_focus:
-            self.focus.show_state("keys drive", theme.palette().accent)
+            self.focus.show_state(who_drives(name), theme.palette().warn)
+        elif self._controller.has_focus or view_has_focus:
+            self.focus.show_state(tr("keys drive"), theme.palette().accent)
         else:
-            self.focus.show_state("click to drive", theme.palette().muted)
+            self.focus.show_state(tr("click to drive"), theme.palette().muted)
 
     def show_words(self, is_wide: bool, is_connected: bool) -> None:
         """Leave out what a narrow window has no room for."""
@@ -94,7 +98,7 @@ class Header(QWidget):
         self._letters.setVisible(is_wide and len(self._model.keymap.layout_names) > 1)
         self.layouts.setVisible(len(self._model.keymap.layout_names) > 1)
         self.link.setVisible(is_wide or not is_connected)
-        self.stop.setText("EMERGENCY STOP" if is_wide else "STOP")
+        self.stop.setText(tr("EMERGENCY STOP") if is_wide else tr("STOP"))
 
     def show_name(self, name: str) -> None:
         """Show the name of the robot."""

@@ -17,6 +17,7 @@ from python_qt_binding.QtWidgets import QWidget
 
 from shellbot_teleop.joint_history import JointSamples
 from shellbot_teleop.qt import theme
+from shellbot_teleop.texts import tr
 
 
 class JointPlot(QWidget):
@@ -33,7 +34,7 @@ class JointPlot(QWidget):
         self.figure: Any = None  #: A PlotFigure once matplotlib is loaded
         self._pixels: Optional[np.ndarray] = None
         self._image: Optional[QImage] = None
-        self.text = "Waiting for joint_states."  #: What is shown without a picture
+        self.text = tr("Waiting for joint_states.")  #: What is shown without a picture
         self.made.connect(self._on_picture)
         self.setMinimumSize(260, 150)
 
@@ -44,7 +45,7 @@ class JointPlot(QWidget):
         with self._changed:
             self._request = (samples, tuple(joints), end, seconds, size, ratio)
             if self._thread is None and not self._ending:
-                self.text = "Loading matplotlib."
+                self.text = tr("Loading matplotlib.")
                 self._thread = threading.Thread(target=self._serve, name="joint_plot", daemon=True)
                 self._thread.start()
             self._changed.notify()
@@ -52,7 +53,7 @@ class JointPlot(QWidget):
     def save(self, path: Path) -> None:
         """Write the picture to a file, PNG or what its name says; raises OSError or ValueError."""
         if self._image is None:
-            raise ValueError("there is no picture yet: no joint_states have come")
+            raise ValueError(tr("there is no picture yet: no joint_states have come"))
         self.figure.save(path)
 
     def close_thread(self) -> None:

@@ -11,8 +11,9 @@ from python_qt_binding.QtWidgets import QAbstractItemView, QHeaderView, QTableWi
 
 from shellbot_teleop.joint_table import JointRow
 from shellbot_teleop.qt import theme
+from shellbot_teleop.texts import tr
 
-COLUMNS = ("joint", "angle °", "target °", "N·m", "load %", "V", "°C", "state")
+COLUMNS = (tr("joint"), tr("angle °"), tr("target °"), "N·m", tr("load %"), "V", "°C", tr("state"))
 _OF_SERVOS = (4, 5, 6)  # hidden where no servo tells them
 
 
@@ -29,7 +30,8 @@ class JointsPanel(QTableWidget):
         self.verticalHeader().setDefaultSectionSize(22)
         self.setEditTriggers(QAbstractItemView.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.NoSelection)
-        self.setFocusPolicy(Qt.NoFocus)
+        self.setFocusPolicy(Qt.TabFocus)
+        self.setTabKeyNavigation(False)
         self.setFont(theme.font(9, mono=True))
 
     def show_joints(self, rows: Sequence[JointRow]) -> None:

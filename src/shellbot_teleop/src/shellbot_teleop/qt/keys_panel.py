@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Dict, FrozenSet, Sequence
 
 from python_qt_binding.QtCore import Qt, Signal
-from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from shellbot_teleop.keymap import KeyLine, Keymap
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import button, label
+from shellbot_teleop.qt.keyboard_focus import HELP
+from shellbot_teleop.qt.widgets import button, label, scroll_area
+from shellbot_teleop.texts import tr
 
 _CAP = (
     "border-radius: 4px; padding: 1px 5px; min-width: {width}px; font-weight: 600;"
@@ -30,7 +32,7 @@ def key_tips(keymap: Keymap) -> Dict[str, str]:
     layout = keymap.default_layout
     actions = {binding.action for binding in keymap.bindings}
     return {
-        action: "Key " + " or ".join(key_label(key) for key in keymap.keys_of(layout, action))
+        action: tr("Key {keys}", keys=f" {tr('or')} ".join(map(key_label, keymap.keys_of(layout, action))))
         for action in actions
         if keymap.keys_of(layout, action)
     }
@@ -48,14 +50,10 @@ class KeysPanel(QWidget):
         self._held: FrozenSet[str] = frozenset()
         outer = QVBoxLayout(self)
         outer.setContentsMargins(2, 4, 2, 2)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
-        self._area.setFocusPolicy(Qt.NoFocus)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+        self._area = scroll_area()
         outer.addWidget(self._area)
-        self.theme = button(
-            "", "Other colours; --theme and theme: in the settings choose those at the start.", name="small"
-        )
+        tip = tr("Other colours; --theme and theme: in the settings choose those at the start.")
+        self.theme = button("", tip, name="small")
         self.theme.clicked.connect(self.theme_toggled)
         below = QHBoxLayout()
         below.setContentsMargins(0, 0, 10, 6)
@@ -69,14 +67,14 @@ class KeysPanel(QWidget):
         if layout == self.layout_name:
             return
         self.layout_name = layout
-        self.theme.setText(f"{theme.other().capitalize()} theme")
+        self.theme.setText(tr("Light theme") if theme.other() == "light" else tr("Dark theme"))
         self._caps, self._held = {}, frozenset()
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(10, 4, 10, 8)
         column.setSpacing(4)
-        for group, title in self._keymap.groups.items():
-            lines = self._keymap.lines(layout, group)
+        groups = [(tr(title), self._keymap.lines(layout, group)) for group, title in self._keymap.groups.items()]
+        for title, lines in (*groups, (tr("Without a mouse"), HELP)):
             if not lines:
                 continue
             heading = label(title.upper())
@@ -111,19 +109,19 @@ class KeysPanel(QWidget):
             cap = QLabel(key_label(key))
             cap.setAlignment(Qt.AlignCenter)
             cap.setFont(theme.font(8.5, bold=True))
-            self._caps[key] = cap
-            self._paint(key, False)
+            self._caps.setdefault(key, cap)  # the key map's, before those of the window
+            self._paint(cap, False)
             row.addWidget(cap)
         row.addStretch(1)
         return row
 
-    def _paint(self, key: str, held: bool) -> None:
+    @staticmethod
+    def _paint(cap: QLabel, held: bool) -> None:
         colours = (
             {"border": theme.palette().accent, "ground": theme.palette().accent, "text": theme.palette().on_accent}
             if held
             else {"border": theme.palette().cap, "ground": theme.palette().raised, "text": theme.palette().text}
         )
-        cap = self._caps[key]
         width = max(cap.fontMetrics().horizontalAdvance(cap.text()) + 2, 15)  # or a crowded row would squeeze it
         cap.setStyleSheet(_CAP.format(width=width, **colours))
 
@@ -136,5 +134,5 @@ class KeysPanel(QWidget):
         """Light up the keys that are held."""
         for key in held ^ self._held:
             if key in self._caps:
-                self._paint(key, key in held)
+                self._paint(self._caps[key], key in held)
         self._held = held

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from python_qt_binding.QtCore import QSize, Qt, QTimer
-from python_qt_binding.QtWidgets import QApplication, QMainWindow, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from python_qt_binding.QtWidgets import QApplication, QMainWindow, QSplitter, QVBoxLayout, QWidget
 
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_model import CommandModel
@@ -24,12 +24,15 @@ from shellbot_teleop.qt.feet_panel import FeetPanel
 from shellbot_teleop.qt.gains_panel import GainsPanel
 from shellbot_teleop.qt.header import Header
 from shellbot_teleop.qt.joints_panel import JointsPanel
+from shellbot_teleop.qt.keyboard_focus import KeyboardFocus
 from shellbot_teleop.qt.keys_panel import KeysPanel, key_tips
+from shellbot_teleop.qt.log_panel import LogPanel
 from shellbot_teleop.qt.plots_panel import PlotsPanel
 from shellbot_teleop.qt.robot_view import RobotView
-from shellbot_teleop.qt.status_panels import LogPanel, ModePanel, PosePanel, VelocityPanel
-from shellbot_teleop.qt.widgets import tabs
+from shellbot_teleop.qt.status_panels import ModePanel, PosePanel, VelocityPanel
+from shellbot_teleop.qt.widgets import scroll_area, tabs
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
+from shellbot_teleop.texts import tr
 
 _REFRESH_MS = 33
 _NARROW = 1060  # pixels: a window that is narrower shows the state on a page, not in a column of its own
@@ -74,7 +77,7 @@ class TeleopWindow(QMainWindow):
         self._connect_signals()
         self.keys.show_layout(self.model.layout)
         self.help.show_layout(self.model.layout)
-        self.show_link(False, "starting")
+        self.show_link(False, tr("starting"))
         self._refresh_timer = QTimer(self)
         self._refresh_timer.timeout.connect(self.refresh)
         self._refresh_timer.start(_REFRESH_MS)
@@ -101,23 +104,19 @@ class TeleopWindow(QMainWindow):
         for card in (self.mode, self.velocity, self.pose, self.feet):
             column.addWidget(card)
         column.addStretch(1)
-        left_area = self._state = QScrollArea()
+        left_area = self._state = scroll_area()
         left_area.setWidget(left)
-        left_area.setWidgetResizable(True)
-        left_area.setFocusPolicy(Qt.NoFocus)
-        left_area.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         left_area.setMinimumWidth(320)
         left_area.setMaximumWidth(320)
-        self.views = tabs(
-            (self.robot, "Robot"), (self.camera, "Camera"), (self.joints, "Joints"), (self.plots, "Plots")
-        )
+        names = (tr("Robot"), tr("Camera"), tr("Joints"), tr("Plots"))
+        self.views = tabs(*zip((self.robot, self.camera, self.joints, self.plots), names))
         centre = QSplitter(Qt.Vertical)
         centre.addWidget(self.views)
         centre.addWidget(self.log)
         centre.setStretchFactor(0, 3)
         centre.setStretchFactor(1, 1)
         centre.setSizes([520, 180])
-        self.pages = tabs((self.keys, "Keys"), (self.body, "Body"), (self.gains, "Gains"))
+        self.pages = tabs((self.keys, tr("Keys")), (self.body, tr("Body")), (self.gains, tr("Gains")))
         self.pages.setMinimumWidth(380)
         self._leave_out(self.model.keymap)
         main = self._columns = QSplitter(Qt.Horizontal)
@@ -133,6 +132,8 @@ class TeleopWindow(QMainWindow):
         self.help.setObjectName("help")
         self.help.setAttribute(Qt.WA_StyledBackground)
         self.help.hide()
+        parts = (self.help, self.header, self._state, self.views, self.log, self.pages)
+        self.by_keys = KeyboardFocus(self, parts, (self.views, self.pages))
         self.setMinimumSize(800, 560)
         self.resize(QSize(1360, 850).boundedTo(QApplication.primaryScreen().availableSize()))  # STOP is at the right
 
@@ -168,7 +169,7 @@ class TeleopWindow(QMainWindow):
         """Show whether there is a ROS master."""
         self._connected = connected
         colour = theme.palette().good if connected else theme.palette().warn
-        self.link.show_state("ROS connected" if connected else "no ROS master", colour)
+        self.link.show_state(tr("ROS connected") if connected else tr("no ROS master"), colour)
         self.link.setToolTip(text)
         self._show_words()
         if not connected:
@@ -226,7 +227,7 @@ class TeleopWindow(QMainWindow):
         if self.plots.isVisible():
             self.plots.refresh()
         if self.actions.model.entries and self.pages.indexOf(self.actions) < 0:
-            self.pages.insertTab(self.pages.indexOf(self.keys) + 1, self.actions, "Actions")
+            self.pages.insertTab(self.pages.indexOf(self.keys) + 1, self.actions, tr("Actions"))
         if self.actions.isVisible():
             self.actions.refresh(model.stopped)
         self._show_control()
@@ -236,10 +237,9 @@ class TeleopWindow(QMainWindow):
 
     def _show_control(self) -> None:
         """Show who is in control; what commands the robot can be used only by him."""
-        control = self.model.control
-        self.header.show_control(self._controller.editing, self._controller.has_focus or self.view_has_focus)
+        self.header.show_control(self.view_has_focus)
         for commands in (self.body, self.gains, self.actions, *self.mode.buttons.values()):
-            commands.setEnabled(control.armed)
+            commands.setEnabled(self.model.control.armed)
 
     def refresh_picture(self) -> None:
         """Show where the robot is; called by a timer of its own, which is faster."""
@@ -275,7 +275,7 @@ class TeleopWindow(QMainWindow):
         if is_narrow != (self._columns.indexOf(self._state) < 0):
             if is_narrow:
                 self._state.setMaximumWidth(_WIDEST)
-                self.pages.insertTab(0, self._state, "State")
+                self.pages.insertTab(0, self._state, tr("State"))
                 self.pages.setCurrentIndex(0)
             else:
                 self.pages.removeTab(self.pages.indexOf(self._state))
@@ -294,7 +294,7 @@ class TeleopWindow(QMainWindow):
         """Qt's hook: the window closes; held keys are dropped first, which sends the one zero."""
         self._refresh_timer.stop()
         self._picture_timer.stop()
-        self._controller.drop_all("the window closes")
+        self._controller.drop_all(tr("the window closes"))
         self.robot.close_picture()
         self.plots.plot.close_thread()
         super().closeEvent(event)

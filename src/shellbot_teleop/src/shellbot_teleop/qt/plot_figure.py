@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from shellbot_teleop.joint_history import COMMANDED, KINDS, MEASURED, JointSamples
 from shellbot_teleop.qt import theme
+from shellbot_teleop.texts import tr
 
 _STYLES = {COMMANDED: (0, (4, 2)), MEASURED: "solid"}  # in the order of KINDS
 _MARGIN = 0.08  # of the range of angles, above and below
@@ -106,8 +107,8 @@ class PlotFigure:
         self._figure.set_facecolor(self._palette.surface)
         axes.set_facecolor(self._palette.background)
         axes.set_xlim(-self._seconds, 0.0)
-        axes.set_xlabel("s before now")
-        axes.set_ylabel("angle, degrees (dashed: commanded)")
+        axes.set_xlabel(tr("s before now"))
+        axes.set_ylabel(tr("angle, degrees (dashed: commanded)"))
         for item in (axes.xaxis.label, axes.yaxis.label):
             item.set_color(self._palette.muted)
             item.set_fontsize(9)

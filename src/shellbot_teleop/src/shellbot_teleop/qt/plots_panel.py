@@ -22,6 +22,7 @@ from shellbot_teleop.effects import Notice
 from shellbot_teleop.joint_history import KINDS, JointHistory, JointSamples, write_csv
 from shellbot_teleop.qt.joint_plot import JointPlot
 from shellbot_teleop.qt.widgets import ChoiceRow, View, button
+from shellbot_teleop.texts import tr
 
 SPANS = (5, 10, 30, 60)  # s
 _MOST = 6  # joints at once: as many colours
@@ -48,14 +49,16 @@ class PlotsPanel(View):
         page = QVBoxLayout(self)
         page.setContentsMargins(8, 8, 8, 8)
         bar = QHBoxLayout()
-        self.spans = ChoiceRow([f"{span} s" for span in SPANS], [f"the last {span} s" for span in SPANS])
+        self.spans = ChoiceRow(
+            [f"{span} s" for span in SPANS], [tr("the last {seconds} s", seconds=span) for span in SPANS]
+        )
         self.spans.chosen.connect(self._choose_span)
         self._seconds = SPANS[1]
         self.spans.show_choice(f"{self._seconds} s")
-        self.pause = button("Pause", "Hold the picture; the robot moves on.", checkable=True, name="small")
+        self.pause = button(tr("Pause"), tr("Hold the picture; the robot moves on."), checkable=True, name="small")
         self.pause.toggled.connect(self._hold)
-        self.csv = button("CSV…", "Write what is shown to a table, in rad and s.", name="small")
-        self.png = button("PNG…", "Write the picture to a file.", name="small")
+        self.csv = button("CSV…", tr("Write what is shown to a table, in rad and s."), name="small")
+        self.png = button("PNG…", tr("Write the picture to a file."), name="small")
         self.csv.clicked.connect(lambda: self._save("csv", self.write_csv))
         self.png.clicked.connect(lambda: self._save("png", self.write_png))
         bar.addWidget(self.spans)
@@ -68,12 +71,12 @@ class PlotsPanel(View):
         column = QVBoxLayout()
         row.addLayout(column)
         self.search = QLineEdit()
-        self.search.setPlaceholderText("search joints")
-        self.search.setFocusPolicy(Qt.ClickFocus)
+        self.search.setPlaceholderText(tr("search joints"))
+        self.search.setFocusPolicy(Qt.StrongFocus)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.list = QListWidget()
-        self.list.setFocusPolicy(Qt.NoFocus)
-        self.list.setSelectionMode(QAbstractItemView.NoSelection)
+        self.list.setFocusPolicy(Qt.TabFocus)
+        self.list.setSelectionMode(QAbstractItemView.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._limit)
         for child in (self.search, self.list):
@@ -106,17 +109,18 @@ class PlotsPanel(View):
     def write_csv(self, path: Path) -> None:
         """Write what is shown; raises OSError."""
         count = write_csv(path, self._shown, self.joints)
-        self.noticed.emit(Notice("info", f"{count} rows of {len(self.joints)} joints are in {path}."))
+        text = tr("{count} rows of {joints} joints are in {path}.", count=count, joints=len(self.joints), path=path)
+        self.noticed.emit(Notice("info", text))
 
     def write_png(self, path: Path) -> None:
         """Write the picture; raises OSError or ValueError."""
         self.plot.save(path)
-        self.noticed.emit(Notice("info", f"The picture is in {path}."))
+        self.noticed.emit(Notice("info", tr("The picture is in {path}.", path=path)))
 
     def _save(self, ending: str, write: Callable[[Path], None]) -> None:
         name = time.strftime(f"joints-%Y%m%d-%H%M%S.{ending}")
         path, _ = QFileDialog.getSaveFileName(
-            self, "Save the plot", str(Path.home() / name), f"*.{ending}", options=QFileDialog.DontUseNativeDialog
+            self, tr("Save the plot"), str(Path.home() / name), f"*.{ending}", options=QFileDialog.DontUseNativeDialog
         )
         if path:
             self.save(Path(path), write)
@@ -126,7 +130,8 @@ class PlotsPanel(View):
         try:
             write(path)
         except (OSError, ValueError) as error:
-            self.noticed.emit(Notice("error", f"{path} was not written: {error}. Choose another folder or name."))
+            text = tr("{path} was not written: {error}. Choose another folder or name.", path=path, error=error)
+            self.noticed.emit(Notice("error", text))
 
     def _choose_span(self, name: str) -> None:
         self._seconds = int(name.split()[0])
@@ -146,7 +151,7 @@ class PlotsPanel(View):
         self.list.clear()
         for name in names:
             item = QListWidgetItem(name, self.list)
-            item.setFlags(Qt.ItemIsEnabled | Qt.ItemIsUserCheckable)
+            item.setFlags(Qt.ItemIsEnabled | Qt.ItemIsSelectable | Qt.ItemIsUserCheckable)
             item.setCheckState(Qt.Checked if name in ticked else Qt.Unchecked)
         self.list.blockSignals(False)
         self._filter()
@@ -160,4 +165,5 @@ class PlotsPanel(View):
     def _limit(self, item: QListWidgetItem) -> None:
         if len(self.joints) > _MOST:
             item.setCheckState(Qt.Unchecked)
-            self.noticed.emit(Notice("warn", f"{_MOST} joints at once are drawn: take the tick of another one away."))
+            text = tr("{count} joints at once are drawn: take the tick of another one away.", count=_MOST)
+            self.noticed.emit(Notice("warn", text))

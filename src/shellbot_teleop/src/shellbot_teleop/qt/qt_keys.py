@@ -94,8 +94,13 @@ class PressedKeys:
         return name
 
     def release(self, scan_code: int, key: int, modifiers: Qt.KeyboardModifiers) -> Optional[str]:
-        """Name that the key had when it went down."""
-        return self._names.pop(self._identity(scan_code, key), None) or key_name(key, modifiers)
+        """Name that the key had when it went down; None if it did not go down here, but in a field, for example."""
+        name = self._names.pop(self._identity(scan_code, key), None)
+        return name or (None if scan_code > 1 else key_name(key, modifiers))
+
+    def has(self, scan_code: int, key: int) -> bool:
+        """Tell whether a physical key is down."""
+        return self._identity(scan_code, key) in self._names
 
     def clear(self) -> None:
         """Forget all keys."""

@@ -22,10 +22,12 @@ from shellbot_teleop.qt.sticks import Sticks
 from shellbot_teleop.qt.widgets import View, button
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, FootstepsInfo, JointsInfo, OdomInfo
 from shellbot_teleop.robot_size import reach
+from shellbot_teleop.texts import tr
 
 _LONG = 0.055  # s for a picture, on average: fewer pixels are drawn from then on, to stay above 15 a second
 _PIXELS = (1.0, 0.75, 0.5)  # pixels drawn a pixel of the screen, along each side
 _MOST_PIXELS = 1600 * 1200
+_TURN, _ZOOM = 20, 0.15  # pixels of the mouse, and of the logarithm of the distance, that a key stands for
 _STEP = 16  # pixels: the renderer is set up anew for each size
 
 
@@ -37,7 +39,7 @@ class RobotView(View):
     def __init__(self) -> None:
         super().__init__()
         self.setMinimumSize(240, 180)
-        self.setFocusPolicy(Qt.NoFocus)
+        self.setFocusPolicy(Qt.TabFocus)
         self.maker = PictureMaker()
         self.maker.made.connect(self._on_picture)
         self.maker.failed.connect(self._on_failure)
@@ -50,12 +52,12 @@ class RobotView(View):
         self._status = ""
         self._trail = overlay.Trail()
         self._drag: Optional[QPointF] = None
-        self.setToolTip("Drag: turn.  Wheel: zoom.  Double click: from above and back.")
-        self.follow = button("Follow", "The view stays behind the robot", checkable=True, name="small")
-        self.drawings = button("Marks", "Support, feet, planned steps, paths, heading", checkable=True, name="small")
-        self.ghost = button(
-            "True pose", "A faint ghost where the simulator knows the robot", checkable=True, name="small"
-        )
+        self.setToolTip(tr("Drag: turn.  Wheel: zoom.  Double click: from above and back."))
+        self.follow = button(tr("Follow"), tr("The view stays behind the robot"), checkable=True, name="small")
+        tip = tr("Support, feet, planned steps, paths, heading")
+        self.drawings = button(tr("Marks"), tip, checkable=True, name="small")
+        tip = tr("A faint ghost where the simulator knows the robot")
+        self.ghost = button(tr("True pose"), tip, checkable=True, name="small")
         self.follow.setChecked(True)
         self.drawings.setChecked(True)
         self.follow.toggled.connect(self._set_follow)
@@ -167,6 +169,19 @@ class RobotView(View):
         """Qt's hook: zoom."""
         self.orbit = self.orbit.zoomed(math.exp(-event.angleDelta().y() / 800.0))
 
+    def keyPressEvent(self, event: Any) -> None:  # noqa: N802  Qt's name
+        """Qt's hook: the same by keys."""
+        turns = {Qt.Key_Left: (-1, 0), Qt.Key_Right: (1, 0), Qt.Key_Up: (0, -1), Qt.Key_Down: (0, 1)}
+        zooms = {Qt.Key_PageUp: -1, Qt.Key_PageDown: 1}
+        if event.key() in turns:
+            self.orbit = self.orbit.turned(*(_TURN * step for step in turns[event.key()]))
+        elif event.key() in zooms:
+            self.orbit = self.orbit.zoomed(math.exp(_ZOOM * zooms[event.key()]))
+        elif event.key() == Qt.Key_Home:
+            self.orbit = self.orbit.from_above()
+        else:
+            super().keyPressEvent(event)
+
     # ---------------------------------------------------------------- drawing
 
     def showEvent(self, event: object) -> None:  # noqa: N802  Qt's name
@@ -184,8 +199,13 @@ class RobotView(View):
             painter.drawImage(QRectF(self.rect()), self._image)
         elif self.failure:
             area = self.rect().adjusted(24, 48, -24, -24)
-            text = f"The robot cannot be drawn here: {self.failure}\nEverything else on this window works."
+            text = tr("The robot cannot be drawn here: {reason}", reason=self.failure)
+            text += "\n" + tr("Everything else on this window works.")
             painter.drawText(area, Qt.AlignCenter | Qt.TextWordWrap, text)
+        if self.hasFocus():
+            painter.setPen(theme.colour(theme.palette().warn))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            painter.setPen(theme.colour(theme.palette().text))
         if not self._status:
             return
         # below, beside the sticks, so that no button covers it
@@ -208,15 +228,15 @@ def _status(
     contacts: Optional[ContactsInfo],
 ) -> str:
     if description is None or profile is None:
-        return "waiting for joint_states, robot_description and robot_profile"
+        return tr("waiting for joint_states, robot_description and robot_profile")
     if joints is None:
-        return "no joint_states: the joints are drawn where they were last"
+        return tr("no joint_states: the joints are drawn where they were last")
     if contacts is not None and contacts.model == "rolling":
-        return "closed to a ball"
+        return tr("closed to a ball")
     if contacts is None:
         return ""
     if contacts.model != "feet":
-        return "contacts with the ground are not known"
+        return tr("contacts with the ground are not known")
     if odom is None:
-        return "no odom: the robot is drawn at the origin"
-    return f"{sum(contacts.contact)} of {len(contacts.contact)} feet on the ground"
+        return tr("no odom: the robot is drawn at the origin")
+    return tr("{count} of {all} feet on the ground", count=sum(contacts.contact), all=len(contacts.contact))

@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Panels that show the robot's state: mode, velocities, pose, log."""
+"""Panels that show the robot's state: mode, velocities, pose."""
 
 from __future__ import annotations
 
-import html
 import math
-import time
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 from python_qt_binding.QtCore import QPropertyAnimation, Qt, Signal
-from python_qt_binding.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QProgressBar
+from python_qt_binding.QtWidgets import QGridLayout, QLabel, QProgressBar
 
 from shellbot_teleop.controls import mode_buttons
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.limits import Limits
 from shellbot_teleop.qt import theme
-from shellbot_teleop.qt.widgets import Card, ChoiceRow, VelocityBar, button, label, restyle
+from shellbot_teleop.qt.widgets import Card, VelocityBar, button, label, restyle
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
-    LogLine,
     ModeInfo,
     OdomInfo,
     ServosInfo,
@@ -27,6 +24,7 @@ from shellbot_teleop.robot_monitor import (
     servo_line,
     signed,
 )
+from shellbot_teleop.texts import tr
 
 _BAR_MS = 300  # ms
 
@@ -37,8 +35,8 @@ class ModePanel(Card):
     requested = Signal(str)  # action name
 
     def __init__(self, keymap: Keymap, tips: Dict[str, str]) -> None:
-        super().__init__("Mode")
-        self._name = label("no robot yet", size_pt=17, bold=True)
+        super().__init__(tr("Mode"))
+        self._name = label(tr("no robot yet"), size_pt=17, bold=True)
         self.body.addWidget(self._name)
         self._step = label(muted=True)  # a line of its own: beside the name of a transition it made the column too wide
         self.body.addWidget(self._step)
@@ -50,7 +48,7 @@ class ModePanel(Card):
         self._motion = QPropertyAnimation(self._progress, b"value", self)
         self._motion.setDuration(_BAR_MS)
         self._transition = ("", "")  # mode and target that the bar shows
-        self._text = label("Waiting for the robot.", muted=True)
+        self._text = label(tr("Waiting for the robot."), muted=True)
         self._text.setWordWrap(True)
         self._text.setMinimumHeight(34)
         self._text.setAlignment(Qt.AlignLeft | Qt.AlignTop)
@@ -59,7 +57,7 @@ class ModePanel(Card):
         grid.setSpacing(5)
         self.buttons = {}
         for index, (text, action) in enumerate(mode_buttons(keymap)):
-            push = button(text, f"Mode {action.partition('.')[2]}. {tips.get(action, '')}".strip())
+            push = button(text, f"{tr('Mode {name}.', name=action.partition('.')[2])} {tips.get(action, '')}".strip())
             push.clicked.connect(lambda _checked, action=action: self.requested.emit(action))
             grid.addWidget(push, index // 3, index % 3)
             self.buttons[action] = push
@@ -68,10 +66,10 @@ class ModePanel(Card):
     def show_mode(self, mode: Optional[ModeInfo], stopped: bool) -> None:
         """Show the mode; None when the action manager has said nothing yet."""
         if mode is None:
-            self._name.setText("STOPPED" if stopped else "no robot yet")
+            self._name.setText(tr("STOPPED") if stopped else tr("no robot yet"))
             self._step.setText("")
             self._show_progress(0.0, ("", ""))
-            self._text.setText("Waiting for its mode (scripts/sim or scripts/onboard starts it).")
+            self._text.setText(tr("Waiting for its mode (scripts/sim or scripts/onboard starts it)."))
             return
         moving = bool(mode.target) and mode.target != mode.name
         colour = (
@@ -110,8 +108,9 @@ class VelocityPanel(Card):
     """Commanded against measured velocities, on bars that end at the walkspace's limits."""
 
     def __init__(self) -> None:
-        super().__init__("Velocity")
-        self._bars = (VelocityBar("forward", "m/s"), VelocityBar("sideways", "m/s"), VelocityBar("turn", "rad/s"))
+        super().__init__(tr("Velocity"))
+        names = ((tr("forward"), "m/s"), (tr("sideways"), "m/s"), (tr("turn"), "rad/s"))
+        self._bars = tuple(VelocityBar(*name) for name in names)
         for bar in self._bars:
             self.body.addWidget(bar)
         self._legend = label(size_pt=8.5, muted=True)
@@ -124,12 +123,12 @@ class VelocityPanel(Card):
         for bar, commanded, value, limit in zip(self._bars, (twist.x, twist.y, twist.yaw), measured, limits.velocity):
             bar.show_values(commanded, value, limit)
         x, y, yaw = limits.velocity
-        source = f"gait {limits.gait}" if limits.gait else "no gait"
-        source = source if limits.measured else "cautious, no walkspace yet"
+        source = tr("gait {name}", name=limits.gait) if limits.gait else tr("no gait")
+        source = source if limits.measured else tr("cautious, no walkspace yet")
+        full = tr("full bar {x:.2f} m/s, {y:.2f} m/s, {yaw:.2f} rad/s ({source})", x=x, y=y, yaw=yaw, source=source)
         self._legend.setText(
-            f'<span style="color:{theme.palette().accent}">■</span> commanded &nbsp; '
-            f'<span style="color:{theme.palette().good}">■</span> measured<br>full bar {x:.2f} m/s, {y:.2f} m/s, '
-            f"{yaw:.2f} rad/s ({source})"
+            f'<span style="color:{theme.palette().accent}">■</span> {tr("commanded")} &nbsp; '
+            f'<span style="color:{theme.palette().good}">■</span> {tr("measured")}<br>{full}'
         )
 
 
@@ -137,22 +136,22 @@ class PosePanel(Card):
     """Where the robot is and how it stands, and how far its joints are behind."""
 
     def __init__(self) -> None:
-        super().__init__("Robot pose")
+        super().__init__(tr("Robot pose"))
         grid = QGridLayout()
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(4)
         self._values: Dict[str, QLabel] = {}
-        for index, (name, tip) in enumerate(
+        for index, (name, text, tip) in enumerate(
             (
-                ("x", "forward in odom"),
-                ("y", "left in odom"),
-                ("yaw", "heading in odom"),
-                ("height", "body above ground"),
-                ("roll", "positive: to the right"),
-                ("pitch", "positive: forward"),
+                ("x", "x", tr("forward in odom")),
+                ("y", "y", tr("left in odom")),
+                ("yaw", tr("yaw"), tr("heading in odom")),
+                ("height", tr("height"), tr("body above ground")),
+                ("roll", tr("roll"), tr("positive: to the right")),
+                ("pitch", tr("pitch"), tr("positive: forward")),
             )
         ):
-            caption = label(name, muted=True)
+            caption = label(text, muted=True)
             caption.setToolTip(tip)
             value = label("–", mono=True)
             value.setAlignment(Qt.AlignRight)
@@ -162,7 +161,7 @@ class PosePanel(Card):
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         self.body.addLayout(grid)
-        self._joints = label("joints: –", muted=True, size_pt=9)
+        self._joints = label(tr("joints: no reference status"), muted=True, size_pt=9)
         self._joints.setWordWrap(True)
         self._joints.setMinimumHeight(46)  # three lines, so that the panel below stays where it is
         self._joints.setAlignment(Qt.AlignLeft | Qt.AlignTop)
@@ -173,7 +172,7 @@ class PosePanel(Card):
         self.body.addWidget(self.servos)
         self.diagnostics = label("", muted=True, size_pt=9)
         self.diagnostics.setWordWrap(True)
-        self.diagnostics.setToolTip("What is reported on /diagnostics.")
+        self.diagnostics.setToolTip(tr("What is reported on /diagnostics."))
         self.body.addWidget(self.diagnostics)
 
     def show_pose(self, odom: Optional[OdomInfo], status: Optional[StatusInfo]) -> None:
@@ -194,14 +193,14 @@ class PosePanel(Card):
         for name, text in texts.items():
             self._values[name].setText(text)
         if status is None:
-            self._joints.setText("joints: no reference status")
+            self._joints.setText(tr("joints: no reference status"))
         elif status.holding:
-            self._joints.setText(f"joints hold: {status.text}")
+            self._joints.setText(tr("joints hold: {reason}", reason=status.text))
         else:
-            error = f"{math.degrees(status.max_error):.1f}°" if math.isfinite(status.max_error) else "unknown"
-            self._joints.setText(
-                f"joints {'on target' if status.reached else 'moving'}, largest error {error} {status.max_error_joint}"
-            )
+            error = f"{math.degrees(status.max_error):.1f}°" if math.isfinite(status.max_error) else tr("unknown")
+            state = tr("joints on target") if status.reached else tr("joints moving")
+            largest = tr("largest error {angle}", angle=error)
+            self._joints.setText(f"{state}, {largest} {status.max_error_joint}")
         restyle(
             self._joints,
             f"color: {theme.palette().warn if status is not None and status.holding else theme.palette().muted};",
@@ -221,80 +220,3 @@ class PosePanel(Card):
     def _show_line(line: QLabel, text: str, bad: bool) -> None:
         line.setText(text)
         restyle(line, f"color: {theme.palette().warn if bad else theme.palette().muted};")
-
-
-class LogPanel(Card):
-    """Messages of the robot's nodes and our own, coloured by level."""
-
-    _SHOWN = {
-        "all": ("debug", "info", "warn", "error", "fatal"),
-        "warnings": ("warn", "error", "fatal"),
-        "errors": ("error", "fatal"),
-    }
-
-    def __init__(self) -> None:
-        super().__init__("Log")
-        self._filter = ChoiceRow(tuple(self._SHOWN))
-        self._filter.show_choice("all")
-        self._filter.chosen.connect(self._set_filter)
-        top = QHBoxLayout()
-        self.body.removeWidget(self.title)
-        top.addWidget(self.title)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("search")
-        self.search.setToolTip("Words of a message or the name of a node; Enter gives the keys back to the robot.")
-        self.search.setFocusPolicy(Qt.ClickFocus)
-        self.search.textChanged.connect(lambda _text: self.write_again())
-        top.addWidget(self.search, 1)
-        top.addWidget(self._filter)
-        self.body.addLayout(top)
-        self._levels = self._SHOWN["all"]
-        self._lines: List[LogLine] = []
-        self.view = QPlainTextEdit()
-        self.view.setReadOnly(True)
-        self.view.setFocusPolicy(Qt.NoFocus)
-        self.view.setFont(theme.font(8.5, mono=True))
-        self.view.setMaximumBlockCount(500)
-        self.view.setMinimumHeight(70)
-        self.body.addWidget(self.view, 1)
-        # Qt follows the newest line only while the view is visible and large enough; the user's scrolling up ends it
-        self._follows = True
-        scroll_bar = self.view.verticalScrollBar()
-        scroll_bar.rangeChanged.connect(self._follow)
-        scroll_bar.valueChanged.connect(self._note_scrolling)
-
-    def add(self, line: LogLine) -> None:
-        """Append a line."""
-        self._lines = self._lines[-499:] + [line]
-        if self._is_shown(line):
-            self._write(line)
-
-    def _is_shown(self, line: LogLine) -> bool:
-        return line.level in self._levels and line.has(self.search.text())
-
-    def _write(self, line: LogLine) -> None:
-        stamp = time.strftime("%H:%M:%S", time.localtime(line.time))
-        text = html.escape(line.text).replace("\n", "<br>")
-        colour = theme.palette().of_level(line.level)
-        self.view.appendHtml(
-            f'<span style="color:{theme.palette().muted}">{stamp} {html.escape(line.source)}</span> '
-            f'<span style="color:{colour}">{text}</span>'
-        )
-
-    def _follow(self, _low: int, high: int) -> None:
-        if self._follows:
-            self.view.verticalScrollBar().setValue(high)
-
-    def _note_scrolling(self, value: int) -> None:
-        self._follows = value >= self.view.verticalScrollBar().maximum()
-
-    def _set_filter(self, name: str) -> None:
-        self._levels = self._SHOWN[name]
-        self.write_again()
-
-    def write_again(self) -> None:
-        """Write all lines anew: other ones, or in other colours."""
-        self.view.clear()
-        for line in self._lines:
-            if self._is_shown(line):
-                self._write(line)

@@ -10,6 +10,7 @@ from python_qt_binding.QtGui import QPainter, QPen
 from python_qt_binding.QtWidgets import QHBoxLayout, QWidget
 
 from shellbot_teleop.qt import theme
+from shellbot_teleop.texts import tr
 
 _SIZE, _LOW = 92, 40  # pixels
 _KNOB = 13  # pixels, its radius
@@ -90,8 +91,8 @@ class Sticks(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.turn = StickPad(False, "Drag: turn left or right, as fast as it is pushed")
-        self.drive = StickPad(True, "Drag: drive in that direction, as fast as it is pushed")
+        self.turn = StickPad(False, tr("Drag: turn left or right, as fast as it is pushed"))
+        self.drive = StickPad(True, tr("Drag: drive in that direction, as fast as it is pushed"))
         self._axes = [0.0, 0.0, 0.0]
         self.turn.pushed.connect(lambda right, _up: self._push({2: -right}))
         self.drive.pushed.connect(lambda right, up: self._push({0: up, 1: -right}))

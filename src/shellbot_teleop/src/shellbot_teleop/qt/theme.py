@@ -66,6 +66,7 @@ QPushButton:disabled {{ color: {p.disabled}; border-color: {p.raised}; }}
 QPushButton#stop {{ background: {STOP}; border: 2px solid {STOP_EDGE}; color: white;
   font-size: 11.5pt; padding: 7px 16px; }}
 QPushButton#stop:hover {{ background: #b91c1c; }}
+QPushButton:focus, QPushButton#stop:focus {{ border-color: {p.warn}; }}
 QPushButton#small {{ padding: 2px 8px; font-weight: 400; font-size: 9pt; }}
 QProgressBar {{ background: {p.raised}; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }}
 QProgressBar::chunk {{ background: {p.accent}; border-radius: 4px; }}
@@ -73,6 +74,7 @@ QSlider::groove:horizontal {{ height: 4px; background: {p.line}; border-radius: 
 QSlider::sub-page:horizontal {{ background: {p.accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px; background: {p.text}; }}
 QSlider::handle:horizontal:hover {{ background: {p.accent}; }}
+QSlider::handle:horizontal:focus {{ background: {p.warn}; }}
 QSlider::sub-page:horizontal:disabled, QSlider::handle:horizontal:disabled {{ background: {p.line}; }}
 QDoubleSpinBox, QComboBox {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
   padding: 2px 4px; min-width: 66px; }}
@@ -86,9 +88,11 @@ QTabWidget::pane {{ border: 1px solid {p.line}; border-radius: 8px; top: -1px; b
 QTabBar::tab {{ background: transparent; color: {p.muted}; padding: 6px 11px; min-width: 48px;
   border-bottom: 2px solid transparent; }}
 QTabBar::tab:selected {{ color: {p.text}; border-bottom: 2px solid {p.accent}; }}
+QTabBar::tab:focus {{ color: {p.warn}; border-bottom: 2px solid {p.warn}; }}
 QTabBar QToolButton {{ background: {p.raised}; border: 1px solid {p.line}; }}
 QTabBar::tab:hover {{ color: {p.text}; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; border: none; }}
+QScrollArea:focus {{ border: 1px solid {p.warn}; }}
 QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
 QScrollBar::handle:vertical {{ background: {p.line}; border-radius: 5px; min-height: 24px; }}
 QScrollBar::add-line:vertical, QScrollBar::sub-line:vertical {{ height: 0; }}
@@ -97,6 +101,8 @@ QPlainTextEdit {{ background: {p.background}; border: 1px solid {p.line}; border
 QLineEdit, QListWidget {{ background: {p.background}; border: 1px solid {p.line}; border-radius: 5px;
   padding: 3px 5px; }}
 QLineEdit:focus {{ border-color: {p.warn}; }}
+QCheckBox::indicator:focus, QListWidget:focus, QTableWidget:focus, QPlainTextEdit:focus
+  {{ border: 1px solid {p.warn}; }}
 QListWidget::item {{ padding: 2px 4px; }}
 QListWidget::item:selected {{ background: {p.raised}; color: {p.accent}; }}
 QTableWidget {{ background: {p.surface}; border: none; gridline-color: {p.line}; }}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small widgets that the panels are made of. None takes the keyboard focus: the keys belong to the robot."""
+"""Small widgets that the panels are made of. No click gives one the keyboard focus: the keys belong to the robot."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from python_qt_binding.QtCore import QRectF, Qt, Signal
 from python_qt_binding.QtGui import QPainter, QPen
 from python_qt_binding.QtWidgets import (
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QSlider,
     QTabWidget,
@@ -79,9 +81,9 @@ class Pill(QLabel):
 
 
 def button(text: str, tip: str = "", checkable: bool = False, name: str = "") -> QPushButton:
-    """Push button that leaves the focus where it is."""
+    """Push button; a click leaves the focus where it is."""
     result = QPushButton(text)
-    result.setFocusPolicy(Qt.NoFocus)
+    result.setFocusPolicy(Qt.TabFocus)
     result.setCheckable(checkable)
     result.setToolTip(tip)
     result.setObjectName(name)
@@ -97,13 +99,21 @@ def label(text: str = "", muted: bool = False, mono: bool = False, size_pt: floa
     return result
 
 
+def scroll_area() -> QScrollArea:
+    """Area that is as wide as what is in it, and scrolls up and down."""
+    result = QScrollArea()
+    result.setWidgetResizable(True)
+    result.setFocusPolicy(Qt.TabFocus)
+    result.setHorizontalScrollBarPolicy(Qt.ScrollBarAlwaysOff)
+    return result
+
+
 def tabs(*pages: Tuple[QWidget, str]) -> QTabWidget:
-    """Pages (widget, name) with tabs that leave the focus where it is."""
+    """Pages (widget, name) with tabs; a click leaves the focus where it is."""
     result = QTabWidget()
     result.setDocumentMode(False)
-    result.tabBar().setFocusPolicy(Qt.NoFocus)
+    result.setFocusPolicy(Qt.TabFocus)  # of the bar, too
     result.tabBar().setDrawBase(False)
-    result.setFocusPolicy(Qt.NoFocus)
     for widget, name in pages:
         result.addTab(widget, name)
     return result
@@ -145,7 +155,9 @@ class ValueSlider(QWidget):
         self._name.setMinimumWidth(name_width)
         self._slider = QSlider(Qt.Horizontal)
         self._slider.setRange(0, self.STEPS)
-        self._slider.setFocusPolicy(Qt.NoFocus)
+        self._slider.setFocusPolicy(Qt.TabFocus)
+        self._slider.setSingleStep(self.STEPS // 50)
+        self._slider.setPageStep(self.STEPS // 10)
         self._slider.valueChanged.connect(self._on_slider)
         self._text = label(mono=True)
         self._text.setAlignment(Qt.AlignRight | Qt.AlignVCenter)
@@ -194,22 +206,22 @@ class ValueSlider(QWidget):
 
 
 class ChoiceRow(QWidget):
-    """Buttons of which one is chosen; no drop-down list, because that would take the keys."""
+    """Buttons of which one is chosen, `most` in a row; no drop-down list, because that would take the keys."""
 
     chosen = Signal(str)
 
-    def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None) -> None:
+    def __init__(self, names: Sequence[str], tips: Optional[Sequence[str]] = None, most: int = 9) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        rows = QGridLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(4)
         self._buttons = {}
         for index, name in enumerate(names):
             choice = button(name, tips[index] if tips else "", checkable=True, name="small")
             choice.clicked.connect(lambda _checked, name=name: self._click(name))
-            row.addWidget(choice)
+            rows.addWidget(choice, index // most, index % most)
             self._buttons[name] = choice
-        row.addStretch(1)
+        rows.setColumnStretch(most, 1)
 
     def _click(self, name: str) -> None:
         self.show_choice(name)

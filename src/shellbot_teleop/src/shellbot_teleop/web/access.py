@@ -10,6 +10,8 @@ import socket
 from typing import List, Tuple
 from urllib.parse import urlsplit
 
+from shellbot_teleop.texts import tr
+
 _TOKEN_BYTES = 16
 
 
@@ -45,12 +47,13 @@ class Access:
         if self.token:
             if hmac.compare_digest(shown.encode(), self.token.encode()):
                 return ""
-            what = "The token in the address is wrong" if shown else "The address lacks its token"
-            return f"{what}. Open the whole address that was printed when the page was started; it ends with ?token=..."
+            what = tr("The token in the address is wrong.") if shown else tr("The address lacks its token.")
+            where = tr("Open the whole address that was printed when the page was started; it ends with ?token=...")
+            return f"{what} {where}"
         # A page of another site could point its name to this machine, and drive the robot from the operator's browser.
         if is_this_machine(host_and_port(host)[0]):
             return ""
-        return (
+        return tr(
             "The page is served for this machine only: open it as localhost, through ssh -L if the robot is another "
             "machine, or start it with --host 0.0.0.0, which prints an address with a token."
         )

@@ -21,6 +21,7 @@ from shellbot_teleop.keymap import KeyLine
 from shellbot_teleop.keys import key_label
 from shellbot_teleop.robot_monitor import LogLine, ModeInfo, OdomInfo, RobotMonitor, fresh, fresh_battery, servo_line
 from shellbot_teleop.slewed_vector import SlewedVector
+from shellbot_teleop.texts import tr
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.station import Station
 
@@ -31,12 +32,12 @@ def offered(model: CommandModel, config: TeleopConfig) -> Dict[str, Any]:
     """Return what the page offers in the present key layout: keys, buttons, sliders, gaits."""
     keymap = model.keymap
     groups = [
-        {"title": title, "lines": [_key_line(line) for line in keymap.lines(model.layout, group)]}
+        {"title": tr(title), "lines": [_key_line(line) for line in keymap.lines(model.layout, group)]}
         for group, title in keymap.groups.items()
     ]
     return {
         "layout": model.layout,
-        "layouts": dict(keymap.layouts),
+        "layouts": {name: tr(text) for name, text in keymap.layouts.items()},
         "groups": groups,
         "modes": mode_buttons(keymap),
         "gaits": gaits(config, keymap),
@@ -89,7 +90,7 @@ def robot_state(
         "holding": status.text if status is not None and status.holding else "",
         "servos": {"text": servos, "bad": bad},
         "nodes": {"text": nodes, "bad": trouble},
-        "action": {**asdict(action), "busy": action.busy},
+        "action": {**asdict(action), "busy": action.busy, "line": action.line},
     }
     return _clean(state)
 
@@ -165,11 +166,11 @@ def _joints_line(monitor: RobotMonitor, stale_after: float, t: float) -> Dict[st
     rows = _rows(monitor, stale_after, t)
     troubled = [row for row in rows if row.level in ("warn", "bad")]
     if not rows or all(row.level == "" for row in rows):
-        return {"level": "", "text": "no joints" if not rows else "no joint states"}
+        return {"level": "", "text": tr("no joints") if not rows else tr("no joint states")}
     if not troubled:
-        return {"level": "ok", "text": f"{len(rows)} joints ok"}
+        return {"level": "ok", "text": tr("{count} joints ok", count=len(rows))}
     worst = max(troubled, key=lambda row: row.level == "bad")
-    more = f" and {len(troubled) - 1} more" if len(troubled) > 1 else ""
+    more = f" {tr('and {count} more', count=len(troubled) - 1)}" if len(troubled) > 1 else ""
     return {"level": "bad" if worst.level == "bad" else "warn", "text": f"{worst.joint}: {worst.text}{more}"}
 
 

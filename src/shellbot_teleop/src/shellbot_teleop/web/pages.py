@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Dict, FrozenSet, Iterable, Optional
 
+from shellbot_teleop.texts import tr
+
 
 @dataclass
 class Page:
@@ -82,7 +84,8 @@ class Pages:
         """
         other = self.driver is not None and self.driver != number
         if other and is_armed and self.silence(t) <= self._gone_after:
-            return f"{self.who}: it must give control up first, or be closed; the emergency stop always works."
+            end = tr("it must give control up first, or be closed; the emergency stop always works.")
+            return f"{self.who}: {end}"
         if number in self._pages:
             self.driver = number
         return ""
@@ -95,8 +98,8 @@ class Pages:
     def who(self) -> str:
         """Who drives, for the other pages."""
         if self.driver is None:
-            return "No page is in control"
-        return f"The page on {self.driver_address} is in control"
+            return tr("No page is in control")
+        return tr("The page on {machine} is in control", machine=self.driver_address)
 
     def silence(self, t: float) -> float:
         """Return for how long nothing was heard of the page that drives, s; 0 if none does."""

@@ -14,6 +14,7 @@ from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.effects import PublishTwist
 from shellbot_teleop.overlay import Trail, base_pose, heading, marks
 from shellbot_teleop.robot_monitor import BaseInfo, ContactsInfo, OdomInfo, RobotMonitor, fresh
+from shellbot_teleop.texts import tr
 
 _RETRY = 5.0  # s between two tries where the robot could not be read: a library may be installed meanwhile
 
@@ -79,7 +80,10 @@ class SceneMaker:
             scene = _scene(self._number + 1, shapes)
         # Whatever a foreign library or a description that is none throws, the robot must stay drivable.
         except Exception as error:
-            self.failure, self._next_try = f"The robot cannot be drawn: {error}", time.monotonic() + _RETRY
+            self.failure, self._next_try = (
+                tr("The robot cannot be drawn: {error}", error=error),
+                time.monotonic() + _RETRY,
+            )
         else:
             self._number += 1
             self._shapes, self.scene = shapes, scene

@@ -16,13 +16,17 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from shellbot_teleop.effects import Notice
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.palette import page_colours
+from shellbot_teleop.texts import tr
 from shellbot_teleop.web.access import Access, host_and_port
+from shellbot_teleop.web.page_texts import script, translated
 from shellbot_teleop.web.scene import SceneMaker
 from shellbot_teleop.web.station import Station
 
 THREE = Path("/usr/share/javascript/three")  # of the distribution's package
-NO_THREE = "three.js is not installed on the robot, so there is no 3D view: run scripts/setup (package libjs-three)."
-_FILES = ("page.css", "page.js", "keys.js", "stick.js", "tabs.js", "robot.js")
+NO_THREE = tr(
+    "three.js is not installed on the robot, so there is no 3D view: run scripts/setup (package libjs-three)."
+)
+_FILES = ("page.css", "page.js", "keys.js", "stick.js", "tabs.js", "robot.js", "texts.js")
 _LIBRARIES = {"three.js": "build/three.min.js", "orbit.js": "examples/js/controls/OrbitControls.js"}
 _TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript; charset=utf-8"}
 _LONGEST_MESSAGE = 8192  # bytes
@@ -57,6 +61,7 @@ def application(parts: Parts, folder: Path) -> Application:
         [
             *files,
             ("/colours.css", Colours, with_parts),
+            ("/catalogue.js", Texts, {**with_parts, "file": folder}),
             ("/scene.json", SceneText, with_parts),
             ("/scene.bin", SceneBlock, with_parts),
             ("/live", Live, with_parts),
@@ -138,7 +143,8 @@ class File(Guarded):
             self.finish(f"{NO_THREE}\n")
             return
         self.set_header("Content-Type", _TYPES[self.file.suffix])
-        self.finish(self.file.read_bytes())
+        content = self.file.read_text(encoding="utf-8")
+        self.finish(translated(content) if self.file.suffix == ".html" else content)
 
 
 class Colours(Guarded):
@@ -150,6 +156,15 @@ class Colours(Guarded):
         self.finish(page_colours())
 
 
+class Texts(Guarded):
+    """What the page's scripts say, in the operator's language."""
+
+    def get(self) -> None:
+        """Tornado's hook."""
+        self.set_header("Content-Type", _TYPES[".js"])
+        self.finish(script(self.file))
+
+
 class SceneText(Guarded):
     """The robot's shapes."""
 
@@ -158,7 +173,7 @@ class SceneText(Guarded):
         scene = self.parts.scene.scene
         if scene is None:
             self.set_status(404)
-            self.finish(f"{self.parts.scene.failure or 'No robot is known yet.'}\n")
+            self.finish(f"{self.parts.scene.failure or tr('No robot is known yet.')}\n")
             return
         self.finish(scene.text)
 
@@ -179,7 +194,7 @@ class Nothing(Guarded):
     def get(self) -> None:
         """Tornado's hook."""
         self.set_status(404)
-        self.finish("There is nothing here; the page is at /.\n")
+        self.finish(tr("There is nothing here; the page is at /.") + "\n")
 
 
 class Live(WebSocketHandler, Guarded):

@@ -12,6 +12,7 @@ from shellbot_teleop.config import TeleopConfig
 from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
 from shellbot_teleop.link_events import LinkEvent, LinkState, OperatorSeen
 from shellbot_teleop.observe import observe
+from shellbot_teleop.texts import tr
 from shellbot_teleop.web import requests
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.requests import Request, RequestError, parse_request
@@ -54,7 +55,7 @@ class Station:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.model, self.pages = model, Pages(config.page_silence, _GONE_AFTER)
-        self.link = LinkState(False, "Connecting to ROS.")
+        self.link = LinkState(False, tr("Connecting to ROS."))
         self._takes_at_once = config.armed
         self._silence = config.page_silence
         self._execute, self._perform, self._tell, self._clock = execute, perform, tell, clock
@@ -68,7 +69,7 @@ class Station:
         if self._takes_at_once and self.pages.driver is None and self.link.connected:
             self._take(page)
 
-    def close(self, page: int, reason: str = "its page was closed or cut off") -> None:
+    def close(self, page: int, reason: str = tr("its page was closed or cut off")) -> None:
         """Take a page that was closed, or whose connection broke: what it held is dropped, and control is free."""
         if page == self.pages.driver:
             self._halt(reason)
@@ -80,7 +81,7 @@ class Station:
         try:
             request = parse_request(text)
         except RequestError as error:
-            self._tell(page, Notice("error", f"The page sent what is no request: {error}."))
+            self._tell(page, Notice("error", tr("The page sent what is no request: {error}.", error=error)))
             self._report_malformed(str(error))
             return
         self.pages.hear(page, self._clock())
@@ -88,7 +89,7 @@ class Station:
             self.pages.look(page, (name for name, is_shown in asdict(request).items() if is_shown))
         elif isinstance(request, requests.Drop):
             if page == self.pages.driver and request.hidden:
-                self._halt("its page is not seen any longer")
+                self._halt(tr("its page is not seen any longer"))
                 self._give_up()
             elif page == self.pages.driver:
                 self._carry_out(self.model.release_all(self._clock()), page)
@@ -103,12 +104,12 @@ class Station:
     def _report_malformed(self, text: str) -> None:
         if self._clock() - self._reported >= _REPORT_EVERY:
             self._reported = self._clock()
-            self._execute(Notice("warn", f"A page sent what is no request: {text}."))
+            self._execute(Notice("warn", tr("A page sent what is no request: {error}.", error=text)))
 
     def _take(self, page: int) -> None:
         refused = self.pages.drive(page, self._clock(), self.model.control.armed)
         if refused:
-            self._tell(page, Notice("warn", f"Control refused: {refused}"))
+            self._tell(page, Notice("warn", tr("Control refused: {reason}", reason=refused)))
         else:
             self._carry_out(self.model.perform("control.take", self._clock()), page)
 
@@ -116,7 +117,7 @@ class Station:
         """Do what a page requests, if it drives or any page may; without control the model itself refuses."""
         is_foreign = page != self.pages.driver and self.model.control.armed
         if is_foreign and _action_of(request, self.model) not in _FROM_ANY_PAGE:
-            self._tell(page, Notice("warn", f"Monitor mode, nothing was sent: {self.pages.who}."))
+            self._tell(page, Notice("warn", tr("Monitor mode, nothing was sent: {who}.", who=self.pages.who)))
             return
         if isinstance(request, (requests.RunAction, requests.PauseAction, requests.CancelAction)):
             refused = self.model.refused(stopped_counts=isinstance(request, requests.RunAction))
@@ -154,7 +155,7 @@ class Station:
         # After a stall of our own the page's messages wait to be read: it is not gone for that.
         has_stalled, self._watched = t - self._watched > self._silence, t
         if pages.driver is not None and not pages.is_alive(t):
-            self._halt(f"its page was silent for {self._silence:g} s")
+            self._halt(tr("its page was silent for {seconds:g} s", seconds=self._silence))
             if pages.is_gone(t) and not has_stalled:
                 self._give_up()
 
@@ -170,12 +171,14 @@ class Station:
 
     def end(self) -> None:
         """Drop everything before the program ends."""
-        self._halt("the program that serves the page ends")
+        self._halt(tr("the program that serves the page ends"))
 
     def _halt(self, reason: str) -> None:
         """Stop what is driven or still moving, and report why."""
         if self.model.active:
-            self._carry_out([*self.model.halt(self._clock()), Notice("warn", f"Stopped, because {reason}.")], None)
+            self._carry_out(
+                [*self.model.halt(self._clock()), Notice("warn", tr("Stopped, because {reason}.", reason=reason))], None
+            )
 
     def _give_up(self) -> None:
         self.pages.dismiss()

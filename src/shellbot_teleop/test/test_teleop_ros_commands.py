@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Services that the operator's commands call, in threads, with the services played by the test."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from shellbot_teleop import effects
+
+WAIT = 60.0  # s
+
+
+def test_rearm_waits_for_the_calls_of_the_stop_that_are_under_way(monkeypatch):
+    """A stop that reaches the robot later than its rearming would stop it again."""
+    pytest.importorskip("rospy", reason="the link needs rospy, which is not installed")
+    from shellbot_teleop import ros_commands_node
+
+    calls, notices, may_answer = [], queue.Queue(), threading.Event()
+    stops = itertools.count(1)
+
+    def proxy(service, _kind):
+        def call():
+            if service == "emergency_stop" and next(stops) == 1:
+                may_answer.wait(WAIT)  # the first call is late, the second one is not
+            calls.append(service)
+            return SimpleNamespace(success=True, message="")
+
+        return call
+
+    monkeypatch.setattr(ros_commands_node.rospy, "wait_for_service", lambda *_, **__: None)
+    monkeypatch.setattr(ros_commands_node.rospy, "ServiceProxy", proxy)
+    commands = ros_commands_node.RosCommands(1.0, notices.put, lambda _subject, notice: notices.put(notice))
+    published = []
+    commands.publishers["emergency_stop"] = SimpleNamespace(publish=published.append)
+    commands.execute(effects.EmergencyStop())
+    commands.execute(effects.EmergencyStop())
+    notices.get(timeout=WAIT)
+    commands.execute(effects.Rearm())
+    assert [message.data for message in published] == [True, True], "the topic waits for nothing"
+    next(thread for thread in threading.enumerate() if thread.name == "call_rearm").join(0.3)
+    assert calls == ["emergency_stop"]
+    may_answer.set()
+    texts = [notices.get(timeout=WAIT).text for _ in range(2)]
+    assert calls == ["emergency_stop", "emergency_stop", "rearm"] and texts[-1] == "Rearm: done"
