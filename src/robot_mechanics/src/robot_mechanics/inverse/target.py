@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Tuple
 
 import numpy as np
@@ -51,12 +52,13 @@ def read_target(target: object) -> Tuple[np.ndarray, np.ndarray]:
             raise ShapeError(f"target has shape {whole.shape}; expected {FORMS}")
     if position.shape != (3,):
         raise ShapeError(f"position of the target has shape {position.shape}; expected (3,)")
-    pose, rows = np.empty((3, 4)), np.empty(6, dtype=bool)
+    pose, rows = np.empty((3, 4)), np.ones(6, dtype=bool)
     pose[:, :3], rows[3:] = _rotation(orientation)
-    pose[:, 3], rows[:3] = position, ~np.isnan(position)
-    pose[~rows[:3], 3] = 0.0
-    if not np.isfinite(pose).all():
-        raise ShapeError("the target is infinite; expected finite numbers, or NaN for free rows")
+    for r, value in enumerate(position.tolist()):  # of three numbers Python's tests are faster than numpy's
+        if math.isinf(value):
+            raise ShapeError("the target is infinite; expected finite numbers, or NaN for free rows")
+        rows[r] = not math.isnan(value)
+        pose[r, 3] = value if rows[r] else 0.0
     return pose, rows
 
 
@@ -66,19 +68,21 @@ def _rotation(orientation: object) -> Tuple[np.ndarray, np.ndarray]:
     values = np.asarray(orientation, dtype=np.float64)
     counts = np.ones(3, dtype=bool)
     if values.shape == (3,):
-        counts = ~np.isnan(values)
-        if np.isinf(values).any():
+        angles = values.tolist()
+        if any(map(math.isinf, angles)):
             raise ShapeError(f"roll, pitch, yaw of the target are {values}; expected finite numbers or NaN")
-        return rotation_from_rpy(*np.where(counts, values, 0.0)), counts
+        free = [math.isnan(angle) for angle in angles]
+        counts[free] = False
+        return rotation_from_rpy(*(0.0 if out else angle for out, angle in zip(free, angles))), counts
     if values.shape not in ((4,), (3, 3)):
         raise ShapeError(f"orientation of the target has shape {values.shape}; expected {FORMS}")
     if np.isnan(values).any():
         return _NO_TURN, ~counts
     if values.shape == (4,):
-        length = float(np.linalg.norm(values))
+        length = math.sqrt(values @ values)
         if not 0.999 < length < 1.001:
             raise ShapeError(f"quaternion of the target has length {length}; expected 1")
-        return rotation_from_quaternion(*(values / length)), counts
+        return rotation_from_quaternion(*(values / length).tolist()), counts
     T = np.eye(4)  # noqa: N806
     T[:3, :3] = values
     if not is_pose(T):
