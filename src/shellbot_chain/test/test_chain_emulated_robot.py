@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ax_bus import Bus, SyncWriter, Timeouts
+from ax_bus.registers import RAD_PER_STEP
 from ax_emulator import Fault, VirtualPort
 from shellbot_chain.emulated_robot import EmulatedRobot
 from shellbot_chain.errors import DefinitionError
@@ -105,6 +106,18 @@ def test_the_same_seed_gives_the_same_run():
 
     np.testing.assert_array_equal(run(3), run(3))
     assert np.abs(run(3) - run(4)).max() > 1e-4
+
+
+def test_servos_show_where_the_bodies_are_after_the_step():
+    rig = Rig(seed=None)
+    rig.torque_on()
+    rig.go(rig.robot.state().q + 0.2, 0.1)
+    robot = rig.robot
+    q, dq = robot.simulator.joint_position, robot.simulator.joint_velocity
+    one_joint = [i for i, entry in enumerate(robot.servo_map.entries) if "fan" not in entry.joint]
+    joints = robot.servo_map.joint_of_servo[one_joint]
+    assert np.abs(dq[joints]).min() > 0.05, "all move: a step of physics before they were elsewhere"
+    assert robot.servo_map.angles(robot.bank.position / RAD_PER_STEP)[one_joint] == pytest.approx(q[joints], abs=1e-9)
 
 
 def test_a_slow_machine_skips_time_instead_of_racing():

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from snake_motion.attitude import Attitude
 from snake_motion.chassis import BodyGeometry, body_poses, centre_of_mass
-from snake_motion.chassis_kernels import carried
+from snake_motion.chassis_kernels import carried, settle
 from snake_motion.core import SnakeCore, Waypoint
 from snake_motion.drive import VelocityDrive
 from snake_motion.engine import Feedback, SnakeEngine
@@ -202,6 +202,26 @@ def test_odometry_of_a_body_that_pulls_itself_on():
     assert moved == pytest.approx((from_tail[1] - from_tail[0])[:2], abs=6e-4)
     assert np.all(np.linalg.eigvalsh(last.covariance) > 0.0)
     assert last.roll == pytest.approx(0.0) and last.up == pytest.approx(1.0)
+
+
+def test_a_body_is_laid_on_the_corners_that_carry_its_weight():
+    """A slab that seems to stand on one edge by an error of half a degree lies flat; one that does so is left alone."""
+    corners = np.array([[[x, y, z] for x in (-0.3, 0.5) for y in (-0.1, 0.2) for z in (0.0, 0.05)]])
+    tilt = np.zeros(2)
+    for about_x, about_y in ((0.008, -0.004), (-0.005, 0.0)):
+        points = corners.copy()
+        points[..., 2] += about_x * (corners[..., 1] - 0.03) - about_y * (corners[..., 0] - 0.1)
+        for _ in range(4):
+            seen = points.copy()
+            settle(seen, 0.1, 0.03, 0.003, tilt)
+        bottom = seen[0, ::2]
+        load = np.exp(-bottom[:, 2] / 0.003)
+        assert np.ptp(bottom[:, 2]) < 0.0015
+        assert load @ bottom[:, :2] / load.sum() == pytest.approx([0.1, 0.03], abs=0.012)
+        assert tilt == pytest.approx([-about_x, -about_y], abs=3.5e-3)
+    settled = corners.copy()
+    settle(settled, 0.1, 0.05, 0.003, np.zeros(2))
+    assert settled == pytest.approx(corners, abs=2e-3)
 
 
 def test_friction_of_many_holds_what_few_slip():

@@ -162,11 +162,10 @@ class EmulatedRobot(World):
 
     def step(self) -> None:
         """Do one physics step: torques of the motors, motion of the bodies, sag of the battery."""
-        q, dq = self.simulator.joint_position, self.simulator.joint_velocity
-        horn, speed = self._zero + self._gear * (self._mean @ q), self._gear * (self._mean @ dq)
-        torque = self.bank.step(horn, speed, self.config.timestep)
+        torque = self.bank.step(self.bank.position, self.bank.velocity, self.config.timestep)
         damping = np.where(self.bank.is_on, 1.0, COASTING)
         self.simulator.step_torque(self._spread @ torque, damping @ self._joints)
+        self._place_horns()
         self.chain.set_supply(self.battery.drain(self.bank.current(), self.config.timestep))
         self._steps += 1
         if self.on_tick is not None and self._steps % self.simulator.config.steps_per_tick == 0:
@@ -199,9 +198,10 @@ class EmulatedRobot(World):
         self.simulator.close()
 
     def _place_horns(self) -> None:
-        horn = self._zero + self._gear * (self._mean @ self.simulator.joint_position)
-        for servo, position in zip(self.chain.servos, horn):
-            servo.motor.set_external(float(position), 0.0)
+        """Let the servos' registers show where physics is now."""
+        q, dq = self.simulator.joint_position, self.simulator.joint_velocity
+        self.bank.position = self._zero + self._gear * (self._mean @ q)
+        self.bank.velocity = self._gear * (self._mean @ dq)
 
 
 def _joints_of_servos(servo_map: ServoMap) -> np.ndarray:

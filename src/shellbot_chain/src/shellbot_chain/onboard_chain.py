@@ -77,7 +77,9 @@ class OnboardRobot:
             if getattr(config, name) != getattr(ChainConfig(), name):
                 raise DefinitionError(f"{name} is {getattr(config, name)}; {instead}: leave it out")
         self._options = options
-        self._physics = config.physics()
+        # joints that are read in a tick are of its beginning, and so must be the IMU's reading of that moment
+        physics = config.physics()
+        self._physics = physics.replace(imu_latency=physics.imu_latency + 1)
         self._config = EmulatedRobotConfig(
             variant="full" if config.variant == "simulation" else config.variant,
             seed=config.seed,

@@ -72,12 +72,14 @@ def bus_table(modules: Sequence[int], gaits: Sequence[str], setup: Setup, cycles
     for count in modules:
         for gait in gaits:
             case = bus_case(replace(setup, modules=count), gait, 1, cycles)
+            errors = (case.bus.odometry_error_percent, case.direct.odometry_error_percent)
             rows.append(
                 {
                     "modules": count,
                     "gait": gait,
                     "on the bus": _steps(case.bus),
                     "simulator's servos": _steps(case.direct),
+                    "odometry off, %": "{:.1f}, {:.1f}".format(*errors),
                     "reads of a servo, Hz": f"{case.feedback_hz:.0f}",
                     "announced": case.announced,
                 }

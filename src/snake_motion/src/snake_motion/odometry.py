@@ -3,7 +3,9 @@
 
 The lowest corners carry the body. In slow motion the forces of friction on it cancel: the sum of N v / |v| over
 corners with the loads N and velocities v is zero, whatever the coefficient. So between two ticks the body moves such
-that the sum of N |v| is least; loads are guessed from heights. What inertia and that guess leave depends on the gait
+that the sum of N |v| is least; loads are guessed from heights, on ground that is tilted until they balance the weight:
+half a degree more, the error of a joint or of an attitude one millisecond old, carries the body on other corners. What
+inertia and that guess leave depends on the gait
 and little on friction, so the displacement of the chassis is corrected by the gait's measured factor and direction.
 Heading is that of the IMU's attitude.
 """
@@ -21,7 +23,7 @@ import numpy as np
 from shellbot_common import GAP, Settings, number, package_file, read_yaml
 from shellbot_common.rotations import rotation_from_quaternion
 from snake_motion.chassis import UP, BodyGeometry, body_poses, centre_of_mass, heading, roll_of
-from snake_motion.chassis_kernels import carried, place_corners
+from snake_motion.chassis_kernels import carried, place_corners, settle
 from snake_motion.errors import SnakeMotionError
 
 Slip = Tuple[float, float]
@@ -71,6 +73,7 @@ class SnakeOdometry:
         """Begin at the origin of odom."""
         self._time: Optional[float] = None
         self._points: Optional[np.ndarray] = None  # corners relative to the head, in odom's axes
+        self._tilt = np.zeros(2)  # rad about x and y, by which attitude and joints are wrong, as the ground says
         self._centre = np.zeros(2)  # centre of mass relative to the head
         self._place = np.zeros(2)  # of the chassis
         self._chassis: Optional[np.ndarray] = None  # x, y, yaw
@@ -96,6 +99,7 @@ class SnakeOdometry:
         points = np.empty_like(self._corners)
         lowest = place_corners(poses.centre, poses.rotation, self._corners, points)
         centre = centre_of_mass(poses)
+        settle(points, centre[0], centre[1], _SOFTNESS, self._tilt)
         if self._points is None:
             self._place = centre[:2].copy()  # the head begins at the origin of odom
         elif self._time is not None and 0.0 < t - self._time <= GAP:
