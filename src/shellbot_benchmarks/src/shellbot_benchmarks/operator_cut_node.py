@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -47,6 +48,7 @@ WATCHED = 2.5  # s after the end of the operator
 NEAR, ANGLE = 0.006, 0.04  # m, rad: from where the robot ends; the body sways less while the feet step home
 ENDS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
 UNPLUGGED, CUT_OFF = "unplugged", "cut off"
+_numbers = itertools.count(1)
 STICKS = {
     "w": ("drive.forward", 1.0),
     "s": ("drive.forward", -1.0),
@@ -66,7 +68,9 @@ class WindowOperator:
         self._keyboard, self._keys, self._is_remote = keyboard, "", is_remote
         command, environment = [sys.executable, "-c", code, "--armed"], dict(os.environ, DISPLAY=display)
         if is_remote:
-            command = [*WITHIN, *command]
+            # What a dead operator could not send is sent when its network is back, and a registration by its name would
+            # end the next operator of that name.
+            command = [*WITHIN, *command, f"__name:=teleop_window_{next(_numbers)}"]
             environment.update(operator_environment(rosgraph.get_master_uri()))
         self._window = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
