@@ -70,6 +70,10 @@ def test_a_push_and_a_slope_reach_the_robot_and_stand_in_its_row():
     assert pushed["push_n"] == 60.0 and "push_n" not in calm
     assert pushed["max_tilt_deg"] > 2.0 * calm["max_tilt_deg"], "pushed"
     assert uphill["electrical_cost"] > 1.02 * calm["electrical_cost"] > calm["cost_of_transport"] > 0.5
+    fallen = execute(Run("e", STEP, 0, 0.8, {"push_n": 400.0}))
+    assert not fallen.row["success"] and "the robot left mode hexapod" in fallen.row["message"]
+    assert "walked_m" not in fallen.row and calm["success"]
+    assert fallen.trace.t[-1] - fallen.trace.t[0] > 0.5, "from the start of the motion to its end"
 
 
 def test_the_course_turns_between_walk_and_ball():

@@ -16,6 +16,7 @@ from shellbot_chain.errors import DefinitionError
 from shellbot_evaluation.campaign import Campaign, case_summary, comparison
 from shellbot_evaluation.console import Progress, seeds_of
 from shellbot_evaluation.errors import EvaluationError
+from shellbot_evaluation.experiment_report import campaign_text
 from shellbot_evaluation.experiments import Limit, load_experiments, make_case, plan_runs
 from shellbot_evaluation.reports import code_version, machine, write_csv, write_json
 from shellbot_evaluation.tables import markdown_table, write_between_markers
@@ -155,40 +156,43 @@ def test_limit_knows_its_worst_value_and_nan_does_not_keep_it():
     assert (greatest.worst([1.0, 4.0]), smallest.worst([-1.0, 0.0])) == (4.0, -1.0)
 
 
-def test_campaign_compares_means_with_the_published_ones():
-    campaign = Campaign.load(CONFIG / "nao_campaign.yaml")
-    assert len(campaign.experiment().cases) == 3 * (3 + 4)
+def campaign_rows(simulator, offset=0.0):
     rows = []
     for percent in (40, 80, 100):
-        for walked in (2.98, 3.02):
-            rows.append(
-                {
-                    "case": f"3 m at {percent} %",
-                    "walked_m": walked,
-                    "lateral_m": 0.01,
-                    "odometry_m": 3.0,
-                    "odometry_lateral_m": 0.0,
-                    "duration_s": 20.0,
-                }
-            )
-        rows.append(
-            {
-                "case": f"360 deg at {percent} %",
-                "turned_deg": 359.0,
-                "odometry_deg": 360.5,
-                "drift_m": 0.0,
-                "duration_s": 9.0,
-            }
-        )
+        head = {"simulator": simulator, "success": True, "duration_s": 20.0}
+        walk = {**head, "kind": "walk", "case": f"3 m at {percent} %", "lateral_m": 0.01, "odometry_m": 3.0}
+        rows += [{**walk, "walked_m": walked + offset, "odometry_lateral_m": 0.0} for walked in (2.98, 3.02)]
+        turn = {"kind": "turn", "case": f"360 deg at {percent} %", "turned_deg": 359.0, "odometry_deg": 360.5}
+        rows.append({**head, **turn, "drift_m": 0.0})
+    return rows
+
+
+def test_campaign_compares_means_of_each_simulator_with_the_published_ones():
+    campaign = Campaign.load(CONFIG / "nao_campaign.yaml")
+    assert len(campaign.experiment().cases) == 3 * (3 + 4)
+    rows = campaign_rows("mujoco") + campaign_rows("bullet", 0.1)
     table = comparison(campaign, rows)
     assert [row["source"] for row in table][0] == "real NAO" and table[0]["x_80"] == 3.037
-    assert table[-2]["source"] == "Shellbot, ground truth"
-    assert (table[-2]["x_40"], table[-2]["turn_100"]) == pytest.approx((3.0, 359.0))
+    assert [row["source"] for row in table[-4:]] == [
+        f"Shellbot, {engine}, {by}" for engine in ("mujoco", "bullet") for by in ("ground truth", "odometry")
+    ]
+    assert (table[-4]["x_40"], table[-4]["turn_100"], table[-2]["x_40"]) == pytest.approx((3.0, 359.0, 3.1))
     assert table[-1]["turn_80"] == pytest.approx(360.5)
-    summary = {line["case"]: line for line in case_summary(rows)}
-    assert summary["3 m at 80 %"]["walked_m_std"] == pytest.approx(0.02828427)
+    summary = {(line["simulator"], line["case"]): line for line in case_summary(rows)}
+    assert summary["bullet", "3 m at 80 %"]["walked_m_std"] == pytest.approx(0.02828427)
     with pytest.raises(DefinitionError, match="no values"):
         comparison(campaign, rows[:-1])
+
+
+def test_runs_that_failed_are_counted_and_their_cases_have_the_means_of_the_others():
+    campaign, rows = Campaign.load(CONFIG / "nao_campaign.yaml"), campaign_rows("bullet")
+    fallen = {"simulator": "bullet", "success": False, "message": "it fell"}
+    rows[1], rows[2] = {**fallen, "kind": "walk", "case": "3 m at 40 %"}, {**fallen, **rows[2], "success": False}
+    lines = campaign_text(campaign, rows, "command").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert ["bullet", "3 m at 40 %", "2", "1", "20.0 ± 0.0"] in [row[:5] for row in cells]
+    assert ["bullet", "360 deg at 40 %", "1", "1", "–"] in [row[:5] for row in cells]
+    assert ["Shellbot, bullet, ground truth", "2.980", "0.010", "–"] in [row[:4] for row in cells]
 
 
 def test_campaign_file_with_a_short_row_is_refused(tmp_path):

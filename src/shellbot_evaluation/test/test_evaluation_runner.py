@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import signal
@@ -11,16 +12,17 @@ from dataclasses import replace
 import pytest
 
 from shellbot_chain.chain import Chain
+from shellbot_chain.errors import MissionFailed
 from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
 from shellbot_client.mission import Mission, MissionState
-from shellbot_evaluation import experiment_cli, mission_cli, rolling_cli, transform_cli
+from shellbot_evaluation import experiment_cli, mission_cli, rolling_cli, runner, transform_cli
 from shellbot_evaluation.experiment_cli import main
 from shellbot_evaluation.experiments import Experiment, Run, make_case
 from shellbot_evaluation.parallel import map_jobs
 from shellbot_evaluation.plans import DemoPlan
-from shellbot_evaluation.runner import execute
+from shellbot_evaluation.runner import RunResult, execute
 
 
 def walk_run(values, seed=0, friction=0.7):
@@ -136,6 +138,73 @@ def test_an_interrupted_command_goes_on_and_another_one_does_not_mix_its_runs_wi
     assert re.search("holds 1 runs of 'tiny .* by other code or settings", capsys.readouterr().err)
     monkeypatch.setattr("shellbot_evaluation.runner.Chain", None)  # what is done is not repeated
     assert main([*arguments, "--workers", "2"]) == 0
+
+
+def test_a_run_that_fails_is_a_row_of_its_own_and_the_others_go_on(tmp_path, monkeypatch, capsys):
+    (tmp_path / "tiny.yaml").write_text(DEFINITIONS.replace("LIMIT", "50.0"))
+    arguments = ["tiny", "--definitions", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path), "--seeds"]
+    really_run = run_mission
+
+    def run(link, mission, each_tick):
+        if link.chain.config.seed == 1:
+            raise MissionFailed("it does not stand up")
+        really_run(link, mission, each_tick)
+        if link.chain.config.seed == 2:
+            raise MissionFailed("it fell")
+
+    monkeypatch.setattr(runner, "run_mission", run)
+    with monkeypatch.context() as patched:
+        patched.setattr(experiment_cli, "write_report", interrupt)
+        assert main([*arguments, "3"]) == 130
+        patched.setattr(runner, "Chain", None)  # what failed is done, too
+        assert main([*arguments, "3"]) == 130
+    assert main([*arguments, "3"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "| step | success | every run | 2 failed | 3 | no |" in out
+    assert "| step | height_deviation_mm | at most 50 |" in out and "| dash | success |" not in out
+    written = json.loads((tmp_path / "tiny.json").read_text())
+    assert [(r["success"], r.get("message")) for r in written["runs"][:3]] == [
+        (True, None),
+        (False, "it does not stand up"),
+        (False, "it fell"),
+    ]
+    assert (written["summary"]["runs"], written["summary"]["failed"]) == (6, 2)
+    with (tmp_path / "tiny.csv").open() as stream:
+        assert [row["message"] for row in csv.DictReader(stream)][:3] == ["", "it does not stand up", "it fell"]
+    for file in ("tiny.md", "tiny.html"):
+        assert "it does not stand up" in (tmp_path / file).read_text()
+    assert not list(tmp_path.glob("*.npz")) and (tmp_path / "tiny_step_path.png").exists()
+
+    definitions = DEFINITIONS.replace("LIMIT", "50.0").replace("    dash:", "    #")
+    (tmp_path / "tiny.yaml").write_text(definitions)
+    arguments[4] = str(tmp_path / "nothing")
+    assert main([*arguments, "1:2"]) == 1, "no run moved"
+    assert "it does not stand up" in (tmp_path / "nothing" / "tiny.html").read_text()
+    assert not list((tmp_path / "nothing").glob("*.png"))
+
+
+def test_a_campaign_stands_in_one_table_for_all_simulators_and_its_status_counts_what_failed(tmp_path, monkeypatch):
+    trace = execute(Run("e", make_case("run", {"kind": "walk", "distance_m": 0.1, "speed_m_s": 0.15}), 0, 0.8)).trace
+
+    def played(run, base):
+        head = {"case": run.case.name, "kind": run.case.kind, "simulator": base.engine, "seed": run.seed}
+        if (base.engine, run.seed, run.case.name) == ("bullet", 1, "3 m at 40 %"):
+            return RunResult({**head, "friction": 0.8, "success": False, "message": "it fell"}, None)
+        keys = ("lateral_m", "odometry_m", "odometry_lateral_m", "odometry_deg", "drift_m", "duration_s")
+        figures = {**dict.fromkeys(keys, 0.0), "walked_m": 3.0 + run.seed, "turned_deg": 360.0, "friction": 0.8}
+        return RunResult({**head, **figures, "success": True}, trace)
+
+    monkeypatch.setattr(experiment_cli, "execute", played)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- begin: nao -->\n<!-- end: nao -->\n")
+    given = ["--campaign", "nao", "--seeds", "2", "--out", str(tmp_path), "--write", str(page), "--simulator"]
+    assert main([*given, "mujoco"]) == 0
+    assert main([*given, "mujoco", "bullet"]) == 1
+    text = " ".join(page.read_text().split())
+    assert "| Shellbot, mujoco, ground truth | 3.500 |" in text and "| Shellbot, bullet, ground truth | 3.000 |" in text
+    assert "| bullet | 3 m at 40 % | 2 | 1 |" in text
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"nao.csv", "nao_mujoco.csv", "nao_bullet.csv"}
+    assert "it fell" in (tmp_path / "nao_bullet.html").read_text()
 
 
 def test_all_are_those_of_the_file_then_transform_roll_and_course(tmp_path, monkeypatch):

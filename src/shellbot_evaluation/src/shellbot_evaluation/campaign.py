@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
@@ -60,20 +61,21 @@ class Campaign(Settings, error=DefinitionError):
 
 
 def case_summary(rows: Sequence[Mapping[str, Any]]) -> List[Dict[str, object]]:
-    """Mean and standard deviation of each case, walks and turns in one list."""
+    """Mean and standard deviation of each case in each simulator, walks and turns in one list; NaN if all failed."""
     summary: List[Dict[str, object]] = []
-    for name in dict.fromkeys(row["case"] for row in rows):
-        of_case = [row for row in rows if row["case"] == name]
-        walks = "walked_m" in of_case[0]
+    for simulator, name in dict.fromkeys((row["simulator"], row["case"]) for row in rows):
+        of_case = [row for row in rows if (row["simulator"], row["case"]) == (simulator, name)]
+        done = [row for row in of_case if row["success"]]
+        kind = of_case[0]["kind"]
         keys = (
             ("duration_s", "walked_m", "lateral_m", "odometry_m")
-            if walks
+            if kind == "walk"
             else ("duration_s", "turned_deg", "drift_m", "odometry_deg")
         )
-        line: Dict[str, object] = {"case": name, "runs": len(of_case)}
+        line: Dict[str, object] = {"simulator": simulator, "case": name, "kind": kind}
+        line.update(runs=len(of_case), failed=len(of_case) - len(done))
         for key in keys:
-            s = spread(row[key] for row in of_case)
-            line[key], line[key + "_std"] = s.mean, s.std
+            line[key], line[key + "_std"] = _mean_and_std(of_case, key)
         summary.append(line)
     return summary
 
@@ -92,16 +94,28 @@ def comparison(campaign: Campaign, rows: Sequence[Mapping[str, Any]]) -> List[Di
         for percent, x_m, y_m, angle in zip(campaign.speeds_percent, entry.x_m, entry.y_m, entry.turned_deg):
             row[f"x_{percent}"], row[f"y_{percent}"], row[f"turn_{percent}"] = x_m, y_m, angle
         table.append(row)
-    for source, x, y, turned in (
-        ("Shellbot, ground truth", "walked_m", "lateral_m", "turned_deg"),
-        ("Shellbot, odometry", "odometry_m", "odometry_lateral_m", "odometry_deg"),
-    ):
-        own: Dict[str, object] = {"source": source}
-        for percent in campaign.speeds_percent:
-            walks = [row for row in rows if row["case"] == f"{COMPARED_M:g} m at {percent} %"]
-            turns = [row for row in rows if row["case"] == f"{COMPARED_DEG:g} deg at {percent} %"]
-            own[f"x_{percent}"] = spread(row[x] for row in walks).mean
-            own[f"y_{percent}"] = spread(row[y] for row in walks).mean
-            own[f"turn_{percent}"] = spread(row[turned] for row in turns).mean
-        table.append(own)
+    for simulator in dict.fromkeys(row["simulator"] for row in rows):
+        for source, x, y, turned in (
+            ("ground truth", "walked_m", "lateral_m", "turned_deg"),
+            ("odometry", "odometry_m", "odometry_lateral_m", "odometry_deg"),
+        ):
+            own: Dict[str, object] = {"source": f"Shellbot, {simulator}, {source}"}
+            for percent in campaign.speeds_percent:
+                walks, turns = (
+                    [row for row in rows if (row["simulator"], row["case"]) == (simulator, f"{what} at {percent} %")]
+                    for what in (f"{COMPARED_M:g} m", f"{COMPARED_DEG:g} deg")
+                )
+                own[f"x_{percent}"], _ = _mean_and_std(walks, x)
+                own[f"y_{percent}"], _ = _mean_and_std(walks, y)
+                own[f"turn_{percent}"], _ = _mean_and_std(turns, turned)
+            table.append(own)
     return table
+
+
+def _mean_and_std(rows: Sequence[Mapping[str, Any]], key: str) -> Tuple[float, float]:
+    """Return mean and standard deviation of a figure over the runs that did not fail; NaN if all did."""
+    done = [row[key] for row in rows if row["success"]]
+    if rows and not done:
+        return math.nan, math.nan
+    found = spread(done)
+    return found.mean, found.std

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import importlib
 import operator
@@ -98,7 +99,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
-    p.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine (default mujoco)")
+    p.add_argument(
+        "--simulator",
+        nargs="+",
+        choices=ENGINES,
+        default=["mujoco"],
+        help="physics engine (default mujoco); a campaign compares several",
+    )
     p.add_argument(
         "--terrain",
         choices=list(terrains()),
@@ -133,22 +140,17 @@ def _other(name: str, given: Sequence[str]) -> int:
     return int(operator.attrgetter(tool)(importlib.import_module(f"shellbot_evaluation.{module}"))(given))
 
 
-def base_of(arguments: argparse.Namespace) -> ChainConfig:
+def base_of(arguments: argparse.Namespace, engine: str) -> ChainConfig:
     """Return the chain of every run, which gives it seed and friction."""
-    return ChainConfig(gait=arguments.gait, engine=arguments.simulator, terrain=arguments.terrain)
+    return ChainConfig(gait=arguments.gait, engine=engine, terrain=arguments.terrain)
 
 
 def _run(arguments: argparse.Namespace, command: str) -> int:
-    base = base_of(arguments)
     if arguments.campaign is not None:
-        campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
-        seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
-        experiment = campaign.experiment()
-        with _journal(arguments, arguments.campaign) as journal:
-            results = _execute(experiment, seeds, arguments, base, journal)
-            text = campaign_text(campaign, [result.row for result in results], command)
-            _report(arguments, arguments.campaign, results, text, text, {})
-        return 0
+        return _run_campaign(arguments, command)
+    if len(arguments.simulator) > 1:
+        raise DefinitionError(f"--simulator {' '.join(arguments.simulator)} is for --campaign; name one of them")
+    base = base_of(arguments, arguments.simulator[0])
     known = load_experiments(arguments.definitions or _config_file("experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:
@@ -169,6 +171,25 @@ def _run(arguments: argparse.Namespace, command: str) -> int:
                 return status
             met.append(status == 0)
     return 0 if all(met) else 1
+
+
+def _run_campaign(arguments: argparse.Namespace, command: str) -> int:
+    campaign = Campaign.load(_config_file(CAMPAIGNS[arguments.campaign]))
+    seeds = seeds_of(arguments.seeds or str(campaign.repetitions))
+    with contextlib.ExitStack() as open_journals:  # until all are done: what is interrupted goes on from all of them
+        found = {}
+        for engine in arguments.simulator:
+            name = arguments.campaign if len(arguments.simulator) == 1 else f"{arguments.campaign}_{engine}"
+            journal = open_journals.enter_context(_journal(arguments, name))
+            found[name] = _execute(campaign.experiment(), seeds, arguments, base_of(arguments, engine), journal)
+        rows = [result.row for results in found.values() for result in results]
+        text = campaign_text(campaign, rows, command)
+        for name, results in found.items():
+            write_report(arguments.out, name, results, text, {}, arguments.traces)
+            say(f"every run, as table and plot: {arguments.out / name}.html")
+        say(text)
+        _write_page(arguments, arguments.campaign, text)
+    return 0 if all(row["success"] for row in rows) else 1
 
 
 def _one(
@@ -212,12 +233,18 @@ def _journal(arguments: argparse.Namespace, name: str) -> Journal:
     options = {key: value for key, value in vars(arguments).items() if key not in others}
 
     def pack(result: RunResult) -> Any:
-        result.trace.save(trace_file(folder, name, result.row))
+        file = trace_file(folder, name, result.row)
+        if result.trace is None:
+            file.unlink(missing_ok=True)
+        else:
+            result.trace.save(file)
         return result.row
 
     def unpack(row: Any) -> Optional[RunResult]:
         file = trace_file(folder, name, row)
-        return RunResult(row, Trace.load(file)) if file.exists() else None  # none: the run is repeated
+        if file.exists():
+            return RunResult(row, Trace.load(file))
+        return None if row["success"] else RunResult(row, None)  # none: the run is repeated
 
     runs = " ".join([name, *(f"{key}={value}" for key, value in options.items() if value)])
     return Journal(folder / f"{name}.unfinished.jsonl", runs, pack, unpack)
@@ -247,6 +274,10 @@ def _report(
     write_report(arguments.out, name, results, head, content, arguments.traces)
     say(text)
     say(f"every run, as table and plot: {arguments.out / name}.html")
+    _write_page(arguments, name, text)
+
+
+def _write_page(arguments: argparse.Namespace, name: str, text: str) -> None:
     if arguments.write is not None:
         write_between_markers(arguments.write, name, text)
         say(f"table '{name}' written into {arguments.write}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
@@ -48,6 +49,7 @@ HEADINGS = {
     "cost_of_transport": "cost of transport",
     "electrical_cost": "electrical",
     **{key: key for key in PERTURBATIONS},
+    "message": "failed",
 }
 DIGITS = {
     "friction": 2,
@@ -96,7 +98,8 @@ def walking_summary(rows: Sequence[Mapping[str, Any]]) -> Dict[str, float]:
         "max_tilt_deg": ("max_tilt_deg", np.max),
     }
     found = {name: (how, [float(row[key]) for row in rows if key in row]) for name, (key, how) in names.items()}
-    return {"runs": len(rows), **{name: float(how(values)) for name, (how, values) in found.items() if values}}
+    figures = {name: float(how(values)) for name, (how, values) in found.items() if values}
+    return {"runs": len(rows), "failed": sum(not row["success"] for row in rows), **figures}
 
 
 def run_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -148,20 +151,21 @@ def campaign_text(campaign: Campaign, rows: Sequence[Mapping[str, Any]], command
     digits = {f"turn_{percent}": 1 for percent in campaign.speeds_percent}
     parts = ["3 m and 360° commanded, means:\n", markdown_table(comparison(campaign, rows), heads, digits)]
     summary = case_summary(rows)
-    for key in ("walked_m", "turned_deg"):
-        group = [_mean_and_spread(line) for line in summary if key in line]
+    for kind in ("walk", "turn"):
+        group = [_mean_and_spread(line) for line in summary if line["kind"] == kind]
         if group:
             parts.append(markdown_table(group))
-    parts.append(f"Made by `{command}`; mean ± standard deviation over the runs.\n")
+    parts.append(f"Made by `{command}`; mean ± standard deviation over the runs that did not fail.\n")
     return "\n".join(parts)
 
 
 def _mean_and_spread(line: Mapping[str, Any]) -> Dict[str, object]:
-    cells: Dict[str, object] = {"case": line["case"], "runs": line["runs"]}
+    cells: Dict[str, object] = {key: line[key] for key in ("simulator", "case", "runs", "failed")}
     for key, value in line.items():
         if key + "_std" in line:
             places = DIGITS.get(key, 3)
-            cells[HEADINGS[key]] = f"{value:.{places}f} ± {line[key + '_std']:.{places}f}"
+            spread = f"{value:.{places}f} ± {line[key + '_std']:.{places}f}"
+            cells[HEADINGS[key]] = "–" if math.isnan(value) else spread
     return cells
 
 
@@ -182,7 +186,7 @@ def write_report(
     name : str
         Of the experiment.
     results : sequence of RunResult
-        Every run, with its trace.
+        Every run, with its trace if it has one.
     text : str
         Its result as Markdown.
     content : mapping
@@ -199,17 +203,20 @@ def write_report(
     rows = [result.row for result in results]
     pictures: List[Path] = []
     for case in dict.fromkeys(str(row["case"]) for row in rows):
-        of_case = [result for result in results if result.row["case"] == case]
-        labels = {f"seed {r.row['seed']}, µ {r.row['friction']:.2f}": r.trace for r in of_case}
+        traces_of_case = [(r.row, r.trace) for r in results if r.row["case"] == case and r.trace is not None]
+        if not traces_of_case:  # all failed before they moved
+            continue
+        labels = {f"seed {row['seed']}, µ {row['friction']:.2f}": trace for row, trace in traces_of_case}
         pictures += [folder / f"{_stem(name, case)}_path.png", folder / f"{_stem(name, case)}_run.png"]
         truth, own = (
             {key: getattr(trace, path) for key, trace in labels.items()} for path in ("truth_path", "odom_path")
         )
         plot_paths(pictures[-2], case, truth, own)
-        plot_run(pictures[-1], f"{case}, seed {of_case[0].row['seed']}", of_case[0].trace)
+        plot_run(pictures[-1], f"{case}, seed {traces_of_case[0][0]['seed']}", traces_of_case[0][1])
     columns = {key: HEADINGS[key] for key in _DRAWN if any(key in row for row in rows)}
-    pictures.append(folder / f"{name}_friction.png")
-    plot_columns(pictures[-1], name, rows, columns)
+    if columns:
+        pictures.append(folder / f"{name}_friction.png")
+        plot_columns(pictures[-1], name, rows, columns)
     tables = run_tables(rows, HEADINGS, DIGITS, "case")
     paths = write_files(folder, name, text, rows, tables, pictures, content)
     if not traces:

@@ -11,7 +11,6 @@ import numpy as np
 
 from shellbot_chain.chain_config import ChainConfig
 
-from .errors import EvaluationError
 from .experiments import Case, Run
 from .runner import execute as execute_run
 from .seeded_runs import GroupedRuns, at_most
@@ -61,10 +60,9 @@ def execute(case: GaitCase) -> Dict[str, Any]:
     )
     values = {"distance_m": DISTANCE_M, "speed_m_s": case.speed_m_s, "heading_deg": HEADINGS_DEG[case.heading]}
     run = Run("gaits", Case(case.heading, "walk", values), case.seed, case.friction)
-    try:
-        found: Any = execute_run(run, ChainConfig(gait=case.gait)).row
-    except EvaluationError as error:
-        return {**row, "message": str(error), "duration_s": math.nan}
+    found: Any = execute_run(run, ChainConfig(gait=case.gait)).row
+    if not found["success"]:
+        return {**row, "message": found["message"], "duration_s": math.nan}
     row["duration_s"], row["mean_speed_m_s"] = found["duration_s"], found["mean_speed_m_s"]
     row["electrical_cost"] = found["electrical_cost"]
     row["beyond_mm"] = 1e3 * (found["walked_m"] - DISTANCE_M)

@@ -8,7 +8,7 @@ from typing import Dict, List, Mapping, Optional, Sequence
 
 from shellbot_chain.chain import Chain
 from shellbot_chain.chain_config import ChainConfig
-from shellbot_chain.errors import ChainError
+from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_chain.trace import Trace
 from shellbot_client.chain_link import ChainLink
 from shellbot_client.link import run_mission
@@ -33,19 +33,23 @@ SPEED_WINDOW_S = 3.0  # the greatest mean speed is taken over this long
 
 @dataclass(frozen=True)
 class RunResult:
-    """Figures of one run, and its trace from the start of the motion to its settled end."""
+    """Figures of one run, and its trace from the start of the motion to its settled end.
+
+    A run that failed has `success` False, its reason as `message` and no figures, and a trace up to there if the motion
+    had begun.
+    """
 
     row: Dict[str, object]
-    trace: Trace
+    trace: Optional[Trace]
 
 
 def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
-    """Carry out one run.
+    """Carry out one run; one in which the robot does not do what it should is a result, too.
 
     Raises
     ------
     EvaluationError
-        Naming case, seed and friction, if the robot does not do what it should.
+        Naming case, seed and friction, if the case itself cannot be run.
     """
     base = base or ChainConfig()
     changes = {**chain_changes(run.drawn), "gait": run.case.gait or base.gait}
@@ -53,10 +57,14 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
     head: Dict[str, object] = {
         "experiment": run.experiment,
         "case": run.case.name,
+        "kind": run.case.kind,
+        "simulator": base.engine,
         "seed": run.seed,
         "friction": chain.simulator.config.friction,  # of a ground by name, that of the ground
         **run.drawn,
+        "success": True,
     }
+    mission: Optional[Mission] = None
     try:
         if run.case.kind == "speed":
             return _speed_run(run, chain, head)
@@ -71,8 +79,19 @@ def execute(run: Run, base: Optional[ChainConfig] = None) -> RunResult:
             own = (walk_metrics if run.case.kind == "walk" else turn_metrics)(records[-1], *paths)
         window = trace.window(records[0].t_start, records[-1].t_end)
         return _result(head, own, chain, window)
-    except ChainError as error:
+    except DefinitionError as error:
         raise EvaluationError(f"case '{run.case.name}', seed {run.seed}, friction {run.friction:g}: {error}") from error
+    except ChainError as error:
+        return RunResult({**head, "success": False, "message": str(error)}, _until_failure(chain, mission))
+
+
+def _until_failure(chain: Chain, mission: Optional[Mission]) -> Optional[Trace]:
+    if mission is None or not mission.records:
+        return None
+    try:
+        return chain.trace().window(mission.records[0].t_end, chain.time)
+    except ChainError:  # it failed at once
+        return None
 
 
 def _result(head: Dict[str, object], own: object, chain: Chain, window: Trace) -> RunResult:
@@ -98,10 +117,16 @@ def verdicts(experiment: Experiment, rows: Sequence[Mapping[str, object]]) -> Li
     Returns
     -------
     list of dict
-        case, figure, limit, worst, runs, met; a limit whose column no run has is left out.
+        case, figure, limit, worst, runs, met; a limit whose column no run has is left out. Of a case with runs that
+        failed, which have no figures, the first line counts these.
     """
     table: List[Dict[str, object]] = []
     for case in experiment.cases:
+        succeeded = [bool(row["success"]) for row in rows if row["case"] == case.name]
+        if not all(succeeded):
+            worst = f"{succeeded.count(False)} failed"
+            line: Dict[str, object] = {"case": case.name, "figure": "success", "limit": "every run", "worst": worst}
+            table.append({**line, "runs": len(succeeded), "met": False})
         for limit in experiment.limits:
             found = [row[limit.column] for row in rows if row["case"] == case.name and limit.column in row]
             values = [float(value) for value in found]  # type: ignore[arg-type]

@@ -31,6 +31,9 @@ from .ground import ContactSnapshot, GroundSensor
 _FRACTIONS = (0.3, 0.25, 0.2, 0.15, 0.1, 0.05, 0.0)  # of rotors and implicit damping that the links may have
 _GREATEST = 1.4  # eigenvalue
 _ITERATIONS = 50  # Bullet's own
+# How far a point of contact may drift before Bullet gives it up, a fraction of a shape's size (Bullet's own: 0.02). Its
+# normal stands still while links that touch there turn together: kept for long, it wedges the shells of a rolling ball.
+_POINT_DRIFT = 0.005
 _COUPLING_FORCE = 100.0  # N m, greatest of a coupling
 _COUPLING_ERP = 0.2
 
@@ -52,7 +55,7 @@ class BulletEngine:
         pybullet.setGravity(*model.opt.gravity.tolist(), **self._id)
         pybullet.setPhysicsEngineParameter(
             fixedTimeStep=model.opt.timestep, numSubSteps=0, numSolverIterations=_ITERATIONS, enableConeFriction=1,
-            deterministicOverlappingPairs=1, **self._id,
+            deterministicOverlappingPairs=1, contactBreakingThreshold=_POINT_DRIFT, **self._id,
         )  # fmt: skip
         # what a joint has before any command is a motor that holds it; it stays as the joint's dry friction
         loss = model.dof_frictionloss[self._v].tolist()
