@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine's commands in a recorded walk, as they were when it was plain numpy."""
+"""The engine's commands in a recorded walk, as they were when its odometry became a filter."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def walked(engine, seen=lambda: None):
 
 
 def test_a_recorded_walk_in_a_turn_with_a_push_has_the_same_commands():
-    # as it was then: a fixed step time, narrower steps
+    # a fixed step time and narrower steps, as when the walk was recorded
     former = WalkParameters(time_limits=(0.0, 0.0), fixed_time=0.08, urgent_aside=0.06)
     found = walked(WalkingEngine(URDF, PROFILE, former))[4::5]
     assert np.abs(found - WALK["commands"]).max() < 1e-9

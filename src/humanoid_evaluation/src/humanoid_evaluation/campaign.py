@@ -23,18 +23,21 @@ def thesis() -> Dict[str, Any]:
     return read_yaml(package_file("humanoid_evaluation", "config/thesis.yaml"))
 
 
-def campaign_trials(seeds: Iterable[int], engine: str = "mujoco") -> List[Tuple[str, Trial]]:
-    """Return case and trial of every run."""
+def campaign_trials(seeds: Iterable[int], engines: Sequence[str] = ("mujoco",)) -> List[Tuple[str, Trial]]:
+    """Return case and trial of every run: all cases in all engines with the first seed, then with the next."""
     cases = thesis()
     straight = {name: (row["distance"], 0.0, row["speed"]) for name, row in cases["distances"].items()}
     around = {name: (0.0, float(row["angle"]), math.radians(row["speed"])) for name, row in cases["angles"].items()}
     return [
-        (name, Trial(*what, seed, engine=engine)) for name, what in {**straight, **around}.items() for seed in seeds
+        (name, Trial(*what, seed, engine=engine))
+        for seed in seeds
+        for engine in engines
+        for name, what in {**straight, **around}.items()
     ]
 
 
 def run_campaign(
-    seeds: Sequence[int], jobs: int, file: Optional[Path], scheduler: str = "", engine: str = "mujoco"
+    seeds: Sequence[int], jobs: int, file: Optional[Path], scheduler: str = "", engines: Sequence[str] = ("mujoco",)
 ) -> List[Run]:
     """Carry out all runs; with a file they are written there, and an interrupted campaign goes on.
 
@@ -48,7 +51,7 @@ def run_campaign(
         JSON of all runs; until they are done, their journal lies beside it.
     scheduler : str
         Address of a Dask cluster, for its workers instead.
-    engine : str
+    engines : sequence of str
         Of the simulator.
 
     Raises
@@ -56,9 +59,9 @@ def run_campaign(
     EvaluationError
         If the journal is none of this campaign and code, or cannot be written.
     """
-    trials = campaign_trials(seeds, engine)
+    trials = campaign_trials(seeds, engines)
     labelled = [(f"{case} {trial.seed}", trial) for case, trial in trials]
-    with Journal.beside(file, f"humanoid campaign in {engine}") as journal:
+    with Journal.beside(file, f"humanoid campaign in {', '.join(engines)}") as journal:
         rows = map_jobs(run_trial, labelled, jobs, pool_of(scheduler), journal)
         runs = [{"case": case, **row} for (case, _), row in zip(trials, rows)]
         if file is not None:
@@ -67,23 +70,32 @@ def run_campaign(
 
 
 def campaign_table(runs: Sequence[Run]) -> str:
-    """Return the tables of distances and of angles, Markdown."""
+    """Return the tables of distances and of angles, Markdown, a line for each case in each simulator."""
     cases = thesis()
-    by_case: Dict[str, List[Run]] = {}
+    groups: Dict[Tuple[str, str], List[Run]] = {}
     for run in runs:
-        by_case.setdefault(run["case"], []).append(run)
-    straight = [_straight(name, row, by_case[name]) for name, row in cases["distances"].items() if name in by_case]
-    around = [_around(name, row, by_case[name]) for name, row in cases["angles"].items() if name in by_case]
+        groups.setdefault((run["case"], run["engine"]), []).append(run)
+    engines = dict.fromkeys(engine for _, engine in groups)
+    straight, around = (
+        [
+            line(case, engine, row, groups[case, engine])
+            for case, row in cases[kind].items()
+            for engine in engines
+            if (case, engine) in groups
+        ]
+        for kind, line in (("distances", _straight), ("angles", _around))
+    )
     return "\n".join(markdown_table(rows) for rows in (straight, around) if rows)
 
 
-def _straight(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str, object]:
+def _straight(name: str, engine: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str, object]:
     costs = [run["cost"] for run in runs if math.isfinite(run["cost"])]
     entries = {who: "{:.2f} / {:+.2f}".format(*row[who]) for who in ("real", "gazebo", "ode", "bullet")}
     return {
         "case": name,
         "m/s": f"{row['speed']:.3f}",
         "m": f"{row['distance']:.1f}",
+        "simulator": engine,
         "ours ahead": _mean([run["x_m"] for run in runs], 3),
         "ours aside": _mean([run["y_m"] for run in runs], 3),
         "seconds": _mean([run["seconds"] for run in runs], 1),
@@ -94,11 +106,12 @@ def _straight(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[st
     }
 
 
-def _around(name: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str, object]:
+def _around(name: str, engine: str, row: Mapping[str, Any], runs: Sequence[Run]) -> Dict[str, object]:
     return {
         "case": name,
         "deg/s": f"{row['speed']:.1f}",
         "deg": row["angle"],
+        "simulator": engine,
         "ours": _mean([run["turn_deg"] for run in runs], 1),
         "place mm": _mean([1e3 * math.hypot(run["x_m"], run["y_m"]) for run in runs], 0),
         "seconds": _mean([run["seconds"] for run in runs], 1),

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence
 
+from humanoid_evaluation.calibrate import calibrate
 from humanoid_evaluation.campaign import campaign_table, run_campaign
 from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
 from humanoid_evaluation.summary import summarise
@@ -28,6 +29,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     seeds = seeds_of(options.seeds)
+    if options.calibrate:
+        rows, scale = calibrate(seeds, options.jobs, options.scheduler)
+        say(markdown_table(rows))
+        say(f"odometry_scale: {scale:.4f}")
+        return 0
     if options.campaign:
         file = Path(options.json) if options.json else None
         results = run_campaign(seeds, options.jobs, file, options.scheduler, options.simulator)
@@ -36,9 +42,12 @@ def _run(options: argparse.Namespace) -> int:
             write_between_markers(Path(options.write), "campaign", campaign_table(results))
         return int(any(run["fell"] for run in results))
     if options.get_up:
-        if options.simulator != "mujoco":
-            raise SettingsError(f"--get-up runs in mujoco, not in {options.simulator}; leave --simulator out")
+        if options.simulator != ["mujoco"]:
+            names = " ".join(options.simulator)
+            raise SettingsError(f"--get-up runs in mujoco, not in {names}; leave --simulator out")
         return _get_up(seeds, options)
+    if len(options.simulator) > 1:
+        raise SettingsError(f"--simulator {' '.join(options.simulator)} is for --campaign; name one of them")
     if options.speed is None:
         raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
     trials = [
@@ -52,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             options.plates,
             options.motors,
             options.heading,
-            options.simulator,
+            options.simulator[0],
         )
         for seed in seeds
     ]
@@ -99,8 +108,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
     parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
-    parser.add_argument("--simulator", choices=ENGINES, default="mujoco", help="physics engine of walks and campaign")
+    parser.add_argument(
+        "--simulator",
+        nargs="+",
+        choices=ENGINES,
+        default=["mujoco"],
+        help="physics engine of walks; a campaign compares several",
+    )
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
+    parser.add_argument("--calibrate", action="store_true", help="odometry_scale of walk.yaml; --seeds 100:106")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")
     parser.add_argument("--write", metavar="PAGE", help="with --campaign: put the tables between the page's markers")
     parser.add_argument("--json", metavar="FILE", help="write runs and summary there")

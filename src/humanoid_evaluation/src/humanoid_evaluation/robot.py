@@ -66,7 +66,8 @@ class Robot:
         imu = self.state.imu
         assert imu.orientation is not None  # the simulator's settings have one
         wrenches = self.state.contacts.foot_wrench
-        command = self.core.step(Feedback(self.state.q, imu.orientation.tolist(), imu.angular_velocity, wrenches))
+        attitude = imu.orientation.tolist()
+        command = self.core.step(Feedback(self.state.q, attitude, imu.angular_velocity, wrenches, imu.specific_force))
         if self.command is not None:
             self.simulator.command(self.command)
         self.command = command

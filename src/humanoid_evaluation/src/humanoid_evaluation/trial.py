@@ -148,6 +148,7 @@ class _Walk(Robot):
             "x_m": float(x),
             "y_m": float(y),
             "turn_deg": math.degrees(self._turn),
+            "odometry_x_m": float(odometry[0]),
             "odometry_error_m": float(math.hypot(odometry[0] - x, odometry[1] - y)),
             "height_range_m": self._heights[1] - self._heights[0],
             "tilt_deg": math.degrees(self._tilt),

@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Sequence, Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
 from humanoid_motion.body_model import G, Posture
+from humanoid_motion.interface import Feedback
 from humanoid_motion.planar import applied, clamped, rotation_of, undone_times, wrapped
+from humanoid_motion.sole_odometry import SoleOdometry
 from robot_mechanics.native.jit import kernel
+from shellbot_common import TICK
 from shellbot_common.rotations import rpy_from_quaternion
 
-_PACE_GAIN = 0.1  # of the pace on that of one tick
-# ticks after which a foot that landed rests: it still slides ahead before, and two thirds of the error came from there
-_SETTLED = 10.0
-_TRUST_POWER = 4.0  # of a landed foot's trust on its time
+# of a foot that landed, for the heading: ticks after which it rests, and the power of its trust on its time
+_SETTLED, _TRUST_POWER = 10.0, 4.0
 # of the floor's slope on that of the loaded soles, per tick: plates come fast, but soles tilt in a push, too
 _FLOOR_GAIN = 0.02
 _SAME_HEIGHT, _HIGHEST_STEP = 0.001, 0.015  # m: dead band of the height of a foot that lands, and the most of it
 _STEEPEST = 0.17  # sine of the slope
+# of the heading on the IMU's, per tick; between, it follows the gyroscope. In the first ticks the IMU's mean is zero.
+_HEADING_GAIN, _FIRST = 0.05, 100
 _LOADED = 4.0  # N: below it a sole's centre of pressure is noise
 _PRESSED = 5.0  # N, of both
 
@@ -80,17 +83,14 @@ def _find_floor(floor, upright, soles, loads, gain):  # type: ignore[no-untyped-
 
 
 @kernel
-def _move(place, pace, former, rotation, old, new, trusted, scale):  # type: ignore[no-untyped-def]
-    """Move the place against the points (s, 3) of the soles, which rest."""
-    dx, dy = 0.0, 0.0
-    for s in range(len(trusted)):
-        x, y, _ = applied(former, old[s, 0], old[s, 1], old[s, 2])
-        later_x, later_y, _ = applied(rotation, new[s, 0], new[s, 1], new[s, 2])
-        dx, dy = dx + trusted[s] * (x - later_x), dy + trusted[s] * (y - later_y)
-    total = trusted.sum()
-    for k, shift in enumerate((scale * dx / total, scale * dy / total)):
-        place[k] += shift
-        pace[k] += _PACE_GAIN * (shift - pace[k])
+def _acceleration(former, rotation, specific_force, gravity):  # type: ignore[no-untyped-def]
+    """Return the acceleration (3,) in the odometry frame, by the middle of the attitudes before and after."""
+    x, y, z = specific_force[0], specific_force[1], specific_force[2]
+    one, other = applied(former, x, y, z), applied(rotation, x, y, z)
+    found = np.empty(3)
+    for k in range(3):
+        found[k] = 0.5 * (one[k] + other[k]) + gravity[k]
+    return found
 
 
 @kernel
@@ -124,7 +124,7 @@ def _sole_pose(place, rotation, sole_rotation, sole_place):  # type: ignore[no-u
 class BaseEstimator:
     """Odometry at the loaded feet.
 
-    The base moves against the point of each loaded sole under its centre of pressure, weighted by load. A foot rolls
+    The base moves against the point of each loaded sole under its centre of pressure (`SoleOdometry`). A foot rolls
     over its edges, so no other point of it rests (with the ankle as the fixed point, 7 to 18 % are lost). The height
     comes from the same points. The floor is where the loaded soles lie: its slope is that of the soles against
     gravity, and the odometry frame lies in it.
@@ -132,9 +132,12 @@ class BaseEstimator:
     Parameters
     ----------
     scale : float
-        True distance over the one so found: push-off creep, from calibration.
+        True distance over the one so found, from calibration: in a tick with an impact the accelerometer does not say
+        when it came.
     heading : str
         ``imu``, or ``feet`` for a unit without yaw: the loaded soles do not turn either.
+    imu : (3,) array, optional
+        Where the inertial unit is in the root link, m.
 
     Attributes
     ----------
@@ -150,16 +153,17 @@ class BaseEstimator:
         Centre of pressure of each sole in its own frame, m.
     """
 
-    def __init__(self, scale: float = 1.0, heading: str = "imu") -> None:
+    def __init__(self, scale: float = 1.0, heading: str = "imu", imu: Optional[np.ndarray] = None) -> None:
         self._scale, self._heading = scale, heading
+        self._imu = np.zeros(3) if imu is None else imu
+        self._soles, self._unit = SoleOdometry(self._imu), np.zeros(2)
         self.place, self.rotation = np.zeros(3), np.eye(3)
         self.roll = self.pitch = self.yaw = 0.0
         self.heights = np.zeros(2)
         self.sole_points = np.zeros((2, 3))
-        self._pace = np.zeros(2)  # m a tick
         self._loaded = np.zeros(2)  # ticks since each foot landed
         self._loads, self._trusted = np.zeros(2), np.zeros(2)  # N
-        self._yaw_start: Optional[float] = None
+        self._yaw_start, self._yaw_rate, self._ticks = 0.0, 0.0, 0
         self._before: Optional[Posture] = None
         self._floor = np.eye(3)  # odometry frame to one with the same x-z plane in which gravity is vertical
         self._is_on_floor = False
@@ -169,45 +173,63 @@ class BaseEstimator:
         """Gravity in the odometry frame, (3,), m/s^2."""
         return -G * self._floor[2]
 
-    def update(self, posture: Posture, attitude: Sequence[float], wrenches: np.ndarray) -> None:
+    def update(self, posture: Posture, feedback: Feedback) -> None:
         """Take one tick.
 
         Parameters
         ----------
         posture : Posture
             At the measured joint angles.
-        attitude : (4,) sequence of float
-            Quaternion x, y, z, w of the root link.
-        wrenches : (2, 6) array
-            Force and moment of the ground at each sole's origin, in the sole's frame, N and N m.
+        feedback : Feedback
+            Attitude, rates, soles' wrenches and specific force of the same tick.
         """
-        roll, pitch, yaw = rpy_from_quaternion(*attitude)
+        wrenches, rates, specific_force = feedback.wrenches, feedback.rates, feedback.specific_force
+        roll, pitch, yaw = rpy_from_quaternion(*feedback.attitude)
         loads, trusted = self._loads, self._trusted
+        rolled = -self.sole_points
         _feel(wrenches, self.sole_points, self._loaded, loads, trusted)
+        rolled += self.sole_points
         is_loaded, before, former = loads[0] > 0.0 or loads[1] > 0.0, self._before, self.rotation
         rotations, places = posture.sole_rotation, posture.sole_place
-        if self._yaw_start is None:
-            self._yaw_start = yaw
         if self._heading == "imu":
-            self.yaw = wrapped(yaw - self._yaw_start)
+            self._follow(yaw, (math.sin(roll) * rates[1] + math.cos(roll) * rates[2]) / math.cos(pitch))
         elif before is not None and is_loaded:
             turn = _turn(former, before.sole_rotation, rotations, self._floor, roll, pitch, self.yaw, trusted)
             self.yaw = wrapped(self.yaw - self._scale * turn)
         upright = rotation_of(roll, pitch, self.yaw)
+        is_new_floor = is_loaded and not self._is_on_floor
         if is_loaded:
             _find_floor(self._floor, upright, rotations, loads, _FLOOR_GAIN if self._is_on_floor else 1.0)
             self._is_on_floor = True
         self.rotation = undone_times(self._floor, upright)
         self.roll, self.pitch = rpy_of(self.rotation)
         at = _points(rotations, places, self.sole_points)
-        if before is not None and is_loaded:
-            old = _points(before.sole_rotation, before.sole_place, self.sole_points)
-            _move(self.place, self._pace, former, self.rotation, old, at, trusted, self._scale)
-        elif before is not None:
-            self.place[:2] += self._pace  # in the air for a tick, after a hard landing
+        if before is not None:
+            known = specific_force is not None
+            acceleration = _acceleration(former, self.rotation, specific_force, self.gravity) if known else None
+            turns = former, self.rotation
+            unit = self._soles.step(acceleration, turns, before.sole_rotation, at, rolled, self._loaded, loads)
+            # what keeps its place as the attitude changes: the unit, and the soles where a floor is found
+            still = loads @ at / loads.sum() if is_new_floor else self._imu
+            now, earlier = applied(self.rotation, *still), applied(former, *still)
+            for k in range(2):
+                self.place[k] += self._scale * (unit[k] - self._unit[k]) - now[k] + earlier[k]
+                self._unit[k] = unit[k]
         if is_loaded:
             self.place[2] = _height(self.rotation, self.heights, at, loads)
         self._before = posture
+
+    def _follow(self, yaw: float, rate: float) -> None:
+        """Take the IMU's heading, rad, and the rate of it, rad/s; the heading as it is after a fall."""
+        self._ticks += 1
+        if self._ticks > 1:
+            self.yaw = wrapped(self.yaw + 0.5 * (rate + self._yaw_rate) * TICK)
+        self._yaw_rate = rate
+        error = wrapped(yaw - self._yaw_start - self.yaw)
+        if self._ticks <= _FIRST:
+            self._yaw_start += error / self._ticks
+        else:
+            self.yaw = wrapped(self.yaw + (1.0 if self._before is None else _HEADING_GAIN) * error)
 
     def pressure(self, posture: Posture, wrenches: np.ndarray, former: np.ndarray) -> np.ndarray:
         """Return the centre of pressure (2,), odometry frame, m; the former one while the feet carry nothing."""
@@ -228,7 +250,8 @@ class BaseEstimator:
 
     def lift(self) -> None:
         """Forget where the soles touched: the next tick finds them elsewhere."""
-        self._before, self._pace, self._loaded = None, np.zeros(2), np.zeros(2)
+        self._before, self._loaded = None, np.zeros(2)
+        self._soles.lift()
         self._is_on_floor = False
 
     def sole_pose(self, posture: Posture, side: int) -> np.ndarray:

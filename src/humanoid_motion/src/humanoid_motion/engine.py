@@ -52,11 +52,13 @@ class WalkingEngine:
         self._ahead = self._p.zmp_ahead - float(self._body.model.posture(self._body.rest).com[0])
         self._base_height = self._p.hip_height - float(self._body.legs[LEFT].hip[2])
         self._heading = heading
+        joints = self._body.model.joints.values()
+        self._imu = next((joint.origin[:3, 3].copy() for joint in joints if joint.child == profile.imu), np.zeros(3))
         self.reset()
 
     def reset(self) -> None:
         """Forget everything: the next tick finds the robot standing on both feet, at the odometry's origin."""
-        self._estimator = BaseEstimator(self._p.odometry_scale, self._heading)
+        self._estimator = BaseEstimator(self._p.odometry_scale, self._heading, self._imu)
         self._stepping = Stepping(self._p, self._soles, self._ahead)
         self._error, self._pressure = np.zeros(2), np.zeros(2)
         self._has_begun = False
@@ -85,14 +87,15 @@ class WalkingEngine:
         """
         feedback.check(len(self._body.rest))
         posture = self._body.model.posture(feedback.q)
-        self._estimator.update(posture, feedback.attitude, feedback.wrenches)
+        self._posture = posture
+        self._estimator.update(posture, feedback)
         return posture
 
     # --- commands ---
 
     def command_twist(self, twist: Sequence[float]) -> None:
         """Walk with a twist: ahead, sideways (m/s), turning (rad/s); limited, and zero for what is not finite."""
-        self._stepping.twist, self._stepping.goal = self._planner.limited(np.asarray(twist, dtype=float)), None
+        self._stepping.drive(self._planner.limited(np.asarray(twist, dtype=float)))
 
     def walk_to(self, x: float, y: float, yaw: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
         """Walk to a pose of the odometry frame and stand there with parallel feet.
@@ -114,6 +117,8 @@ class WalkingEngine:
 
     def walk_by(self, x: float, y: float, turn: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
         """Walk to a pose seen from the base, as `walk_to`; `turn` may be more than a full turn."""
+        if self._has_begun and not self._stepping.is_walking:
+            self._stepping.place_feet(self._soles_on_floor())
         centre = self._planner.centre
         self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most)
 
@@ -121,7 +126,7 @@ class WalkingEngine:
         speeds = np.asarray(most, dtype=float)
         if not (np.isfinite(goal).all() and np.isfinite(speeds).all() and np.all(speeds > 0.0)):
             raise WalkError(f"goal {goal.tolist()} at most {speeds.tolist()}: give finite numbers, and speeds above 0")
-        self._stepping.goal, self._stepping.most = goal, self._planner.limited(speeds)
+        self._stepping.go(goal, self._planner.limited(speeds))
 
     @property
     def _planner(self) -> FootstepPlanner:
@@ -130,7 +135,7 @@ class WalkingEngine:
     @property
     def has_arrived(self) -> bool:
         """Whether the robot stands, at its goal if it has one."""
-        return not self._stepping.is_walking and self._stepping.is_at_goal
+        return not self._stepping.is_busy
 
     @property
     def weight(self) -> float:
@@ -145,7 +150,7 @@ class WalkingEngine:
     @property
     def has_stopped(self) -> bool:
         """Whether the robot stands, and nothing makes it walk in the next tick."""
-        return not (self._stepping.is_walking or self._stepping.has_to_walk())
+        return not (self._stepping.is_busy or self._stepping.has_to_walk())
 
     @property
     def centre(self) -> np.ndarray:
@@ -156,7 +161,7 @@ class WalkingEngine:
         """Return what the engine is doing."""
         place, stepping = self._estimator.place, self._stepping
         return EngineState(
-            "walk" if stepping.is_walking else "stand",
+            "walk" if stepping.is_busy else "stand",
             stepping.support,
             stepping.phase,
             self._error,
@@ -194,10 +199,14 @@ class WalkingEngine:
         if self._stepping.is_new:
             middle = np.mean([estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
             estimator.place[:2] -= middle + [self._ahead, 0.0]
-        self._stepping.place_feet(np.array([estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]))
+        self._stepping.place_feet(self._soles_on_floor())
         self._observer = ComObserver(self._omega)
         self._reference = BaseReference(self._p, self._base_height, estimator.point(posture.com), estimator)
         self._error, self._pressure = np.zeros(2), self._soles.zmp_between(self._stepping.feet)
+
+    def _soles_on_floor(self) -> np.ndarray:
+        """Return where the soles are, (2, 3): x, y, yaw."""
+        return np.array([self._estimator.sole_pose(self._posture, side) for side in (LEFT, RIGHT)])
 
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""

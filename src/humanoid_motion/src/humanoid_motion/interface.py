@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Optional, Sequence
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Feedback:
     attitude: Sequence[float]  #: (4,) Quaternion x, y, z, w of the root link
     rates: np.ndarray  #: (3,) Angular velocity of the root link, rad/s
     wrenches: np.ndarray  #: (2, 6) Of the ground at each sole, in the sole's frame, N and N m
+    #: (3,) Of the inertial unit in the root link's axes, mean of the tick, m/s^2; None of a unit without accelerometer
+    specific_force: Optional[np.ndarray] = None
 
     def check(self, joints: int) -> None:
         """Refuse what is not finite, of a wrong length for so many joints, or no attitude; raises WalkError."""
@@ -39,6 +41,7 @@ class Feedback:
             ("attitude", self.attitude, (4,)),
             ("rates", self.rates, (3,)),
             ("foot wrenches", self.wrenches, (2, 6)),
+            ("specific force", np.zeros(3) if self.specific_force is None else self.specific_force, (3,)),
         ):
             values = np.asarray(given, dtype=float)
             if values.shape != shape or not _is_finite(values):

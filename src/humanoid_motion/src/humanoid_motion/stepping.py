@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Optional
 
 import numpy as np
@@ -24,6 +25,8 @@ _SWING_SPEED = 1.6  # m/s
 _FREE = 0.1  # part of the swing from which on an error at its end can be urgent
 _CALM = 0.08  # s before the landing, from which on only a large error moves the foothold
 _SHIFT_CHANGE, _TIME_CHANGE = 0.012, 0.02  # m and s a tick
+# at a goal: time until the soles rest, s, what may be left, m and rad, and how often it steps once more
+_SETTLE, _NEAR, _STRAIGHT, _MOST_CORRECTIONS = 0.3, 0.004, 0.0035, 2
 
 
 @kernel
@@ -93,6 +96,7 @@ class Stepping:
         self._is_new, self._is_last = True, False
         self._shift, self._from = np.zeros(2), np.zeros(2)
         self._nominal = parameters.step_time
+        self._corrections = -1  # steps taken once more at the goal; -1: it rests there, or has none
         self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
 
     # --- what it does ---
@@ -123,9 +127,9 @@ class Stepping:
         return self.time / self.step_time if self.is_walking else 0.0
 
     @property
-    def is_at_goal(self) -> bool:
-        """Whether the centre is at the goal; without one it is."""
-        return self.goal is None or self.planner.is_at(self.goal)
+    def is_busy(self) -> bool:
+        """Whether it walks, or has a goal and does not yet rest there."""
+        return self.is_walking or self._corrections >= 0
 
     def has_to_walk(self) -> bool:
         """Return whether the command leads away from here."""
@@ -133,11 +137,19 @@ class Stepping:
             return not self.planner.is_at(self.goal)
         return bool((abs(self.twist) > 1e-4).any())
 
+    def drive(self, twist: np.ndarray) -> None:
+        """Walk with a twist (3,)."""
+        self.twist, self.goal, self._corrections = twist, None, -1
+
+    def go(self, goal: np.ndarray, most: np.ndarray) -> None:
+        """Walk to a goal (3,) with at most the speeds (3,)."""
+        self.goal, self.most, self._corrections = goal, most, 0
+
     # --- steps ---
 
     def stand(self) -> None:
         """Stand on both feet, without a goal."""
-        self.is_walking, self.time, self.goal = False, 0.0, None
+        self.is_walking, self.time, self.goal, self._corrections = False, 0.0, None, -1
 
     def place_feet(self, feet: np.ndarray) -> None:
         """Stand on feet (2, 3) where they are; those of the first time are at the odometry's origin."""
@@ -173,6 +185,8 @@ class Stepping:
         if not self.is_walking:
             if self.has_to_walk():
                 self._start()
+            elif self._corrections >= 0 and self.goal is not None:
+                self._settle(posture, estimator, self.goal)
             return
         p = self._p
         self.time += TICK
@@ -183,6 +197,19 @@ class Stepping:
         elif fraction > 0.0:
             self._swing.advance(self._target(), self.step_time - self.time, TICK)
             self.feet[swing] = self._swing.pose
+
+    def _settle(self, posture: Posture, estimator: BaseEstimator, goal: np.ndarray) -> None:
+        """Rest at the goal, or walk there once more if the feet did not land there."""
+        self.time += TICK
+        if self.time < _SETTLE:
+            return
+        former, self.time = self.planner.centre, 0.0
+        self.place_feet(np.array([estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]))
+        x, y, yaw = remaining(self.planner.centre, goal)
+        if self._corrections < _MOST_CORRECTIONS and (math.hypot(x, y) > _NEAR or abs(yaw) > _STRAIGHT):
+            self._corrections += 1
+        else:
+            self.planner.centre, self._corrections = former, -1
 
     def _start(self) -> None:
         """Begin with the leg that leads sideways or around; the weight shifts to the other one first."""

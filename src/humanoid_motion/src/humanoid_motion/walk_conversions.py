@@ -39,11 +39,13 @@ def feedback_from_messages(
     if missing or len(states.position) != len(states.name):
         raise WalkError(f"joint_states lacks {', '.join(missing) or 'positions'}; start the humanoid's own simulator")
     q, w, turn = imu.orientation, imu.angular_velocity, [left.wrench, right.wrench]
+    has_accelerometer = imu.linear_acceleration_covariance[0] >= 0.0  # REP 145
     return Feedback(
         q=np.array([states.position[index[name]] for name in names]),
         attitude=(q.x, q.y, q.z, q.w),
         rates=np.array([w.x, w.y, w.z]),
         wrenches=np.array([[*_vector(foot.force), *_vector(foot.torque)] for foot in turn]),
+        specific_force=np.array(_vector(imu.linear_acceleration)) if has_accelerometer else None,
     )
 
 
