@@ -48,7 +48,7 @@ def test_the_velocity_of_a_silent_operator_ends_once_and_control_is_free_later(l
     assert "no sign of life of window on laptop for 0.2 s: its velocity is zero now" in text
     assert not lease.drives and lease.silence(1.3) == "" and lease.holder == "window"
     assert not lease.take("terminal", 2.9)[0], "it may come back"
-    assert "nobody is in control" in lease.silence(3.1) and lease.holder == ""
+    assert "no operator is in control" in lease.silence(3.1) and lease.holder == ""
     assert lease.next_check(3.1) is None
 
 

@@ -59,7 +59,7 @@ def test_no_key_commands_anything_before_control_is_taken(monitor, layout):
 
 
 def test_a_refused_key_says_who_is_in_control_and_what_takes_it(monitor):
-    assert "nobody is in control. F2 takes control" in texts(monitor.press("w", 0.0))
+    assert "no operator is in control. F2 takes control" in texts(monitor.press("w", 0.0))
     monitor.observe_operator("teleop_terminal", False, 1.0)
     assert "teleop_terminal is in control. F2 takes control" in texts(monitor.press("w", 1.0))
     assert "emergency stop, Escape or F12" in texts(monitor.press("Space", 1.0))

@@ -45,7 +45,7 @@ def test_the_terminal_waits_for_the_master_says_so_and_ends_on_ctrl_c(terminal):
     assert terminal.wait_for("EMERGENCY STOP", 15.0)  # a picture may come in parts
     assert terminal.wait_for("Ctrl+Q", 15.0)
     terminal.type(b"w")
-    assert terminal.wait_for("Monitor mode, nothing was sent: nobody is in control. F2 takes control", 3.0)
+    assert terminal.wait_for("Monitor mode, nothing was sent: no operator is in control. F2 takes control", 3.0)
     terminal.type(b"\x1bOQ")
     assert terminal.wait_for("the command went nowhere", 3.0)
     assert not terminal.restored()

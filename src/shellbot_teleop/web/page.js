@@ -52,7 +52,7 @@ function connect() {
 }
 
 async function explain() {
-  let text = tr("The page server on the robot does not answer. This page connects by itself when it is back.");
+  let text = tr("The page server on the robot does not answer. This page connects again as soon as it does.");
   try {
     const answer = await fetch(`scene.json${token ? `?token=${encodeURIComponent(token)}` : ""}`);
     if (answer.status === 403) text = await answer.text();

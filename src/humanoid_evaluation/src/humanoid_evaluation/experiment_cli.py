@@ -15,10 +15,9 @@ from humanoid_evaluation.get_up import Fall, run_get_up, summarise_get_up
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial
 from shellbot_common import SettingsError
-from shellbot_evaluation.console import add_seeds, run_tool, say, seeds_of
+from shellbot_evaluation.console import add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from shellbot_evaluation.parallel import add_workers, map_jobs, pool_of
 from shellbot_evaluation.tables import markdown_table, write_between_markers
-from shellbot_simulator.core.config import ENGINES
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -46,8 +45,7 @@ def _run(options: argparse.Namespace) -> int:
             names = " ".join(options.simulator)
             raise SettingsError(f"--get-up runs in mujoco, not in {names}; leave --simulator out")
         return _get_up(seeds, options)
-    if len(options.simulator) > 1:
-        raise SettingsError(f"--simulator {' '.join(options.simulator)} is for --campaign; name one of them")
+    engine = one_simulator(options.simulator)
     if options.speed is None:
         raise SettingsError("--speed is missing; give m/s for a distance, rad/s for an angle")
     trials = [
@@ -61,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
             options.plates,
             options.motors,
             options.heading,
-            options.simulator[0],
+            engine,
         )
         for seed in seeds
     ]
@@ -108,13 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
     parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
-    parser.add_argument(
-        "--simulator",
-        nargs="+",
-        choices=ENGINES,
-        default=["mujoco"],
-        help="physics engine of walks; a campaign compares several",
-    )
+    add_simulators(parser)
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--calibrate", action="store_true", help="odometry_scale of walk.yaml; --seeds 100:106")
     parser.add_argument("--campaign", action="store_true", help="the thesis's 9 + 12 cases; --json FILE resumes")

@@ -254,9 +254,10 @@ class BaseEstimator:
         self._soles.lift()
         self._is_on_floor = False
 
-    def sole_pose(self, posture: Posture, side: int) -> np.ndarray:
-        """Return where a sole is on the floor: x, y, yaw in the odometry frame."""
-        return np.asarray(_sole_pose(self.place, self.rotation, posture.sole_rotation[side], posture.sole_place[side]))
+    def sole_poses(self, posture: Posture) -> np.ndarray:
+        """Return where the soles are on the floor, (2, 3): x, y, yaw in the odometry frame."""
+        soles = zip(posture.sole_rotation, posture.sole_place)
+        return np.array([_sole_pose(self.place, self.rotation, rotation, place) for rotation, place in soles])
 
 
 def rpy_of(rotation: np.ndarray) -> Tuple[float, float]:

@@ -16,7 +16,7 @@ from humanoid_motion.feedback import ComObserver
 from humanoid_motion.footsteps import FootstepPlanner
 from humanoid_motion.interface import EngineState, Feedback
 from humanoid_motion.parameters import WalkError, WalkParameters
-from humanoid_motion.planar import LEFT, RIGHT, point_of, wrapped
+from humanoid_motion.planar import LEFT, point_of, wrapped
 from humanoid_motion.soles import Soles
 from humanoid_motion.stepping import Stepping
 from humanoid_motion.whole_body import WholeBody
@@ -118,7 +118,7 @@ class WalkingEngine:
     def walk_by(self, x: float, y: float, turn: float, most: Sequence[float] = (0.15, 0.06, 0.52)) -> None:
         """Walk to a pose seen from the base, as `walk_to`; `turn` may be more than a full turn."""
         if self._has_begun and not self._stepping.is_walking:
-            self._stepping.place_feet(self._soles_on_floor())
+            self._stepping.place_feet(self._estimator.sole_poses(self._posture))
         centre = self._planner.centre
         self._set_goal(np.append(point_of(centre, x, y), centre[2] + turn), most)
 
@@ -197,16 +197,11 @@ class WalkingEngine:
         estimator, self._has_begun = self._estimator, True
         self._omega = math.sqrt(G / (self._base_height + float(posture.com[2])))
         if self._stepping.is_new:
-            middle = np.mean([estimator.sole_pose(posture, side)[:2] for side in (LEFT, RIGHT)], axis=0)
-            estimator.place[:2] -= middle + [self._ahead, 0.0]
-        self._stepping.place_feet(self._soles_on_floor())
+            estimator.place[:2] -= np.mean(estimator.sole_poses(posture)[:, :2], axis=0) + [self._ahead, 0.0]
+        self._stepping.place_feet(estimator.sole_poses(posture))
         self._observer = ComObserver(self._omega)
         self._reference = BaseReference(self._p, self._base_height, estimator.point(posture.com), estimator)
         self._error, self._pressure = np.zeros(2), self._soles.zmp_between(self._stepping.feet)
-
-    def _soles_on_floor(self) -> np.ndarray:
-        """Return where the soles are, (2, 3): x, y, yaw."""
-        return np.array([self._estimator.sole_pose(self._posture, side) for side in (LEFT, RIGHT)])
 
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""

@@ -204,7 +204,7 @@ class Stepping:
         if self.time < _SETTLE:
             return
         former, self.time = self.planner.centre, 0.0
-        self.place_feet(np.array([estimator.sole_pose(posture, side) for side in (LEFT, RIGHT)]))
+        self.place_feet(estimator.sole_poses(posture))
         x, y, yaw = remaining(self.planner.centre, goal)
         if self._corrections < _MOST_CORRECTIONS and (math.hypot(x, y) > _NEAR or abs(yaw) > _STRAIGHT):
             self._corrections += 1
@@ -222,8 +222,7 @@ class Stepping:
     def _land(self, posture: Posture, estimator: BaseEstimator) -> None:
         """Make the swing foot, which carries, the support where it really is."""
         estimator.measure_height(posture, self.swing)
-        for side in (LEFT, RIGHT):
-            self.feet[side] = estimator.sole_pose(posture, side)
+        self.feet[:] = estimator.sole_poses(posture)
         self._from = self._soles.zmp(self.feet[self.support], self.support)
         self.support = self.swing
         if self._is_last:

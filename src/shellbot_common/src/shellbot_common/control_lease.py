@@ -94,7 +94,7 @@ class ControlLease:
         if name != self.holder:
             return False, f"{self._describe(name)} is not in control"
         self.holder, self._drove = "", -math.inf
-        return True, f"{self._operators[name]} gave control up; nobody is in control"
+        return True, f"{self._operators[name]} gave control up; no operator is in control"
 
     def is_alive(self, name: str, t: float) -> None:
         """Take a sign of life."""
@@ -146,7 +146,7 @@ class ControlLease:
             return f"no sign of life of {who} for {self._config.silent_after:g} s{stops} (program ended, or link cut)"
         if age > self._config.free_after:
             self.holder = ""
-            return f"{who} is silent: nobody is in control"
+            return f"{who} is silent: no operator is in control"
         return ""
 
     def next_check(self, t: float) -> Optional[float]:

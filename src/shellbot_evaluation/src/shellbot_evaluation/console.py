@@ -7,12 +7,13 @@ import argparse
 import io
 import sys
 from pathlib import Path
-from typing import Callable, Optional, TextIO
+from typing import Callable, Optional, Sequence, TextIO
 
 from tqdm import tqdm
 
 from shellbot_chain.errors import ChainError, DefinitionError
 from shellbot_common import SettingsError
+from shellbot_simulator.core.config import ENGINES
 
 
 def say(text: str) -> None:
@@ -31,6 +32,30 @@ def add_seeds(parser: argparse.ArgumentParser, default: Optional[str], what: str
         metavar="N|A:B",
         help=f"seeds 0 to N - 1, or A to B - 1: {what}{shown}",
     )
+
+
+def add_simulators(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--simulator``, a list of engines; `one_simulator` reads it where only one can be used."""
+    parser.add_argument(
+        "--simulator",
+        nargs="+",
+        choices=ENGINES,
+        default=["mujoco"],
+        help="physics engine (default mujoco); a campaign compares several",
+    )
+
+
+def one_simulator(names: Sequence[str]) -> str:
+    """Return the one engine of a list, of what is not a campaign.
+
+    Raises
+    ------
+    DefinitionError
+        If there are several.
+    """
+    if len(names) > 1:
+        raise DefinitionError(f"--simulator {' '.join(names)} is for --campaign; name one of them")
+    return names[0]
 
 
 def add_out(parser: argparse.ArgumentParser) -> None:

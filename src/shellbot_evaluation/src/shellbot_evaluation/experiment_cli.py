@@ -16,11 +16,10 @@ from shellbot_chain.chain_config import ChainConfig
 from shellbot_chain.errors import DefinitionError
 from shellbot_chain.trace import Trace
 from shellbot_common import package_file
-from shellbot_simulator.core.config import ENGINES
 from shellbot_simulator.core.terrain import terrain, terrains
 
 from .campaign import Campaign
-from .console import add_out, add_seeds, run_tool, say, seeds_of
+from .console import add_out, add_seeds, add_simulators, one_simulator, run_tool, say, seeds_of
 from .experiment_report import (
     campaign_text,
     experiment_text,
@@ -99,13 +98,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--distance", type=float, metavar="M", help="walk this far, or this long a side of the square, m")
     p.add_argument("--speed", type=float, metavar="M_S", help="walk at this speed, m/s")
     p.add_argument("--gait", default="tripod", help="gait of the action manager (default tripod)")
-    p.add_argument(
-        "--simulator",
-        nargs="+",
-        choices=ENGINES,
-        default=["mujoco"],
-        help="physics engine (default mujoco); a campaign compares several",
-    )
+    add_simulators(p)
     p.add_argument(
         "--terrain",
         choices=list(terrains()),
@@ -148,9 +141,7 @@ def base_of(arguments: argparse.Namespace, engine: str) -> ChainConfig:
 def _run(arguments: argparse.Namespace, command: str) -> int:
     if arguments.campaign is not None:
         return _run_campaign(arguments, command)
-    if len(arguments.simulator) > 1:
-        raise DefinitionError(f"--simulator {' '.join(arguments.simulator)} is for --campaign; name one of them")
-    base = base_of(arguments, arguments.simulator[0])
+    base = base_of(arguments, one_simulator(arguments.simulator))
     known = load_experiments(arguments.definitions or _config_file("experiments.yaml"))
     names = list(known) if arguments.experiment == ["all"] else arguments.experiment
     if not names:

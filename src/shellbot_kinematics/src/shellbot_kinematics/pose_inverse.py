@@ -83,8 +83,7 @@ def solve_pose(
     reason = ""
     if not found.converged:
         off = f"{1e3 * found.distance:.1f} mm and {math.degrees(found.angle):.1f} deg"
-        ends = f", at a limit: {', '.join(found.limits_hit)}" if found.limits_hit else ""
-        reason = f"{limb} stops {off} from its target: {found.reason}{ends}"
+        reason = f"{limb} stops {off} from its target: {found.reason}"
     return InverseResult(limb, Frame(frame), found.q, found.converged, found.distance, found.iterations, reason)
 
 

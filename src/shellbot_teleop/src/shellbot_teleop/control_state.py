@@ -62,7 +62,7 @@ class ControlState:
 
 def in_control(name: str) -> str:
     """Tell in words that an operator is in control, or that none is (empty name)."""
-    return tr("{name} is in control", name=name) if name else tr("nobody is in control")
+    return tr("{name} is in control", name=name) if name else tr("no operator is in control")
 
 
 def who_drives(name: str) -> str:

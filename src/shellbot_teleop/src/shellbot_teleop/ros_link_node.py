@@ -120,8 +120,8 @@ class RosLink:
                 if not is_reported_missing:
                     is_reported_missing, self._connected = True, False
                     text = tr(
-                        "Waiting for the ROS master at {address}: start scripts/sim, scripts/onboard or roscore; this "
-                        "connects by itself.",
+                        "Waiting for the ROS master at {address}: start scripts/sim, scripts/onboard or roscore; it "
+                        "connects as soon as it answers.",
                         address=rosgraph.get_master_uri(),
                     )
                     self._on_event(LinkState(False, text))

@@ -142,7 +142,7 @@ class TeleopTerminalTest(unittest.TestCase):
         killed = time.monotonic()
         self.assertTrue(robot.wait(lambda: robot.of("no longer driven")))
         print(f"\nkilled operator noticed after {robot.of('no longer driven')[0][0] - killed:.2f} s")
-        self.assertTrue(second.wait_for("Monitor mode: nobody is in control", 60.0))
+        self.assertTrue(second.wait_for("Monitor mode: no operator is in control", 60.0))
         second.type(b"\x1bOQ")
         self.assertTrue(second.wait_for("You are in control", 60.0), second.text[-2000:])
         robot.clear()

@@ -80,7 +80,7 @@ class StatePublisher:
         if phase is Phase.FALLBACK:
             level, text = DiagnosticStatus.WARN, "no stamped commands: holding the last one"
         elif phase is Phase.LOCKED and target and factor < _SLOW * target:
-            level, text = DiagnosticStatus.WARN, f"slower than wanted: real-time factor {factor:.2f} of {target:g}"
+            level, text = DiagnosticStatus.WARN, f"slower than requested: real-time factor {factor:.2f} of {target:g}"
         values = {
             "real_time_factor": f"{factor:.3f}",
             "phase": phase.value,
