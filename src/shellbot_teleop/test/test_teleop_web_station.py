@@ -43,7 +43,7 @@ def test_signs_of_life_end_with_those_of_the_page(desk):
     assert len(desk.kinds(ShowLife)) == 20
     desk.clear()
     desk.pass_time(3.0)
-    assert 2 <= len(desk.kinds(ShowLife)) <= 5
+    assert not desk.kinds(ShowLife), "the robot is to notice before the page counts as silent"
     assert desk.kinds(TakeControl) == [TakeControl(False)], "a page that stays silent is no operator"
 
 
@@ -73,9 +73,9 @@ def test_a_silent_page_stops_what_it_held(desk, held):
     start, desk.done[:] = desk.t, []
     while desk.station.model.active:
         desk.pass_time(0.05)
-        assert desk.t - start < 0.3, "the page was not found to be silent"
+        assert desk.t - start < 0.4, "the page was not found to be silent"
     assert desk.twists[-1:] == ([] if held == "slider" else [ZERO])
-    assert "Stopped, because its page was silent for 0.2 s" in desk.texts()
+    assert "Stopped, because its page was silent for 0.3 s" in desk.texts()
     desk.clear()
     desk.pass_time(0.5, alive=1)
     assert not desk.twists and not desk.kinds(PublishBodyPose), "it went on by itself when the page came back"
@@ -90,11 +90,11 @@ def test_a_silent_page_stops_what_it_held(desk, held):
 def test_a_page_that_sends_only_nonsense_is_as_silent_as_one_that_sends_nothing(desk):
     desk.take(1)
     desk.send(1, "press", key="w")
-    for _ in range(6):
+    for _ in range(8):
         desk.t += 0.05
         desk.station.receive(1, "what?")
         desk.station.tick()
-    assert desk.twists[-1] == ZERO and "silent for 0.2 s" in desk.texts()
+    assert desk.twists[-1] == ZERO and "silent for 0.3 s" in desk.texts()
 
 
 def test_a_page_that_is_silent_for_a_moment_is_not_driven_over_and_one_that_is_gone_is(desk):

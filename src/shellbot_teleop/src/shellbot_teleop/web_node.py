@@ -74,7 +74,7 @@ class WebProgram:
         self._timers = [
             PeriodicCallback(call, 1000.0 * period)
             for call, period in (
-                (self.station.tick, min(config.period, 1.0 / config.alive_rate)),
+                (self.station.tick, config.period),
                 (self.station.watch, _WATCH_PERIOD),
                 (self._show_state, _STATE_PERIOD),
                 (self._show_poses, _POSE_PERIOD),

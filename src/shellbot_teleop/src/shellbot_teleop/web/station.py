@@ -85,6 +85,9 @@ class Station:
             self._report_malformed(str(error))
             return
         self.pages.hear(page, self._clock())
+        if page == self.pages.driver:
+            for effect in self.model.show_life():  # at once: without them the robot brakes, harder than at a zero
+                self._execute(effect)
         if isinstance(request, requests.Look):
             self.pages.look(page, (name for name, is_shown in asdict(request).items() if is_shown))
         elif isinstance(request, requests.Drop):
@@ -160,14 +163,10 @@ class Station:
                 self._give_up()
 
     def tick(self) -> None:
-        """Go on with what is held, and show life while the page does; call it as often as signs of life are due."""
+        """Go on with what is held."""
         self.watch()
-        t = self._clock()
-        if self.pages.is_alive(t):
-            for effect in self.model.show_life():
-                self._execute(effect)
         if self.model.active:
-            self._carry_out(self.model.tick(t), self.pages.driver)
+            self._carry_out(self.model.tick(self._clock()), self.pages.driver)
 
     def end(self) -> None:
         """Drop everything before the program ends."""
