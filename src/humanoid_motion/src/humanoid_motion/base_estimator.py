@@ -94,13 +94,40 @@ def _acceleration(former, rotation, specific_force, gravity):  # type: ignore[no
 
 
 @kernel
-def _height(rotation, heights, at, loads):  # type: ignore[no-untyped-def]
-    """Return the height of the base over the loaded soles."""
-    total = 0.0
-    for s in range(len(loads)):
-        _, _, z = applied(rotation, at[s, 0], at[s, 1], at[s, 2])
-        total += loads[s] * (heights[s] - z)
-    return total / loads.sum()
+def rpy_of(rotation: np.ndarray) -> Tuple[float, float]:
+    """Return roll and pitch of a rotation (3, 3), rad."""
+    return math.atan2(rotation[2, 1], rotation[2, 2]), math.asin(clamped(-rotation[2, 0], -1.0, 1.0))
+
+
+@kernel
+def _stand(rpy, floor, gravity, soles, sole_points, loads, gain):  # type: ignore[no-untyped-def]
+    """Set floor and gravity; return rotation, roll and pitch of the base, and where the soles press, (s, 3), in it."""
+    upright = rotation_of(rpy[0], rpy[1], rpy[2])
+    if gain > 0.0:
+        _find_floor(floor, upright, soles[0], loads, gain)
+        gravity[:] = -G * floor[2]
+    rotation = undone_times(floor, upright)
+    roll, pitch = rpy_of(rotation)
+    return rotation, roll, pitch, _points(soles[0], soles[1], sole_points)
+
+
+@kernel
+def _move(place, heights, turns, step, at, loads, arm, is_new_floor):  # type: ignore[no-untyped-def]
+    """Move the base (3,) by the step (2,) of its inertial unit, and set its height over the loaded soles."""
+    former, rotation = turns
+    # what keeps its place as the attitude changes: the unit, and the soles where a floor is found
+    total, still = loads.sum(), arm.copy()
+    if is_new_floor:
+        for k in range(3):
+            still[k] = (loads[0] * at[0, k] + loads[1] * at[1, k]) / total
+    now, earlier = applied(rotation, still[0], still[1], still[2]), applied(former, still[0], still[1], still[2])
+    for k in range(2):
+        place[k] += step[k] - now[k] + earlier[k]
+    if total > 0.0:
+        height = 0.0
+        for s in range(2):
+            height += loads[s] * (heights[s] - applied(rotation, at[s, 0], at[s, 1], at[s, 2])[2])
+        place[2] = height / total
 
 
 @kernel
@@ -151,6 +178,8 @@ class BaseEstimator:
         Of the floor under each sole, odometry frame, m; `measure_height` finds that of a foot that lands.
     sole_points : (2, 3) array
         Centre of pressure of each sole in its own frame, m.
+    gravity : (3,) array
+        In the odometry frame, m/s^2.
     """
 
     def __init__(self, scale: float = 1.0, heading: str = "imu", imu: Optional[np.ndarray] = None) -> None:
@@ -165,13 +194,9 @@ class BaseEstimator:
         self._loads, self._trusted = np.zeros(2), np.zeros(2)  # N
         self._yaw_start, self._yaw_rate, self._ticks = 0.0, 0.0, 0
         self._before: Optional[Posture] = None
+        self.gravity = np.array([0.0, 0.0, -G])
         self._floor = np.eye(3)  # odometry frame to one with the same x-z plane in which gravity is vertical
         self._is_on_floor = False
-
-    @property
-    def gravity(self) -> np.ndarray:
-        """Gravity in the odometry frame, (3,), m/s^2."""
-        return -G * self._floor[2]
 
     def update(self, posture: Posture, feedback: Feedback) -> None:
         """Take one tick.
@@ -196,27 +221,23 @@ class BaseEstimator:
         elif before is not None and is_loaded:
             turn = _turn(former, before.sole_rotation, rotations, self._floor, roll, pitch, self.yaw, trusted)
             self.yaw = wrapped(self.yaw - self._scale * turn)
-        upright = rotation_of(roll, pitch, self.yaw)
         is_new_floor = is_loaded and not self._is_on_floor
-        if is_loaded:
-            _find_floor(self._floor, upright, rotations, loads, _FLOOR_GAIN if self._is_on_floor else 1.0)
-            self._is_on_floor = True
-        self.rotation = undone_times(self._floor, upright)
-        self.roll, self.pitch = rpy_of(self.rotation)
-        at = _points(rotations, places, self.sole_points)
-        if before is not None:
+        gain = 1.0 if is_new_floor else _FLOOR_GAIN if is_loaded else 0.0
+        self._is_on_floor = self._is_on_floor or is_loaded
+        attitude, soles = (roll, pitch, self.yaw), (rotations, places)
+        self.rotation, self.roll, self.pitch, at = _stand(
+            attitude, self._floor, self.gravity, soles, self.sole_points, loads, gain
+        )
+        turns, step = (former, self.rotation), np.zeros(2)
+        if before is None:
+            turns = self.rotation, self.rotation
+        else:
             known = specific_force is not None
-            acceleration = _acceleration(former, self.rotation, specific_force, self.gravity) if known else None
-            turns = former, self.rotation
+            acceleration = _acceleration(*turns, specific_force, self.gravity) if known else None
             unit = self._soles.step(acceleration, turns, before.sole_rotation, at, rolled, self._loaded, loads)
-            # what keeps its place as the attitude changes: the unit, and the soles where a floor is found
-            still = loads @ at / loads.sum() if is_new_floor else self._imu
-            now, earlier = applied(self.rotation, *still), applied(former, *still)
-            for k in range(2):
-                self.place[k] += self._scale * (unit[k] - self._unit[k]) - now[k] + earlier[k]
-                self._unit[k] = unit[k]
-        if is_loaded:
-            self.place[2] = _height(self.rotation, self.heights, at, loads)
+            step = self._scale * (unit - self._unit)
+            self._unit[:] = unit
+        _move(self.place, self.heights, turns, step, at, loads, self._imu, is_new_floor)
         self._before = posture
 
     def _follow(self, yaw: float, rate: float) -> None:
@@ -258,8 +279,3 @@ class BaseEstimator:
         """Return where the soles are on the floor, (2, 3): x, y, yaw in the odometry frame."""
         soles = zip(posture.sole_rotation, posture.sole_place)
         return np.array([_sole_pose(self.place, self.rotation, rotation, place) for rotation, place in soles])
-
-
-def rpy_of(rotation: np.ndarray) -> Tuple[float, float]:
-    """Return roll and pitch of a rotation (3, 3), rad."""
-    return math.atan2(rotation[2, 1], rotation[2, 2]), math.asin(max(-1.0, min(1.0, -rotation[2, 0])))

@@ -29,8 +29,8 @@ def _pull(com, dcm, measured, omega, part):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bases(feet, com, height, body_com, attitude, rates, gains):  # type: ignore[no-untyped-def]
-    """Return yaw, roll and pitch of the reference, and its place and rotation for both legs."""
+def _bases(feet, com, height, body_com, attitude, rates, gains, swing, part, measured):  # type: ignore[no-untyped-def]
+    """Return place and rotation of the base for both legs; that of the swinging one (-1: none) nearer to `measured`."""
     yaw = feet[LEFT, 2] + 0.5 * wrapped(feet[RIGHT, 2] - feet[LEFT, 2])
     roll = clamped(-(gains[0] * attitude[0] + gains[1] * rates[0]), -_MOST_TILT, _MOST_TILT)
     pitch = clamped(-(gains[0] * attitude[1] + gains[1] * rates[1]), -_MOST_TILT, _MOST_TILT)
@@ -39,7 +39,12 @@ def _bases(feet, com, height, body_com, attitude, rates, gains):  # type: ignore
     x, y, _ = applied(rotations[0], body_com[0], body_com[1], body_com[2])
     for side in range(2):
         places[side] = (com[0] - x, com[1] - y, height)
-    return yaw, roll, pitch, places, rotations
+    if swing >= 0:
+        for k in range(3):
+            places[swing, k] += part * (measured[k] - places[swing, k])
+        rest = 1.0 - part
+        rotations[swing] = rotation_of(part * attitude[0] + rest * roll, part * attitude[1] + rest * pitch, yaw)
+    return places, rotations
 
 
 class BaseReference:
@@ -82,16 +87,13 @@ class BaseReference:
         most = _LEVEL_SPEED * TICK
         self._level += clamped(0.5 * (heights[LEFT] + heights[RIGHT]) - self._level, -most, most)
         attitude, gains = (estimator.roll, estimator.pitch), (p.tilt_gain, p.tilt_rate_gain)
-        yaw, roll, pitch, places, rotations = _bases(
-            stepping.feet, self._com, self._height + self._level, posture.com, attitude, rates, gains
-        )
-        if stepping.is_swinging:
-            swing, part = stepping.swing, p.swing_from_measured
+        swing = stepping.swing if stepping.is_swinging else -1
+        body = self._com, self._height + self._level, posture.com
+        measured = p.swing_from_measured, estimator.place
+        places, rotations = _bases(stepping.feet, *body, attitude, rates, gains, swing, *measured)
+        if swing >= 0:
             late = max(0.0, stepping.time - stepping.step_time)
             start, end, fraction = heights[swing], heights[1 - swing], stepping.fraction
             ground = start + (end - start) * min(max(fraction, 0.0), 1.0)
             heights[swing] = lift_height(fraction, p.lift) + ground - _LATE_SPEED * late
-            places[swing] += part * (estimator.place - places[swing])
-            tilt = (part * estimator.roll + (1.0 - part) * roll, part * estimator.pitch + (1.0 - part) * pitch)
-            rotations[swing] = rotation_of(tilt[0], tilt[1], yaw)
         return PlannedFeet(stepping.feet, heights, places, rotations)

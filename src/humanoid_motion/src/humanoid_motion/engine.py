@@ -78,14 +78,7 @@ class WalkingEngine:
         self._has_begun = False
 
     def observe(self, feedback: Feedback) -> Posture:
-        """Go on with the odometry only, in a tick in which something else moves the joints.
-
-        Raises
-        ------
-        WalkError
-            If a measurement is not finite or of a wrong length.
-        """
-        feedback.check(len(self._body.rest))
+        """Go on with the odometry only, in a tick in which something else moves the joints; as for `step`."""
         posture = self._body.model.posture(feedback.q)
         self._posture = posture
         self._estimator.update(posture, feedback)
@@ -174,10 +167,10 @@ class WalkingEngine:
     def step(self, feedback: Feedback) -> np.ndarray:
         """Return the joint angles to command, (n,), rad, for the measurement of one tick (10 ms).
 
-        Raises
-        ------
-        WalkError
-            If a measurement is not finite or of a wrong length: hold the former command.
+        Parameters
+        ----------
+        feedback : Feedback
+            One that `Feedback.check` lets pass.
         """
         posture, wrenches = self.observe(feedback), feedback.wrenches
         if not self._has_begun:
