@@ -19,9 +19,9 @@ from humanoid_evaluation.experiment_cli import main
 from humanoid_evaluation.robot import parameters
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial, world_of
-from humanoid_motion.engine import WalkingEngine
 from humanoid_motion.interface import Feedback
 from humanoid_motion.parameters import WalkError
+from humanoid_motion.robot_core import HumanoidCore
 from shellbot_common import SettingsError
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
@@ -114,23 +114,23 @@ def test_the_same_seed_is_the_same_walk_and_another_is_not():
 
 def test_bad_measurements_are_refused_in_words_and_the_next_good_one_goes_on():
     urdf, profile = humanoid_description.urdf_text(), humanoid_description.profile()
-    simulator, engine = Simulator(urdf, profile), WalkingEngine(urdf, profile, parameters())
+    simulator, core = Simulator(urdf, profile), HumanoidCore(urdf, profile, parameters())
     state = simulator.reset()
 
     def feedback(**changes):
         values = {"q": state.q, "attitude": state.imu.orientation, "rates": state.imu.angular_velocity}
         return Feedback(**{**values, "wrenches": state.contacts.foot_wrench, **changes})
 
-    first = engine.step(feedback())
+    first = core.step(feedback())
     with pytest.raises(WalkError, match="joint angles"):
-        engine.step(feedback(q=np.full(26, np.nan)))
+        core.step(feedback(q=np.full(26, np.nan)))
     with pytest.raises(WalkError, match="foot wrenches"):
-        engine.step(feedback(wrenches=np.zeros(3)))
+        core.step(feedback(wrenches=np.zeros(3)))
     with pytest.raises(WalkError, match="goal"):
-        engine.walk_to(math.nan, 0.0, 0.0)
-    engine.command_twist([math.inf, 0.0, 0.0])
-    assert engine.state().mode == "stand"
-    assert np.abs(engine.step(feedback()) - first).max() < 0.05
+        core.walk_to(math.nan, 0.0, 0.0)
+    core.command_twist([math.inf, 0.0, 0.0])
+    assert core.status().mode == "stand"
+    assert np.abs(core.step(feedback()) - first).max() < 0.05
 
 
 def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
