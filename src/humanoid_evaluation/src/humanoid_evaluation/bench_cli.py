@@ -99,9 +99,11 @@ def _run(options: argparse.Namespace) -> int:
     rows, about = bench_humanoid(options.seconds), machine()
     met = fast_enough(rows)
     text = markdown_table(rows, _COLUMNS, _DIGITS)
-    text += f"\nRequired: a tick of the engine of {MOST_TICK_US:g} µs in the median,"
-    text += f" {LEAST_TIMES_REAL_TIME:g} times real time by processor time; {'met' if met else 'NOT met'}. Made by `scripts/bench humanoid` on {about['processor']},"
-    text += f" {about['cores']} cores, load {about['load_at_end']:.1f} at the end.\n"
+    text += (
+        f"\nRequired: a tick of the engine of {MOST_TICK_US:g} µs in the median, {LEAST_TIMES_REAL_TIME:g} times real"
+        f" time by processor time; {'met' if met else 'NOT met'}. Made by `scripts/bench humanoid` on"
+        f" {about['processor']}, {about['cores']} cores, load {about['load_at_end']:.1f} at the end.\n"
+    )
     say(text)
     if options.json:
         write_json(options.json, {"bench": "humanoid", "machine": about, "rows": rows, "met": met})
