@@ -10,7 +10,9 @@ import humanoid_description
 from robot_mechanics import load_urdf
 from robot_mechanics.models.inertia import inertias_of_urdf
 from shellbot_common import SettingsError
+from shellbot_simulator.core.config import load_config
 from shellbot_simulator.core.simulator import Simulator
+from shellbot_simulator.core.terrain import terrain
 
 URDF = humanoid_description.urdf_text()
 PROFILE = humanoid_description.profile()
@@ -69,3 +71,27 @@ def test_it_stands_in_the_simulator_and_its_soles_feel_weight_and_centre_of_pres
     pressure = soles - wrench[:, 4] / wrench[:, 2]
     assert pressure == pytest.approx([simulator.data.subtree_com[0][0]] * 2, abs=0.001)
     assert np.all(pressure - soles > 0.003)  # not just the middle of the sole
+
+
+def test_standing_its_force_sensors_feel_weight_and_centre_of_pressure():
+    simulator = Simulator(URDF, PROFILE)
+    for _ in range(200):
+        simulator.step_tick()
+    wrench = dict(zip(PROFILE.contacts, simulator.state().contacts.foot_wrench))
+    for sole, forces in simulator.load_cells().items():
+        places, (normal, mx, my) = simulator.load_cell_places[sole], wrench[sole][2:5]
+        assert places.shape == (4, 3) and (places[:, 1].sum() > 0.0) == (sole == "l_sole"), "outer ones further out"
+        assert forces.sum() == pytest.approx(normal, abs=0.2), "in steps of 0.1 N"
+        assert forces @ places[:, :2] / forces.sum() == pytest.approx([-my / normal, mx / normal], abs=5e-4)
+
+
+def test_its_sonars_hear_a_wall_and_not_the_floor():
+    def heard(**world):
+        simulator = Simulator(URDF, PROFILE, load_config().replace(**world))
+        eye = simulator.data.body("sonar_left").xpos[0]
+        return np.array([simulator.range(link) for link in ("sonar_left", "sonar_right")]) + eye
+
+    assert heard(**terrain("wall").settings()) == pytest.approx([1.5, 1.5], abs=0.006)
+    assert (heard() == np.inf).all()
+    left, right = heard(boxes=[(1.0, 0.9, 0.6, 0.6, 0.8)])
+    assert left == pytest.approx(0.92, abs=0.01) and right == np.inf, "the near corner of what stands to the left"

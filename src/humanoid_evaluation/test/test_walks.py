@@ -16,7 +16,7 @@ from humanoid_evaluation.bench_cli import main as bench
 from humanoid_evaluation.calibrate import calibrate
 from humanoid_evaluation.campaign import campaign_table, campaign_trials, run_campaign, thesis
 from humanoid_evaluation.experiment_cli import main
-from humanoid_evaluation.robot import parameters
+from humanoid_evaluation.robot import Robot, parameters
 from humanoid_evaluation.summary import summarise
 from humanoid_evaluation.trial import Trial, run_trial, world_of
 from humanoid_motion.interface import Feedback
@@ -87,12 +87,13 @@ def test_a_fall_is_seen_and_counted():
     assert math.isnan(summarise([run])["worst_distance_error_m"])
 
 
-def test_it_walks_on_a_slope_over_plates_and_without_a_yaw_axis():
+def test_it_walks_on_a_slope_over_plates_without_a_yaw_axis_and_by_its_force_sensors():
     for trial in (
         Trial(0.6, 0.0, 0.1, 306, slope_deg=3.0),
         Trial(0.6, 0.0, 0.1, 307, slope_deg=3.0),
         Trial(0.6, 0.0, 0.1, 308, plates=0.005),
         Trial(0.0, 180.0, 0.8, 309, heading="feet"),
+        Trial(0.6, 0.0, 0.1, 310, contacts="cells"),
     ):
         run = run_trial(trial)
         assert not run["fell"] and run["arrived"], trial
@@ -168,3 +169,17 @@ def test_the_bench_measures_every_situation_and_refuses_a_time_of_none(tmp_path,
     for seconds in ("0", "nan"):
         assert bench(["--seconds", seconds]) == 2
     assert "give 0.1 .. 3600 s" in capsys.readouterr().err
+
+
+def test_the_force_sensors_tell_the_engine_what_its_soles_feel():
+    robot, felt = Robot(contacts="cells"), []
+    step = robot.core.step
+    robot.core.step = lambda feedback: felt.append(feedback.wrenches) or step(feedback)
+    for _ in range(100):
+        true = robot.state.contacts.foot_wrench
+        robot.tick()
+    assert felt[-1][:, 2] == pytest.approx(true[:, 2], abs=0.3) and (true[:, 2] > 20.0).all()
+    assert felt[-1][:, 4] == pytest.approx(true[:, 4], abs=0.02) and (true[:, 4] < -0.5).all()
+    # pressure is some mm further in than the inner sensors, which then carry it all
+    assert felt[-1][:, 3] == pytest.approx(true[:, 3], abs=0.06) and (abs(true[:, 3]) > 0.5).all()
+    assert (felt[-1][:, [0, 1, 5]] == 0.0).all()

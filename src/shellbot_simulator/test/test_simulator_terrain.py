@@ -39,13 +39,15 @@ def test_a_robot_stands_on_the_second_step_of_a_flight(engine):
 
 
 def test_each_ground_is_what_its_name_says():
-    assert list(terrains()) == ["flat", "slope", "steps", "rubble", "trench", "ice"]
+    assert list(terrains()) == ["flat", "slope", "steps", "rubble", "trench", "wall", "ice"]
     assert terrain("flat").settings() == {"boxes": ()}
     assert terrain("ice").settings()["friction"] < 0.2 and terrain("slope").settings()["slope_deg"] == 10.0
     near, far = terrain("trench").boxes()
     gap = (far[0] - 0.5 * far[2]) - (near[0] + 0.5 * near[2])
     assert gap == pytest.approx(terrain("trench").trench_width) and near[4] == far[4] == terrain("trench").trench_depth
     assert terrain("rubble").boxes(3) == terrain("rubble").boxes(3) != terrain("rubble").boxes(4)
+    ((x, y, length, _, height),) = terrain("wall").boxes()
+    assert (x - 0.5 * length, y, height) == (pytest.approx(1.5), 0.0, 1.0)
     assert [box[4] for box in terrain("steps").boxes()] == pytest.approx([0.02, 0.04, 0.06])
 
 
@@ -74,7 +76,7 @@ def test_a_slope_in_gazebo_goes_through_the_start_and_rises_towards_its_azimuth(
 
 
 def test_bad_grounds_are_refused_in_words(capsys):
-    with pytest.raises(ConfigError, match="no terrain 'mud'; choose one of flat, slope, steps, rubble, trench, ice"):
+    with pytest.raises(ConfigError, match="no terrain 'mud'; choose one of flat, slope, steps, rubble, trench, wall"):
         terrain("mud")
     with pytest.raises(ConfigError, match="steps, step_height, step_depth go together"):
         Terrain(steps=2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The humanoid through its nodes: it stands, walks while cmd_vel comes, stops without it, refuses nonsense."""
+"""The humanoid through its nodes: it stands, feels, hears, walks while cmd_vel comes, stops, refuses nonsense."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import rospy
 import rostest
 from geometry_msgs.msg import PoseStamped, Twist
 from nav_msgs.msg import Odometry
+from sensor_msgs.msg import PointCloud, Range
 
 from humanoid_motion.move_joint_node import main as move_joint
 from shellbot_msgs.msg import Mode
@@ -28,12 +29,15 @@ class WalkTest(unittest.TestCase):
         rospy.init_node("walk_test")
         cls.news = threading.Condition()
         cls.truth, cls.odometry, cls.modes, cls.twist = [], [], [], None
+        cls.soles, cls.sonars = {"l": [], "r": []}, {"left": [], "right": []}
         cls.subscribers = [
             rospy.Subscriber(name, kind, cls.keep(messages), queue_size=1000)
             for name, kind, messages in (
                 ("ground_truth/odom", Odometry, cls.truth),
                 ("odom", Odometry, cls.odometry),
                 ("mode", Mode, cls.modes),
+                *((f"load_cells/{side}_sole", PointCloud, messages) for side, messages in cls.soles.items()),
+                *((f"range/sonar_{side}", Range, messages) for side, messages in cls.sonars.items()),
             )
         ]
         cls.cmd_vel = rospy.Publisher("cmd_vel", Twist, queue_size=1)
@@ -66,6 +70,19 @@ class WalkTest(unittest.TestCase):
     @property
     def place(self):
         return self.truth[-1].pose.pose.position
+
+    def test_0_standing_it_feels_its_weight_and_hears_the_wall(self):
+        self.wait(lambda: self.truth[-1].header.stamp.to_sec() > 1.5, "standing still")
+        stamp = self.truth[-1].header.stamp
+        news = [*self.soles.values(), *self.sonars.values()]
+        self.wait(lambda: all(m and m[-1].header.stamp >= stamp for m in news), "load cells and ranges")
+        weight = sum(sum(messages[-1].channels[0].values) for messages in self.soles.values())
+        self.assertAlmostEqual(weight, 5.195 * 9.81, delta=3.0)
+        for side, messages in self.sonars.items():
+            self.assertEqual(messages[-1].header.frame_id, f"sonar_{side}")
+            self.assertAlmostEqual(messages[-1].range, 1.5 - self.place.x - 0.03, delta=0.04)
+            stamps = {message.header.stamp.to_nsec() for message in messages}
+            self.assertEqual({stamp % 100_000_000 for stamp in stamps}, {0}, "10 Hz")
 
     def test_1_it_walks_while_it_is_told_to_and_then_stands_where_odometry_says(self):
         start, from_odometry = self.place, self.odometry[-1].pose.pose.position

@@ -60,6 +60,7 @@ def _run(options: argparse.Namespace) -> int:
             options.motors,
             options.heading,
             engine,
+            options.contacts,
         )
         for seed in seeds
     ]
@@ -106,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--plates", type=float, default=0.0, metavar="M", help="height of plates strewn on the floor")
     parser.add_argument("--motors", choices=("peak", "rated"), default="peak")
     parser.add_argument("--heading", choices=("imu", "feet"), default="imu", help="feet: without the IMU's yaw")
+    parser.add_argument("--contacts", choices=("wrench", "cells"), default="wrench", help="cells: force sensors only")
     add_simulators(parser)
     parser.add_argument("--get-up", action="store_true", help="push it over, from any side, and let it get up")
     parser.add_argument("--calibrate", action="store_true", help="odometry_scale of walk.yaml; --seeds 100:106")

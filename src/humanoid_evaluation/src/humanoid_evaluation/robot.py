@@ -34,6 +34,8 @@ class Robot:
         ``peak`` or ``rated``.
     heading : str
         ``imu`` or ``feet``.
+    contacts : str
+        What the engine feels of its soles: ``wrench``, ideal, or ``cells``, the four force sensors.
 
     Attributes
     ----------
@@ -49,12 +51,14 @@ class Robot:
         seed: Optional[int] = None,
         motors: str = "peak",
         heading: str = "imu",
+        contacts: str = "wrench",
     ) -> None:
         urdf, profile = humanoid_description.urdf_text(motors), humanoid_description.profile()
         self.simulator = Simulator(urdf, profile, world)
         self.core = HumanoidCore(urdf, profile, parameters(), heading=heading)
         self.state = self.simulator.reset(seed=seed)
         self.command: Optional[np.ndarray] = None
+        self._contacts = contacts
 
     @property
     def time(self) -> float:
@@ -65,7 +69,7 @@ class Robot:
         """Advance by 10 ms."""
         imu = self.state.imu
         assert imu.orientation is not None  # the simulator's settings have one
-        wrenches = self.state.contacts.foot_wrench
+        wrenches = self.state.contacts.foot_wrench if self._contacts == "wrench" else self._felt()
         attitude = imu.orientation.tolist()
         command = self.core.step(Feedback(self.state.q, attitude, imu.angular_velocity, wrenches, imu.specific_force))
         if self.command is not None:
@@ -73,3 +77,9 @@ class Robot:
         self.command = command
         self.simulator.step_tick()
         self.state = self.simulator.state()
+
+    def _felt(self) -> np.ndarray:
+        """Return the soles' wrenches (2, 6) as their load cells have them: normal force, and moments in the plane."""
+        places, forces = self.simulator.load_cell_places, self.simulator.load_cells()
+        rows = [(0.0, 0.0, f.sum(), places[sole][:, 1] @ f, -places[sole][:, 0] @ f, 0.0) for sole, f in forces.items()]
+        return np.array(rows)

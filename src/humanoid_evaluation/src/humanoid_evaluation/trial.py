@@ -37,6 +37,7 @@ class Trial:
     motors: str = "peak"
     heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
     engine: str = "mujoco"  #: Or `bullet`
+    contacts: str = "wrench"  #: Or `cells`, the four force sensors of each sole
 
     def __post_init__(self) -> None:
         """Refuse what is no walk; raises SettingsError."""
@@ -67,7 +68,7 @@ def world_of(trial: Trial) -> SimulatorConfig:
 
 def run_trial(trial: Trial) -> Dict[str, Any]:
     """Walk, and return what the truth says, with the trial's own fields."""
-    walk = _Walk(world_of(trial), trial.seed, trial.motors, trial.heading)
+    walk = _Walk(world_of(trial), trial.seed, trial.motors, trial.heading, trial.contacts)
     simulator, engine = walk.simulator, walk.core.engine
     while simulator.time < _STAND:
         walk.tick()
@@ -113,8 +114,8 @@ def _push(trial: Trial, limit: float) -> Optional[Tuple[float, Tuple[float, floa
 class _Walk(Robot):
     """A robot with the truth beside its odometry."""
 
-    def __init__(self, world: SimulatorConfig, seed: int, motors: str, heading: str) -> None:
-        super().__init__(world, seed, motors, heading)
+    def __init__(self, world: SimulatorConfig, seed: int, motors: str, heading: str, contacts: str) -> None:
+        super().__init__(world, seed, motors, heading, contacts)
         self._turn, self._yaw = 0.0, _true_pose(self.state)[2]
         self._start, self._odometry_start = np.zeros(3), np.zeros(3)
         self._heights = [0.0, 0.0]

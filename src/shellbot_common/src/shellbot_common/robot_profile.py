@@ -12,7 +12,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, FrozenSet, Iterable, Mapping, Tuple, Type, Union
+from typing import Any, Dict, FrozenSet, Iterable, Mapping, Optional, Tuple, Type, Union
 
 import yaml
 
@@ -98,12 +98,40 @@ class Limb(Settings):
 
 
 @dataclass(frozen=True)
+class LoadCells(Settings):
+    """Force sensors between a contact and its link, which carry all that presses on it along the z axis of the link."""
+
+    frames: Tuple[str, ...]  #: Links without mass, fixed to that of the contact, at the place of each sensor
+    limit: float = number(1e-6, 1e6, "N")  #: Greatest reading of one, N; none is negative
+    resolution: float = number(0.0, 1e3, "N", default=0.0)  #: Step of the readings, N; 0: continuous
+
+    def conflict(self) -> str:
+        """Return that there is no sensor, if so."""
+        return "" if self.frames else "frames is empty; give the link of each sensor, or no load_cells"
+
+
+@dataclass(frozen=True)
+class RangeSensor(Settings):
+    """A sensor of the distance to the nearest thing that echoes in a cone about the x axis of its link."""
+
+    kind: str = choice(("ultrasound", "infrared"))  #: `ultrasound` or `infrared`
+    field_of_view_deg: float = number(0.1, 179.0, "deg")  #: Whole angle of the cone
+    limits: Tuple[float, float] = number(0.0, 1000.0, "m", ordered=True)  #: Least and greatest distance, m
+    rate: float = number(0.01, 100.0, "Hz", default=10.0)  #: Readings a second of simulated time
+    resolution: float = number(0.0, 10.0, "m", default=0.0)  #: Step of the readings, m; 0: continuous
+    #: A surface echoes if its normal is within this angle of the ray. Sound leaves a smooth one like light a mirror: a
+    #: floor at the edge of the cone is not heard. 90: every surface scatters.
+    echo_angle_deg: float = number(1.0, 90.0, "deg", default=90.0)
+
+
+@dataclass(frozen=True)
 class Contact(Settings):
     """How the robot is meant to touch the ground with a link, which may be a frame without mass."""
 
     kind: str = choice(("point", "plate", "sphere", "body"))  #: `point`, `plate`, `sphere` or `body`
     #: What touches closer to the link's origin than this belongs to the contact, m
     radius: float = number(0.0001, 100.0, "m")
+    load_cells: Optional[LoadCells] = None  #: Force sensors in it, if it has any
 
 
 @dataclass(frozen=True)
@@ -131,6 +159,7 @@ class RobotProfile(Settings, error=ProfileError):
     #: Link to contact; their order is that of every array of contacts
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     imu: str = ""  #: Link of the inertial unit; empty: at the root link
+    range_sensors: Mapping[str, RangeSensor] = field(default_factory=dict)  #: Link to its sensor
     #: Patterns of links that do not collide, see `excluded_pairs`
     collision_exclusions: Tuple[Tuple[str, str], ...] = ()
     #: Builds of the robot; empty in the profile of one of them

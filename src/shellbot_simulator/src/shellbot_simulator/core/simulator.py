@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import Optional, Sequence, Tuple
+from typing import Dict, Optional, Sequence, Tuple
 
 import mujoco
 import numpy as np
@@ -19,8 +19,10 @@ from .errors import ModelError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
+from .load_cells import LoadCellArray
 from .model_builder import build_model, servo_gains, velocity_limits
 from .pushes import Push, PushList
+from .range_cone import RangeCone
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
 from .servo_effects import ServoEffects
@@ -81,6 +83,17 @@ class Simulator:
         self._effort = effort
         self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
+        #: Of the contacts that have some, and of the profile's range sensors, by link; they cost nothing unless read
+        self._load_cells = {
+            link: LoadCellArray(self.model, link, contact.load_cells, index, self.config.load_cell_std)
+            for index, (link, contact) in enumerate(profile.contacts.items())
+            if contact.load_cells is not None
+        }
+        self._ranges = {
+            link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
+            for index, (link, sensor) in enumerate(profile.range_sensors.items())
+        }
+        self._seed: Optional[int] = None
         self._pushes = PushList(self.model)
         self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
         self._renderer: Optional[RenderProcess] = None
@@ -133,7 +146,7 @@ class Simulator:
         q : (n,) sequence of float, optional
             Joint positions, rad; the profile's spawn pose if not given.
         seed : int, optional
-            Seeds small deviations of heading and joints, noise and biases of the IMU; none at all if not given.
+            Seeds small deviations of heading and joints, noise of all sensors and biases of the IMU; none if not given.
         attitude : (4,) sequence of float, optional
             Quaternion x, y, z, w of a free base; upright if not given.
 
@@ -161,6 +174,7 @@ class Simulator:
             self._effects.reset()
         self._pushes.clear()
         self._imu.reset(rng, seed)
+        self._seed = seed
         self._write_servos(np.zeros(self.joint_count))
         self._engine.place()
         self._keep_contacts()
@@ -288,6 +302,20 @@ class Simulator:
     def imu_orientation(self) -> Optional[np.ndarray]:
         """Quaternion x, y, z, w as the inertial unit gives it now, shape (4,); None of a unit without orientation."""
         return self._imu.orientation(self.data)
+
+    @property
+    def load_cell_places(self) -> Dict[str, np.ndarray]:
+        """Contacts that have load cells, and where these are in the frame of the contact's link, (c, 3), m."""
+        return {link: array.places for link, array in self._load_cells.items()}
+
+    def load_cells(self) -> Dict[str, np.ndarray]:
+        """Return the present readings of the load cells of each contact that has some, (c,), N."""
+        wrenches = dict(zip(self.profile.contacts, self._ground_contacts().foot_wrench))
+        return {link: array.read(wrenches[link], self._seed, self._ticks) for link, array in self._load_cells.items()}
+
+    def range(self, link: str) -> float:
+        """Return the present reading of the range sensor at a link, m (infinite: nothing; minus infinite: too near)."""
+        return self._ranges[link].read(self.data, self._seed, self._ticks)
 
     def state(self) -> SimState:
         """Return a snapshot of the present tick."""

@@ -16,6 +16,7 @@ from .config import Box
 from .errors import ConfigError
 
 CELL_M, WIDTH_M, STARTS_M = 0.1, 1.6, 0.45  # of what stands on the floor; it begins in front of the robot
+WALL_M = (6.0, 1.0)  # width, height
 _PLATE_M, _SHEET_M = (40.0, 40.0, 1.0), 0.001  # of a slope or of ice in Gazebo, and how far it lies above its floor
 _GOES_ON_M = 10.0  # the last step, and a platform behind its trench
 
@@ -42,6 +43,8 @@ class Terrain(Settings, error=ConfigError):
     trench_depth: float = number(0.0, 0.2, "m", default=0.0)  #: Height of the platform that it crosses
     trench_behind: float = number(0.0, 5.0, "m", default=0.0)  #: From the platform's edge to the trench
 
+    wall_distance: float = number(0.0, 20.0, "m", default=0.0)  #: From the start to a wall across, 1 m high
+
     def conflict(self) -> str:
         """Return which size is missing of what is there."""
         for group in _TOGETHER:
@@ -62,6 +65,8 @@ class Terrain(Settings, error=ConfigError):
             behind = STARTS_M + self.trench_behind + self.trench_width
             near = (STARTS_M + 0.5 * self.trench_behind, 0.0, self.trench_behind, WIDTH_M, self.trench_depth)
             found += (near, (behind + 0.5 * _GOES_ON_M, 0.0, _GOES_ON_M, WIDTH_M, self.trench_depth))
+        if self.wall_distance:
+            found += ((self.wall_distance + 0.5 * CELL_M, 0.0, CELL_M, WALL_M[0], WALL_M[1]),)
         return found
 
     def settings(self, seed: int = 0) -> Dict[str, Any]:

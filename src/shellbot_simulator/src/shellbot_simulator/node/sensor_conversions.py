@@ -8,11 +8,12 @@ from typing import Iterable, Sequence
 import numpy as np
 import rospy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
+from geometry_msgs.msg import Point, Point32, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
-from sensor_msgs.msg import Image, Imu, JointState
+from sensor_msgs.msg import ChannelFloat32, Image, Imu, JointState, PointCloud, Range
 
 from shellbot_common import TICK
+from shellbot_common.robot_profile import RangeSensor
 from shellbot_msgs.msg import Contact, Contacts
 from shellbot_simulator.core.config import SimulatorConfig
 from shellbot_simulator.core.state import SimState
@@ -105,6 +106,31 @@ def wrench_message(wrench: np.ndarray, stamp: rospy.Time, frame: str) -> WrenchS
     message.header.frame_id = frame
     message.wrench.force = Vector3(*wrench[:3].tolist())
     message.wrench.torque = Vector3(*wrench[3:].tolist())
+    return message
+
+
+def load_cells_message(forces: np.ndarray, places: np.ndarray, stamp: rospy.Time, frame: str) -> PointCloud:
+    """Return the forces (c,), N, of load cells at places (c, 3), m, in the frame of their contact."""
+    message = PointCloud(
+        points=[Point32(*place) for place in places.tolist()],
+        channels=[ChannelFloat32(name="force", values=forces.tolist())],
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = frame
+    return message
+
+
+def range_message(distance: float, sensor: RangeSensor, stamp: rospy.Time, frame: str) -> Range:
+    """Return a distance, m, along the x axis of its sensor's frame."""
+    message = Range(
+        radiation_type=Range.ULTRASOUND if sensor.kind == "ultrasound" else Range.INFRARED,
+        field_of_view=float(np.radians(sensor.field_of_view_deg)),
+        min_range=sensor.limits[0],
+        max_range=sensor.limits[1],
+        range=distance,
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = frame
     return message
 
 

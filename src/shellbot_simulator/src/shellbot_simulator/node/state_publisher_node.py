@@ -7,9 +7,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState
+from sensor_msgs.msg import Imu, JointState, PointCloud, Range
 from std_msgs.msg import Float32
 
+from shellbot_common import TICK
 from shellbot_common.publisher_node import Publisher
 from shellbot_msgs.msg import Contacts
 from shellbot_simulator.core.simulator import Simulator
@@ -24,7 +25,7 @@ _KEPT = 100  # messages for a node that is late: a recording of a fast simulatio
 
 
 class StatePublisher:
-    """Clock, joint states, IMU, ground truth and the achieved real-time factor.
+    """Clock, joint states, IMU, load cells, ranges, ground truth and the achieved real-time factor.
 
     Parameters
     ----------
@@ -49,12 +50,20 @@ class StatePublisher:
             for index, (link, contact) in enumerate(simulator.profile.contacts.items())
             if contact.kind == "plate"  # other contacts have no force sensors
         ]
+        self._load_cells = {
+            link: (places, Publisher(f"load_cells/{link}", PointCloud, queue_size=_KEPT))
+            for link, places in simulator.load_cell_places.items()
+        }
+        self._ranges = [
+            (link, sensor, round(1.0 / (sensor.rate * TICK)), Publisher(f"range/{link}", Range, queue_size=_KEPT))
+            for link, sensor in simulator.profile.range_sensors.items()
+        ]
         self._diagnostics = Publisher("/diagnostics", DiagnosticArray, queue_size=1)
         self._factor = Publisher("~real_time_factor", Float32, queue_size=1)
         self._next_diagnostics = 0.0
 
     def publish(self, state: SimState) -> None:
-        """Publish one tick. joint_states starts the other nodes, so what they read beside it goes out before it."""
+        """Publish the present tick. joint_states starts the other nodes: what they read with it goes before."""
         stamp = convert.stamp_of(state.tick)
         self._clock.publish(clock=stamp)
         if self._imu.get_num_connections():
@@ -67,6 +76,13 @@ class StatePublisher:
             self._odometry.publish(convert.odometry_message(state, stamp, self._base))
         if self._contacts.get_num_connections():
             self._contacts.publish(convert.contacts_message(state, stamp, self._feet, self._base))
+        if any(cells.get_num_connections() for _, cells in self._load_cells.values()):
+            for link, forces in self._simulator.load_cells().items():
+                places, cells = self._load_cells[link]
+                cells.publish(convert.load_cells_message(forces, places, stamp, link))
+        for link, sensor, period, publisher in self._ranges:
+            if state.tick % period == 0 and publisher.get_num_connections():
+                publisher.publish(convert.range_message(self._simulator.range(link), sensor, stamp, link))
         self._stamp = stamp
         self._state = state
 
