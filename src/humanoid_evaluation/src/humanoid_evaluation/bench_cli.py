@@ -7,7 +7,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -44,10 +44,7 @@ def bench_humanoid(seconds: float) -> List[Dict[str, Any]]:
 
 def _measured(twist: Sequence[float], seconds: float) -> Dict[str, float]:
     robot = Robot()
-    ticks: List[float] = []
-    engine: List[float] = []
-    robot.core.step = _timed(robot.core.step, ticks)  # type: ignore[method-assign]
-    robot.core.engine.step = _timed(robot.core.engine.step, engine)  # type: ignore[method-assign]
+    ticks, engine = _timed(robot.core), _timed(robot.core.engine)
     while robot.time < _START:
         robot.core.command_twist(twist)
         robot.tick()
@@ -67,16 +64,19 @@ def _measured(twist: Sequence[float], seconds: float) -> Dict[str, float]:
     }
 
 
-def _timed(step: Callable[[Feedback], np.ndarray], used: List[float]) -> Callable[[Feedback], np.ndarray]:
-    """Return a step that appends its time of the processor to `used`, s: what else runs does not count."""
+def _timed(owner: Any) -> List[float]:
+    """Return a list to which each call of `owner.step` appends its time of the processor, s: what else runs is not in."""
+    used: List[float] = []
+    step = owner.step
 
     def timed(feedback: Feedback) -> np.ndarray:
         start = time.thread_time()
-        command = step(feedback)
+        command: np.ndarray = step(feedback)
         used.append(time.thread_time() - start)
         return command
 
-    return timed
+    owner.step = timed
+    return used
 
 
 def fast_enough(rows: Sequence[Dict[str, Any]]) -> bool:
