@@ -65,7 +65,7 @@ def _measured(twist: Sequence[float], seconds: float) -> Dict[str, float]:
 
 
 def _timed(owner: Any) -> List[float]:
-    """Return a list to which each call of `owner.step` appends its time of the processor, s: what else runs is not in."""
+    """Return a list to which each call of `owner.step` appends its time of the processor, s."""
     used: List[float] = []
     step = owner.step
 

@@ -41,8 +41,9 @@ def _points(rotations, places, inside):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _feel(wrenches, sole_points, loaded, loads, trusted):  # type: ignore[no-untyped-def]
-    """Set centres of pressure, ticks since landing, loads and trusts (s,) from the soles' wrenches."""
+def _feel(wrenches, sole_points, rolled, loaded, loads, trusted):  # type: ignore[no-untyped-def]
+    """Set centres of pressure and how they moved, ticks since landing, loads and trusts from the soles' wrenches."""
+    rolled[:] = -sole_points
     for s in range(len(loads)):
         force = max(wrenches[s, 2], 0.0)
         loads[s] = force if force > _LOADED else 0.0
@@ -51,6 +52,7 @@ def _feel(wrenches, sole_points, loaded, loads, trusted):  # type: ignore[no-unt
         if loads[s] > 0.0:
             sole_points[s, 0] = clamped(-wrenches[s, 4] / wrenches[s, 2], -0.06, 0.11)
             sole_points[s, 1] = clamped(wrenches[s, 3] / wrenches[s, 2], -0.06, 0.06)
+    rolled += sole_points
 
 
 @kernel
@@ -112,9 +114,8 @@ def _stand(rpy, floor, gravity, soles, sole_points, loads, gain):  # type: ignor
 
 
 @kernel
-def _move(place, heights, turns, step, at, loads, arm, is_new_floor):  # type: ignore[no-untyped-def]
-    """Move the base (3,) by the step (2,) of its inertial unit, and set its height over the loaded soles."""
-    former, rotation = turns
+def _move(place, heights, former, rotation, unit, scale, at, loads, arm, is_new_floor):  # type: ignore[no-untyped-def]
+    """Move the base (3,) as its unit went from one row of `unit` (2, 2) to the other; set its height over the soles."""
     # what keeps its place as the attitude changes: the unit, and the soles where a floor is found
     total, still = loads.sum(), arm.copy()
     if is_new_floor:
@@ -122,7 +123,8 @@ def _move(place, heights, turns, step, at, loads, arm, is_new_floor):  # type: i
             still[k] = (loads[0] * at[0, k] + loads[1] * at[1, k]) / total
     now, earlier = applied(rotation, still[0], still[1], still[2]), applied(former, still[0], still[1], still[2])
     for k in range(2):
-        place[k] += step[k] - now[k] + earlier[k]
+        place[k] += scale * (unit[1, k] - unit[0, k]) - now[k] + earlier[k]
+        unit[0, k] = unit[1, k]
     if total > 0.0:
         height = 0.0
         for s in range(2):
@@ -131,8 +133,9 @@ def _move(place, heights, turns, step, at, loads, arm, is_new_floor):  # type: i
 
 
 @kernel
-def _pressure(place, rotation, points, wrenches, pressure):  # type: ignore[no-untyped-def]
+def _pressure(place, rotation, soles, sole_points, wrenches, pressure):  # type: ignore[no-untyped-def]
     """Return where the ground presses, (2,); `pressure` if it hardly does."""
+    points = _points(soles[0], soles[1], sole_points)
     x, y, total = 0.0, 0.0, 0.0
     for s in range(len(points)):
         force = max(wrenches[s, 2], 0.0)
@@ -185,11 +188,12 @@ class BaseEstimator:
     def __init__(self, scale: float = 1.0, heading: str = "imu", imu: Optional[np.ndarray] = None) -> None:
         self._scale, self._heading = scale, heading
         self._imu = np.zeros(3) if imu is None else imu
-        self._soles, self._unit = SoleOdometry(self._imu), np.zeros(2)
+        self._soles, self._unit = SoleOdometry(self._imu), np.zeros((2, 2))  # its place a tick before and now
         self.place, self.rotation = np.zeros(3), np.eye(3)
         self.roll = self.pitch = self.yaw = 0.0
         self.heights = np.zeros(2)
         self.sole_points = np.zeros((2, 3))
+        self._rolled = np.zeros((2, 3))  # how far the centres of pressure moved in a tick
         self._loaded = np.zeros(2)  # ticks since each foot landed
         self._loads, self._trusted = np.zeros(2), np.zeros(2)  # N
         self._yaw_start, self._yaw_rate, self._ticks = 0.0, 0.0, 0
@@ -211,9 +215,7 @@ class BaseEstimator:
         wrenches, rates, specific_force = feedback.wrenches, feedback.rates, feedback.specific_force
         roll, pitch, yaw = rpy_from_quaternion(*feedback.attitude)
         loads, trusted = self._loads, self._trusted
-        rolled = -self.sole_points
-        _feel(wrenches, self.sole_points, self._loaded, loads, trusted)
-        rolled += self.sole_points
+        _feel(wrenches, self.sole_points, self._rolled, self._loaded, loads, trusted)
         is_loaded, before, former = loads[0] > 0.0 or loads[1] > 0.0, self._before, self.rotation
         rotations, places = posture.sole_rotation, posture.sole_place
         if self._heading == "imu":
@@ -228,16 +230,16 @@ class BaseEstimator:
         self.rotation, self.roll, self.pitch, at = _stand(
             attitude, self._floor, self.gravity, soles, self.sole_points, loads, gain
         )
-        turns, step = (former, self.rotation), np.zeros(2)
         if before is None:
-            turns = self.rotation, self.rotation
+            former = self.rotation
         else:
-            known = specific_force is not None
+            turns, known = (former, self.rotation), specific_force is not None
             acceleration = _acceleration(*turns, specific_force, self.gravity) if known else None
-            unit = self._soles.step(acceleration, turns, before.sole_rotation, at, rolled, self._loaded, loads)
-            step = self._scale * (unit - self._unit)
-            self._unit[:] = unit
-        _move(self.place, self.heights, turns, step, at, loads, self._imu, is_new_floor)
+            self._unit[1] = self._soles.step(
+                acceleration, turns, before.sole_rotation, at, self._rolled, self._loaded, loads
+            )
+        base = self.place, self.heights, former, self.rotation
+        _move(*base, self._unit, self._scale, at, loads, self._imu, is_new_floor)
         self._before = posture
 
     def _follow(self, yaw: float, rate: float) -> None:
@@ -254,8 +256,8 @@ class BaseEstimator:
 
     def pressure(self, posture: Posture, wrenches: np.ndarray, former: np.ndarray) -> np.ndarray:
         """Return the centre of pressure (2,), odometry frame, m; the former one while the feet carry nothing."""
-        points = _points(posture.sole_rotation, posture.sole_place, self.sole_points)
-        return np.asarray(_pressure(self.place, self.rotation, points, wrenches, former))
+        soles = posture.sole_rotation, posture.sole_place
+        return np.asarray(_pressure(self.place, self.rotation, soles, self.sole_points, wrenches, former))
 
     def point(self, point: np.ndarray) -> np.ndarray:
         """Return a point (3,) of the base's frame in the odometry frame, (2,), m."""

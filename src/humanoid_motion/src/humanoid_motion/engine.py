@@ -199,10 +199,11 @@ class WalkingEngine:
     def _correct(self, plan: PlannedInstant, lean: np.ndarray) -> None:
         """Set the centre of pressure, and shift the next foothold by what it cannot correct."""
         stepping = self._stepping
-        self._error = self._observer.dcm - plan.dcm - lean
+        dcm = self._observer.dcm - lean
+        self._error = dcm - plan.dcm
         requested = plan.zmp + (1.0 + self._p.dcm_gain) * self._error
         self._pressure = self._soles.within(requested, stepping.feet, stepping.carries, stepping.support)
-        stepping.correct(self._observer.dcm - lean, self._pressure, plan, self._omega)
+        stepping.correct(dcm, self._pressure, plan, self._omega)
 
     def _joints(self, posture: Posture, rates: np.ndarray, lean: np.ndarray) -> np.ndarray:
         """Return the command for base, feet and centre of pressure as they are planned, (n,), rad."""
@@ -212,8 +213,8 @@ class WalkingEngine:
             weight = ours if stepping.support == LEFT else 1.0 - ours
         q = body.angles(self._reference.feet(stepping, posture, rates), weight)
         base = estimator.place, estimator.rotation
-        pushed = self._omega**2 * (self._observer.place - self._pressure - lean)
+        pendulum = self._observer.place, lean, self._omega
         loads = self._soles.loads(
-            self._pressure, stepping.feet, stepping.carries, base, estimator.gravity, pushed, body.model.mass
+            self._pressure, stepping.feet, stepping.carries, base, estimator.gravity, pendulum, body.model.mass
         )
         return body.command(q, posture, *loads)

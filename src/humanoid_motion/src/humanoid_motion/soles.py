@@ -40,14 +40,16 @@ def _nearest(point, foot, side, low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _loads(  # type: ignore[no-untyped-def]
-    point, feet, carries, low, high, ahead, inwards, place, rotation, gravity, pushed, mass
+    point, feet, carries, low, high, ahead, inwards, place, rotation, gravity, com, lean, omega, mass
 ):
     """Return gravity, forces and points of `Soles.loads`."""
     left, right = zmp_of(feet[0], LEFT, ahead, inwards), zmp_of(feet[1], RIGHT, ahead, inwards)
     line, beyond = right - left, point - left
     on_right = (beyond[0] * line[0] + beyond[1] * line[1]) / (line[0] * line[0] + line[1] * line[1])
     on_right = 0.0 if carries == LEFT else 1.0 if carries == RIGHT else clamped(on_right, 0.0, 1.0)
-    seen = np.array(undone(rotation, gravity[0] - pushed[0], gravity[1] - pushed[1], gravity[2]))
+    stiffness = omega * omega  # the pendulum's acceleration over how far its mass is from the pressure
+    x, y = stiffness * (com[0] - point[0] - lean[0]), stiffness * (com[1] - point[1] - lean[1])
+    seen = np.array(undone(rotation, gravity[0] - x, gravity[1] - y, gravity[2]))
     forces, points = np.empty((2, 3)), np.empty((2, 3))
     for side in range(2):
         forces[side] = -mass * (on_right if side == RIGHT else 1.0 - on_right) * seen
@@ -106,7 +108,7 @@ class Soles:
         carries: Optional[int],
         base: Tuple[np.ndarray, np.ndarray],
         gravity: np.ndarray,
-        pushed: np.ndarray,
+        pendulum: Tuple[np.ndarray, np.ndarray, float],
         mass: float,
     ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what the robot's weight does with the centre of pressure at a point, in the base's frame.
@@ -123,8 +125,8 @@ class Soles:
             Place and rotation of the base.
         gravity : (3,) array
             m/s^2.
-        pushed : (2,) array
-            Acceleration of the centre of mass over the floor, m/s^2.
+        pendulum : tuple of two (2,) arrays and a float
+            Centre of mass, how far a slope moves its centre of pressure downhill, m, and sqrt(g / height), 1/s.
         mass : float
             kg.
 
@@ -136,5 +138,7 @@ class Soles:
             Of the ground on each sole, N, and where, m.
         """
         side = -1 if carries is None else carries
-        seen, forces, points = _loads(point, feet, side, self._low, self._high, *self.aim, *base, gravity, pushed, mass)
+        seen, forces, points = _loads(
+            point, feet, side, self._low, self._high, *self.aim, *base, gravity, *pendulum, mass
+        )
         return seen, forces, points

@@ -95,6 +95,7 @@ class Stepping:
         self.step_time, self.double = parameters.step_time, parameters.double_support
         self._is_new, self._is_last = True, False
         self._shift, self._from = np.zeros(2), np.zeros(2)
+        self._foothold = np.zeros(3)  # of the swing foot in this tick
         self._nominal = parameters.step_time
         self._corrections = -1  # steps taken once more at the goal; -1: it rests there, or has none
         self._swing = SwingFoot(self.feet[RIGHT], _SWING_SPEED)
@@ -195,7 +196,8 @@ class Stepping:
         if landed or self.time >= self.step_time + p.landing_wait:
             self._land(posture, estimator)
         elif fraction > 0.0:
-            self._swing.advance(self._target(), self.step_time - self.time, TICK)
+            self._foothold = self._target()
+            self._swing.advance(self._foothold, self.step_time - self.time, TICK)
             self.feet[swing] = self._swing.pose
 
     def _settle(self, posture: Posture, estimator: BaseEstimator, goal: np.ndarray) -> None:
@@ -267,7 +269,7 @@ class Stepping:
         plan: PlannedInstant = _planned(
             self._from,
             self.feet[self.support],
-            self._target(),
+            self._foothold if self.is_swinging else self._target(),
             self.swing,
             planner.centre,
             planner.twist,
