@@ -46,6 +46,12 @@ def test_odometry_knows_a_fast_walk_whose_feet_slide_as_they_land():
     assert run["x_m"] == pytest.approx(1.0, abs=0.010)
 
 
+def test_it_walks_aside():
+    run = run_trial(Trial(0.0, 0.0, 0.10, 312, aside=-0.3))
+    assert run["arrived"] and run["y_m"] == pytest.approx(-0.3, abs=0.010) and abs(run["x_m"]) < 0.012, run
+    assert summarise([run])["worst_lateral_m"] == pytest.approx(abs(run["y_m"] + 0.3)) and run["seconds"] < 6.5
+
+
 def test_calibration_returns_a_factor_near_the_delivered_one():
     rows, scale = calibrate([311, 312], 1, speeds=(0.2,), distance=0.5)
     assert [row["runs"] for row in rows] == [2] and rows[0]["least error %"] <= rows[0]["greatest error %"]
@@ -152,7 +158,7 @@ def test_the_thesis_has_21_cases_and_its_table_stands_beside_ours():
     table = campaign_table([run, {**run, "engine": "bullet", "x_m": 2.99}])
     assert re.search(r"\| mujoco +\| 3\.010 .*\n.*\| bullet +\| 2\.990 ", table)
     assert "1.23 ±" in table and f"{rows['distances']['C']['bullet'][0]:.2f}" in table
-    with pytest.raises(SettingsError, match="either a distance or an angle"):
+    with pytest.raises(SettingsError, match="either a distance, ahead or aside, or an angle"):
         Trial(1.0, 90.0, 0.1, 0)
     assert main(["--distance", "1"]) == 2
 

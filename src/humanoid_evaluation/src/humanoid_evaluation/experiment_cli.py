@@ -61,6 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             options.heading,
             engine,
             options.contacts,
+            options.aside,
         )
         for seed in seeds
     ]
@@ -100,6 +101,9 @@ def _write(path: Path, values: Dict[str, Any]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scripts/experiment humanoid", description=__doc__)
     parser.add_argument("--distance", type=float, default=0.0, metavar="M", help="walk so far ahead (negative: back)")
+    parser.add_argument(
+        "--aside", type=float, default=0.0, metavar="M", help="walk so far to the left (negative: right)"
+    )
     parser.add_argument("--angle", type=float, default=0.0, metavar="DEG", help="or turn in place, left positive")
     parser.add_argument("--speed", type=float, metavar="V", help="m/s, or rad/s")
     parser.add_argument("--push", type=float, default=0.0, metavar="N", help="push the torso for 0.1 s, from any side")

@@ -25,8 +25,10 @@ def summarise(runs: Sequence[Dict[str, Any]]) -> Dict[str, Any]:
         "falls": len(runs) - len(upright),
         "not_arrived": sum(not run["arrived"] for run in upright),
         "worst_distance_error_m": worst([abs(run["x_m"] - run["distance"]) for run in upright]),
-        "worst_lateral_m": worst([abs(run["y_m"]) for run in upright]),
-        "worst_place_m": worst([math.hypot(run["x_m"] - run["distance"], run["y_m"]) for run in upright]),
+        "worst_lateral_m": worst([abs(run["y_m"] - run["aside"]) for run in upright]),
+        "worst_place_m": worst(
+            [math.hypot(run["x_m"] - run["distance"], run["y_m"] - run["aside"]) for run in upright]
+        ),
         "worst_angle_error_deg": worst([abs(run["turn_deg"] - run["angle_deg"]) for run in upright]),
         "worst_odometry_error_m": worst([run["odometry_error_m"] for run in upright]),
         "worst_height_range_m": worst([run["height_range_m"] for run in upright]),

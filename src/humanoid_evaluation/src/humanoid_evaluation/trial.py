@@ -38,11 +38,12 @@ class Trial:
     heading: str = "imu"  #: Or `feet`, for an IMU without a yaw axis
     engine: str = "mujoco"  #: Or `bullet`
     contacts: str = "wrench"  #: Or `cells`, the four force sensors of each sole
+    aside: float = 0.0  #: m to the left, also beside a distance ahead
 
     def __post_init__(self) -> None:
         """Refuse what is no walk; raises SettingsError."""
-        if (self.distance != 0.0) == (self.angle_deg != 0.0):
-            raise SettingsError("give either a distance or an angle, not zero")
+        if (self.distance != 0.0 or self.aside != 0.0) == (self.angle_deg != 0.0):
+            raise SettingsError("give either a distance, ahead or aside, or an angle, not zero")
         if not (math.isfinite(self.speed) and self.speed > 0.0):
             raise SettingsError(f"speed is {self.speed}; give a positive number, m/s or rad/s")
 
@@ -73,9 +74,9 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
     while simulator.time < _STAND:
         walk.tick()
     walk.begin()
-    length = abs(trial.distance) if trial.distance else abs(math.radians(trial.angle_deg))
-    if trial.distance:
-        engine.walk_by(trial.distance, 0.0, 0.0, (trial.speed, 0.06, 0.4))
+    length = math.hypot(trial.distance, trial.aside) or abs(math.radians(trial.angle_deg))
+    if not trial.angle_deg:
+        engine.walk_by(trial.distance, trial.aside, 0.0, (trial.speed, trial.speed if trial.aside else 0.06, 0.4))
     else:
         engine.walk_by(0.0, 0.0, math.radians(trial.angle_deg), (0.10, 0.06, trial.speed))
     limit = _STAND + 2.0 * length / trial.speed + 10.0
@@ -91,7 +92,7 @@ def run_trial(trial: Trial) -> Dict[str, Any]:
         if arrived is not None and simulator.time > arrived + _SETTLE:
             break
     score = walk.score()
-    if not trial.distance:
+    if trial.angle_deg:
         score["cost"] = math.nan  # a turn goes nowhere
     return {
         **vars(trial),
