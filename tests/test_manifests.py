@@ -22,6 +22,7 @@ KEYS = {
     "numba": "python3-numba",
     "numpy": "python3-numpy",
     "PIL": "python3-pil",
+    "prompt_toolkit": "python3-prompt-toolkit",
     "psutil": "python3-psutil",
     "rospkg": "python3-rospkg",
     "scipy": "python3-scipy",

@@ -103,7 +103,7 @@ def test_the_table_of_the_joystick_names_the_buttons_of_its_mapping():
         ("Try the emergency stop (SPACE in the window)", "not ['Space']"),
         ("emergency stop: first power, then **Space** is the emergency stop", "not ['Space']"),
         ("press **K** to kneel", "names K"),
-        ("<kbd>F3</kbd> does it", "names F3"),
+        ("<kbd>F10</kbd> does it", "names F10"),
         ("Ctrl+S saves", "names Ctrl+S"),
     ],
 )

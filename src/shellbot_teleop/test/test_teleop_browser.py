@@ -77,6 +77,12 @@ def test_every_text_of_the_page_is_in_the_operators_language(page):
     assert page.errors() == []
 
 
+def test_a_robot_without_actions_is_said_to_have_none(page):
+    page.hold("\ue033")  # F3
+    page.until(lambda: "⟦This robot reports no actions.⟧" in page.text("notices"), "nothing says why F3 does nothing")
+    page.let_go("\ue033")
+
+
 def test_a_slow_picture_is_followed_by_a_pause_twice_as_long_and_quick_ones_by_none(page):
     def drawn(*times):
         return page.driver.execute_script(DRAWS, list(times))

@@ -236,6 +236,26 @@ def test_gains_are_set_by_slider_number_tick_and_list(hands):
         hands.until(lambda: sent.get(name) == value, f"{name}: {sent}")  # noqa: B023
 
 
+def test_a_key_opens_the_actions_and_others_pause_and_cancel(hands):
+    actions, done = hands.window.actions, []
+    actions.pause_requested.connect(done.append)
+    actions.cancel_requested.connect(lambda: done.append("cancel"))
+    hands.tap("p", "x")
+    hands.until(lambda: done == [True, "cancel"])
+    hands.keyboard.press("w")
+    hands.until(lambda: hands.setup.twists)
+    hands.tap("F3")
+    hands.until(lambda: hands.focus is actions.search and hands.setup.twists[-1].is_zero)
+    hands.keyboard.release("w")
+    hands.tap("p", "F3", "o")
+    assert actions.search.text() == "po" and len(done) == 2
+    hands.window.pages.removeTab(hands.window.pages.indexOf(actions))
+    hands.window.setFocus()
+    actions.show_news(ActionsSeen(()))
+    hands.tap("F3")
+    hands.until(lambda: "No actions" in hands.window.log.view.toPlainText())
+
+
 def test_joints_are_ticked_the_log_filtered_and_the_view_turned(hands):
     setup, plots, log, view = hands.setup, hands.window.plots, hands.window.log, hands.window.robot
     for stamp in (1.0, 1.1):

@@ -408,7 +408,7 @@ def test_the_next_gait_follows_the_one_in_use(model):
 
 
 def test_a_key_without_a_binding_does_nothing_and_perform_refuses_held_actions(model):
-    assert model.press("x", 0.0) == [] and model.release("x", 0.1) == []
+    assert model.press("k", 0.0) == [] and model.release("k", 0.1) == []
     with pytest.raises(ValueError, match="held"):
         model.perform("drive.forward", 0.0)
 

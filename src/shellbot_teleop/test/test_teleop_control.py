@@ -77,6 +77,17 @@ def test_control_is_what_the_robot_says_and_not_what_was_asked_for(monitor):
     assert out == [effects.ZERO_TWIST, TakeControl(False)] and not monitor.held
 
 
+def test_the_keys_of_actions_drop_what_is_held_and_command_nothing_in_monitor_mode(monitor):
+    for key in ("p", "x"):
+        assert "Monitor mode, nothing was sent" in texts(monitor.press(key, 0.0))
+    assert monitor.press("F3", 0.0) == [effects.ShowActions()], "to be read by everybody"
+    monitor.observe_operator("teleop_window", True, 1.0)
+    monitor.press("w", 1.1)
+    assert monitor.press("F3", 1.2) == [effects.ZERO_TWIST, effects.ShowActions()] and not monitor.held
+    monitor.observe_stopped(True, 1.3)
+    assert monitor.press("p", 1.4) == [effects.TogglePause()] and monitor.press("x", 1.4) == [effects.CancelAction()]
+
+
 def test_the_dead_man_switch_lets_drive_and_stops(guarded):
     assert "Hold the dead-man switch (Enter)" in texts(guarded.press("w", 0.0)) and not guarded.held
     assert "Hold the dead-man switch" in texts(guarded.press("F5", 0.0))

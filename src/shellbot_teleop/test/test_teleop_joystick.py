@@ -118,6 +118,7 @@ def test_the_shipped_mapping_has_a_dead_man_a_stop_and_every_mode_but_those_of_o
         ([{"axis": 5, "action": "drive.left", "scale": math.nan}], [], {}, ["axes[3].scale is nan"]),
         ([], [{"button": 9, "name": "Z", "action": "dance"}], {}, ["buttons[4].action is 'dance'"]),
         ([], [{"button": 9, "name": "Z", "action": "help.keys"}], {}, ["buttons[4].action is 'help.keys'"]),
+        ([], [{"button": 9, "name": "Z", "action": "actions.show"}], {}, ["buttons[4].action is 'actions.show'"]),
         ([], [{"button": 3, "name": "Z", "action": "mode.sit"}], {}, ["buttons: Z uses button 3, which is used"]),
         ([], [{"axis": 2, "side": 1, "name": "Z", "action": "mode.sit"}], {}, ["Z uses axis 2, which is used"]),
         ([], [{"axis": 5, "name": "Z", "action": "mode.sit"}], {}, ["buttons[4].button is None, axis 5, side 0"]),

@@ -68,6 +68,33 @@ def test_a_terminal_refuses_to_be_a_dead_man_switch(nowhere):
     process.close()
 
 
+@pytest.mark.parametrize("term", ["linux", "screen"])
+def test_terminals_of_other_kinds_are_drawn_in_80_by_24_and_read(nowhere, term):
+    process = TerminalProcess(command("terminal"), dict(nowhere, TERM=term), size=(24, 80))
+    assert process.wait_for("Ctrl+Q quit", 60.0), process.shown
+    process.type(b"\x1b[[A\x1b[A\x1bOR")
+    assert process.wait_for("Actions, search:", 60.0), process.shown
+    process.type(b"\x03")
+    assert process.wait(60.0) == 0 and process.restored()
+    process.close()
+
+
+def test_a_terminal_that_can_only_write_lines_is_refused_in_words(nowhere):
+    process = TerminalProcess(command("terminal"), dict(nowhere, TERM="dumb"))
+    assert process.wait(60.0) == 3 and "TERM is dumb" in process.text and "TERM=xterm" in process.text
+    process.close()
+
+
+@pytest.mark.parametrize("broken", ["screen", "TerminalProgram._key"])
+def test_an_error_of_its_own_ends_the_terminal_and_leaves_it_as_it_was(nowhere, broken):
+    code = f"import sys, shellbot_teleop.terminal_node as node; node.{broken} = lambda *_: 1 / 0; sys.exit(node.main())"
+    process = TerminalProcess([sys.executable, "-c", code], nowhere)
+    assert process.wait_for("\x1b[?1049h", 60.0)
+    process.type(b"w")
+    assert process.wait(60.0) == 1 and "ZeroDivisionError" in process.text and process.restored()
+    process.close()
+
+
 @pytest.mark.parametrize("program", ["terminal"])
 def test_without_a_terminal_it_says_what_to_do(program, nowhere):
     result = subprocess.run(

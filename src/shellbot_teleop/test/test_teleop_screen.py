@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import replace
 
 import pytest
+from prompt_toolkit.input import DummyInput
+from prompt_toolkit.output.vt100 import Vt100_Output
+from teleop_drawn import Paper, Typist
 
+from shellbot_teleop.action_model import ActionModel, ActionState, FeedbackSeen, GoalSeen, ResultSeen
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.robot_monitor import (
     BatteryInfo,
@@ -19,7 +24,7 @@ from shellbot_teleop.robot_monitor import (
     fresh_battery,
     servo_line,
 )
-from shellbot_teleop.terminal_screen import RobotView, ansi, cut, screen
+from shellbot_teleop.terminal_screen import RobotView, screen
 
 
 @pytest.fixture
@@ -27,6 +32,22 @@ def model(teleop_config, teleop_keymap):
     model = CommandModel(teleop_config, teleop_keymap)
     model.observe_operator("teleop_terminal", True, 0.0)
     return model
+
+
+IDLE = ActionState()
+
+
+def parts(model, robot, messages, width, height, action=IDLE):
+    """Return all that is shown, as lines; what is too much for the terminal is drawn in part."""
+    whole = screen(model, robot, messages, (width, height), action)
+    return whole.head + whole.velocities + whole.condition + whole.key_help + whole.messages
+
+
+def drawn(model, robot, messages, width, height, action=IDLE):
+    """Return the lines of a terminal of this size."""
+    typist = Typist(DummyInput(), (width, height))
+    typist.view.show(screen(model, robot, messages, (width, height), action))
+    return typist.rows()
 
 
 def text(lines):
@@ -44,21 +65,21 @@ WALKING = RobotView(
 
 
 def test_without_a_robot_it_says_what_is_waited_for(model):
-    shown = text(screen(model, NOTHING, [], 100, 40))
+    shown = text(parts(model, NOTHING, [], 100, 40))
     assert "Waiting for the ROS master" in shown and "No mode yet" in shown and "no odometry" in shown
 
 
 def test_it_shows_who_is_in_control(model):
-    assert " in control " in text(screen(model, WALKING, [], 80, 24))
+    assert " in control " in text(parts(model, WALKING, [], 80, 24))
     model.observe_operator("teleop_window", False, 1.0)
-    assert "teleop_window drives" in text(screen(model, WALKING, [], 80, 24))
+    assert "teleop_window drives" in text(parts(model, WALKING, [], 80, 24))
     model.observe_operator("", False, 1.0)
-    assert "monitor " in text(screen(model, WALKING, [], 80, 24))
+    assert "monitor " in text(parts(model, WALKING, [], 80, 24))
 
 
 def test_it_shows_mode_velocities_pose_hold_and_messages(model):
     model.press("w", 0.0)
-    lines = screen(model, WALKING, [LogLine("warn", "node", "watch out\nhere", 0.0)], 100, 45)
+    lines = parts(model, WALKING, [LogLine("warn", "node", "watch out\nhere", 0.0)], 100, 45)
     shown = text(lines)
     for part in (
         "hexapod -> shell",
@@ -79,27 +100,27 @@ def test_it_shows_mode_velocities_pose_hold_and_messages(model):
 def test_what_is_rounded_to_nothing_has_no_minus(model):
     pose = {"position": (-0.0004, -0.0, 0.1), "rpy": (-1e-4, 1e-4, -1e-9), "has_tilt": True}
     still = replace(WALKING.odom, velocity=(-0.004, -0.006, 0.0), **pose)
-    shown = text(screen(model, replace(WALKING, odom=still), [], 100, 45))
+    shown = text(parts(model, replace(WALKING, odom=still), [], 100, 45))
     assert "x +0.000 m  y +0.000 m  yaw +0.0 deg" in shown and "roll +0.0, pitch +0.0 deg" in shown
     assert "-0.01" in shown and "-0.00 " not in shown
 
 
 def test_of_the_nodes_it_shows_what_is_not_good(model):
     good, bad = (replace(WALKING, diagnostics=line) for line in (("2 of 2 good", False), ("gains: no page", True)))
-    assert "2 of 2" not in text(screen(model, good, [], 100, 45))
-    assert ("warn", "nodes    gains: no page") in [part for line in screen(model, bad, [], 100, 45) for part in line]
+    assert "2 of 2" not in text(parts(model, good, [], 100, 45))
+    assert ("warn", "nodes    gains: no page") in [part for line in parts(model, bad, [], 100, 45) for part in line]
 
 
 def test_the_emergency_stop_is_shown_with_the_key_that_takes_it_back(model):
     model.observe_stopped(True, 0.0)
-    assert "EMERGENCY STOP" in text(screen(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(
-        screen(model, WALKING, [], 80, 24)
+    assert "EMERGENCY STOP" in text(parts(model, WALKING, [], 80, 24)) and "Ctrl+R" in text(
+        parts(model, WALKING, [], 80, 24)
     )
 
 
 def test_a_message_of_blanks_alone_is_shown_as_one_line(model):
-    shown = screen(model, WALKING, [LogLine("info", "node", "\n" * 100, 0.0)], 80, 60)
-    assert "node" in text(shown[-1:])
+    shown = drawn(model, WALKING, [LogLine("info", "node", "\n" * 100, 0.0)], 80, 60)
+    assert shown[shown.index("Messages") + 1].endswith(" node") and not any(shown[shown.index("Messages") + 2 :])
 
 
 def test_at_80_characters_nothing_that_is_said_is_cut(model):
@@ -117,36 +138,66 @@ def test_at_80_characters_nothing_that_is_said_is_cut(model):
         LogLine("info", "action_manager", "older", 0.0),
         LogLine("warn", "teleop", f"shell: refused. {words}", 0.0),
     ]
-    shown = [line.strip() for line in text(screen(model, robot, messages, 80, 60)).split("\n")]
-    whole = " ".join(shown)
+    whole = " ".join(line.strip() for line in drawn(model, robot, messages, 80, 60))
     assert f"shell refused: {words}" in whole
     assert f"joints hold: {stopped}" in whole
     assert f"shell: refused. {words}" in whole
     assert "roll +0.0, pitch -5.7 deg" in whole
     assert whole.index("older") < whole.index("shell: refused.")
-    small = text(screen(model, robot, messages, 80, 24))
-    assert "Ctrl+Q quit" in small and "Messages" in small, "the keys come first"
+    assert "Ctrl+Q quit" in " ".join(drawn(model, robot, messages, 80, 24)), "the keys come first"
 
 
-@pytest.mark.parametrize("width, height", [(20, 5), (80, 24), (100, 30), (200, 60)])
-def test_it_never_exceeds_the_terminal(model, width, height):
-    lines = screen(model, WALKING, [LogLine("info", "n", "x" * 300, 0.0)] * 50, width, height)
-    assert len(lines) <= height and max(len(line) for line in text(lines).split("\n")) <= width
+@pytest.mark.parametrize("width, height", [(1, 1), (20, 5), (80, 24), (100, 30), (200, 60)])
+def test_every_terminal_is_filled_and_the_newest_message_is_the_last(model, width, height):
+    messages = [LogLine("info", "n", f"{number} " + "x" * 300, 0.0) for number in range(300)] + [
+        LogLine("info", "n", "newest", 0.0)
+    ]
+    shown = drawn(model, WALKING, messages, width, height)
+    assert width == 1 or shown[0].startswith("Shellbot")
+    assert shown[-1].endswith(" n newest") or height < 30
 
 
 @pytest.mark.parametrize("layout", ["walk", "tilt"])
-def test_80_by_24_still_shows_every_key(model, layout):
+def test_80_by_24_still_shows_every_key_and_what_is_performed(model, layout):
     model.set_layout(layout, 0.0)
-    shown = text(screen(model, WALKING, [], 80, 24))
+    shown = "\n".join(drawn(model, WALKING, [], 80, 24, ActionState("running", "wave", "lift", 0.4)))
+    assert "wave running, 40 %  lift" in shown and "Messages" in shown
     for binding in model.keymap.in_layout(layout):
         assert binding.help in shown or binding.action in ("control.dead_man", "speed.fine"), "which a terminal lacks"
 
 
+def test_it_shows_what_is_performed_how_far_it_is_and_why_it_ended(model):
+    actions = ActionModel()
+
+    def shown():
+        return parts(model, WALKING, [], 100, 45, actions.state(1.0))
+
+    assert "action   " not in text(shown()[:10])
+    actions.observe(GoalSeen("wave", "1"), 1.0)
+    assert [("", "action   "), ("command", "[" + "-" * 20 + "]"), ("", " wave requested, 0 %  ")] in shown()
+    actions.observe(FeedbackSeen("1", "lift", 0.5, True), 1.0)
+    assert [
+        ("", "action   "),
+        ("command", "[" + "#" * 10 + "-" * 10 + "]"),
+        ("", " wave paused, 50 %  lift"),
+    ] in shown()
+    actions.observe(ResultSeen("2", "warn", "refused"), 1.0)
+    assert [("", "         "), ("warn", ": refused")] in shown(), "of another one, while this one goes on"
+    actions.observe(ResultSeen("1", "warn", "cancelled"), 1.0)
+    assert [("", "action   "), ("warn", "wave: cancelled")] in shown()
+
+
 def test_control_characters_of_a_message_do_not_reach_the_terminal(model):
-    lines = cut([("info", "a\x1b[2Jb\x07")], 80)
-    assert "\x1b" not in text([lines]) and "\x07" not in text([lines])
-    drawn = ansi([[("warn", "old")], []])
-    assert drawn.startswith("\x1b[H") and "\x1b[33mold\x1b[0m" in drawn and drawn.endswith("\x1b[J")
+    written = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    paper = Paper(80, 24)
+    typist = Typist(DummyInput(), output=Vt100_Output(written, paper.get_size, term="xterm"))
+    bad = "a\x1b[2Jb\x07c\x9b1md\x7f"
+    robot = replace(WALKING, mode=replace(WALKING.mode, text=bad, step=bad))
+    typist.view.show(screen(model, robot, [LogLine("warn", bad, bad, 0.0)], (80, 24), ActionState("running", bad, bad)))
+    rows = "\n".join(typist.rows())
+    assert rows.count("a^[[2Jb^Gc<9b>1md^?") >= 3
+    raw = written.buffer.getvalue().decode()
+    assert not any(sign in raw for sign in ("\x1b[2Jb", "\x07", "\x9b", "\x7f"))
 
 
 BATTERY = BatteryInfo(11.46, 0.47, 10.0)
@@ -154,11 +205,11 @@ SERVOS = ServosInfo(19, 41.0, "lower_3_tibia", 0, (), 10.0)
 
 
 def test_battery_and_servos_have_a_line_where_there_are_some(model):
-    assert "servos" not in text(screen(model, WALKING, [], 100, 45))
-    lines = screen(model, replace(WALKING, battery=BATTERY, servos=SERVOS), [], 100, 45)
+    assert "servos" not in text(parts(model, WALKING, [], 100, 45))
+    lines = parts(model, replace(WALKING, battery=BATTERY, servos=SERVOS), [], 100, 45)
     assert [("", "servos   battery 11.5 V 47%  hottest 41 °C lower_3_tibia")] in lines
     limp = replace(SERVOS, limp=19, trouble=("lower_1_coxa: overload", "lower_2_coxa: silent", "lower_3_coxa: silent"))
-    lines = screen(model, replace(WALKING, servos=limp), [], 140, 45)
+    lines = parts(model, replace(WALKING, servos=limp), [], 140, 45)
     (found,) = [line for line in lines if line and line[0][1].startswith("servos")]
     assert found[0][0] == "warn"
     assert "19 of 19 servos without torque  lower_1_coxa: overload, lower_2_coxa: silent and 1 more" in found[0][1]

@@ -4,9 +4,19 @@
 from __future__ import annotations
 
 import pytest
+from teleop_drawn import play
 
 from shellbot_teleop.key_tracker import ReleaseGrace, RepeatTracker
-from shellbot_teleop.terminal_keys import TerminalDecoder
+
+LAST = b"\x1b[23~"  # F11, which shows that all before it has been read
+
+
+def keys_of(*pieces):
+    async def session(typist):
+        await typist.type(*pieces, LAST)
+        await typist.until(lambda: "F11" in typist.keys)
+
+    return play(session).keys[:-1]
 
 
 @pytest.mark.parametrize(
@@ -15,41 +25,59 @@ from shellbot_teleop.terminal_keys import TerminalDecoder
         (b"wW5", ["w", "w", "5"]),
         (b" +-=_", ["Space", "Plus", "Minus", "Plus", "Minus"]),
         (b"\t\r\x7f", ["Tab", "Enter", "Backspace"]),
-        (b"\x12\x11", ["Ctrl+R", "Ctrl+Q"]),
+        (b"\x12\x11\x13\x1a", ["Ctrl+R", "Ctrl+Q", "Ctrl+S"]),
         (b"\x1b[A\x1b[B\x1b[C\x1b[D", ["Up", "Down", "Right", "Left"]),
         (b"\x1bOA\x1bOD", ["Up", "Left"]),
         (b"\x1b[5~\x1b[6~\x1b[1~\x1b[4~", ["PageUp", "PageDown", "Home", "End"]),
         (b"\x1b[H\x1b[F\x1bOH", ["Home", "End", "Home"]),
         (b"\x1b[15~\x1b[20~\x1b[24~", ["F5", "F9", "F12"]),
         (b"\x1bOP\x1b[[A", ["F1", "F1"]),
-        (b"\x1b[1;5A", ["Up"]),
-        (b"\x1bOx\x1bOt\x1bOk", ["8", "4", "Plus"]),
-        (b"\x1b[E", ["5"]),
-        (b"\x1b[?1;2c\x1b[200~\xc3\xa8w", ["w"]),
-        (b"\x1b\x1b[Aw", ["Escape", "Up", "w"]),
-        (b"\x1bw", ["Escape", "w"]),
+        (b"\x1b[1;5A\x1b[1;2B\x1b[24;2~\x1b[24;5~", ["Up", "Down", "F12", "F12"]),
+        (b"\x1bOx\x1bOt\x1bOk\x1bOM", ["8", "4", "Plus", "Enter"]),
+        (b"\x1b[E\x1bOE", ["5", "5"]),
+        (b"\x1b[200~www\r\x1b[201~\xc3\xa8w", ["w"]),
         (b"\x00#", []),
     ],
 )
 def test_bytes_become_keys_in_one_piece_and_byte_by_byte(data, keys):
-    assert TerminalDecoder().feed(data) == keys
-    decoder = TerminalDecoder()
-    assert [key for index in range(len(data)) for key in decoder.feed(data[index : index + 1])] == keys
-    assert not decoder.waiting
+    assert keys_of(data) == keys
+    assert keys_of(*(data[index : index + 1] for index in range(len(data)))) == keys
 
 
-def test_a_lone_escape_is_a_key_only_when_nothing_follows():
-    decoder = TerminalDecoder()
-    assert decoder.feed(b"\x1b") == [] and decoder.waiting
-    assert decoder.flush() == ["Escape"] and not decoder.waiting
-    assert decoder.feed(b"\x1b") == [] and decoder.feed(b"[") == [] and decoder.feed(b"A") == ["Up"]
-    assert decoder.flush() == []
+@pytest.mark.parametrize("data", [b"\x1bw", b"\x1b[1;3Aw", b"\x1b[24;3~2", b"\x1b\x1b[A", b"\x1b[\x01w"])
+def test_alt_with_a_key_is_the_emergency_stop_alone_and_so_is_an_unknown_key(data):
+    async def session(typist):
+        await typist.type(data)
+        await typist.until(lambda: typist.keys)
+        await typist.type(LAST)
+        await typist.until(lambda: "F11" in typist.keys)
+
+    assert play(session).keys == ["Escape", "F11"]
 
 
-def test_a_broken_sequence_does_not_swallow_the_keys_after_it():
-    decoder = TerminalDecoder()
-    assert decoder.feed(b"\x1b[\x01w")[-1] == "w"
-    assert decoder.feed(b"\x1b[12") == [] and decoder.flush()[0] == "Escape"
+def test_a_terminals_late_answer_to_another_program_is_no_key():
+    async def session(typist):
+        await typist.type(b"\x1b[?1;2c")
+        await typist.type(LAST)
+        await typist.until(lambda: "F11" in typist.keys)
+
+    assert play(session).keys == ["F11"]
+
+
+def test_a_lone_escape_is_a_key_as_soon_as_nothing_follows():
+    async def session(typist):
+        await typist.type(b"\x1b")
+        await typist.until(lambda: typist.keys)
+
+    assert play(session).keys == ["Escape"]
+
+
+def test_ctrl_c_ends_and_ctrl_z_does_nothing():
+    async def session(typist):
+        await typist.type(b"\x1a\x03")
+        await typist.until(lambda: typist.ends)
+
+    assert play(session).keys == []
 
 
 def test_a_key_is_held_over_the_repeat_delay_and_then_between_repeats():

@@ -9,15 +9,16 @@ import pytest
 from teleop_desk import Desk
 
 from shellbot_teleop.effects import (
+    CancelAction,
     EmergencyStop,
     PublishBodyPose,
     PublishTwist,
     RequestMode,
     ShowLife,
     TakeControl,
+    TogglePause,
 )
 from shellbot_teleop.link_events import LinkState, OperatorSeen, StoppedSeen
-from shellbot_teleop.web import requests
 
 ZERO = PublishTwist(0.0, 0.0, 0.0)
 
@@ -203,7 +204,18 @@ def test_nothing_moves_or_starts_while_the_emergency_stop_is_latched(desk):
     desk.send(1, "run", name="wave", values={})
     assert not desk.twists and not desk.performed and "rearm first" in desk.texts(1)
     desk.send(1, "cancel")
-    assert desk.performed == [requests.CancelAction()], "an action may be taken back"
+    assert desk.performed == [CancelAction()], "an action may be taken back"
+
+
+def test_keys_pause_and_cancel_actions_for_the_page_that_drives(desk):
+    desk.take(1)
+    desk.station.open(2, "10.0.0.2")
+    for key in ("p", "x"):
+        desk.send(2, "press", key=key)
+    assert not desk.performed
+    for key in ("p", "x", "F3"):
+        desk.send(1, "press", key=key)
+    assert desk.performed == [TogglePause(), CancelAction()]
 
 
 def test_with_armed_the_first_page_takes_control(teleop_config, teleop_keymap):

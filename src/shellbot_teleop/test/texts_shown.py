@@ -18,6 +18,7 @@ from python_qt_binding.QtWidgets import (
     QTabWidget,
     QWidget,
 )
+from teleop_drawn import play
 
 from shellbot_common import package_file
 from shellbot_teleop.action_model import ActionEntry, ActionModel, ActionParameter, ActionsSeen, FeedbackSeen, GoalSeen
@@ -130,14 +131,34 @@ def window_texts(config, keymap):
     window.close()
 
 
-def joined(lines):
+def joined(shown):
     """Return the lines of the terminal as one, because long ones are broken."""
+    lines = shown.head + shown.velocities + shown.condition + shown.key_help + shown.messages
     return " ".join(text for line in lines for _, text in line)
+
+
+def page_texts():
+    """Yield what the terminal's list of actions shows."""
+    entries = (
+        ActionEntry("wave", "", (ActionParameter("n", 1.0, 0.0, 2.0, ""),)),
+        ActionEntry("wave", "", (), "never"),
+    )
+
+    async def session(typist):
+        typist.view.list_actions(True)
+        seen.append("\n".join(typist.rows()))
+        for pieces in ((b"\r",), (b"\x7f", b"\x7f=\r"), (b"\x1b[B",), (b"hip",)):
+            await typist.type(*pieces)
+            seen.append("\n".join(typist.rows()))
+
+    seen = []
+    play(session, entries=entries, size=(300, 24))
+    return seen
 
 
 def terminal_texts(config, keymap):
     """Yield the lines of the terminal, with a robot and without."""
-    monitor, model = RobotMonitor(), CommandModel(config, keymap)
+    monitor, model, actions = RobotMonitor(), CommandModel(config, keymap), ActionModel()
     known_robot(monitor)
     nothing = RobotView("", False, None, None, None)
     line = monitor.diagnostics.line(NOW)
@@ -145,11 +166,13 @@ def terminal_texts(config, keymap):
     held = StatusInfo(False, 0.0, "", 0.0, True, "", NOW)
     for view in (nothing, robot, RobotView("", True, None, None, held)):
         for width, height in ((80, 24), (150, 60)):
-            yield joined(screen(model, view, [], width, height))
+            yield joined(screen(model, view, [], (width, height), actions.state(NOW)))
+        actions.observe(FeedbackSeen("1", "", 0.5, False), NOW)
         model.observe_operator("us", True, NOW)
         model.observe_limits(Limits((0.4, 0.3, 1.0), (-0.05,) * 3, (0.05,) * 3, (0.2,) * 3, "tripod", True))
     model.observe_stopped(True, NOW)
-    yield joined(screen(model, robot, [], 80, 24))
+    yield joined(screen(model, robot, [], (80, 24), actions.state(NOW + 100.0)))
+    yield from page_texts()
 
 
 def notices(config, keymap):

@@ -102,6 +102,7 @@ const keys = new Keys(
   (name) => {
     const action = bound(name);
     if (action === "help.keys") toggleHelp();
+    else if (action === "actions.show") showActions();
     else if (action === "session.quit") notify("info", tr("The page has no key to quit: close the tab. The robot stops and control is free."));
     else send("press", { key: name });
   },
@@ -411,6 +412,12 @@ function showTab(name) {
   document.body.dataset.tab = name;
   for (const each of $("tabs").children) each.setAttribute("aria-pressed", String(each.dataset.tab === name));
   look();
+}
+function showActions() {
+  if (!state.actions || !state.actions.length) { notify("warn", tr("This robot reports no actions.")); return; }
+  letGo(); send("drop", { hidden: false });
+  showTab("actions");
+  $("search").focus();
 }
 // What this robot has.
 function showTabs() {

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
-from typing import Sequence, Tuple, Union
+from typing import Dict, Sequence, Tuple, Union
 
+from shellbot_teleop.errors import ParameterError
 from shellbot_teleop.texts import tr
 
 SILENT_S = 3.0  # feedback comes at 10 Hz of simulated time; a slow simulation still tells something within this
@@ -31,6 +33,23 @@ class ActionParameter:
     text: str = ""
     whole: bool = False  #: Only whole numbers
 
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        return f"{tr('{low:g} to {high:g}', low=self.low, high=self.high)} {self.unit}".strip()
+
+    def read(self, text: str) -> float:
+        """Return the number that was typed; raises ParameterError."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not self.low <= value <= self.high or (self.whole and value != round(value)):
+            rule = tr("{name} = {value}: give a number, {range}.", name=self.name, value=text, range=self.range)
+            whole = tr("{name} = {value}: give a whole number, {range}.", name=self.name, value=text, range=self.range)
+            raise ParameterError(whole if self.whole else rule)
+        return value
+
 
 @dataclass(frozen=True)
 class ActionEntry:
@@ -45,6 +64,25 @@ class ActionEntry:
     def cancels(self) -> str:
         """What a cancel does, as a sentence."""
         return _CANCELS.get(self.cancel, "")
+
+    @property
+    def defaults(self) -> str:
+        """All parameters as a line that `read` understands."""
+        return ", ".join(f"{parameter.name}={parameter.default:.12g}" for parameter in self.parameters)
+
+    def read(self, line: str) -> Dict[str, float]:
+        """Return the parameters of a line such as ``leg=2, times=3``; raises ParameterError."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        values: Dict[str, float] = {}
+        for entry in filter(None, re.split(r"[,\s]+", line)):
+            name, _, text = entry.partition("=")
+            if name not in known or name in values:
+                names = ", ".join(f"{name}=..." for name in known)
+                raise ParameterError(
+                    tr("{entry}: {name} takes {names}, each once.", entry=entry, name=self.name, names=names)
+                )
+            values[name] = known[name].read(text)
+        return values
 
 
 @dataclass(frozen=True)
@@ -139,6 +177,13 @@ class ActionModel:
         words = search.lower().split()
         hits = [entry for entry in self.entries if all(word in f"{entry.name} {entry.text}".lower() for word in words)]
         return sorted(hits, key=lambda entry: not all(word in entry.name.lower() for word in words))
+
+    @property
+    def none_found(self) -> str:
+        """What stands where a search finds nothing."""
+        if self.entries:
+            return tr("None of {count} actions matches.", count=len(self.entries))
+        return tr("No actions: no robot tells any on the topic actions. Those with an action_manager do.")
 
     def observe(self, news: ActionNews, t: float) -> None:
         """Take over what the robot tells at time `t` (s, any steady clock)."""

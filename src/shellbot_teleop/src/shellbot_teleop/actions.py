@@ -97,6 +97,9 @@ ACTIONS: Dict[str, Action] = {
             "gait.next",
             "gait.request",
             "layout.next",
+            "actions.show",
+            "actions.pause",
+            "actions.cancel",
             "help.keys",
             "session.quit",
         )

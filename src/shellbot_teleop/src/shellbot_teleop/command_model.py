@@ -246,6 +246,9 @@ class CommandModel:
             "speed.slower": lambda t: self.set_scale(self.scale - self._config.speed_step, t),
             "gait.next": self._next_gait,
             "layout.next": self._next_layout,
+            "actions.show": lambda t: self.release_all(t) + [effects.ShowActions()],
+            "actions.pause": lambda _t: self.refused(stopped_counts=False) or [effects.TogglePause()],
+            "actions.cancel": lambda _t: self.refused(stopped_counts=False) or [effects.CancelAction()],
             "help.keys": lambda t: [effects.ToggleHelp()],
             "session.quit": lambda t: self.release_all(t) + [effects.Quit()],
         }

@@ -93,6 +93,26 @@ class ToggleHelp:
 
 
 @dataclass(frozen=True)
+class OfActions:
+    """What a key does to the robot's actions: the program that shows them carries it out."""
+
+
+@dataclass(frozen=True)
+class ShowActions(OfActions):
+    """Show the list of the robot's actions, or hide it again."""
+
+
+@dataclass(frozen=True)
+class TogglePause(OfActions):
+    """Pause the present action, or let it go on."""
+
+
+@dataclass(frozen=True)
+class CancelAction(OfActions):
+    """Take the present action back to rest."""
+
+
+@dataclass(frozen=True)
 class Notice:
     """Tell the operator; `level` is ``info``, ``warn`` or ``error``."""
 
@@ -113,5 +133,6 @@ Effect = Union[
     Quit,
     LayoutChanged,
     ToggleHelp,
+    OfActions,
     Notice,
 ]

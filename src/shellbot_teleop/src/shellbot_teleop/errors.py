@@ -22,5 +22,9 @@ class ConfigError(TeleopError, SettingsError):
     """A setting is missing, unknown or out of range."""
 
 
+class ParameterError(TeleopError, ValueError):
+    """A parameter of an action that there is not, or a value that it cannot have."""
+
+
 class LimitsError(TeleopError, ValueError):
     """Limits of the walkspace that cannot be used."""

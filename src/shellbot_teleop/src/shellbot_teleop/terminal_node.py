@@ -3,124 +3,116 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
 import queue
-import select
 import signal
 import sys
-import termios
 import time
 from collections import deque
-from typing import Any, Deque, Iterable, List
+from typing import Any, Callable, Deque, Dict, Iterable, List, Mapping, Optional
 
 import rospy
+from prompt_toolkit.utils import is_dumb_terminal
 
 from shellbot_common import SettingsError
+from shellbot_teleop.action_client_node import ActionClient
+from shellbot_teleop.action_model import ActionModel, ActionsSeen
 from shellbot_teleop.actions import ACTIONS, HeldAction
 from shellbot_teleop.body_estimate import with_body
 from shellbot_teleop.command_line import load_settings, parse_arguments
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, PublishTwist, Quit
+from shellbot_teleop.effects import (
+    Effect,
+    EmergencyStop,
+    LayoutChanged,
+    Notice,
+    OfActions,
+    PublishTwist,
+    Quit,
+    ShowActions,
+    ToggleHelp,
+    TogglePause,
+)
 from shellbot_teleop.errors import ConfigError, TeleopError
 from shellbot_teleop.key_tracker import RepeatTracker
 from shellbot_teleop.keymap import Keymap
+from shellbot_teleop.keys import key_label
 from shellbot_teleop.link_events import LinkEvent, LinkState, OperatorSeen, StoppedSeen
 from shellbot_teleop.observe import observe
 from shellbot_teleop.robot_monitor import LogLine, RobotMonitor, fresh, fresh_battery
 from shellbot_teleop.ros_link_node import RosLink
-from shellbot_teleop.terminal_keys import TerminalDecoder
-from shellbot_teleop.terminal_screen import RobotView, ansi, screen
+from shellbot_teleop.terminal_actions import ActionsPage
+from shellbot_teleop.terminal_screen import RobotView, screen
+from shellbot_teleop.terminal_view import TerminalView
 from shellbot_teleop.texts import tr
 
-_ESCAPE_WAIT = 0.1  # s that an Escape waits for the rest of an arrow's sequence
 _DRAW_PERIOD = 0.1  # s
-_ENTER_SCREEN, _LEAVE_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
 # These act on every character; the others only on the first of an auto-repeat.
 _REPEATABLE = frozenset(("drive.stop", "safety.emergency_stop", "speed.faster", "speed.slower"))
-
-
-class RawTerminal:
-    """The terminal without echo and line editing, on its alternate screen; restores everything on exit."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._saved: List[Any] = []
-
-    def __enter__(self) -> RawTerminal:
-        self._saved = termios.tcgetattr(self._descriptor)
-        mode = termios.tcgetattr(self._descriptor)
-        mode[0] &= ~(termios.IXON | termios.ICRNL)  # Ctrl+Q and Ctrl+S are keys here
-        mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)  # ISIG stays: Ctrl-C ends the program
-        mode[6][termios.VSUSP] = b"\x00"  # a suspended operator could not stop
-        mode[6][termios.VMIN], mode[6][termios.VTIME] = 0, 0
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, mode)
-        self.write(_ENTER_SCREEN)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.write(_LEAVE_SCREEN)
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._saved)
-
-    @staticmethod
-    def write(text: str) -> None:
-        """Write to the screen; a terminal that is gone is noticed when reading."""
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except (OSError, UnicodeEncodeError):
-            pass
+_ENDS_HOLDING = (EmergencyStop, LayoutChanged, ShowActions)
 
 
 class TerminalProgram:
-    """Command model, link and terminal, put together."""
+    """Command model, link, actions and screen, put together. Everything but the callbacks of ROS runs in one thread."""
 
     def __init__(self, config: TeleopConfig, keymap: Keymap) -> None:
         self._config = config
-        self._events: queue.Queue[LinkEvent] = queue.Queue()
+        self._calls: queue.Queue[Callable[[], None]] = queue.Queue()  # from threads of ROS
         self._monitor = RobotMonitor()
-        self._link = RosLink("teleop_terminal", config, self._monitor, self._events.put, console=False)
+        self._link = RosLink("teleop_terminal", config, self._monitor, self._from_ros, console=False)
         self.model = CommandModel(config, keymap)
+        self._actions: Optional[ActionClient] = None
+        self._action_model = ActionModel()
         self._tracker = RepeatTracker(config.first_hold, config.repeat_hold)
         self._commands = RepeatTracker(config.first_hold, config.repeat_hold)
-        self._decoder = TerminalDecoder()
+        back = " ".join(map(key_label, keymap.keys_of(keymap.default_layout, "actions.show")))
+        self._view = TerminalView(ActionsPage(self._action_model, self._run_action, back), self._key, self._end)
         self._messages: Deque[LogLine] = deque(maxlen=200)
         self._link_text = tr("connecting")
         self._ending = False
+        self._failure: Optional[BaseException] = None
 
-    def run(self, descriptor: int) -> None:
+    def run(self) -> None:
         """Read keys and show the robot until the operator quits or the terminal goes."""
+        # not the loop's, which go with it: a terminal that closes may send several signals, while the zero is written
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._end)
         self._link.start()
         try:
-            with RawTerminal(descriptor) as terminal:
-                self._loop(descriptor, terminal)
+            asyncio.run(self._work())
+        except Exception as error:  # raised again below, once the robot is at rest
+            self._failure = self._failure or error
         finally:
             self._carry_out(self.model.release_all(time.monotonic()))
             self._link.close()
+        if self._failure is not None and not _tells_that_the_terminal_is_gone(self._failure):
+            raise self._failure
+
+    async def _work(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._fail)
+        application = self._view.application
+        await asyncio.gather(application.run_async(set_exception_handler=False, handle_sigint=False), self._tick())
 
     def _end(self, *_: object) -> None:
         self._ending = True
 
-    def _loop(self, descriptor: int, terminal: RawTerminal) -> None:
-        next_tick = next_draw = next_sign = escape_deadline = 0.0
+    def _fail(self, _loop: asyncio.AbstractEventLoop, context: Dict[str, Any]) -> None:
+        """End the program on an error in a callback: it must not drive on without keys or screen."""
+        self._failure = self._failure or context.get("exception") or TeleopError(context["message"])
+        self._ending = True
+
+    async def _tick(self) -> None:
+        next_tick = next_draw = next_sign = 0.0
         while not self._ending:
-            wait = 0.02 if self.model.active or self._decoder.waiting or self.model.control.armed else _DRAW_PERIOD
-            readable, _, _ = select.select([descriptor], [], [], wait)
             now = time.monotonic()
-            if readable:
-                data = self._read(descriptor)
-                if not data:
-                    return  # the terminal is gone
-                escape_deadline = now + _ESCAPE_WAIT
-                self._keys(self._decoder.feed(data), now)
-            if self._decoder.waiting and now >= escape_deadline:
-                self._keys(self._decoder.flush(), now)
             for key in self._tracker.expired(now):
                 self._carry_out(self.model.release(key, now))
             self._commands.expired(now)
-            self._take_events(now)
+            while not self._calls.empty():
+                self._calls.get_nowait()()
             if self.model.active and now >= next_tick:
                 next_tick = now + self._config.period
                 self._carry_out(self.model.tick(now))
@@ -129,66 +121,100 @@ class TerminalProgram:
                 self._carry_out(self.model.show_life())
             if now >= next_draw:
                 next_draw = now + _DRAW_PERIOD
-                self._draw(terminal)
+                self._draw()
+            await asyncio.sleep(0.02 if self.model.active or self.model.control.armed else _DRAW_PERIOD)
+        application = self._view.application
+        if application.is_running and not application.is_done:  # its input may have ended, too
+            application.exit()
 
-    @staticmethod
-    def _read(descriptor: int) -> bytes:
-        try:
-            return os.read(descriptor, 1024)
-        except OSError:
-            return b""
-
-    def _keys(self, keys: Iterable[str], now: float) -> None:
-        for key in keys:
-            binding = self.model.keymap.find(self.model.layout, key)
-            if binding is None:
-                continue
-            if isinstance(ACTIONS[binding.action], HeldAction):
-                if self._tracker.feed(key, now):
-                    self._carry_out(self.model.press(key, now))
-                    if key not in self.model.held:
-                        self._tracker.block(now)  # refused: its repeats need not be refused, too
-            elif binding.action in _REPEATABLE or self._commands.feed(key, now):
-                effects = self.model.press(key, now)
-                if (
-                    any(isinstance(effect, (EmergencyStop, LayoutChanged)) for effect in effects)
-                    or binding.action == "drive.stop"
-                ):
-                    self._tracker.block(now)  # a key that still repeats must not start again
-                self._carry_out(effects)
+    def _key(self, key: str) -> None:
+        now = time.monotonic()
+        binding = self.model.keymap.find(self.model.layout, key)
+        if binding is None:
+            return
+        if isinstance(ACTIONS[binding.action], HeldAction):
+            if not self._tracker.feed(key, now):
+                return
+            self._carry_out(self.model.press(key, now))
+            if key not in self.model.held:
+                self._tracker.block(now)  # refused: its repeats need not be refused, too
+        elif binding.action in _REPEATABLE or self._commands.feed(key, now):
+            effects = self.model.press(key, now)
+            if any(isinstance(each, _ENDS_HOLDING) for each in effects) or binding.action == "drive.stop":
+                self._tracker.block(now)  # a key that still repeats must not start again
+            self._carry_out(effects)
+        self._draw()
 
     def _carry_out(self, effects: Iterable[Effect]) -> None:
         for effect in effects:
             if isinstance(effect, Quit):
-                self._ending = True
-            elif not isinstance(effect, LayoutChanged):
+                self._end()
+            elif isinstance(effect, OfActions):
+                self._use_actions(effect)
+            elif not isinstance(effect, (LayoutChanged, ToggleHelp)):
                 self._link.execute(effect)
                 if isinstance(effect, Notice):
                     self._show_notice(effect)
+                elif isinstance(effect, EmergencyStop):
+                    self._view.list_actions(False)
+
+    def _use_actions(self, effect: OfActions) -> None:
+        if isinstance(effect, ShowActions):
+            self._view.list_actions(not self._view.lists_actions)
+        elif self._actions is None:
+            return
+        elif isinstance(effect, TogglePause):
+            self._actions.pause(self._action_model.state(time.monotonic()).phase != "paused")
+        else:
+            self._actions.cancel()
+
+    def _run_action(self, name: str, values: Mapping[str, float]) -> None:
+        refused = self.model.refused()
+        self._carry_out(refused)
+        if not refused and self._actions is not None:
+            self._actions.run(name, values)
+            self._view.list_actions(False)
+        self._draw()
 
     def _show_notice(self, notice: Notice) -> None:
         self._messages.append(LogLine(notice.level, "teleop", notice.text, time.time()))
 
-    def _take_events(self, now: float) -> None:
-        while not self._events.empty():
-            event = self._events.get_nowait()
-            if isinstance(event, LinkState):
-                self._link_text = event.text
-                self._show_notice(Notice("info" if event.connected else "warn", event.text))
-                self._ending = self._ending or event.ended
-            elif isinstance(event, Notice):
-                self._show_notice(event)
-            else:
-                effects = observe(self.model, event, now)
-                is_stopped = isinstance(event, StoppedSeen) and bool(effects)
-                if is_stopped or (isinstance(event, OperatorSeen) and not event.is_us):
-                    self._tracker.block(now)  # a key that still repeats must not start again
-                self._carry_out(effects)
+    # ------------------------------------------------------------------ from ROS
 
-    def _draw(self, terminal: RawTerminal) -> None:
+    def _from_ros(self, event: LinkEvent) -> None:
+        self._calls.put(lambda: self._observe(event, time.monotonic()))
+
+    def _observe(self, event: LinkEvent, now: float) -> None:
+        if isinstance(event, LinkState):
+            self._link_text = event.text
+            self._show_notice(Notice("info" if event.connected else "warn", event.text))
+            if event.connected:
+                self._join_actions()
+            self._ending = self._ending or event.ended
+        elif isinstance(event, Notice):
+            self._show_notice(event)
+        else:
+            effects = observe(self.model, event, now)
+            is_stopped = isinstance(event, StoppedSeen) and bool(effects)
+            if is_stopped or (isinstance(event, OperatorSeen) and not event.is_us):
+                self._tracker.block(now)  # a key that still repeats must not start again
+            self._carry_out(effects)
+
+    def _join_actions(self) -> None:
+        """Follow the robot's actions, at a restarted master anew."""
+        if self._actions is not None:
+            self._actions.close()
+            self._action_model.observe(ActionsSeen(()), time.monotonic())
+        self._actions = ActionClient(
+            lambda news: self._calls.put(lambda: self._action_model.observe(news, time.monotonic())),
+            self._from_ros,
+            self._config.service_timeout,
+        )
+
+    def _draw(self) -> None:
         now, limit, monitor = time.monotonic(), self._config.stale_after, self._monitor
         self._messages.extend(monitor.take_log())
-        view = RobotView(
+        robot = RobotView(
             self._link_text,
             self._link.connected,
             monitor.mode,
@@ -198,11 +224,13 @@ class TerminalProgram:
             fresh(monitor.servos, now, limit),
             monitor.diagnostics.line(now),
         )
-        try:
-            width, height = os.get_terminal_size(sys.stdout.fileno())
-        except OSError:
-            width, height = 80, 24
-        terminal.write(ansi(screen(self.model, view, list(self._messages), max(width, 20), max(height, 5))))
+        size = self._view.application.output.get_size()
+        action = self._action_model.state(now)
+        self._view.show(screen(self.model, robot, self._messages, (size.columns, size.rows), action))
+
+
+def _tells_that_the_terminal_is_gone(error: BaseException) -> bool:
+    return isinstance(error, EOFError) or (isinstance(error, OSError) and error.errno == errno.EIO)
 
 
 def main() -> int:
@@ -212,6 +240,13 @@ def main() -> int:
         sys.stderr.write(
             "teleop_terminal: it reads single keys and needs a terminal, but standard input or output is none.\n"
             "Run it by scripts/teleop --terminal in a terminal or by ssh -t, not from a pipe or a launch file.\n"
+        )
+        return 3
+    if is_dumb_terminal():
+        kind = os.environ.get("TERM") or "empty"
+        sys.stderr.write(
+            f"teleop_terminal: the terminal says that it can only write line by line: TERM is {kind}.\n"
+            "Set TERM to what it is, such as TERM=xterm, linux or screen, and start this again.\n"
         )
         return 3
     try:
@@ -228,5 +263,5 @@ def main() -> int:
     except (SettingsError, TeleopError) as error:
         sys.stderr.write(f"teleop_terminal: {error}\n")
         return 2
-    program.run(sys.stdin.fileno())
+    program.run()
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the terminal version shows, as lines of text; no terminal is touched here."""
+"""What the terminal version shows, as lines of text; prompt_toolkit draws them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import time
 from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from shellbot_teleop.action_model import ActionState
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.control_state import who_drives
 from shellbot_teleop.keymap import Keymap
@@ -28,23 +31,9 @@ from shellbot_teleop.texts import tr
 Segment = Tuple[str, str]  # style, text
 Line = List[Segment]
 
-STYLES = {
-    "": "",
-    "title": "\x1b[1m",
-    "muted": "\x1b[90m",
-    "command": "\x1b[36m",
-    "measured": "\x1b[32m",
-    "held": "\x1b[30;46m",
-    "debug": "\x1b[90m",
-    "info": "",
-    "warn": "\x1b[33m",
-    "error": "\x1b[31m",
-    "fatal": "\x1b[31m",
-    "stop": "\x1b[1;37;41m",
-}
-_RESET = "\x1b[0m"
 _HELD_ALONE = ("control.dead_man", "speed.fine")  # keys beside others, which a terminal does not report
-_BAR = 20  # characters of a velocity bar, an even number
+_BAR = 20  # characters of a bar, an even number
+_ROOM = 2  # lines beside state and key help: a heading, and at least one message
 
 
 @dataclass(frozen=True)
@@ -61,7 +50,20 @@ class RobotView:
     diagnostics: Tuple[str, bool] = ("", False)  #: A line, and whether it is bad news
 
 
-def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], width: int, height: int) -> List[Line]:
+@dataclass(frozen=True)
+class Screen:
+    """What the terminal shows, part by part."""
+
+    head: List[Line]
+    velocities: List[Line]
+    condition: List[Line]
+    key_help: List[Line]
+    messages: List[Line]
+
+
+def screen(
+    model: CommandModel, robot: RobotView, messages: Sequence[LogLine], size: Tuple[int, int], action: ActionState
+) -> Screen:
     """Compose the screen.
 
     Parameters
@@ -72,30 +74,30 @@ def screen(model: CommandModel, robot: RobotView, messages: Sequence[LogLine], w
         What is known of the robot.
     messages : sequence of LogLine
         The newest last.
-    width, height : int
-        Size of the terminal in characters.
-
-    Returns
-    -------
-    list of Line
-        At most `height` lines of at most `width` characters; a small terminal gets a denser key help.
+    size : (int, int)
+        Width and height of the terminal in characters; a small one gets a denser key help.
+    action : ActionState
+        What is being performed.
     """
-    head: List[Line] = []
-    for line in _head(model, robot) + _velocities(model, robot.odom) + _pose(robot):
-        head += wrap(line, width)
-    help_lines = key_help(model.keymap, model.layout, model.held, width)
-    room = height - len(head) - 3
-    if len(help_lines) > room:
-        help_lines = compact_key_help(model.keymap, model.layout, model.held, width)[: max(room, 0)]
-    lines = head + [[]] + help_lines
-    room = max(height - len(lines) - 1, 0)
-    lines.append([("title", tr("Messages"))])
-    shown: List[Line] = []
-    for message in messages[-room:] if room else ():
-        when = time.strftime("%H:%M:%S ", time.localtime(message.time))
-        shown += wrap([("muted", f"{when}{message.source} "), (message.level, message.text.replace("\n", " "))], width)
-    lines += shown[-room:] if room else []
-    return [cut(line, width) for line in lines[:height]]
+    width, height = size
+    head, condition = _wrapped(_head(model, robot), width), _wrapped(_pose(robot) + _action(action), width)
+    velocities = _velocities(model, robot.odom)
+    columns, dense = (help_(model.keymap, model.layout, model.held, width) for help_ in (key_help, compact_key_help))
+    for keys in ([[], *columns], [[], *dense], dense):
+        if sum(map(len, (head, velocities, condition, keys))) + _ROOM <= height:
+            break
+    newest = [_message(line) for line in list(messages)[-height:]]
+    return Screen(head, velocities, condition, keys, _wrapped(newest, width))
+
+
+def _message(line: LogLine) -> Line:
+    when = time.strftime("%H:%M:%S ", time.localtime(line.time))
+    return [("muted", f"{when}{line.source} "), (line.level, " ".join(line.text.split()))]
+
+
+def formatted(lines: Sequence[Line]) -> StyleAndTextTuples:
+    """Return lines as prompt_toolkit takes them; it shows control characters as ^[ and the like."""
+    return [(f"class:{style}" if style else "", text) for line in lines for style, text in (*line, ("", "\n"))][:-1]
 
 
 def _head(model: CommandModel, robot: RobotView) -> List[Line]:
@@ -130,6 +132,16 @@ def _bar(value: float, limit: float) -> str:
     if value < 0.0:
         return " " * (half - filled) + "#" * filled + "|" + " " * half
     return " " * half + "|" + "#" * filled + " " * (half - filled)
+
+
+def _action(action: ActionState) -> List[Line]:
+    lines: List[Line] = []
+    if action.busy:
+        bar = "#" * round(_BAR * action.fraction)
+        lines.append([("", f"{tr('action'):9}"), ("command", f"[{bar:-<{_BAR}}]"), ("", f" {action.line}")])
+    if action.text:
+        lines.append([("", f"{'' if action.busy else tr('action'):9}"), (action.level, action.text)])
+    return lines
 
 
 def _velocities(model: CommandModel, odom: Optional[OdomInfo]) -> List[Line]:
@@ -218,36 +230,15 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
     return lines
 
 
+def _wrapped(lines: Sequence[Line], width: int) -> List[Line]:
+    return [piece for line in lines for piece in wrap(line, width)]
+
+
 def wrap(line: Line, width: int) -> List[Line]:
-    """Break the last segment of a line that is too long, at blanks; what follows is set in by nine, as values are."""
-    if not line or sum(len(text) for _, text in line) <= width:
-        return [line]
-    *first, (style, text) = line
+    """Break the last segment between words (prompt_toolkit breaks inside them) and set what follows in by nine."""
+    *first, (style, text) = line or [("", "")]
     used = sum(len(part) for _, part in first)
-    if used + 9 > width or not text.strip():  # nothing to gain on so narrow a terminal, or by breaking blanks
+    if used + len(text) <= width or used + 9 > width or not text.strip():  # or nothing to gain, so narrow is it
         return [line]
     pieces = textwrap.wrap(text, width, initial_indent=" " * used, subsequent_indent=" " * 9)
     return [[*first, (style, pieces[0][used:])], *([(style, piece)] for piece in pieces[1:])]
-
-
-def cut(line: Line, width: int) -> Line:
-    """Cut a line to a width, styles not counted."""
-    result: Line = []
-    left = width
-    for style, text in line:
-        printable = "".join(character if character.isprintable() else " " for character in text[:left])
-        if printable:
-            result.append((style, printable))
-        left -= len(printable)
-        if left <= 0:
-            break
-    return result
-
-
-def ansi(lines: Sequence[Line]) -> str:
-    """Text that draws the lines from the top left corner; lines are overwritten, not erased, so nothing flickers."""
-    drawn = [
-        "".join(f"{STYLES[style]}{text}{_RESET if STYLES[style] else ''}" for style, text in line) + "\x1b[K"
-        for line in lines
-    ]
-    return "\x1b[H" + "\r\n".join(drawn) + "\x1b[J"

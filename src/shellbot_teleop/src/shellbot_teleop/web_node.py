@@ -18,7 +18,7 @@ from shellbot_teleop.action_model import ActionModel, ActionNews, ActionsSeen
 from shellbot_teleop.command_line import argument_parser, load_settings
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Notice
+from shellbot_teleop.effects import Notice, TogglePause
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.keymap import Keymap
 from shellbot_teleop.link_events import LinkEvent, LinkState
@@ -133,6 +133,8 @@ class WebProgram:
             self._actions.run(request.name, request.values)
         elif isinstance(request, requests.PauseAction):
             self._actions.pause(request.paused)
+        elif isinstance(request, TogglePause):
+            self._actions.pause(self._action_model.state(time.monotonic()).phase != "paused")
         else:
             self._actions.cancel()
 

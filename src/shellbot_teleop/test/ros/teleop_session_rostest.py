@@ -20,7 +20,7 @@ from rospy.impl.registration import get_topic_manager
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from newcomer import WAIT, Robot, play, until
+from newcomer import LONG, WAIT, Robot, play, until
 from robot_double import settings
 from teleop_pty import TerminalProcess
 
@@ -31,6 +31,7 @@ from shellbot_teleop.robot_monitor import RobotMonitor
 from shellbot_teleop.ros_link_node import RosLink
 
 MOST_MB = 200.0  # of the window, with the robot drawn by a process of its own
+F3 = b"\x1bOR"
 KEYS = {"stand": "F5", "sit": "F6", "hexapod": "1", "shell": "0"}
 BYTES = {"F2": b"\x1bOQ", "F5": b"\x1b[15~", "F6": b"\x1b[17~"}  # as xterm sends them
 
@@ -94,6 +95,53 @@ class TeleopSessionTest(unittest.TestCase):
         until(lambda: robot.mode in ("hexapod", "sit"), "the robot does not come up", 2.0 * WAIT)
         return robot
 
+    def test_0_an_action_by_keys_on_a_terminal(self):
+        robot = self.robot_of("teleop_terminal")
+        terminal = TerminalProcess([find_node("shellbot_teleop", "teleop_terminal")[0]], size=(24, 80))
+        self.addCleanup(terminal.close)
+
+        def see(words):
+            until(lambda: words in terminal.shown, lambda: f"{words!r} is not seen:\n{terminal.shown}", LONG)
+
+        see("ROS connected")
+        terminal.type(F3)
+        see("Actions, search:")
+        see("waves")
+        terminal.type(b"wave")
+        see("Actions, search: wave")
+        terminal.type(b"\r")
+        see("leg=")
+        terminal.type(b"\r")
+        see("Monitor mode, nothing was sent")  # and the list stays
+        terminal.type(b"\x1bOQ")  # F2, in the list, too
+        see("You are in control")
+        terminal.type(b"\r")
+        see("wave running")
+        self.assertNotIn("Actions, search:", terminal.shown)
+        terminal.type(b"p")
+        see("wave paused")
+        time.sleep(1.0)  # so that it is no auto-repeat
+        terminal.type(b"p")
+        see("wave running")
+        terminal.type(b"x")
+        see("back at rest")
+        self.assertNotIn("wave running", terminal.shown)
+        terminal.type(F3)
+        see("Actions, search:")
+        terminal.type(b"wave\r")
+        see("1 to 6")
+        terminal.type(60 * b"\x7f" + b"leg=9\r")
+        see("leg = 9: give a whole number, 1 to 6.")
+        self.assertFalse(robot.stopped)
+        terminal.type(b"\x1b")
+        until(lambda: robot.stopped, "Esc is not the emergency stop in the list")
+        see("EMERGENCY STOP")
+        self.assertNotIn("Actions, search:", terminal.shown)
+        terminal.type(b"\x12")
+        until(lambda: not robot.stopped, "not rearmed")
+        terminal.type(b"\x11")
+        self.assertEqual(terminal.wait(WAIT), 0)
+
     def test_1_a_newcomers_session_on_the_window(self):
         robot = self.robot_of("teleop_window")
         with virtual_display() as display:
@@ -114,7 +162,7 @@ class TeleopSessionTest(unittest.TestCase):
             size=(24, 80),
         )
         self.addCleanup(terminal.close)
-        self.assertTrue(terminal.wait_for("ROS connected", WAIT), terminal.text[-2000:])
+        self.assertTrue(terminal.wait_for("ROS connected", WAIT), terminal.shown)
         play(robot, TerminalOperator(terminal, robot))
         terminal.type(b"\x11")  # Ctrl+Q
         self.assertEqual(terminal.wait(WAIT), 0)

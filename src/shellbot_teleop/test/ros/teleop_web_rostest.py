@@ -116,6 +116,11 @@ class TeleopWebTest(unittest.TestCase):
         width = "return document.getElementById('camera').naturalWidth"
         page.until(lambda: page.driver.execute_script(width) > 0, "no picture of the camera is shown")
         page.click("show-robot")
+        page.hold("\ue033")  # F3
+        focus = "return document.activeElement.id"
+        page.until(lambda: page.driver.execute_script(focus) == "search", "F3 does not open the actions")
+        page.let_go("\ue033")
+        page.click_text("tabs", "Body")
         play(robot, PageOperator(page, robot))
         page.hold("\ue00c")  # Escape
         until(lambda: robot.stopped, "no emergency stop")

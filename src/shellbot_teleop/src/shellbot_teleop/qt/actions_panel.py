@@ -20,11 +20,11 @@ from python_qt_binding.QtWidgets import (
 )
 
 from shellbot_teleop.action_model import ActionEntry, ActionModel, ActionNews, ActionParameter, ActionsSeen
+from shellbot_teleop.effects import CancelAction, Notice, OfActions, TogglePause
 from shellbot_teleop.qt import theme
+from shellbot_teleop.qt.keyboard_focus import KeyboardFocus
 from shellbot_teleop.qt.widgets import button, label, restyle, scroll_area
 from shellbot_teleop.texts import tr
-
-_NONE = tr("No actions: no robot tells any on the topic actions. Those with an action_manager do.")
 
 
 class ActionsPanel(QWidget):
@@ -39,6 +39,7 @@ class ActionsPanel(QWidget):
     run_requested = Signal(str, dict)  # name; parameters by name
     pause_requested = Signal(bool)
     cancel_requested = Signal()
+    noticed = Signal(object)  # a Notice for the log
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -60,14 +61,14 @@ class ActionsPanel(QWidget):
         self.list.setMinimumHeight(60)
         self.list.currentTextChanged.connect(self._show_entry)
         column.addWidget(self.list, 3)
-        self.text = label(_NONE, muted=True, size_pt=9)
+        self.text = label(self.model.none_found, muted=True, size_pt=9)
         self.text.setWordWrap(True)
         column.addWidget(self.text)
         self._area = scroll_area()
         column.addWidget(self._area, 2)
         self.run, self.pause, self.cancel = button(tr("Run")), button(tr("Pause")), button(tr("Cancel"))
         self.run.clicked.connect(self._run)
-        self.pause.clicked.connect(lambda: self.pause_requested.emit(self.model.state(self._clock()).phase != "paused"))
+        self.pause.clicked.connect(self._toggle_pause)
         self.cancel.clicked.connect(self.cancel_requested.emit)
         buttons = QHBoxLayout()
         for widget in (self.run, self.pause, self.cancel):
@@ -87,6 +88,18 @@ class ActionsPanel(QWidget):
         self.model.observe(news, self._clock())
         if isinstance(news, ActionsSeen):
             self._show_list()
+
+    def use(self, effect: OfActions, by_keys: KeyboardFocus) -> None:
+        """Do what a key does to this page."""
+        if isinstance(effect, TogglePause):
+            self._toggle_pause()
+        elif isinstance(effect, CancelAction):
+            self.cancel_requested.emit()
+        elif not by_keys.open_page(self, self.search):
+            self.noticed.emit(Notice("warn", self.model.none_found))
+
+    def _toggle_pause(self) -> None:
+        self.pause_requested.emit(self.model.state(self._clock()).phase != "paused")
 
     def refresh(self, stopped: bool) -> None:
         """Show how far the action is; while the emergency stop is latched none can be started."""
@@ -117,8 +130,7 @@ class ActionsPanel(QWidget):
     def _show_entry(self, name: str) -> None:
         entry = next((entry for entry in self.model.entries if entry.name == name), None)
         if entry is None:
-            count = len(self.model.entries)
-            self.text.setText(tr("None of {count} actions matches.", count=count) if count else _NONE)
+            self.text.setText(self.model.none_found)
         if entry != self._shown:  # else typed values stay
             self._shown = entry
             self._show_parameters(entry)
@@ -134,8 +146,7 @@ class ActionsPanel(QWidget):
                 field = self.fields[parameter.name] = _field(parameter)
                 grid.addWidget(label(parameter.name, muted=True), row, 0)
                 grid.addWidget(field, row, 1)
-                limits = tr("{low:g} to {high:g}", low=parameter.low, high=parameter.high)
-                grid.addWidget(label(f"{limits} {parameter.unit}".strip(), muted=True, size_pt=9), row, 2)
+                grid.addWidget(label(parameter.range, muted=True, size_pt=9), row, 2)
             grid.setColumnStretch(2, 1)
             grid.setRowStretch(len(entry.parameters), 1)
         self._area.setWidget(page)

@@ -11,7 +11,7 @@ from python_qt_binding.QtWidgets import QAbstractSpinBox, QApplication, QLineEdi
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, Quit, ToggleHelp
+from shellbot_teleop.effects import Effect, EmergencyStop, LayoutChanged, Notice, OfActions, Quit, ToggleHelp
 from shellbot_teleop.key_tracker import ReleaseGrace
 from shellbot_teleop.link_events import LinkEvent, OperatorSeen, StoppedSeen
 from shellbot_teleop.observe import observe
@@ -44,6 +44,7 @@ class OperatorController(QObject):
     noticed = Signal(object)  # a Notice for the log
     quit_requested = Signal()
     help_toggled = Signal()
+    actions_used = Signal(object)  # an OfActions
 
     def __init__(
         self,
@@ -281,6 +282,8 @@ class OperatorController(QObject):
                 self.quit_requested.emit()
             elif isinstance(effect, ToggleHelp):
                 self.help_toggled.emit()
+            elif isinstance(effect, OfActions):
+                self.actions_used.emit(effect)
             elif not isinstance(effect, LayoutChanged):
                 self._execute(effect)
                 if isinstance(effect, Notice):

@@ -71,6 +71,15 @@ class KeyboardFocus:
                 return
             number -= tabs.count()
 
+    def open_page(self, page: QWidget, control: QWidget) -> bool:
+        """Show a page and give the focus to a control of it; tell whether the page is there."""
+        for tabs in self._tabs:
+            if tabs.indexOf(page) >= 0:
+                tabs.setCurrentWidget(page)
+                control.setFocus(Qt.TabFocusReason)
+                return True
+        return False
+
     def belongs_to_control(self, name: str) -> bool:
         """Tell whether a key is that of the control that has the focus, of one that is no field."""
         return self._window.focusWidget() not in (None, self._window) and name in _OF_CONTROLS

@@ -155,11 +155,13 @@ class TeleopWindow(QMainWindow):
         self.body.neutral_requested.connect(lambda: controller.perform("pose.neutral"))
         self.body.gait_chosen.connect(controller.set_gait)
         self.robot.sticks.pushed.connect(controller.push_stick)
-        self.plots.noticed.connect(self.show_notice)
+        for page in (self.plots, self.actions):
+            page.noticed.connect(self.show_notice)
         controller.changed.connect(self.show_command)
         controller.noticed.connect(self.show_notice)
         controller.quit_requested.connect(self.close)
         controller.help_toggled.connect(self.toggle_help)
+        controller.actions_used.connect(lambda effect: self.actions.use(effect, self.by_keys))
         for keys in (self.keys, self.help):
             keys.theme_toggled.connect(lambda: self.show_theme(theme.other()))
 
@@ -172,10 +174,7 @@ class TeleopWindow(QMainWindow):
         self.link.show_state(tr("ROS connected") if connected else tr("no ROS master"), colour)
         self.link.setToolTip(text)
         self._show_words()
-        if not connected:
-            self.statusBar().showMessage(text)
-        else:
-            self.statusBar().clearMessage()
+        self.statusBar().showMessage("" if connected else text)
         self.statusBar().setVisible(not connected)
 
     def show_notice(self, notice: Notice) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Mapping, NoReturn, Tuple, Union
 
 from shellbot_common import short
 from shellbot_teleop.actions import ACTIONS, Command
+from shellbot_teleop.effects import CancelAction
 from shellbot_teleop.errors import TeleopError
 from shellbot_teleop.keys import ALL_KEYS
 
@@ -111,11 +112,6 @@ class PauseAction:
     """Pause the present action, or let it go on."""
 
     paused: bool
-
-
-@dataclass(frozen=True)
-class CancelAction:
-    """Take the present action back to rest."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Callable, Iterable, List, Optional, Union
 
 from shellbot_teleop.command_model import CommandModel
 from shellbot_teleop.config import TeleopConfig
-from shellbot_teleop.effects import Effect, LayoutChanged, Notice, Quit, ToggleHelp
+from shellbot_teleop.effects import Effect, LayoutChanged, Notice, OfActions, Quit, ShowActions, ToggleHelp
 from shellbot_teleop.link_events import LinkEvent, LinkState, OperatorSeen
 from shellbot_teleop.observe import observe
 from shellbot_teleop.texts import tr
@@ -20,9 +20,9 @@ from shellbot_teleop.web.requests import Request, RequestError, parse_request
 _GONE_AFTER = 2.0  # s; as long as the robot itself waits for an operator that is silent
 _REPORT_EVERY = 5.0  # s; a page that is no page of ours must not fill the robot's log
 _FROM_ANY_PAGE = frozenset(("control.take", "safety.emergency_stop"))
-_OF_THE_PAGE = (LayoutChanged, ToggleHelp, Quit)  # it shows the first, and does the others itself
+_OF_THE_PAGE = (LayoutChanged, ToggleHelp, ShowActions, Quit)  # it shows the first, and does the others itself
 
-ActionRequest = Union[requests.RunAction, requests.PauseAction, requests.CancelAction]
+ActionRequest = Union[requests.RunAction, requests.PauseAction, OfActions]
 
 
 class Station:
@@ -122,7 +122,7 @@ class Station:
         if is_foreign and _action_of(request, self.model) not in _FROM_ANY_PAGE:
             self._tell(page, Notice("warn", tr("Monitor mode, nothing was sent: {who}.", who=self.pages.who)))
             return
-        if isinstance(request, (requests.RunAction, requests.PauseAction, requests.CancelAction)):
+        if isinstance(request, (requests.RunAction, requests.PauseAction, OfActions)):
             refused = self.model.refused(stopped_counts=isinstance(request, requests.RunAction))
             if not refused:
                 self._perform(request)
@@ -206,7 +206,11 @@ class Station:
         for effect in effects:
             if isinstance(effect, Notice):
                 self._tell(page, effect)
-            if not isinstance(effect, _OF_THE_PAGE):
+            if isinstance(effect, _OF_THE_PAGE):
+                continue
+            if isinstance(effect, OfActions):
+                self._perform(effect)
+            else:
                 self._execute(effect)
 
 
