@@ -168,7 +168,7 @@ def test_a_page_is_told_who_drives(desk):
         return page_state.control_state(page, desk.station.pages, desk.station.model)
 
     desk.station.open(1, "10.0.0.1")
-    assert seen(1) == {"ours": False, "who": "Nobody is in control"}
+    assert seen(1) == {"ours": False, "who": "No operator is in control"}
     desk.take(1)
     desk.station.open(2, "10.0.0.2")
     assert seen(1) == {"ours": True, "who": "You are in control"}
