@@ -84,6 +84,9 @@ def test_key_latencies_are_judged_by_the_limits_asked_for(press, release, kept):
     for load, is_light in (((0.34, 199.0), kept), ((0.36, 199.0), False), ((0.34, 201.0), False)):
         text, verdict = teleop_text({**figures, "window": dict(zip(("cores", "memory_mb"), load))})
         assert verdict is is_light and f"{load[1]:.0f} MB of 200" in text
+    for cores, is_light in ((0.24, kept), (0.26, False)):
+        text, verdict = teleop_text({**figures, "page": {"cores": cores}})
+        assert verdict is is_light and f"{cores:.0%} of a core of 25%" in text
     del figures["key release to zero cmd_vel"]
     text, verdict = teleop_text(figures)
     assert verdict is False and "not measured: key release to zero cmd_vel" in text

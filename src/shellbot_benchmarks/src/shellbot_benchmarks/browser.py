@@ -7,9 +7,11 @@ import contextlib
 import io
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 import numpy as np
 import psutil
@@ -23,6 +25,7 @@ from selenium.webdriver.common.actions.interaction import POINTER_TOUCH
 from selenium.webdriver.common.actions.pointer_input import PointerInput
 from selenium.webdriver.common.by import By
 
+import shellbot_teleop
 from shellbot_evaluation.errors import EvaluationError
 
 PROGRAM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
@@ -34,6 +37,19 @@ _OPTIONS = (
     "--use-angle=swiftshader",  # WebGL on the processor
     "--enable-unsafe-swiftshader",
 )
+
+
+@contextlib.contextmanager
+def page_server() -> Iterator[Tuple[str, int]]:
+    """Start the node that serves the page; its address and process."""
+    code = f"import sys; from {shellbot_teleop.__name__}.web_node import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as node:
+        try:
+            assert node.stdout is not None
+            yield node.stdout.readline().split()[-1], node.pid
+        finally:
+            node.terminate()
 
 
 class Browser:

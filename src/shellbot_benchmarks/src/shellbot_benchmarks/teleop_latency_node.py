@@ -38,7 +38,7 @@ from .latency import ChangeWatch, latency_row
 
 JOINTS = (522, 72)  # pixels: the tab of the table of joints, in the window as it opens
 LOAD_S, LINES_HZ = 10.0, 20.0  # how long, and with how many lines a second in its log, the window's load is taken
-WINDOW = "window"  # of the figures: its load
+WINDOW, PAGE = "window", "page"  # of the figures: the load of the window, and of what serves the page
 STILL_S = 0.25  # the joint targets must not have moved for so long before a key is pressed
 
 
@@ -163,6 +163,23 @@ def _load(pid: int) -> Dict[str, float]:
     return {"cores": meter.fractions()["window"], "memory_mb": psutil.Process(pid).memory_info().rss / 1e6}
 
 
+def _page_load(key: str) -> Dict[str, float]:
+    """Return what the page's server takes of a core while one page shows the robot in 3D and drives it."""
+    from shellbot_benchmarks.browser import Browser, page_server  # selenium is a developer's
+
+    with page_server() as (address, pid):
+        page = Browser(address, 1280, 800)
+        try:
+            page.take_control()
+            page.hold(key)
+            server = psutil.Process(pid)
+            meter = CpuMeter({str(each.pid): each.pid for each in (server, *server.children(recursive=True))})
+            time.sleep(LOAD_S)
+            return {"cores": sum(meter.fractions().values())}
+        finally:
+            page.close()
+
+
 def bring_to_hexapod(meter: LatencyMeter, timeout: float = 40.0) -> None:
     """Request mode hexapod and wait until it is held; raises EvaluationError when it is refused."""
     rospy.wait_for_service("request_mode", timeout=60.0)
@@ -198,12 +215,15 @@ def main() -> int:
         if not arguments.no_robot:
             bring_to_hexapod(meter)
         rows = meter.measure(arguments.presses, arguments.hold, arguments.rest)
+        loads = {WINDOW: meter.load}
+        if not arguments.no_robot:
+            loads[PAGE] = _page_load(arguments.key)
     except (EvaluationError, rospy.ROSException, rospy.ServiceException) as error:
         rospy.logerr("teleop_latency: %s", error)
         return 1
     sys.stdout.write(markdown_table(rows, digits=dict.fromkeys(rows[0], 1)))
     if arguments.output is not None:
-        write_json(arguments.output, {**{str(row["what"]): row for row in rows}, WINDOW: meter.load})
+        write_json(arguments.output, {**{str(row["what"]): row for row in rows}, **loads})
     return 0
 
 
