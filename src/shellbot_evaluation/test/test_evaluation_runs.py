@@ -19,11 +19,13 @@ from pathlib import Path
 import pytest
 
 from shellbot_chain.errors import DefinitionError
+from shellbot_evaluation.console import run_tool
 from shellbot_evaluation.errors import EvaluationError
 from shellbot_evaluation.journal import Journal
 from shellbot_evaluation.parallel import map_jobs, pool_of
 from shellbot_evaluation.plots import plot_runs
 from shellbot_evaluation.report_files import run_tables, write_files
+from shellbot_evaluation.reports import write_csv
 
 PATIENCE_S = 120.0
 
@@ -236,3 +238,12 @@ def test_the_report_is_one_file_with_every_run_mean_and_deviation(tmp_path):
         assert [row["x"] for row in csv.DictReader(stream)] == ["1.0", "3.0", "1.0", "3.0"]
     written = json.loads((tmp_path / "t.json").read_text())
     assert written["command"] == "it" and len(written["runs"]) == 4 and len(written["machine"]["code"]) == 12
+
+
+def test_a_full_disk_is_named_by_its_file(capsys):
+    def tool():
+        write_csv(Path("/dev/full"), [{"run": 1}])
+        return 0
+
+    assert run_tool(tool) == 2
+    assert "/dev/full cannot be used: No space left on device" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import os
 import platform
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Dict, Iterator, Mapping, Sequence
 
 from shellbot_common import package_file
 
@@ -21,6 +21,16 @@ from .errors import EvaluationError
 
 _SOURCES = (".py", ".yaml", ".xacro", ".stl")
 _LIBRARIES = ("mujoco", "pybullet", "numpy", "scipy", "numba")
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in an OSError within; that of a full disk has none, as writing and not opening fails."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -34,7 +44,7 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     if not rows:
         raise EvaluationError(f"no rows for {path}; no run has finished")
     names = list(dict.fromkeys(key for row in rows for key in row))
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    with naming(path), path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, names, restval="")
         writer.writeheader()
         writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
@@ -47,8 +57,9 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """
     text = json.dumps(_plain(content), indent=2, allow_nan=False)
     beside = path.with_name(path.name + ".part")
-    beside.write_text(text + "\n", encoding="utf-8")
-    beside.replace(path)
+    with naming(path):
+        beside.write_text(text + "\n", encoding="utf-8")
+        beside.replace(path)
 
 
 def machine() -> Dict[str, object]:

@@ -7,10 +7,12 @@ from .core.errors import (
     CommandError,
     ConfigError,
     ModelError,
+    ObstacleError,
     RenderError,
     SimulationDivergedError,
     SimulatorError,
 )
+from .core.obstacles import Obstacle
 from .core.servo import PidGains
 from .core.simulator import Simulator
 from .core.state import GroundContacts, ImuSample, SimState
@@ -21,6 +23,8 @@ __all__ = [
     "GroundContacts",
     "ImuSample",
     "ModelError",
+    "Obstacle",
+    "ObstacleError",
     "PidGains",
     "RenderError",
     "SimState",

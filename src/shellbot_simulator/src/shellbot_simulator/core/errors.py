@@ -22,6 +22,10 @@ class CommandError(SimulatorError, ValueError):
     """A command or a gain was refused; nothing has changed."""
 
 
+class ObstacleError(SimulatorError, ValueError):
+    """An obstacle was refused; nothing has changed."""
+
+
 class SimulationDivergedError(SimulatorError, RuntimeError):
     """The physics state became invalid (NaN or unbounded); `Simulator.reset` starts again."""
 

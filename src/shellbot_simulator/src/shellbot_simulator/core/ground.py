@@ -12,6 +12,7 @@ import numpy as np
 from shellbot_common.robot_profile import Contact
 
 from .errors import ModelError
+from .obstacles import first_body
 from .shape_points import ShapePoints, shape_points
 from .state import GroundContacts
 from .urdf_tree import COLLISION_GROUP, link_bodies
@@ -46,8 +47,8 @@ class GroundSensor:
 
     def __init__(self, model: mujoco.MjModel, feet: Mapping[str, Contact]) -> None:
         self._model = model
-        #: (ngeom,) The floor, and what stands on it
-        self._is_floor = model.geom_bodyid == model.body("world").id
+        #: (ngeom,) The floor, what stands on it, and obstacles
+        self._is_floor = (model.geom_bodyid == 0) | (model.geom_bodyid >= first_body(model))
         self._body_names = [model.body(body).name for body in range(model.nbody)]
         self._foot_radius = np.array([foot.radius for foot in feet.values()])
         self._foot_bodies = np.array([_body(model, link) for link in feet], dtype=int)
@@ -119,7 +120,9 @@ class GroundSensor:
 
     def evaluate(self, snapshot: ContactSnapshot) -> GroundContacts:
         """Return who touches the ground, and how hard."""
-        rows = np.flatnonzero(self._is_floor[snapshot.geoms].any(axis=1))
+        is_floor = self._is_floor[snapshot.geoms]
+        of_robot = ~is_floor.all(axis=1)  # the others are those of obstacles
+        rows = np.flatnonzero(is_floor.any(axis=1) & of_robot)
         geoms = snapshot.geoms[rows]
         floor_first = self._is_floor[geoms[:, 0]]
         bodies = self._link[np.where(floor_first, geoms[:, 1], geoms[:, 0])]
@@ -142,7 +145,7 @@ class GroundSensor:
             foot_wrench=_in_own_axes(snapshot.rotations, foot_wrench),
             ground_force=f_robot.sum(axis=0),
             other_links=tuple(sorted(others)),
-            max_penetration=max(0.0, -float(np.min(snapshot.depths, initial=0.0))),
+            max_penetration=max(0.0, -float(np.min(snapshot.depths[of_robot], initial=0.0))),
         )
 
 

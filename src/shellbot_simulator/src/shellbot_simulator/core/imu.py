@@ -33,7 +33,7 @@ class ImuSensor:
 
     def __init__(self, model: mujoco.MjModel, config: SimulatorConfig) -> None:
         self._site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, IMU_SITE)
-        self._model = model
+        self.model = model  # another one of the same robot may take its place
         self._config = config
         self._rng: Optional[np.random.Generator] = None
         self._noise = np.zeros((3, 3))
@@ -107,7 +107,7 @@ class ImuSensor:
     def _velocity(self, data: mujoco.MjData, is_local: int) -> np.ndarray:
         """Return the unit's velocity, (6,) rotation first, in its own axes or those of the world."""
         velocity = np.zeros(6)
-        mujoco.mj_objectVelocity(self._model, data, mujoco.mjtObj.mjOBJ_SITE, self._site, velocity, is_local)
+        mujoco.mj_objectVelocity(self.model, data, mujoco.mjtObj.mjOBJ_SITE, self._site, velocity, is_local)
         return velocity
 
     def _motion(self, data: mujoco.MjData, quaternion: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import xml.etree.ElementTree as ElementTree
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, Iterable, List, Sequence, Tuple
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ from shellbot_common import RobotProfile
 from .collision_bits import CollisionBits, collision_bits
 from .config import SimulatorConfig
 from .errors import ModelError
+from .obstacles import Obstacle, add_obstacles, first_body
 from .scene import add_scene
 from .servo import PidGains
 from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
@@ -22,7 +23,9 @@ from .urdf_tree import BodyTree, Element, movable_joints, parse_urdf
 IMU_SITE = "imu"
 
 
-def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> mujoco.MjModel:
+def build_model(
+    urdf_text: str, profile: RobotProfile, config: SimulatorConfig, obstacles: Iterable[Obstacle] = ()
+) -> mujoco.MjModel:
     """Compile the physics model of a robot on a floor.
 
     Parameters
@@ -33,6 +36,8 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
         What a URDF cannot say: order, stiffness and rotor inertia of the joints, couplings, exclusions, free or fixed.
     config : SimulatorConfig
         Solver and contact settings.
+    obstacles : iterable of Obstacle
+        That stand beside the robot.
 
     Returns
     -------
@@ -45,7 +50,7 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
         If the text is no usable URDF; names the link, joint or mesh.
     """
     try:
-        model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config))
+        model = mujoco.MjModel.from_xml_string(mjcf_text(urdf_text, profile, config, obstacles))
     except (ValueError, mujoco.FatalError) as error:
         raise (
             error
@@ -53,13 +58,16 @@ def build_model(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) 
             else ModelError(f"MuJoCo cannot compile the robot description: {error}")
         ) from error
     if config.mass_scale != 1.0:
-        model.body_mass *= config.mass_scale
-        model.body_inertia *= config.mass_scale
+        robot = first_body(model)
+        model.body_mass[:robot] *= config.mass_scale
+        model.body_inertia[:robot] *= config.mass_scale
         mujoco.mj_setConst(model, mujoco.MjData(model))
     return model
 
 
-def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) -> str:
+def mjcf_text(
+    urdf_text: str, profile: RobotProfile, config: SimulatorConfig, obstacles: Iterable[Obstacle] = ()
+) -> str:
     """Return the model as MJCF text; parameters and errors as `build_model`."""
     robot = parse_urdf(urdf_text)
     efforts = _efforts(robot, profile)
@@ -77,6 +85,7 @@ def mjcf_text(urdf_text: str, profile: RobotProfile, config: SimulatorConfig) ->
     )
     _add_options(root, config)
     add_scene(root, base, contact, config.boxes)
+    add_obstacles(next(root.iter("worldbody")), obstacles, contact)
     ElementTree.SubElement(root, "asset").extend(tree.meshes)
     _add_servos(root, profile, efforts)
     _add_couplings(root, profile, config)

@@ -28,7 +28,7 @@ class PushList:
     """Pushes in force, applied at the beginning of each tick."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        self._model = model
+        self.model = model  # another one of the same robot may take its place
         self._pushes: List[Push] = []
         self._was_active = False
 
@@ -41,7 +41,7 @@ class PushList:
         numbers = (*push.force, *push.at, push.duration)
         if len(push.force) != 3 or len(push.at) != 3 or not all(math.isfinite(n) for n in numbers) or push.duration < 0:
             raise CommandError(f"push {push}: needs three finite forces, three coordinates and a duration >= 0 s")
-        if mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, push.link) < 0:
+        if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, push.link) < 0:
             raise CommandError(f"push: unknown link {push.link!r}")
         self._pushes.append(push)
 
@@ -52,7 +52,7 @@ class PushList:
             return
         data.qfrc_applied[:] = 0.0
         for push in self._pushes:
-            body = self._model.body(push.link).id
+            body = self.model.body(push.link).id
             point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ np.array(push.at)
-            mujoco.mj_applyFT(self._model, data, np.array(push.force), np.zeros(3), point, body, data.qfrc_applied)
+            mujoco.mj_applyFT(self.model, data, np.array(push.force), np.zeros(3), point, body, data.qfrc_applied)
         self._was_active = bool(self._pushes)

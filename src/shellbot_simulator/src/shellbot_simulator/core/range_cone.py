@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Range sensors: the nearest thing that echoes in a cone, by rays to the floor and to what stands on it.
+"""Range sensors: the nearest thing that echoes in a cone, by rays to the floor, to what stands on it, and to obstacles.
 
 MuJoCo casts rays, too, but one by one in five times the time, many at once with boxes that are missed (3.2 and 3.3),
 and with the normals that an echo depends on in newer versions only. A rangefinder of its model would cost each step.
@@ -17,6 +17,7 @@ from shellbot_common.robot_profile import RangeSensor
 
 from .config import Box
 from .errors import ModelError
+from .obstacles import cut_by_ray, first_body
 from .reading import noise, stepped
 
 _STREAM = 121  # and the numbers behind it, one a sensor
@@ -52,6 +53,8 @@ class RangeCone:
         self, model: mujoco.MjModel, boxes: Sequence[Box], link: str, sensor: RangeSensor, index: int, std: float
     ) -> None:
         self._sensor, self._stream, self._std = sensor, _STREAM + index, std
+        self._model = model
+        self._obstacles = np.flatnonzero(model.geom_bodyid >= first_body(model)).tolist()
         self._body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link)
         if self._body < 0:
             raise ModelError(f"the robot description has no link {link!r}; range_sensors of the profile are at links")
@@ -73,8 +76,11 @@ class RangeCone:
         entry = near.max(axis=2)
         entry[(entry > far.min(axis=2)) | (entry < 0.0)] = math.inf
         floor = np.where(rays[:, 2] < 0.0, -origin[2] / rays[:, 2], math.inf)
-        distances = np.column_stack([floor, entry])
-        cosines = np.abs(np.column_stack([rays[:, 2], np.take_along_axis(rays, side, axis=1)]))
+        others = [cut_by_ray(self._model, data, geom, origin, rays) for geom in self._obstacles]
+        distances = np.column_stack([floor, entry, *(distance for distance, _ in others)])
+        cosines = np.abs(
+            np.column_stack([rays[:, 2], np.take_along_axis(rays, side, axis=1), *(cosine for _, cosine in others)])
+        )
         # what stands in front hides what is behind, whether it echoes or not
         first = distances.argmin(axis=1)[:, None]
         distance = np.take_along_axis(distances, first, axis=1)

@@ -15,18 +15,20 @@ from shellbot_common.view import View
 
 from .config import SimulatorConfig, load_config
 from .engine import create_engine
-from .errors import ModelError, SimulationDivergedError
+from .errors import ModelError, ObstacleError, SimulationDivergedError
 from .ground import GroundSensor
 from .imu import ImuSensor
 from .joint_arrays import Positions, checked_positions
 from .load_cells import LoadCellArray
 from .model_builder import build_model, servo_gains, velocity_limits
+from .obstacles import FREE_V, Obstacle, checked_new, first_body, known, overlap, pose_of
 from .pushes import Push, PushList
 from .range_cone import RangeCone
 from .render_process import RenderProcess
 from .servo import PidGains, ServoBank
 from .servo_effects import ServoEffects
 from .state import GroundContacts, SimState
+from .urdf_tree import link_bodies
 
 _FATAL_WARNINGS = [
     int(kind)
@@ -65,6 +67,8 @@ class Simulator:
     ) -> None:
         self.config = config or load_config()
         self.profile = profile
+        self._urdf_text = urdf_text
+        self._obstacles: Dict[str, Obstacle] = {}
         self.model = build_model(urdf_text, self.profile, self.config)
         self.data = mujoco.MjData(self.model)
         joint_ids = [self.model.joint(name).id for name in profile.joints]
@@ -81,21 +85,16 @@ class Simulator:
         #: What real servos add, if any of it is on
         self._effects = ServoEffects(self.config, effort, no_load) if ServoEffects.are_on(self.config) else None
         self._effort = effort
-        self._ground = GroundSensor(self.model, profile.contacts)
         self._imu = ImuSensor(self.model, self.config)
-        #: Of the contacts that have some, and of the profile's range sensors, by link; they cost nothing unless read
+        #: Of the contacts that have some, by link; like range sensors they cost nothing unless read
         self._load_cells = {
             link: LoadCellArray(self.model, link, contact.load_cells, index, self.config.load_cell_std)
             for index, (link, contact) in enumerate(profile.contacts.items())
             if contact.load_cells is not None
         }
-        self._ranges = {
-            link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
-            for index, (link, sensor) in enumerate(profile.range_sensors.items())
-        }
         self._seed: Optional[int] = None
         self._pushes = PushList(self.model)
-        self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
+        self._set_up_world()
         self._renderer: Optional[RenderProcess] = None
         self._damping = self.model.dof_damping[self._v_index].copy()
         self._ticks = 0
@@ -134,7 +133,7 @@ class Simulator:
     @property
     def mass(self) -> float:
         """Mass of the robot, kg."""
-        return float(self.model.body_mass.sum())
+        return float(self.model.body_mass[: first_body(self.model)].sum())
 
     def reset(
         self, q: Optional[Positions] = None, seed: Optional[int] = None, attitude: Optional[Positions] = None
@@ -182,8 +181,10 @@ class Simulator:
         return self.state()
 
     def reset_base(self) -> None:
-        """Put the base back to its start, at rest; joints, command, gains and time stay (Gazebo's reset_world)."""
+        """Put the base back to its start, at rest, and free obstacles; the rest stays (Gazebo's reset_world)."""
         self.data.qvel[:] = 0.0
+        robot = _BASE_Q * self._is_free + self.joint_count
+        self.data.qpos[robot:] = self.model.qpos0[robot:]
         self._place_base(0.0)
         self._engine.place()
         self._keep_contacts()
@@ -391,6 +392,41 @@ class Simulator:
             Push(name, tuple(float(f) for f in force), tuple(float(x) for x in at), self.time, float(duration))
         )
 
+    @property
+    def obstacles(self) -> Tuple[Obstacle, ...]:
+        """What was spawned and not deleted, where it is now."""
+        return tuple(pose_of(self.model, self.data, obstacle) for obstacle in self._obstacles.values())
+
+    def spawn_obstacle(self, obstacle: Obstacle) -> None:
+        """Put an obstacle beside the robot between two ticks; it stays, also through a reset, until it is deleted.
+
+        The robot goes on as without it until they touch: to the last bit beside a fixed one.
+
+        Raises
+        ------
+        ObstacleError
+            If the name is taken, there are too many, or it overlaps the robot (or, if free, anything); nothing changes.
+        """
+        checked_new(obstacle, self._obstacles)
+        self._exchange_world({**self._obstacles, obstacle.name: obstacle}, obstacle.name)
+
+    def delete_obstacle(self, name: str) -> None:
+        """Remove an obstacle between two ticks.
+
+        Raises
+        ------
+        ObstacleError
+            If there is none of that name; lists those that there are.
+        """
+        known(name, self._obstacles)
+        self._exchange_world({key: obstacle for key, obstacle in self._obstacles.items() if key != name})
+
+    def overlapping_obstacles(self) -> Tuple[str, ...]:
+        """Return a sentence on each obstacle that overlaps the robot, as a reset may put it into one."""
+        owners = link_bodies(self.model)
+        found = (overlap(self.model, self.data, name, owners) for name in self._obstacles)
+        return tuple(sentence for sentence in found if sentence)
+
     def render(self, width: int = 640, height: int = 480, view: Optional[View] = None) -> np.ndarray:
         """Return a picture (height, width, 3) uint8, from `view` or else from the camera that follows the robot.
 
@@ -444,6 +480,44 @@ class Simulator:
         self.data.ctrl[:] = q + torque / np.where(stiffness > 0.0, stiffness, 1.0)
         limit = self._effort * effects.strength
         self.model.actuator_forcerange[:] = np.column_stack([-limit, limit])
+
+    def _set_up_world(self) -> None:
+        """Make what belongs to one model and has no state of its own."""
+        self._ground = GroundSensor(self.model, self.profile.contacts)
+        self._ranges = {
+            link: RangeCone(self.model, self.config.boxes, link, sensor, index, self.config.range_std)
+            for index, (link, sensor) in enumerate(self.profile.range_sensors.items())
+        }
+        self._engine = create_engine(self.config.engine, self.model, self.data, self._ground)
+
+    def _exchange_world(self, obstacles: Dict[str, Obstacle], new: str = "") -> None:
+        """Go on in a model with other obstacles, of which `new` must not overlap the robot.
+
+        The robot comes first in each array of both models, and its part of the state is copied, with what the solver
+        starts from. MuJoCo's own recompilation would do the same where it exists, which differs between its versions.
+        """
+        if self.config.engine != "mujoco":
+            raise ObstacleError(
+                f"the engine {self.config.engine} takes no obstacles while it runs; start with boxes in the settings "
+                "file or with a terrain, or use the engine mujoco"
+            )
+        self._ground_contacts()  # of the last step, by the numbers that shapes have in the former model
+        old, before = self.model, self.data
+        model = build_model(self._urdf_text, self.profile, self.config, obstacles.values())
+        data = mujoco.MjData(model)
+        _carry_over(old, before, model, data)
+        if new:
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mj_collision(model, data)
+            sentence = overlap(model, data, new, link_bodies(model))
+            if sentence:
+                raise ObstacleError(f"{sentence}; move it away, or make it smaller")
+        self.close()  # pictures are of the former model
+        self.model, self.data, self._obstacles = model, data, obstacles
+        self._imu.model = self._pushes.model = model
+        self._set_up_world()
+        self._engine.update()
 
     @property
     def _base_body(self) -> int:
@@ -503,3 +577,25 @@ class Simulator:
             followers = [self._index(name) for name in coupling.followers]
             q[followers] = coupling.ratio * q[self._index(coupling.leader)] + coupling.offset
         return q
+
+
+def _carry_over(old: mujoco.MjModel, before: mujoco.MjData, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Copy servos and state of the robot, and the state of free obstacles, into a model with other obstacles."""
+    for name in ("gainprm", "biasprm", "forcerange", "forcelimited"):
+        getattr(model, f"actuator_{name}")[:] = getattr(old, f"actuator_{name}")
+    data.time, data.ctrl[:], data.actuator_force[:] = before.time, before.ctrl, before.actuator_force
+    bodies = first_body(model)
+    data.xfrc_applied[:bodies] = before.xfrc_applied[:bodies]
+    for joint in range(model.njnt):
+        name = model.joint(joint).name
+        former = mujoco.mj_name2id(old, mujoco.mjtObj.mjOBJ_JOINT, name)
+        if former < 0:
+            continue  # of the new one
+        is_free = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        q, q_before = int(model.jnt_qposadr[joint]), int(old.jnt_qposadr[former])
+        v, v_before = int(model.jnt_dofadr[joint]), int(old.jnt_dofadr[former])
+        number = FREE_V if is_free else 1
+        model.dof_damping[v : v + number] = old.dof_damping[v_before : v_before + number]
+        data.qpos[q : q + number + is_free] = before.qpos[q_before : q_before + number + is_free]
+        for key in ("qvel", "qacc", "qacc_warmstart", "qfrc_applied"):
+            getattr(data, key)[v : v + number] = getattr(before, key)[v_before : v_before + number]

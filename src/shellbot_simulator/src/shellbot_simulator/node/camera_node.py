@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import numpy as np
 import rospy
@@ -37,9 +37,10 @@ class Camera:
         self._parameters = parameters
         self._log = NodeLog("simulator")
         self._period_ticks = max(1, int(round(1.0 / (parameters.camera_rate * TICK))))
-        self._renderer = RenderProcess(simulator.model, parameters.camera_nice)
+        self._model = simulator.model
+        self._renderer = RenderProcess(self._model, parameters.camera_nice)
         self._publisher = Publisher("camera/image_raw", Image, queue_size=1)
-        self._waiting: queue.Queue[Tuple[rospy.Time, np.ndarray]] = queue.Queue(maxsize=1)
+        self._waiting: queue.Queue[Tuple[rospy.Time, np.ndarray, Any]] = queue.Queue(maxsize=1)
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
@@ -58,7 +59,7 @@ class Camera:
         if tick % self._period_ticks or not self._publisher.get_num_connections():
             return
         try:
-            self._waiting.put_nowait((stamp or stamp_of(tick), simulator.data.qpos.copy()))
+            self._waiting.put_nowait((stamp or stamp_of(tick), simulator.data.qpos.copy(), simulator.model))
         except queue.Full:
             return  # slower than wanted: this picture is left out, the robot is not held up
 
@@ -71,9 +72,12 @@ class Camera:
     def _run(self) -> None:
         while not self._closed.is_set():
             try:
-                stamp, qpos = self._waiting.get(timeout=0.2)
+                stamp, qpos, model = self._waiting.get(timeout=0.2)
             except queue.Empty:
                 continue
+            if model is not self._model:  # obstacles came or went
+                self._renderer.close()
+                self._model, self._renderer = model, RenderProcess(model, self._parameters.camera_nice)
             try:
                 pixels = self._renderer.render(qpos, self._parameters.camera_width, self._parameters.camera_height)
                 self._publisher.publish(image_message(pixels, stamp))

@@ -19,6 +19,7 @@ from .camera_node import Camera
 from .command_conversions import command_from_message
 from .lockstep import CommandGate, Phase
 from .node_parameters import NodeParameters
+from .obstacle_services_node import LIST, ObstacleServices
 from .pacing import Pacer, RateMeter
 from .pid_node import PidServers
 from .sensor_conversions import TICK_NS, stamp_ns
@@ -57,7 +58,8 @@ class PhysicsLoop:
         )
         self._publisher = StatePublisher(self._simulator)
         self._camera = Camera(self._simulator, parameters)
-        self._services = WorldServices(self._gate.interrupt)
+        self._services = WorldServices(self._gate.interrupt, self._serve)
+        self._obstacles = ObstacleServices(self._simulator, self._services.in_loop)
         self._viewer = self._open_viewer()
         self._subscriber = rospy.Subscriber(
             f"{simulator.profile.controller}/command",
@@ -94,6 +96,7 @@ class PhysicsLoop:
         self._gate.published(stamp_ns(tick))
         self._publisher.publish(self._state)
         self._camera.offer(simulator)
+        self._obstacles.publish(tick)
         now = time.monotonic()
         self._pacer.ticked(now, self._gate.phase is not Phase.LOCKED)
         self._meter.ticked(now)
@@ -163,11 +166,12 @@ class PhysicsLoop:
             entry = self._services.next()
             if entry is None:
                 return
-            request, done = entry
+            title, carry_out = entry
             with _lock(self._viewer):
-                self._serve(request)
-            rospy.loginfo(f"simulator: {request.value} at t = {self._state.time:.2f} s")
-            done.set()
+                carry_out()
+            if title != LIST:
+                rospy.loginfo(f"simulator: {title} at t = {self._state.time:.2f} s")
+            self._follow_in_viewer()
 
     def _serve(self, request: Request) -> None:
         if request in (Request.PAUSE, Request.UNPAUSE):
@@ -181,6 +185,10 @@ class PhysicsLoop:
             self._published_tick = None
             self._waited_since = None
             self._reported = Phase.HOLD
+        if request in (Request.RESET_WORLD, Request.RESET_SIMULATION):
+            self._obstacles.show(self._state.tick)
+            for sentence in self._simulator.overlapping_obstacles():
+                rospy.logwarn(f"simulator: after the reset {sentence}; delete it")
 
     def _apply_gains(self) -> None:
         for joint, gains in self._pid.take_changes().items():
@@ -206,6 +214,15 @@ class PhysicsLoop:
         except RenderError as error:
             rospy.logerr(f"simulator: {error}")
             return None
+
+    def _follow_in_viewer(self) -> None:
+        if self._viewer is None:
+            return
+        try:
+            self._viewer.follow(self._simulator)
+        except RenderError as error:
+            rospy.logerr(f"simulator: {error}")
+            self._viewer = None
 
     def _refresh_viewer(self) -> None:
         if self._viewer is not None and not self._viewer.refresh():

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import threading
 import time
 from typing import Any, ContextManager, Optional
+
+import mujoco
 
 from shellbot_simulator.core.errors import RenderError
 from shellbot_simulator.core.simulator import Simulator
 
 WINDOW_NAME = "robot_viewer"  # WM_CLASS instance, by which an operator's window on the same display finds this one
 _PERIOD = 1.0 / 30.0  # s of wall time between pictures
+_CAMERA = ("type", "trackbodyid", "lookat", "distance", "azimuth", "elevation")
 _CLOSING = 3.0  # s of wall time that the window's thread gets to end
 
 
@@ -39,6 +43,30 @@ class Viewer:
     """
 
     def __init__(self, simulator: Simulator) -> None:
+        self._open(simulator)
+        assert self._handle is not None  # opened above
+        with self._handle.lock():
+            camera = self._handle.cam
+            camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+            camera.trackbodyid = 1
+            camera.distance, camera.azimuth, camera.elevation = 1.1, 130.0, -25.0
+        self._last = 0.0
+
+    def follow(self, simulator: Simulator) -> None:
+        """Show the simulator's present model; another one than before needs another window, with the same view."""
+        if self._handle is None or simulator.model is self._model or not self._handle.is_running():
+            return
+        with self._handle.lock():
+            old = self._handle.cam
+            view = {name: copy.copy(getattr(old, name)) for name in _CAMERA}
+        self.close()
+        self._open(simulator)
+        assert self._handle is not None  # opened above
+        with self._handle.lock():
+            for name, value in view.items():
+                setattr(self._handle.cam, name, value)
+
+    def _open(self, simulator: Simulator) -> None:
         before = set(threading.enumerate())
         os.environ["RESOURCE_NAME"] = WINDOW_NAME  # read by GLFW
         if os.environ.get("DISPLAY"):
@@ -53,12 +81,7 @@ class Viewer:
         except Exception as error:  # whatever the windowing system throws, the robot must run without it
             raise RenderError(f"no viewer ({error}); start with viewer:=false, or check DISPLAY") from error
         self._threads = [thread for thread in threading.enumerate() if thread not in before]
-        with self._handle.lock():
-            camera = self._handle.cam
-            camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
-            camera.trackbodyid = 1
-            camera.distance, camera.azimuth, camera.elevation = 1.1, 130.0, -25.0
-        self._last = 0.0
+        self._model = simulator.model
 
     def lock(self) -> ContextManager[Any]:
         """Return the lock to hold while the physics state changes."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import queue
 import threading
-from typing import Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import rospy
 from std_srvs.srv import Empty, EmptyResponse
@@ -30,31 +30,55 @@ class WorldServices:
     ----------
     wake : callable
         Interrupts the loop if it waits.
+    serve : callable
+        What the loop does for a request.
     """
 
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self._requests: queue.Queue[Tuple[Request, threading.Event]] = queue.Queue()
-        self._wake = wake
+    def __init__(self, wake: Callable[[], None], serve: Callable[[Request], None]) -> None:
+        self._requests: queue.Queue[Tuple[str, Callable[[], None]]] = queue.Queue()
+        self._wake, self._serve = wake, serve
         self._services: List[rospy.Service] = [
             rospy.Service(f"/gazebo/{request.value}", Empty, self._handler(request)) for request in Request
         ]
 
-    def next(self) -> Optional[Tuple[Request, threading.Event]]:
-        """Return the next request and the event to set when it is done; None if there is none."""
+    def next(self) -> Optional[Tuple[str, Callable[[], None]]]:
+        """Return the next request, its title and what to do; None if there is none."""
         try:
             return self._requests.get_nowait()
         except queue.Empty:
             return None
 
+    def in_loop(self, title: str, carry_out: Callable[[], Any]) -> Any:
+        """Let the physics loop carry something out between two ticks, and return its result.
+
+        Raises
+        ------
+        rospy.ServiceException
+            If the loop has not come to it in time; it is not done later then.
+        """
+        done, results = threading.Event(), []  # type: Tuple[threading.Event, List[Any]]
+        lock, given_up = threading.Lock(), threading.Event()
+
+        def serve() -> None:
+            with lock:
+                if not given_up.is_set():
+                    results.append(carry_out())
+                    done.set()
+
+        self._requests.put((title, serve))
+        self._wake()
+        if not done.wait(_WAIT):
+            with lock:
+                given_up.set()
+            if not results:
+                raise rospy.ServiceException(
+                    f"{title}: the simulator is busy, it did not answer within {_WAIT} s; try again"
+                )
+        return results[0]
+
     def _handler(self, request: Request) -> Callable[[Empty], EmptyResponse]:
         def handle(_message: Empty) -> EmptyResponse:
-            done = threading.Event()
-            self._requests.put((request, done))
-            self._wake()
-            if not done.wait(_WAIT):
-                raise rospy.ServiceException(
-                    f"{request.value}: the simulator is busy, it did not answer within {_WAIT} s; try again"
-                )
+            self.in_loop(request.value, lambda: self._serve(request))
             return EmptyResponse()
 
         return handle
