@@ -7,7 +7,6 @@ from typing import Optional
 
 import mujoco
 import numpy as np
-from scipy.optimize import nnls
 
 from shellbot_common.robot_profile import LoadCells
 
@@ -46,6 +45,9 @@ class LoadCellArray:
     """
 
     def __init__(self, model: mujoco.MjModel, contact: str, cells: LoadCells, index: int, std: float) -> None:
+        from scipy.optimize import nnls  # 20 MB that a window, which only draws a robot, does not need
+
+        self._nnls = nnls
         self._cells, self._stream, self._std = cells, _STREAM + index, std
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
@@ -78,7 +80,7 @@ class LoadCellArray:
         x, y, z = self._middle.tolist()  # the moments about it, over the normal force: centre of pressure
         ahead, left = -(my - z * fx) / normal - x, (mx + z * fy) / normal - y
         sought = _BALANCE * np.array([1.0, ahead / self._size, left / self._size])
-        forces, _ = nnls(self._equations, np.concatenate([sought, np.zeros(len(self.places))]))
+        forces, _ = self._nnls(self._equations, np.concatenate([sought, np.zeros(len(self.places))]))
         return np.asarray(normal / forces.sum() * forces)
 
     def read(self, wrench: np.ndarray, seed: Optional[int], tick: int) -> np.ndarray:
