@@ -8,7 +8,7 @@ import { ActionsTab, JointsTab, LogTab, degrees, figure } from "./tabs.js";
 import { tr } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
-const ALIVE_MS = 40; // while this page drives; the robot's side drops everything after 200 ms without
+const ALIVE_MS = 40; // while this page drives; the robot brakes after 200 ms without
 const IDLE_MS = 500;
 const RETRY_MS = 1000;
 const NOTICE_MS = { info: 3000, warn: 6000, error: 9000 };

@@ -17,6 +17,7 @@ from shellbot_teleop.web import requests
 from shellbot_teleop.web.pages import Pages
 from shellbot_teleop.web.requests import Request, RequestError, parse_request
 
+_QUIET = 0.08  # s: two signs of life of a page
 _GONE_AFTER = 2.0  # s; as long as the robot itself waits for an operator that is silent
 _REPORT_EVERY = 5.0  # s; a page that is no page of ours must not fill the robot's log
 _FROM_ANY_PAGE = frozenset(("control.take", "safety.emergency_stop"))
@@ -163,10 +164,11 @@ class Station:
                 self._give_up()
 
     def tick(self) -> None:
-        """Go on with what is held."""
+        """Go on with what is held, as long as its page is heard: the robot takes a velocity for a sign of life, too."""
         self.watch()
-        if self.model.active:
-            self._carry_out(self.model.tick(self._clock()), self.pages.driver)
+        t = self._clock()
+        if self.model.active and self.pages.silence(t) <= _QUIET:
+            self._carry_out(self.model.tick(t), self.pages.driver)
 
     def end(self) -> None:
         """Drop everything before the program ends."""
