@@ -148,6 +148,19 @@ def test_a_twist_arrives_from_anywhere_within_acceleration_and_jerk_and_from_res
         assert ticks < 1200
 
 
+@pytest.mark.parametrize("then", [0.0, 0.2])
+def test_hard_braking_ends_at_rest_whatever_comes_in_the_middle_of_it(then):
+    """A zero 0.01 s after it began led the twist through zero and the robot 0.1 to 0.2 m back."""
+    for lapsed_ticks in range(1, 15):
+        engine, twists = WalkEngine(load_config(), load_geometry("walker").legs), []
+        for k in range(160):
+            twist = (0.2 if k < 100 else 0.0 if k < 100 + lapsed_ticks else then, 0.0, 0.0)
+            engine.step(DT, np.array(twist), np.zeros(6), None, lapsed=100 <= k < 100 + lapsed_ticks)
+            twists.append(engine.twist[0])
+        assert min(twists) >= 0.0 and min(twists[100:120]) == 0.0, lapsed_ticks
+        assert twists[-1] == pytest.approx(then, abs=0.02)
+
+
 def test_a_creeping_robot_stops_where_the_walk_to_a_point_expects_it():
     """`stop_before` knows nothing of the engine: within half a millimetre it is what the engine goes on."""
     engine = WalkEngine(load_config(), load_geometry("walker").legs)

@@ -78,6 +78,7 @@ class WalkEngine:
         self._requested: Optional[Tuple[np.ndarray, bool]] = None
         self._goal_pose = REST_POSE
         self.twist, self._acceleration = np.zeros(3), np.zeros(3)
+        self._brakes = False
         self.text = ""
         self._blocked = False
         self.lost_legs.start()
@@ -180,9 +181,14 @@ class WalkEngine:
         tilt : (2,) array, optional
             Measured roll and pitch, rad, for rough ground.
         lapsed : bool
-            Whether the twist is zero because its commands ended without one: the robot brakes harder.
+            Whether the twist is zero because its commands ended without one: the robot brakes harder, until it rests,
+            whatever is commanded meanwhile.
         """
         twist = self._change_gait(np.asarray(twist, dtype=np.float64))
+        # gentler limits in the middle of it would lead the twist far through zero
+        self._brakes = bool(self.twist.any()) and (lapsed or self._brakes)
+        if self._brakes:
+            twist = np.zeros(3)
         walking = bool(np.any(twist) or self._state.active)
         self._follow_pose(dt, pose + self.lost_legs.lean, walking)
         if not (self._spare_idle(dt) and self.lost_legs.ready):
@@ -190,7 +196,7 @@ class WalkEngine:
         self._home = self.gait if home_radius is None else replace(self.gait, rest_radius=home_radius)
         self._update_walkspace(walking)
         goal, goal_usage = scale_twist(twist, self._reach, self.gait, self.limits.max_velocity)
-        hard = self._config.lapse.braking if lapsed else 1.0
+        hard = self._config.lapse.braking if self._brakes else 1.0
         self.twist, self._acceleration = ease_change(
             self.twist, self._acceleration, goal, hard * self.limits.max_acceleration, self._config.jerk_time / hard, dt
         )
