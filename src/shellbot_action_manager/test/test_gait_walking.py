@@ -161,6 +161,20 @@ def test_hard_braking_ends_at_rest_whatever_comes_in_the_middle_of_it(then):
         assert twists[-1] == pytest.approx(then, abs=0.02)
 
 
+@pytest.mark.parametrize("slow", ["wave", "rough"])
+def test_a_change_to_a_slow_gait_while_it_brakes_does_not_lead_it_back(slow):
+    """What the quick gait may brake with was led on into the slow one: from zero at 0.3 m/s back at up to 0.37."""
+    for wait in range(1, 40, 3):
+        engine, twists = WalkEngine(load_config(), load_geometry("walker").legs), []
+        engine.set_gait("tripod")
+        for k in range(400):
+            if k == 150 + wait:
+                engine.set_gait(slow)
+            engine.step(DT, np.array([0.3 if k < 150 else 0.0, 0.0, 0.0]), np.zeros(6), None)
+            twists.append(engine.twist[0])
+        assert min(twists) > -1e-3 and twists[-1] == 0.0, wait
+
+
 def test_a_creeping_robot_stops_where_the_walk_to_a_point_expects_it():
     """`stop_before` knows nothing of the engine: within half a millimetre it is what the engine goes on."""
     engine = WalkEngine(load_config(), load_geometry("walker").legs)

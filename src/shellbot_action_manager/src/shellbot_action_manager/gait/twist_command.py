@@ -68,6 +68,7 @@ def ease_change(
     """
     scale = np.maximum(max_acceleration, 1e-9)
     remaining, rate = (commanded - present) / scale, acceleration / scale  # s; a fraction of the greatest
+    rate = rate / max(1.0, float(np.abs(rate).max()) - 1e-9)  # more is left of a gait that may be quicker
     distance = float(np.abs(remaining).max())
     step = dt / jerk_time
     if distance <= step * dt and np.abs(rate).max() <= step + 1e-9:
