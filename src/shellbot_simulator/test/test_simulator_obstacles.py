@@ -15,7 +15,8 @@ import tiny_robot
 
 from shellbot_description import expand, named_pose_array, robot_profile
 from shellbot_simulator import CommandError, Obstacle, ObstacleError, Simulator, load_config
-from shellbot_simulator.core.obstacles import BODY, MOST, cut_by_ray
+from shellbot_simulator.core.obstacles import BODY, MOST
+from shellbot_simulator.core.rays import into_geom
 from shellbot_simulator.core.terrain import sdf_model, terrain
 
 GOOD = {"name": "crate", "shape": "box", "size": (0.2, 0.2, 0.2), "position": (1.0, 0.0, 0.1)}
@@ -175,7 +176,7 @@ def test_rays_cut_each_shape_where_mujoco_does() -> None:
         for ray in rays:
             distance = mujoco.mj_ray(model, data, origin, ray, only, 1, -1, found)
             hit.append(distance if found[0] == geom else math.inf)
-        distances, cosines = cut_by_ray(model, data, geom, origin, rays)
+        distances, cosines = into_geom(model, data, geom, origin, rays)
         np.testing.assert_allclose(distances, hit, atol=1e-9)
         assert 20 < np.isfinite(hit).sum() < 200
         assert ((cosines >= 0.0) & (cosines <= 1.0 + 1e-9)).all()

@@ -208,62 +208,6 @@ def overlap(model: mujoco.MjModel, data: mujoco.MjData, name: str, owners: np.nd
     return f"{name} overlaps {label} by {1e3 * depth:.1f} mm"
 
 
-def cut_by_ray(
-    model: mujoco.MjModel, data: mujoco.MjData, geom: int, origin: np.ndarray, rays: np.ndarray
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Return where rays enter an obstacle.
-
-    Parameters
-    ----------
-    geom : int
-        Its shape.
-    origin : (3,) array
-        Of all rays, world, m.
-    rays : (n, 3) array
-        Unit vectors, world.
-
-    Returns
-    -------
-    distance : (n,) array
-        m; infinite for a ray that misses it, or begins in it.
-    cosine : (n,) array
-        Of the angle between ray and surface normal there.
-    """
-    axes = data.geom_xmat[geom].reshape(3, 3)
-    start, rays = (origin - data.geom_xpos[geom]) @ axes, rays @ axes
-    rays = np.where(np.abs(rays) < 1e-12, 1e-12, rays)  # may be divided by
-    size, kind = model.geom_size[geom], model.geom_type[geom]
-    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        near, far = _round(start, rays, size[0])
-        cosine = np.abs(np.einsum("ij,ij->i", start + near[:, None] * rays, rays)) / size[0]
-    else:
-        flat = slice(2, 3) if kind == mujoco.mjtGeom.mjGEOM_CYLINDER else slice(0, 3)
-        half = size[1:2] if kind == mujoco.mjtGeom.mjGEOM_CYLINDER else size
-        middles, widths = -start[flat] / rays[:, flat], half / np.abs(rays[:, flat])
-        nears, fars, cosines = middles - widths, middles + widths, np.abs(rays[:, flat])
-        if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
-            across = np.linalg.norm(rays[:, :2], axis=1)
-            near, far = _round(start[:2], rays[:, :2] / across[:, None], size[0])
-            near, far = near / across, far / across
-            normal = (start[:2] + near[:, None] * rays[:, :2]) / size[0]
-            side = np.abs(np.einsum("ij,ij->i", normal, rays[:, :2]))
-            nears, fars = np.column_stack([nears, near]), np.column_stack([fars, far])
-            cosines = np.column_stack([cosines, side])
-        entered = nears.argmax(axis=1)[:, None]
-        near, far = np.take_along_axis(nears, entered, axis=1)[:, 0], fars.min(axis=1)
-        cosine = np.take_along_axis(cosines, entered, axis=1)[:, 0]
-    missed = ~((near <= far) & (near >= 0.0))
-    return np.where(missed, math.inf, near), np.where(missed, 0.0, cosine)
-
-
-def _round(start: np.ndarray, rays: np.ndarray, radius: float) -> Tuple[np.ndarray, np.ndarray]:
-    """Return where unit rays enter and leave a circle or sphere about zero; a ray that misses it enters after it."""
-    middle = -(rays @ start)
-    inside = radius * radius - (start @ start - middle * middle)
-    half = np.sqrt(np.maximum(inside, 0.0))
-    return np.where(inside < 0.0, math.inf, middle - half), np.where(inside < 0.0, -math.inf, middle + half)
-
-
 def checked_new(obstacle: Obstacle, present: Mapping[str, Obstacle]) -> None:
     """Refuse a name that is taken, and one too many."""
     if obstacle.name in present:

@@ -17,7 +17,8 @@ from shellbot_common.robot_profile import RangeSensor
 
 from .config import Box
 from .errors import ModelError
-from .obstacles import cut_by_ray, first_body
+from .obstacles import first_body
+from .rays import into_boxes, into_geom
 from .reading import noise, stepped
 
 _STREAM = 121  # and the numbers behind it, one a sensor
@@ -67,20 +68,11 @@ class RangeCone:
     def distance(self, data: mujoco.MjData) -> float:
         """Return the true distance to what echoes, m; infinite if nothing does within the greatest distance."""
         rays = self._rays @ data.xmat[self._body].reshape(3, 3).T
-        rays[np.abs(rays) < 1e-12] = 1e-12  # may be divided by
         origin = data.xpos[self._body]
-        # a ray is in a box from where it has passed the near face of each of three pairs until it passes a far one
-        middles, widths = (self._centres - origin) / rays[:, None], self._halves / np.abs(rays)[:, None]
-        near, far = middles - widths, middles + widths
-        side = near.argmax(axis=2)  # the axis of the face that it enters by
-        entry = near.max(axis=2)
-        entry[(entry > far.min(axis=2)) | (entry < 0.0)] = math.inf
-        floor = np.where(rays[:, 2] < 0.0, -origin[2] / rays[:, 2], math.inf)
-        others = [cut_by_ray(self._model, data, geom, origin, rays) for geom in self._obstacles]
-        distances = np.column_stack([floor, entry, *(distance for distance, _ in others)])
-        cosines = np.abs(
-            np.column_stack([rays[:, 2], np.take_along_axis(rays, side, axis=1), *(cosine for _, cosine in others)])
-        )
+        floor = np.where(rays[:, 2] < 0.0, -origin[2] / np.minimum(rays[:, 2], -1e-12), math.inf)
+        entries = [(floor, np.abs(rays[:, 2])), into_boxes(origin - self._centres, rays, self._halves)]
+        entries += [into_geom(self._model, data, geom, origin, rays) for geom in self._obstacles]
+        distances, cosines = (np.column_stack(values) for values in zip(*entries))
         # what stands in front hides what is behind, whether it echoes or not
         first = distances.argmin(axis=1)[:, None]
         distance = np.take_along_axis(distances, first, axis=1)

@@ -56,8 +56,8 @@ class WorldServices:
         rospy.ServiceException
             If the loop has not come to it in time; it is not done later then.
         """
-        done, results = threading.Event(), []  # type: Tuple[threading.Event, List[Any]]
-        lock, given_up = threading.Lock(), threading.Event()
+        done, given_up, lock = threading.Event(), threading.Event(), threading.Lock()
+        results: List[Any] = []
 
         def serve() -> None:
             with lock:
