@@ -95,6 +95,14 @@ def test_of_a_long_list_in_80_by_24_the_chosen_one_all_parameters_and_the_refusa
     assert "F3 back to the keys" in rows and "Messages" in rows
 
 
+def test_what_is_longer_than_a_line_breaks_between_words():
+    text = "turns the body to both sides, one after the other, and back to the middle, as far as the feet permit"
+    _, _, rows = listing(entries=(ActionEntry("look", text),))
+    broken = rows.splitlines()[4:6]
+    assert " ".join(row.strip() for row in broken).startswith(f"{text}. Cancel"), rows
+    assert broken[1].startswith(9 * " ")
+
+
 def test_an_arrow_leads_from_the_parameters_back_to_the_list():
     ran, _, rows = listing(b"wave\r", DOWN, b"\r", until=lambda typist: typist.ran)
     assert ran == [("bow", {})] and "Parameters:" not in rows

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Mapping, Optional
+from typing import Callable, List, Mapping, Optional
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
@@ -23,7 +23,7 @@ from prompt_toolkit.layout import (
 
 from shellbot_teleop.action_model import ActionEntry, ActionModel
 from shellbot_teleop.errors import ParameterError
-from shellbot_teleop.terminal_screen import Line, formatted
+from shellbot_teleop.terminal_screen import Line, formatted, wrapped
 from shellbot_teleop.texts import tr
 
 
@@ -63,7 +63,7 @@ class ActionsPage:
                 part(FormattedTextControl(self._details), 3),
                 ConditionalContainer(_field(tr("Parameters:"), self.parameters), self._parameters_shown),
                 ConditionalContainer(
-                    part(FormattedTextControl(lambda: [("class:warn", self._error)]), 9),
+                    part(FormattedTextControl(lambda: _broken([[("warn", self._error)]])), 9),
                     Condition(lambda: bool(self._error)),
                 ),
                 part(FormattedTextControl(self._help), 9),
@@ -120,13 +120,13 @@ class ActionsPage:
     def _details(self) -> StyleAndTextTuples:
         entry = self.entry
         if entry is None:
-            return formatted([[("warn", self._model.none_found)]])
-        lines: list = [[("", f"{entry.text}. {entry.cancels}")]]
+            return _broken([[("warn", self._model.none_found)]])
+        lines: List[Line] = [[("", f"{entry.text}. {entry.cancels}")]]
         for parameter in entry.parameters:
             lines.append(
                 [("command", f"  {parameter.name:14}"), ("", f" {parameter.range}  "), ("muted", parameter.text)]
             )
-        return formatted(lines)
+        return _broken(lines)
 
     def _help(self) -> StyleAndTextTuples:
         line: Line = []
@@ -139,6 +139,11 @@ class ActionsPage:
 def part(control: FormattedTextControl, weight: int) -> Window:
     """Return a part as high as its text; where there is too little room the heavier parts get it first."""
     return Window(control, height=Dimension(weight=weight), wrap_lines=True, dont_extend_height=True)
+
+
+def _broken(lines: List[Line]) -> StyleAndTextTuples:
+    """Return lines broken between words where the terminal ends."""
+    return formatted(wrapped(lines, get_app().output.get_size().columns))
 
 
 def _field(title: str, buffer: Buffer) -> VSplit:

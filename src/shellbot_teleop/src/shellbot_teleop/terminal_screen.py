@@ -80,14 +80,14 @@ def screen(
         What is being performed.
     """
     width, height = size
-    head, condition = _wrapped(_head(model, robot), width), _wrapped(_pose(robot) + _action(action), width)
+    head, condition = wrapped(_head(model, robot), width), wrapped(_pose(robot) + _action(action), width)
     velocities = _velocities(model, robot.odom)
     columns, dense = (help_(model.keymap, model.layout, model.held, width) for help_ in (key_help, compact_key_help))
     for keys in ([[], *columns], [[], *dense], dense):
         if sum(map(len, (head, velocities, condition, keys))) + _ROOM <= height:
             break
     newest = [_message(line) for line in list(messages)[-height:]]
-    return Screen(head, velocities, condition, keys, _wrapped(newest, width))
+    return Screen(head, velocities, condition, keys, wrapped(newest, width))
 
 
 def _message(line: LogLine) -> Line:
@@ -230,7 +230,8 @@ def key_help(keymap: Keymap, layout: str, held: frozenset, width: int) -> List[L
     return lines
 
 
-def _wrapped(lines: Sequence[Line], width: int) -> List[Line]:
+def wrapped(lines: Sequence[Line], width: int) -> List[Line]:
+    """Break the lines that are wider than so many characters."""
     return [piece for line in lines for piece in wrap(line, width)]
 
 
