@@ -18,6 +18,8 @@ from shellbot_action_manager.body.pushers import Pushers
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.roll_to import RollTo
 from shellbot_action_manager.body.rolling import RollingControl, load_rolling
+from shellbot_action_manager.body.transform_path import load_transform
+from shellbot_action_manager.body.unhook import Unhook
 from shellbot_action_manager.config import load_config
 from shellbot_action_manager.core import ActionManagerCore
 from shellbot_action_manager.estimation.attitude import ImuReading
@@ -51,6 +53,45 @@ def test_the_closed_ball_touches_with_its_sphere_whichever_way_is_down():
         seen.add(gores.names[i])
         assert points[i] == pytest.approx(R * down, abs=1e-5)
     assert seen == set(gores.names)
+
+
+@pytest.mark.parametrize(
+    ("limb", "joint", "part", "leads", "early"),
+    [("lower", "femur", "lower_1_fan_link", (2.19, 1.92), 2.06), ("upper", "shoulder", "chassis", (1.0, 2.3), 1.7)],
+)
+def test_a_gore_swings_clear_of_other_parts_while_one_joint_waits_for_the_other(limb, joint, part, leads, early):
+    config = load_transform()
+    config = config.unhook_lower if limb == "lower" else config.unhook_upper
+    follow = GEOMETRY.joint_names.index(f"{limb}_2_{joint}")
+    unhook = Unhook(config, CLOSED[[follow]])
+    q = CLOSED.copy()
+    for lead in np.linspace(*leads, 27):
+        q[follow : follow + 2] = unhook.innermost(np.array([lead]))[0], lead
+        assert GEOMETRY.overlap(q)[0] < 1e-4, GEOMETRY.overlap(q)
+    q[follow : follow + 2] = CLOSED[follow], early  # which did not wait
+    depth, text = GEOMETRY.overlap(q)
+    assert depth > 2e-3
+    assert part in text and f"{limb}_2_" in text
+
+
+def test_only_a_gore_that_stays_behind_is_unhooked_and_its_leading_joint_not_pressed_on_before():
+    unhook = Unhook(load_transform().unhook_upper, CLOSED[24::2])
+    commanded = CLOSED[24:].reshape(6, 2)
+    measured = commanded.copy()
+    measured[3] = -0.44, 1.29
+    for _ in range(29):
+        assert np.array_equal(unhook.step(DT, commanded, measured), commanded)
+    unhook.step(DT, commanded, measured)
+    given = unhook.step(DT, commanded, measured)
+    assert given[3].tolist() == [-0.2, 1.29]
+    assert np.array_equal(np.delete(given, 3, axis=0), np.delete(commanded, 3, axis=0))
+    measured[3, 0] = -0.25
+    assert unhook.step(DT, commanded, measured)[3].tolist() == [-0.2, commanded[3, 1]]
+    measured[3, 1] = 2.16
+    assert np.array_equal(unhook.step(DT, commanded, measured), commanded), "it is near enough"
+    measured[3] = -0.25, 1.29
+    outwards = commanded - [0.0, 1.2]
+    assert np.array_equal(unhook.step(DT, outwards, measured), outwards), "it is commanded out"
 
 
 def test_an_open_gore_touches_before_the_ball_does():
@@ -203,14 +244,14 @@ def test_the_push_never_jumps():
         before = push.copy()
 
 
-def roll_upright(tilt, slips=0, least=0.0):
+def roll_upright(tilt, slips=0, behind=0.0):
     """Right a point mass that accelerates as it is pushed; every catch fails `slips` times."""
     righting = Righting(CONFIG.righting, RollingControl(CONFIG, anywhere), R)
     angle, rate, stages, failed = tilt, 0.0, [], 0  # about x: leans towards -y
     for k in range(6000):
         z_world = np.array([0.0, -np.sin(angle), np.cos(angle)])
         velocity = np.array([0.0, -R * rate])
-        push = righting.step(DT, z_world, np.array([rate, 0.0, 0.0]), velocity)
+        push = righting.step(DT, z_world, np.array([rate, 0.0, 0.0]), velocity, behind)
         if not stages or stages[-1] != righting.stage:
             stages.append(righting.stage)
             failed += righting.stage == "catch"
@@ -221,6 +262,13 @@ def roll_upright(tilt, slips=0, least=0.0):
             rate = -8.0 * angle if failed > slips else 4.0
         angle += rate * DT
     raise AssertionError(f"never upright: {stages}, {np.degrees(angle):.0f} deg")
+
+
+def test_gores_that_hold_each_other_after_shutting_are_loosened_before_the_next_try():
+    righting, stages, _ = roll_upright(2.6, slips=1, behind=0.2)
+    after = stages[stages.index("close") :]
+    assert after[:3] == ["close", "loosen", "run_up"]
+    assert "loosen" not in roll_upright(2.6, slips=1, behind=0.1)[1]
 
 
 def test_righting_runs_up_where_it_lies_too_flat_and_catches():

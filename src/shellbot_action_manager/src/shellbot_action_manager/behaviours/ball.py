@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from shellbot_action_manager.behaviours.robot import BehaviourBase, Robot
 from shellbot_action_manager.behaviours.transformation import Transformation
 from shellbot_action_manager.body.body_pose import REST_POSE
 from shellbot_action_manager.body.legs import lower_command
-from shellbot_action_manager.body.limbs import held
+from shellbot_action_manager.body.limbs import LimbCommand, held
 from shellbot_action_manager.body.righting import Righting
 from shellbot_action_manager.body.rolling import RollingControl
 
@@ -122,6 +122,7 @@ class OpenBall(OnPath):
         config = robot.config.rolling
         self._righting = Righting(config.righting, RollingControl(config, self._start_distance), config.radius)
         self._rights, self._heading = False, 0.0
+        self._loosens, self._outwards = False, False
 
     def refusal(self, state: State) -> Optional[str]:
         """Refuse, besides, a ball that does not know how it lies."""
@@ -184,14 +185,31 @@ class OpenBall(OnPath):
         drive, righting = self._drive(), self._righting
         velocity, push = drive.measure(state), np.zeros(2)
         if velocity is not None:
-            push = righting.step(dt, drive.R_world_base[:, 2], drive.omega_world, velocity)
-        catch = righting.catch(*drive.leans) if righting.opens else None
-        limbs = drive.step(dt, state, push, catch=catch)
+            behind = self._path().behind(state)[1]
+            push = righting.step(dt, drive.R_world_base[:, 2], drive.omega_world, velocity, behind)
+        if righting.stage == "loosen":
+            limbs = self._loosen(dt, state)
+        else:
+            self._loosens = False
+            catch = righting.catch(*drive.leans) if righting.opens else None
+            limbs = drive.step(dt, state, push, catch=catch)
         self._robot.announcer.say("transform", f"rolling upright, try {righting.tries}: {righting.stage}")
         if righting.done:
             self._rights, self.contact_model = False, OnPath.contact_model
             self._path().go_on_from("fan_in_4" if righting.opens else "settle", limbs)
         return Motion(limbs, progress=0.0, notice=notice, heading=self._heading)
+
+    def _loosen(self, dt: float, state: State) -> Dict[str, LimbCommand]:
+        """Turn the fan outwards and in again, so that gores that hold each other come apart."""
+        path = self._path()
+        if not self._loosens:
+            self._loosens, self._outwards = True, True
+            path.go_on_from("shut", state.commanded.limbs)
+        outermost = path.start_of("fan_in_4")
+        self._outwards = self._outwards and not path.at(outermost)
+        if self._outwards:
+            return path.step(dt, -1, state, outermost, lying=True)
+        return path.step(dt, 1, state, lying=True)
 
 
 @register("halfway")

@@ -13,6 +13,7 @@ from shellbot_action_manager.body.legs import LowerCommand, limb_commands, lower
 from shellbot_action_manager.body.levelling import Levelling, opened
 from shellbot_action_manager.body.limbs import LimbCommand, LimbCommands
 from shellbot_action_manager.body.transform_path import TransformConfig, TransformPath
+from shellbot_action_manager.body.unhook import Unhook
 
 _SAME = 1e-9  # s
 _RELEASE = 0.4  # s of the path over which levelling comes and goes
@@ -38,6 +39,10 @@ class Transformation:
         self._time, self._direction, self._index, self._waited = 0.0, 1, 0, 0.0
         self._arrived, self._behind_at_first = False, 0.0
         self._residual = np.zeros((6, 6))
+        self._unhook = (
+            ("lower", slice(2, 4), Unhook(config.unhook_lower, geometry.closed_lower[:, 2])),
+            ("upper", slice(4, 6), Unhook(config.unhook_upper, geometry.closed_upper[:, 0])),
+        )
         self.late = ""
 
     @property
@@ -100,9 +105,16 @@ class Transformation:
 
     def go_on_from(self, name: str, limbs: LimbCommands) -> None:
         """Be at the end of a step of the path: what the limbs' command differs from it is worked off first."""
-        index = next(i for i, step in enumerate(self.path.steps) if step.name == name)
-        self._time, self._index = float(self.path.ends[index]), index
+        self._index = self._index_of(name)
+        self._time = float(self.path.ends[self._index])
         self._depart(limbs)
+
+    def start_of(self, name: str) -> float:
+        """Return the time of the path at which a step begins, s."""
+        return float(self.path.starts[self._index_of(name)])
+
+    def _index_of(self, name: str) -> int:
+        return next(i for i, step in enumerate(self.path.steps) if step.name == name)
 
     def begin_closed(self, state: State) -> None:
         """Be at the end of the path, the closed ball, whatever the limbs are commanded to."""
@@ -120,7 +132,7 @@ class Transformation:
         ):
             self._time = self.path.duration if self.is_folded(state) else 0.0
         self._depart(state.commanded.limbs)
-        self._behind_at_first = self._behind(state)[1]
+        self._behind_at_first = self.behind(state)[1]
         if direction:
             self._direction = direction
         self._index = self.path.step_at(self._time, self._direction)
@@ -152,7 +164,7 @@ class Transformation:
             at last puts up with `follow_error`.
         """
         path = self.path
-        worst, error = self._behind(state)
+        worst, error = self.behind(state)
         borders = path.ends if direction > 0 else path.starts
         ends, last = self.at(borders[self._index]), self._index == (len(path.steps) - 1 if direction > 0 else 0)
         # between the steps on the pole nothing waits: gores that slide on need less torque than gores that stick
@@ -180,9 +192,16 @@ class Transformation:
         self._catch_up(dt)
         self._level(dt, state, not lying)
         posture = self._posture()
+        self.unhook(dt, posture, state)
         return limb_commands(LowerCommand(posture[:, :4], None), posture[:, 4:], None)
 
-    def _behind(self, state: State) -> Tuple[str, float]:
+    def unhook(self, dt: float, posture: np.ndarray, state: State) -> None:
+        """Free the gores of a posture (6, 6) that have hooked on their way in."""
+        for group, columns, watch in self._unhook:
+            measured = state.q[self._geometry.limbs[group].columns[:, -2:, 0]]
+            posture[:, columns] = watch.step(dt, posture[:, columns], measured)
+
+    def behind(self, state: State) -> Tuple[str, float]:
         """Return the joint that is farthest behind its command, and by how much, rad."""
         commanded = np.empty_like(state.q)
         for name, group in self._geometry.limbs.items():

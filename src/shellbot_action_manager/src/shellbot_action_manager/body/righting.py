@@ -36,6 +36,8 @@ class RightingConfig(Settings, error=ConfigError):
     still: float = number(0.05, 3.0, "rad/s")
     rest_time: float = number(0.0, 2.0, "s")
     close_time: float = number(0.0, 3.0, "s")
+    caught: float = number(0.01, 1.0, "rad")
+    loosen_time: float = number(0.5, 10.0, "s")
     run_up_speed: float = number(0.05, 2.0, "m/s")
     run_up_time: float = number(0.1, 10.0, "s")
     run_up_tilt: float = number(0.3, 3.1, "rad")
@@ -45,7 +47,7 @@ class RightingConfig(Settings, error=ConfigError):
 
 
 class Righting:
-    """Stages: approach, catch, and after a catch that failed: close and roll away for a run-up.
+    """Stages: approach, catch; after a failed catch: close, loosen gores that hold each other, roll away for a run-up.
 
     Parameters
     ----------
@@ -96,7 +98,9 @@ class Righting:
         less = np.clip(less, -config.catch_limit, config.catch_limit)
         return np.array(config.catch) + np.outer(less, (1.0, -0.5))
 
-    def step(self, dt: float, z_world: np.ndarray, omega: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    def step(
+        self, dt: float, z_world: np.ndarray, omega: np.ndarray, velocity: np.ndarray, behind: float = 0.0
+    ) -> np.ndarray:
         """Return the push (2,) of a tick.
 
         Parameters
@@ -109,6 +113,8 @@ class Righting:
             Angular velocity, rad/s.
         velocity : (2,) array
             m/s.
+        behind : float
+            How far the joint that is farthest from its command is from it, rad.
         """
         config = self._config
         self.time, self._since = self.time + dt, self._since + dt
@@ -126,6 +132,8 @@ class Righting:
                 return np.zeros(2)
             self._begin("close")
         if self.stage == "close" and self._since >= config.close_time:
+            self._begin("loosen" if behind > config.caught else "run_up")
+        if self.stage == "loosen" and self._since >= config.loosen_time:
             self._begin("run_up")
         stuck = self._control.kicks > config.kicks or self._since > config.approach_time
         if self.stage == "approach" and stuck:

@@ -11,6 +11,7 @@ from typing import Optional, Tuple, Union
 import numpy as np
 
 from shellbot_action_manager.body.geometry import RobotGeometry
+from shellbot_action_manager.body.unhook import UnhookConfig
 from shellbot_action_manager.errors import ConfigError
 from shellbot_common import Settings, number, package_file, required
 
@@ -63,6 +64,8 @@ class TransformConfig(Settings, error=ConfigError):
     found: float = number(0.02, 0.5, "rad")
     open_tilt: float = number(0.02, 0.6, "rad")
     shut_tilt: float = number(0.02, 1.0, "rad")
+    unhook_lower: UnhookConfig = required()
+    unhook_upper: UnhookConfig = required()
     levelling: LevellingConfig = required()
     steps: Tuple[PathStep, ...] = required()
 
